@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Rooms are listed in the order in which they may depend on each other: a target depends only on
+// targets above it. ARCHITECTURE.md says what each one holds and what it may touch.
+
+/// Language settings of every target. Warnings are errors; every unsafe construct is marked where it stands.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+/// Executables carry their Swift runtime with them: they start faster, and a program that runs inside
+/// a sandbox needs no toolchain there. Tests stay dynamic (the testing libraries exist only so), which is
+/// why this is said here, for each executable, and not on the command line for the whole build.
+let selfContained: [LinkerSetting] = [
+  .unsafeFlags(["-static-stdlib"]),
+  .linkedLibrary("CoreFoundation"),
+  .linkedLibrary("_FoundationICU"),
+  .linkedLibrary("_FoundationCShims"),
+  .linkedLibrary("_FoundationCollections"),
+  .linkedLibrary("swiftSynchronization"),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+
+let package = Package(
+  name: "ambit",
+  products: [
+    .executable(name: "ambit", targets: ["ambit"]),
+    .executable(name: "ambitctl", targets: ["ambitctl"]),
+    .executable(name: "TextEdit", targets: ["TextEdit"]),
+    .library(name: "AmbitKit", targets: ["AmbitKit"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+  ],
+  targets: [
+    .target(name: "CLinux", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-fno-stack-protector"])]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .target(name: "Kernel", dependencies: ["CLinux", "CSeccomp", system], swiftSettings: strict),
+    .target(name: "Terminal", dependencies: ["Kernel"], swiftSettings: strict),
+    .target(name: "AppModel", swiftSettings: strict),
+    .target(name: "Policy", dependencies: ["AppModel", tomlKit], swiftSettings: strict),
+    .target(name: "Sandbox", dependencies: ["Kernel", "Policy", "AppModel", crypto], swiftSettings: strict),
+    .target(
+      name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
+    .target(name: "ScopedAccess", dependencies: ["Kernel", crypto, grdb], swiftSettings: strict),
+    .target(name: "Audit", dependencies: [grdb], swiftSettings: strict),
+    .target(
+      name: "Broker",
+      dependencies: ["Kernel", "Policy", "Wire", "ScopedAccess", "Audit", "AppModel"],
+      swiftSettings: strict),
+    .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
+    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel"], swiftSettings: strict),
+    .target(
+      name: "Scenario", dependencies: ["Kernel", "Terminal", "Audit", "AppModel", tomlKit], swiftSettings: strict),
+    .target(
+      name: "AmbitCommands",
+      dependencies: [
+        "Kernel", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit", "Broker",
+        "PickerUI", "Scenario", argumentParser, tomlKit,
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "ambit", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
+    .executableTarget(
+      name: "ambitctl", dependencies: ["AmbitKit", argumentParser], swiftSettings: strict,
+      linkerSettings: selfContained),
+    .executableTarget(
+      name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
+      linkerSettings: selfContained),
+
+    .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
+    .testTarget(name: "AppModelTests", dependencies: ["AppModel"], swiftSettings: strict),
+    .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
+    .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ScopedAccessTests", dependencies: ["ScopedAccess", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "BrokerTests", dependencies: ["Broker", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),
+  ]
+)
