@@ -1,1 +1,254 @@
+#define _GNU_SOURCE
 #include "clinux.h"
+#include "claunch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/fsuid.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int answer(long result) { return result == -1 ? -errno : (int)result; }
+
+uint64_t ambit_open_flag_path(void) { return O_PATH; }
+uint64_t ambit_open_flag_directory(void) { return O_DIRECTORY; }
+uint64_t ambit_open_flag_nofollow(void) { return O_NOFOLLOW; }
+
+int ambit_openat2_raw(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
+  struct open_how how = {.flags = flags, .mode = mode, .resolve = resolve};
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
+  return answer(ambit_openat2_raw(directory, path, flags | O_CLOEXEC, mode, resolve));
+}
+
+int ambit_clone_tree(int directory, const char *path, int recursive) {
+  unsigned flags = 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH;
+  return answer(syscall(SYS_open_tree, directory, path, flags | (recursive ? 0x8000 /* AT_RECURSIVE */ : 0)));
+}
+
+int ambit_move_mount(int tree, int target) {
+  return answer(syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
+}
+
+int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns) {
+  uint64_t attributes[4] = {set, clear, 0, 0};
+  if (userns != -1) {
+    attributes[0] |= 0x00100000; /* MOUNT_ATTR_IDMAP */
+    attributes[3] = (uint64_t)userns;
+  }
+  return answer(syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | (recursive ? 0x8000 : 0), attributes,
+                        sizeof attributes));
+}
+
+int ambit_unmount(const char *path) { return answer(umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW)); }
+
+int ambit_setns(int descriptor, int type) { return answer(setns(descriptor, type)); }
+int ambit_unshare(int flags) { return answer(unshare(flags)); }
+int ambit_pidfd_open(pid_t pid) { return answer(syscall(SYS_pidfd_open, pid, 0)); }
+int ambit_pidfd_signal(int pidfd, int signal_number) {
+  return answer(syscall(SYS_pidfd_send_signal, pidfd, signal_number, NULL, 0));
+}
+
+static int wait_to_be_killed(void *unused) {
+  (void)unused;
+  /* Shares its parent's memory, errno included, so it may not make a call that can fail. */
+  for (;;) pause();
+  return 0;
+}
+
+static int write_map(pid_t pid, const char *name, uint32_t disk, uint32_t shown) {
+  char path[64], line[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  int length = snprintf(line, sizeof line, "%u %u 1\n", disk, shown);
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd == -1) return -errno;
+  ssize_t written = write(fd, line, (size_t)length);
+  int result = written == length ? 0 : -errno;
+  close(fd);
+  return result;
+}
+
+int ambit_idmap_namespace(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid) {
+  size_t stack_size = 64 * 1024;
+  char *stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) return -errno;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited: nothing wakes the helper but SIGKILL */
+  pid_t pid = clone(wait_to_be_killed, stack + stack_size, CLONE_NEWUSER | CLONE_VM | SIGCHLD, NULL);
+  int result = pid == -1 ? -errno : 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (pid > 0) {
+    char path[64];
+    result = write_map(pid, "uid_map", disk_uid, shown_uid);
+    if (result == 0) result = write_map(pid, "gid_map", disk_gid, shown_gid);
+    if (result == 0) {
+      snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+      result = answer(open(path, O_RDONLY | O_CLOEXEC));
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) == -1 && errno == EINTR) {}
+  }
+  munmap(stack, stack_size);
+  return result;
+}
+
+int ambit_file_handle(int descriptor, int32_t *type, uint8_t *bytes, int32_t *mount_id) {
+  union {
+    struct file_handle handle;
+    char room[sizeof(struct file_handle) + 128];
+  } buffer;
+  buffer.handle.handle_bytes = 128;
+  int mount = 0;
+  if (name_to_handle_at(descriptor, "", &buffer.handle, &mount, AT_EMPTY_PATH) == -1) return -errno;
+  *type = buffer.handle.handle_type;
+  *mount_id = mount;
+  memcpy(bytes, buffer.handle.f_handle, buffer.handle.handle_bytes);
+  return (int)buffer.handle.handle_bytes;
+}
+
+int ambit_open_handle(int mount, int32_t type, const uint8_t *bytes, uint32_t length, int flags) {
+  union {
+    struct file_handle handle;
+    char room[sizeof(struct file_handle) + 128];
+  } buffer;
+  if (length > 128) return -EINVAL;
+  buffer.handle.handle_bytes = length;
+  buffer.handle.handle_type = type;
+  memcpy(buffer.handle.f_handle, bytes, length);
+  return answer(open_by_handle_at(mount, &buffer.handle, flags | O_CLOEXEC));
+}
+
+int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
+  struct statx found;
+  if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, STATX_BASIC_STATS | STATX_BTIME, &found) == -1)
+    return -errno;
+  memset(result, 0, sizeof *result);
+  result->inode = found.stx_ino;
+  result->size = found.stx_size;
+  result->device = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
+  result->links = found.stx_nlink;
+  result->mode = found.stx_mode;
+  result->uid = found.stx_uid;
+  result->gid = found.stx_gid;
+  if (found.stx_mask & STATX_BTIME) {
+    result->birth_seconds = found.stx_btime.tv_sec;
+    result->birth_nanoseconds = found.stx_btime.tv_nsec;
+  }
+  result->modified_seconds = found.stx_mtime.tv_sec;
+  result->modified_nanoseconds = found.stx_mtime.tv_nsec;
+  return 0;
+}
+
+/* Newer than this machine's headers may be. */
+struct uuid_answer {
+  uint8_t length;
+  uint8_t uuid[16];
+};
+#define AMBIT_GETFSUUID _IOR(0x15, 0, struct uuid_answer)
+
+int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
+  memset(bytes, 0, 16);
+  struct statfs found;
+  if (fstatfs(descriptor, &found) == -1) return -errno;
+  struct uuid_answer uuid;
+  memset(&uuid, 0, sizeof uuid);
+  /* Fails on a descriptor opened with O_PATH; both ways of opening have to answer the same, so reopen to ask. */
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  struct stat kind;
+  if (fstat(descriptor, &kind) == 0 && (S_ISDIR(kind.st_mode) || S_ISREG(kind.st_mode))) {
+    int readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (readable != -1) {
+      int got = ioctl(readable, AMBIT_GETFSUUID, &uuid);
+      close(readable);
+      if (got == 0 && uuid.length == 16) {
+        memcpy(bytes, uuid.uuid, 16);
+        return 1;
+      }
+    }
+  }
+  memcpy(bytes, &found.f_fsid, sizeof found.f_fsid);
+  uint64_t type = (uint64_t)found.f_type;
+  memcpy(bytes + 8, &type, sizeof type);
+  return 0;
+}
+
+int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC)); }
+
+void ambit_set_fs_identity(uint32_t uid, uint32_t gid) {
+  setfsgid(gid);
+  setfsuid(uid);
+}
+
+int ambit_make_dumpable(void) { return answer(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }
+
+int ambit_wait(pid_t pid, int32_t *status) {
+  int found = 0;
+  pid_t result;
+  do {
+    result = waitpid(pid, &found, WNOHANG);
+  } while (result == -1 && errno == EINTR);
+  *status = found;
+  return answer(result);
+}
+
+int ambit_control_pair(int32_t *launcher, int32_t *init) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1) return -errno;
+  *launcher = pair[0];
+  *init = pair[1];
+  return 0;
+}
+
+int ambit_control_send(int control, const struct ambit_message *message) {
+  ssize_t sent;
+  do {
+    sent = send(control, message, sizeof *message, MSG_NOSIGNAL);
+  } while (sent == -1 && errno == EINTR);
+  return sent == -1 ? -errno : 0;
+}
+
+int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count) {
+  struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
+  union {
+    char bytes[CMSG_SPACE(4 * sizeof(int))];
+    struct cmsghdr align;
+  } ancillary;
+  struct msghdr header = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = ancillary.bytes, .msg_controllen = sizeof ancillary};
+  *fd_count = 0;
+  ssize_t got;
+  do {
+    got = recvmsg(control, &header, MSG_CMSG_CLOEXEC);
+  } while (got == -1 && errno == EINTR);
+  if (got == -1) return -errno;
+  for (struct cmsghdr *each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
+    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
+    int32_t count = (int32_t)((each->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(fds, CMSG_DATA(each), (size_t)count * sizeof(int));
+    *fd_count = count;
+  }
+  if (got == 0) return 0;
+  if (got != sizeof *message || (header.msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
+    for (int32_t i = 0; i < *fd_count; i++) close(fds[i]);
+    *fd_count = 0;
+    return -EPROTO;
+  }
+  return 1;
+}

@@ -1,9 +1,80 @@
 #ifndef CLINUX_H
 #define CLINUX_H
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <string.h>
+#include <sys/types.h>
+
+/*
+ * System calls that glibc does not wrap, and structures that Swift cannot import. One function an operation;
+ * each returns a value or a descriptor, or -errno. Descriptors are close-on-exec.
+ */
 
 /* glibc has it behind _GNU_SOURCE, which a Swift import does not set. */
 const char *strerrorname_np(int errnum);
+
+/* O_* that differ between architectures and that a Swift import does not see. */
+uint64_t ambit_open_flag_path(void);
+uint64_t ambit_open_flag_directory(void);
+uint64_t ambit_open_flag_nofollow(void);
+
+/* openat2(2). RESOLVE_* in resolve. _raw answers -1 and errno, for code between clone and exec. */
+int ambit_openat2_raw(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
+int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
+
+/* open_tree(2): a detached clone of the mount below the path; recursive takes the mounts below it along. */
+int ambit_clone_tree(int directory, const char *path, int recursive);
+/* move_mount(2) of a detached tree onto an opened mount point. */
+int ambit_move_mount(int tree, int target);
+/* mount_setattr(2) on a detached tree or mount. userns: descriptor for MOUNT_ATTR_IDMAP, or -1. */
+int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns);
+/* umount2(2) with MNT_DETACH | UMOUNT_NOFOLLOW. */
+int ambit_unmount(const char *path);
+
+/* setns(2), unshare(2) and pidfd_send_signal(2), pidfd_open(2). */
+int ambit_setns(int descriptor, int type);
+int ambit_unshare(int flags);
+int ambit_pidfd_open(pid_t pid);
+int ambit_pidfd_signal(int pidfd, int signal_number);
+
+/* A user namespace in which the on-disk ids are shown as the others, for id-mapped mounts (mount_setattr(2)). */
+int ambit_idmap_namespace(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);
+
+/* name_to_handle_at(2) with AT_EMPTY_PATH on a descriptor. bytes: at least 128. Returns the handle's length. */
+int ambit_file_handle(int descriptor, int32_t *type, uint8_t *bytes, int32_t *mount_id);
+/* open_by_handle_at(2). mount: any descriptor on the same file system. */
+int ambit_open_handle(int mount, int32_t type, const uint8_t *bytes, uint32_t length, int flags);
+
+struct ambit_stat {
+  uint64_t inode, size, device, links;
+  uint32_t mode, uid, gid;
+  int64_t birth_seconds;
+  uint32_t birth_nanoseconds;
+  int64_t modified_seconds;
+  uint32_t modified_nanoseconds;
+};
+/* statx(2) on a descriptor. birth_seconds is 0 where the file system has no birth time. */
+int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
+/* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */
+int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
+
+/* memfd_create(2). */
+int ambit_memory_file(const char *name);
+
+/* setfsuid(2), setfsgid(2): for this thread only. */
+void ambit_set_fs_identity(uint32_t uid, uint32_t gid);
+
+/* prctl(PR_SET_DUMPABLE, 1): a process that joined a user namespace owns its /proc entries again. */
+int ambit_make_dumpable(void);
+
+/* wait4(2) without blocking. Returns the pid, 0 if it still runs, -errno. */
+int ambit_wait(pid_t pid, int32_t *status);
+
+/* Control socket of a launch; see claunch.h. */
+int ambit_control_pair(int32_t *launcher, int32_t *init);
+struct ambit_message;
+int ambit_control_send(int control, const struct ambit_message *message);
+/* fds: room for 4. Returns 0 at the end of the connection, else 1. */
+int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count);
+
 #endif

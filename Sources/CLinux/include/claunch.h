@@ -1,0 +1,110 @@
+#ifndef CLAUNCH_H
+#define CLAUNCH_H
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * What happens between clone and exec. Swift must not run there (it may allocate, lock and grow its
+ * runtime's tables), so everything is prepared beforehand as one flat plan, and the functions here only
+ * carry it out. They are async-signal-safe.
+ */
+
+/* One entry of the new root, built in order. Paths are relative to the new root and have no symlink in them. */
+enum ambit_step_kind {
+  AMBIT_STEP_DIRECTORY = 1, /* path, mode */
+  AMBIT_STEP_SYMLINK,       /* path, text: where it points */
+  AMBIT_STEP_FILE,          /* path, mode, text: content */
+  AMBIT_STEP_TREE,          /* path, tree: detached mount; the mount point (a folder if directory) is made */
+  AMBIT_STEP_TMPFS,         /* path, mode, size, inodes, attributes */
+  AMBIT_STEP_DOCUMENTS,     /* path: tmpfs that is read-only here; its writable side is handed to the launcher */
+  AMBIT_STEP_PROC,          /* path */
+  AMBIT_STEP_DEVPTS,        /* path */
+  AMBIT_STEP_SOCKET,        /* path: listening stream socket, handed to the launcher */
+};
+
+struct ambit_step {
+  int32_t kind;
+  int32_t directory;
+  int32_t tree;
+  uint32_t mode;
+  uint64_t attributes; /* MOUNT_ATTR_* */
+  const char *path;
+  const char *text;
+  size_t text_length;
+  const char *size;   /* tmpfs: as in mount options */
+  const char *inodes;
+};
+
+struct ambit_limit {
+  int32_t resource;
+  int32_t unused;
+  uint64_t soft, hard;
+};
+
+/* Where a launch failed. Reported with errno and, for STEPS, the index of the step. */
+enum ambit_stage {
+  AMBIT_STAGE_CLONE = 1,
+  AMBIT_STAGE_IDS,
+  AMBIT_STAGE_PRIVATE,
+  AMBIT_STAGE_ROOT,
+  AMBIT_STAGE_STEPS,
+  AMBIT_STAGE_PIVOT,
+  AMBIT_STAGE_HOSTNAME,
+  AMBIT_STAGE_TERMINAL,
+  AMBIT_STAGE_HANDOVER,
+  AMBIT_STAGE_FORK,
+  AMBIT_STAGE_STDIO,
+  AMBIT_STAGE_LIMITS,
+  AMBIT_STAGE_PRIVILEGES,
+  AMBIT_STAGE_FILTER,
+  AMBIT_STAGE_DIRECTORY,
+  AMBIT_STAGE_EXEC,
+};
+
+/* Messages on the control socket (SOCK_SEQPACKET), both ways. */
+enum ambit_message_kind {
+  /* init to launcher */
+  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, and the pty's master if there is one */
+  AMBIT_STARTED,   /* first: the app's pid inside; the exec has been reached, not passed */
+  AMBIT_FAILED,    /* first: stage, second: errno, third: step */
+  AMBIT_STOPPED,   /* first: signal */
+  AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0 */
+  /* launcher to init */
+  AMBIT_MAPPED = 32, /* the identity maps are written */
+  AMBIT_GO,          /* start the app */
+  AMBIT_SIGNAL,      /* first: signal, second: 1 for the app's whole process group */
+};
+
+struct ambit_message {
+  int32_t kind;
+  int32_t first;
+  int32_t second;
+  int32_t third;
+};
+
+struct ambit_launch {
+  uint64_t namespaces; /* CLONE_NEW* */
+  int32_t control;     /* the init's end of the control socket */
+  int32_t parent_maps; /* the launcher writes the identity maps (it is privileged); else the init does */
+  uint32_t inside_id, outside_id;
+  const char *hostname;
+  const char *title; /* what pid 1 shows as its command line */
+  const struct ambit_step *steps;
+  size_t step_count;
+  int32_t stdio[3]; /* descriptor, or -1 for the sandbox's own terminal */
+  int32_t bring_up_loopback;
+  const struct ambit_limit *limits;
+  size_t limit_count;
+  const char *directory; /* the app's working directory */
+  const char *program;
+  char *const *arguments;
+  char *const *environment;
+  const void *filter; /* struct sock_filter[] */
+  size_t filter_count;
+};
+
+/* Starts the sandbox's init. Returns its pid and its pidfd, or -errno. */
+pid_t ambit_launch_start(const struct ambit_launch *launch, int32_t *pidfd);
+
+#endif

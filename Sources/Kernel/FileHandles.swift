@@ -1,0 +1,47 @@
+internal import CLinux
+
+/// What the kernel calls a file by, whatever its path is (`name_to_handle_at(2)`): inode number and generation, in a
+/// form of the file system's own.
+package struct FileHandle: Hashable, Sendable {
+  package let type: Int32
+  package let bytes: [UInt8]
+
+  package init(type: Int32, bytes: [UInt8]) {
+    self.type = type
+    self.bytes = bytes
+  }
+
+  /// The handle of an open file. Needs no privilege.
+  package init(of descriptor: Descriptor) throws(KernelError) {
+    var type: Int32 = 0
+    var mount: Int32 = 0
+    var bytes = [UInt8](repeating: 0, count: 128)
+    let length = try KernelError.checkNegative("name_to_handle_at", "descriptor \(descriptor.rawValue)") {
+      unsafe ambit_file_handle(descriptor.rawValue, &type, &bytes, &mount)
+    }
+    self.type = type
+    self.bytes = Array(bytes[..<Int(length)])
+  }
+
+  /// Opens the file, wherever it is now (`open_by_handle_at(2)`). Needs `CAP_DAC_READ_SEARCH` on the host.
+  ///
+  /// - Parameter volume: any descriptor on the same file system.
+  package func open(on volume: Descriptor, flags: OpenFlags) throws(KernelError) -> Descriptor {
+    Descriptor(
+      owning: try KernelError.checkNegative("open_by_handle_at", "") {
+        unsafe ambit_open_handle(volume.rawValue, type, bytes, UInt32(bytes.count), CInt(truncatingIfNeeded: flags.rawValue))
+      })
+  }
+}
+
+extension Descriptor {
+  /// Sixteen bytes that name the file's volume, the same after a reboot: the file system's UUID where the kernel
+  /// tells it (`FS_IOC_GETFSUUID`), else `f_fsid` of `statfs(2)` and the file system's type.
+  package func volumeIdentity() throws(KernelError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    try KernelError.checkNegative("statfs", "descriptor \(rawValue)") {
+      unsafe bytes.withUnsafeMutableBufferPointer { unsafe ambit_volume_identity(rawValue, $0.baseAddress) }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,272 @@
+internal import CLinux
+package import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// One entry of a sandbox's root, built in order. Paths are relative to the new root.
+package enum RootStep: Sendable {
+  case directory(String, mode: UInt32 = 0o755)
+  case symlink(String, to: String)
+  case file(String, content: String, mode: UInt32 = 0o444)
+  /// A detached tree; the mount point is made where it is missing.
+  case tree(String, DetachedTree, isDirectory: Bool)
+  /// - size, inodes: as in tmpfs's mount options, for example `64m`, `10k`.
+  case temporary(String, mode: UInt32, size: String, inodes: String, MountAttributes)
+  /// The folder that granted documents appear in: read-only for the app, written by the broker.
+  case documents(String)
+  case processes(String)
+  case terminals(String)
+  /// A listening Unix stream socket that the launcher receives.
+  case listener(String)
+}
+
+/// Everything between clone and exec, prepared.
+package struct LaunchPlan: Sendable {
+  package var namespaces: NamespaceKinds
+  package var insideID: UInt32
+  package var outsideID: UInt32
+  /// The launcher is privileged and writes the identity maps itself.
+  package var parentMaps: Bool
+  package var hostname: String
+  package var title: String
+  package var root: [RootStep]
+  /// Descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
+  package var standardStreams: [Descriptor?]
+  package var bringUpLoopback: Bool
+  package var limits: [(resource: Int32, soft: UInt64, hard: UInt64)]
+  package var directory: String
+  package var program: String
+  package var arguments: [String]
+  package var environment: [String]
+  package var filter: SeccompProgram
+
+  package init(
+    namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
+    title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
+    limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
+    arguments: [String], environment: [String], filter: SeccompProgram
+  ) {
+    self.namespaces = namespaces
+    self.insideID = insideID
+    self.outsideID = outsideID
+    self.parentMaps = parentMaps
+    self.hostname = hostname
+    self.title = title
+    self.root = root
+    self.standardStreams = standardStreams
+    self.bringUpLoopback = bringUpLoopback
+    self.limits = limits
+    self.directory = directory
+    self.program = program
+    self.arguments = arguments
+    self.environment = environment
+    self.filter = filter
+  }
+}
+
+/// Where a launch failed.
+package enum LaunchStage: Int32, Sendable {
+  case clone = 1
+  case identity, `private`, root, steps, pivot, hostname, terminal, handover, fork, streams, limits, privileges, filter
+  case directory, exec
+}
+
+/// What a sandbox's init says to its launcher.
+package enum InitMessage: Sendable {
+  /// Set up, and waiting. The terminal is there only if a stream asked for it.
+  case ready(mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, terminal: Descriptor?)
+  case started
+  case failed(LaunchStage, Errno, step: Int)
+  case stopped(signal: Int32)
+  /// status is -1 when a signal ended the app.
+  case exited(status: Int32, signal: Int32)
+  /// The init is gone.
+  case ended
+}
+
+/// A sandbox that has been started: its init, and the way to talk to it.
+package final class LaunchedInit: Sendable {
+  package let pid: Int32
+  package let process: Descriptor
+  package let control: Descriptor
+
+  fileprivate init(pid: Int32, process: Descriptor, control: Descriptor) {
+    self.pid = pid
+    self.process = process
+    self.control = control
+  }
+
+  /// Waits for the init's next message.
+  package func receive() throws(KernelError) -> InitMessage {
+    var message = ambit_message()
+    var raw: [Int32] = [-1, -1, -1, -1]
+    var count: Int32 = 0
+    let result = try KernelError.checkNegative("recvmsg", "from the sandbox's init") {
+      unsafe ambit_control_receive(control.rawValue, &message, &raw, &count)
+    }
+    let descriptors = raw.prefix(Int(count)).map { Descriptor(owning: $0) }
+    if result == 0 { return .ended }
+    switch UInt32(bitPattern: message.kind) {
+    case AMBIT_READY.rawValue where descriptors.count >= 3:
+      return .ready(
+        mountNamespace: descriptors[0], documents: descriptors[1], listener: descriptors[2],
+        terminal: descriptors.count > 3 ? descriptors[3] : nil)
+    case AMBIT_STARTED.rawValue: return .started
+    case AMBIT_FAILED.rawValue:
+      return .failed(
+        LaunchStage(rawValue: message.first) ?? .clone, Errno(rawValue: message.second), step: Int(message.third))
+    case AMBIT_STOPPED.rawValue: return .stopped(signal: message.first)
+    case AMBIT_EXITED.rawValue: return .exited(status: message.first, signal: message.second)
+    default: throw KernelError("recvmsg", "from the sandbox's init", errno: Errno(rawValue: EPROTO))
+    }
+  }
+
+  /// Lets the app start.
+  package func go() throws(KernelError) { try send(AMBIT_GO.rawValue) }
+
+  fileprivate func identityMapsWritten() throws(KernelError) { try send(AMBIT_MAPPED.rawValue) }
+
+  /// Passes a signal to the app, or to its whole process group.
+  package func signal(_ signal: Int32, group: Bool) throws(KernelError) {
+    try send(AMBIT_SIGNAL.rawValue, signal, group ? 1 : 0)
+  }
+
+  private func send(_ kind: UInt32, _ first: Int32 = 0, _ second: Int32 = 0) throws(KernelError) {
+    var message = ambit_message(kind: Int32(bitPattern: kind), first: first, second: second, third: 0)
+    try KernelError.checkNegative("send", "to the sandbox's init") {
+      unsafe ambit_control_send(control.rawValue, &message)
+    }
+  }
+
+  /// Collects the init's exit, which frees its pid. `true` once it has ended.
+  package func reap() -> Bool {
+    var status: Int32 = 0
+    return unsafe ambit_wait(pid, &status) != 0
+  }
+}
+
+/// Strings and arrays that C reads, kept at their addresses until the launch has been handed over.
+@safe private final class LaunchMemory {
+  private var strings: [UnsafeMutablePointer<CChar>] = unsafe []
+  private var arrays: [UnsafeMutableRawPointer] = unsafe []
+
+  func string(_ text: String) -> UnsafeMutablePointer<CChar>? {
+    guard let copy = unsafe strdup(text) else { return nil }
+    unsafe strings.append(copy)
+    return unsafe copy
+  }
+
+  func array<Element>(_ elements: [Element]) -> UnsafeMutablePointer<Element> {
+    let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+    unsafe memory.initialize(from: elements, count: elements.count)
+    unsafe arrays.append(UnsafeMutableRawPointer(memory))
+    return unsafe memory
+  }
+
+  func argv(_ texts: [String]) -> UnsafePointer<UnsafeMutablePointer<CChar>?> {
+    unsafe UnsafePointer(array(texts.map { unsafe string($0) } + [nil]))
+  }
+
+  deinit {
+    for unsafe each in unsafe strings { unsafe free(each) }
+    for unsafe each in unsafe arrays { unsafe each.deallocate() }
+  }
+}
+
+extension LaunchPlan {
+  /// Starts the sandbox's init and returns when it runs; its messages tell how it fares.
+  package func start() throws(KernelError) -> LaunchedInit {
+    var launcherEnd: Int32 = -1
+    var initEnd: Int32 = -1
+    try KernelError.checkNegative("socketpair") { unsafe ambit_control_pair(&launcherEnd, &initEnd) }
+    let control = Descriptor(owning: launcherEnd)
+    let theirs = Descriptor(owning: initEnd)
+
+    let memory = LaunchMemory()
+    let steps = unsafe root.map { unsafe $0.lowered(memory) }
+    let rawLimits = limits.map { ambit_limit(resource: $0.resource, unused: 0, soft: $0.soft, hard: $0.hard) }
+
+    var launch = unsafe ambit_launch()
+    unsafe launch.namespaces = namespaces.rawValue
+    unsafe launch.control = theirs.rawValue
+    unsafe launch.parent_maps = parentMaps ? 1 : 0
+    unsafe launch.inside_id = insideID
+    unsafe launch.outside_id = outsideID
+    unsafe launch.hostname = UnsafePointer(memory.string(hostname))
+    unsafe launch.title = UnsafePointer(memory.string(title))
+    unsafe launch.steps = UnsafePointer(memory.array(steps))
+    unsafe launch.step_count = steps.count
+    let streams = (0..<3).map { index in index < standardStreams.count ? standardStreams[index]?.rawValue ?? -1 : -1 }
+    unsafe launch.stdio = (streams[0], streams[1], streams[2])
+    unsafe launch.bring_up_loopback = bringUpLoopback ? 1 : 0
+    unsafe launch.limits = UnsafePointer(memory.array(rawLimits))
+    unsafe launch.limit_count = rawLimits.count
+    unsafe launch.directory = UnsafePointer(memory.string(directory))
+    unsafe launch.program = UnsafePointer(memory.string(program))
+    unsafe launch.arguments = memory.argv(arguments)
+    unsafe launch.environment = memory.argv(environment)
+    unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
+    unsafe launch.filter_count = filter.instructionCount
+
+    var rawProcess: Int32 = -1
+    let pid = try KernelError.checkNegative("clone3", namespaces.names.joined(separator: ",")) {
+      unsafe ambit_launch_start(&launch, &rawProcess)
+    }
+    withExtendedLifetime((memory, theirs, self)) {}
+    let launched = LaunchedInit(pid: pid, process: Descriptor(owning: rawProcess), control: control)
+    if parentMaps {
+      for name in ["uid_map", "gid_map"] {
+        try Namespaces.write("\(insideID) \(outsideID) 1\n", to: "/proc/\(pid)/\(name)")
+      }
+      try launched.identityMapsWritten()
+    }
+    return launched
+  }
+}
+
+extension RootStep {
+  fileprivate func lowered(_ memory: LaunchMemory) -> ambit_step {
+    var step = unsafe ambit_step()
+    unsafe step.tree = -1
+    func set(_ kind: ambit_step_kind, _ path: String) {
+      unsafe step.kind = Int32(bitPattern: kind.rawValue)
+      unsafe step.path = UnsafePointer(memory.string(path))
+    }
+    func text(_ content: String) {
+      unsafe step.text = UnsafePointer(memory.string(content))
+      unsafe step.text_length = content.utf8.count
+    }
+    switch self {
+    case .directory(let path, let mode):
+      set(AMBIT_STEP_DIRECTORY, path)
+      unsafe step.mode = mode
+    case .symlink(let path, let target):
+      set(AMBIT_STEP_SYMLINK, path)
+      text(target)
+    case .file(let path, let content, let mode):
+      set(AMBIT_STEP_FILE, path)
+      text(content)
+      unsafe step.mode = mode
+    case .tree(let path, let tree, let isDirectory):
+      set(AMBIT_STEP_TREE, path)
+      unsafe step.tree = tree.descriptor.rawValue
+      unsafe step.directory = isDirectory ? 1 : 0
+    case .temporary(let path, let mode, let size, let inodes, let attributes):
+      set(AMBIT_STEP_TMPFS, path)
+      unsafe step.mode = mode
+      unsafe step.size = UnsafePointer(memory.string(size))
+      unsafe step.inodes = UnsafePointer(memory.string(inodes))
+      unsafe step.attributes = attributes.rawValue
+    case .documents(let path):
+      set(AMBIT_STEP_DOCUMENTS, path)
+      unsafe step.size = UnsafePointer(memory.string("4m"))
+      unsafe step.inodes = UnsafePointer(memory.string("64k"))
+    case .processes(let path): set(AMBIT_STEP_PROC, path)
+    case .terminals(let path): set(AMBIT_STEP_DEVPTS, path)
+    case .listener(let path): set(AMBIT_STEP_SOCKET, path)
+    }
+    return unsafe step
+  }
+}

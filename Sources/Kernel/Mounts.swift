@@ -1,0 +1,72 @@
+internal import CLinux
+
+/// What a mount denies (`mount_setattr(2)`).
+package struct MountAttributes: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  package static let readOnly = MountAttributes(rawValue: 0x01)
+  package static let noSetuid = MountAttributes(rawValue: 0x02)
+  package static let noDevices = MountAttributes(rawValue: 0x04)
+  package static let noExecute = MountAttributes(rawValue: 0x08)
+
+  /// The names as in `mount(8)`.
+  package var names: [String] {
+    var names: [String] = []
+    if contains(.readOnly) { names.append("ro") }
+    if contains(.noSetuid) { names.append("nosuid") }
+    if contains(.noDevices) { names.append("nodev") }
+    if contains(.noExecute) { names.append("noexec") }
+    return names
+  }
+}
+
+/// A mount that hangs nowhere yet: a clone of what a descriptor shows, to be moved to where it shall appear.
+package struct DetachedTree: Sendable {
+  package let descriptor: Descriptor
+
+  /// Clones the mount at an open file or folder (`open_tree(2)`, `OPEN_TREE_CLONE`).
+  ///
+  /// The descriptor has to come from this process's own mount namespace.
+  /// - Parameter recursive: take along what is mounted below.
+  package init(cloning source: Descriptor, recursive: Bool, path: String) throws(KernelError) {
+    let raw = try KernelError.checkNegative("open_tree", path) {
+      unsafe ambit_clone_tree(source.rawValue, "", recursive ? 1 : 0)
+    }
+    descriptor = Descriptor(owning: raw)
+  }
+
+  /// Adds denials; `identity` shows the files to other ids than they have on disk.
+  package func restrict(
+    _ attributes: MountAttributes, recursive: Bool, identity: IdentityMap? = nil
+  ) throws(KernelError) {
+    try KernelError.checkNegative("mount_setattr", attributes.names.joined(separator: ",")) {
+      ambit_set_attributes(
+        descriptor.rawValue, recursive ? 1 : 0, attributes.rawValue, 0, identity?.namespace.rawValue ?? -1)
+    }
+  }
+
+  /// Makes the tree appear over an opened file or folder of the calling thread's mount namespace (`move_mount(2)`).
+  package func move(onto target: Descriptor, path: String) throws(KernelError) {
+    try KernelError.checkNegative("move_mount", path) { ambit_move_mount(descriptor.rawValue, target.rawValue) }
+  }
+}
+
+/// Ids as an id-mapped mount shows them: one owner and one group on disk stand for one identity here.
+package struct IdentityMap: Sendable {
+  package let namespace: Descriptor
+
+  package init(diskUser: UInt32, diskGroup: UInt32, shownAs identity: UInt32) throws(KernelError) {
+    let raw = try KernelError.checkNegative("clone", "user namespace for an id-mapped mount") {
+      ambit_idmap_namespace(diskUser, identity, diskGroup, identity)
+    }
+    namespace = Descriptor(owning: raw)
+  }
+}
+
+package enum Mounts {
+  /// Takes a mount away at once; what is open on it stays open (`umount2(2)`, `MNT_DETACH`).
+  package static func detach(_ path: String) throws(KernelError) {
+    try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount(path) }
+  }
+}

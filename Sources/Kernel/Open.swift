@@ -1,0 +1,138 @@
+internal import CLinux
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// How `openat2(2)` may walk a path.
+package struct Resolve: OptionSet, Sendable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// No magic links such as `/proc/self/fd/3`.
+  package static let noMagicLinks = Resolve(rawValue: 0x02)
+  /// No symbolic link anywhere in the path.
+  package static let noSymlinks = Resolve(rawValue: 0x04)
+  /// Never above the starting directory, by `..`, by an absolute path or by a link: that is an error.
+  package static let beneath = Resolve(rawValue: 0x08)
+  /// The starting directory is the root for `..`, absolute paths and links.
+  package static let inRoot = Resolve(rawValue: 0x10)
+}
+
+/// Flags of `open(2)`. Values differ between architectures, and some are hidden behind `_GNU_SOURCE`, so C tells them.
+package struct OpenFlags: OptionSet, Sendable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  package static let read: OpenFlags = []
+  package static let write = OpenFlags(rawValue: 1)
+  package static let readWrite = OpenFlags(rawValue: 2)
+  package static let create = OpenFlags(rawValue: UInt64(O_CREAT))
+  package static let exclusive = OpenFlags(rawValue: UInt64(O_EXCL))
+  package static let truncate = OpenFlags(rawValue: UInt64(O_TRUNC))
+  package static let append = OpenFlags(rawValue: UInt64(O_APPEND))
+  package static let nonBlocking = OpenFlags(rawValue: UInt64(O_NONBLOCK))
+  package static let noControllingTerminal = OpenFlags(rawValue: UInt64(O_NOCTTY))
+  package static let directory = OpenFlags(rawValue: ambit_open_flag_directory())
+  package static let noFollow = OpenFlags(rawValue: ambit_open_flag_nofollow())
+  /// A location only: nothing is read, no device or pipe is woken.
+  package static let path = OpenFlags(rawValue: ambit_open_flag_path())
+}
+
+extension Descriptor {
+  /// The process's current directory, as a starting point for ``open(_:below:flags:mode:resolve:)``.
+  private static var currentDirectory: CInt { AT_FDCWD }
+
+  /// Opens a path (`openat2(2)`), close-on-exec.
+  ///
+  /// - Parameters:
+  ///   - directory: where a relative path starts; `nil` is the current directory.
+  ///   - mode: permission bits of a file that is created.
+  package static func open(
+    _ path: String, below directory: Descriptor? = nil, flags: OpenFlags, mode: UInt64 = 0, resolve: Resolve = []
+  ) throws(KernelError) -> Descriptor {
+    let raw = try KernelError.checkNegative("open", path) {
+      unsafe ambit_openat2(
+        directory?.rawValue ?? currentDirectory, path, flags.rawValue,
+        // The kernel refuses a mode where nothing is created.
+        flags.contains(.create) ? mode : 0, resolve.rawValue)
+    }
+    return Descriptor(owning: raw)
+  }
+
+  /// The path that the kernel has for this descriptor now, or `nil` when it has none: unlinked, or an inode that
+  /// was opened by handle and has not been reached by a path since.
+  package var currentPath: String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let length = unsafe buffer.withUnsafeMutableBytes { bytes in
+      guard let base = bytes.baseAddress else { return 0 }
+      return unsafe readlink("/proc/self/fd/\(rawValue)", base.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    guard length > 0 else { return nil }
+    let path = String(decoding: buffer[..<length], as: UTF8.self)
+    guard path.hasPrefix("/"), path != "/" || isHostRoot, !path.hasSuffix(" (deleted)") else { return nil }
+    return path
+  }
+
+  private var isHostRoot: Bool {
+    guard let root = try? Descriptor.open("/", flags: [.path, .directory]), let mine = try? status(),
+      let its = try? root.status()
+    else { return false }
+    return mine.inode == its.inode && mine.device == its.device
+  }
+}
+
+/// What `statx(2)` tells of an open file.
+package struct FileStatus: Equatable, Sendable {
+  package enum Kind: Sendable { case regular, directory, symlink, other }
+
+  package var inode: UInt64
+  package var device: UInt64
+  /// Bytes.
+  package var size: UInt64
+  package var links: UInt64
+  package var mode: UInt32
+  package var userID: UInt32
+  package var groupID: UInt32
+  /// Nanoseconds since 1970, or 0 where the file system records none.
+  package var birth: Int64
+  /// Nanoseconds since 1970.
+  package var modified: Int64
+
+  package var kind: Kind {
+    switch mode & UInt32(S_IFMT) {
+    case UInt32(S_IFREG): .regular
+    case UInt32(S_IFDIR): .directory
+    case UInt32(S_IFLNK): .symlink
+    default: .other
+    }
+  }
+}
+
+extension Descriptor {
+  package func status() throws(KernelError) -> FileStatus {
+    var found = ambit_stat()
+    try KernelError.checkNegative("statx", "descriptor \(rawValue)") {
+      unsafe ambit_stat_descriptor(rawValue, &found)
+    }
+    return FileStatus(
+      inode: found.inode, device: found.device, size: found.size, links: found.links, mode: found.mode,
+      userID: found.uid, groupID: found.gid,
+      birth: found.birth_seconds &* 1_000_000_000 &+ Int64(found.birth_nanoseconds),
+      modified: found.modified_seconds &* 1_000_000_000 &+ Int64(found.modified_nanoseconds))
+  }
+}
+
+extension Descriptor {
+  /// The text of a symbolic link that was opened with ``OpenFlags/path`` and ``OpenFlags/noFollow``.
+  package func linkText() throws(KernelError) -> String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let length = try KernelError.check("readlinkat", "descriptor \(rawValue)") {
+      unsafe buffer.withUnsafeMutableBytes { bytes in
+        guard let base = bytes.baseAddress else { return 0 }
+        return unsafe readlinkat(rawValue, "", base.assumingMemoryBound(to: CChar.self), bytes.count)
+      }
+    }
+    return String(decoding: buffer[..<length], as: UTF8.self)
+  }
+}

@@ -1,0 +1,143 @@
+internal import Kernel
+
+extension SandboxPlan {
+  /// Plans the sandbox for a request on a system laid out like this.
+  package init(_ request: SandboxRequest, on layout: SystemLayout) {
+    let hardened: MountAttributes = [.readOnly, .noSetuid, .noDevices]
+    var writable: MountAttributes = [.noSetuid, .noDevices]
+    if !request.execute { writable.insert(.noExecute) }
+
+    var tree = RootBuilder()
+    for (path, entry) in layout.entries {
+      switch entry {
+      case .directory: tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
+      case .file: tree.add(.bind(path, from: path, isDirectory: false, attributes: hardened.union(.noExecute)))
+      case .link(let target): tree.add(.link(path, to: target))
+      }
+    }
+    for (name, content) in Self.identityFiles { tree.add(.file("/etc/\(name)", content: content)) }
+    for path in request.readOnlyPaths where !tree.covers(path) {
+      tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
+    }
+
+    tree.add(.processes("/proc"))
+    for name in SystemLayout.devices {
+      tree.add(.bind("/dev/\(name)", from: "/dev/\(name)", isDirectory: false, attributes: [.noSetuid, .noExecute]))
+    }
+    tree.add(.terminals("/dev/pts"))
+    tree.add(.link("/dev/ptmx", to: "pts/ptmx"))
+    tree.add(.link("/dev/fd", to: "/proc/self/fd"))
+    for (number, name) in ["stdin", "stdout", "stderr"].enumerated() {
+      tree.add(.link("/dev/\(name)", to: "/proc/self/fd/\(number)"))
+    }
+    tree.add(.temporary("/dev/shm", mode: 0o1777, size: "64m", inodes: "4k", attributes: writable))
+    tree.add(.temporary("/tmp", mode: 0o1777, size: "256m", inodes: "64k", attributes: writable))
+    tree.add(.directory("/var"))
+    tree.add(.link("/var/tmp", to: "/tmp"))
+
+    tree.add(.bind(InsidePath.home, from: request.container, isDirectory: true, attributes: writable))
+    tree.add(.documents(InsidePath.documents))
+    tree.add(.listener(InsidePath.brokerSocket))
+    if let control = request.controlProgram {
+      tree.add(.bind("\(InsidePath.tools)/ambitctl", from: control, isDirectory: false, attributes: hardened))
+    }
+
+    switch request.program {
+    case .bundle(let path, let executable):
+      let inside = "\(InsidePath.applications)/\(path.lastPathComponent)"
+      tree.add(.bind(inside, from: path, isDirectory: true, attributes: hardened))
+      program = "\(inside)/\(executable)"
+    case .file(let path) where tree.covers(path):
+      program = path
+    case .file(let path):
+      program = "\(InsidePath.applications)/\(path.lastPathComponent)"
+      tree.add(.bind(program, from: path, isDirectory: false, attributes: hardened))
+    }
+
+    root = tree.entries
+    var kinds: NamespaceKinds = [.user, .mount, .pid, .ipc, .uts, .cgroup]
+    if !request.network { kinds.insert(.network) }
+    namespaces = kinds
+    insideID = InsidePath.identity
+    hostID = request.hostID
+    hostname = InsidePath.hostname
+    environment = Self.environment(request)
+    limits = request.limits
+    directory = InsidePath.home
+    arguments = [program] + request.arguments
+    seccomp = .standard(network: request.network)
+  }
+
+  private static func environment(_ request: SandboxRequest) -> [String: String] {
+    let fixed = [
+      "HOME": InsidePath.home,
+      "TMPDIR": "\(InsidePath.home)/tmp",
+      "USER": InsidePath.userName,
+      "LOGNAME": InsidePath.userName,
+      "SHELL": "/bin/sh",
+      "PATH": "/usr/local/bin:/usr/bin:/bin:\(InsidePath.tools)",
+      "AMBIT_ADDRESS": "unix:\(InsidePath.brokerSocket)",
+      "AMBIT_APP": request.bundleIdentifier,
+    ]
+    // What the sandbox itself needs wins over what a policy says.
+    return request.environment.merging(fixed) { _, fixed in fixed }
+  }
+
+  /// Names for the ids that exist inside, and for those that show through.
+  private static let identityFiles: [(String, String)] = [
+    (
+      "passwd",
+      """
+      \(InsidePath.userName):x:\(InsidePath.identity):\(InsidePath.identity):User:\(InsidePath.home):/bin/sh
+      nobody:x:65534:65534:Everyone else:/:/bin/false
+
+      """
+    ),
+    ("group", "\(InsidePath.userName):x:\(InsidePath.identity):\nnogroup:x:65534:\n"),
+    ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"),
+    ("hosts", "127.0.0.1 localhost \(InsidePath.hostname)\n::1 localhost\n"),
+    ("hostname", "\(InsidePath.hostname)\n"),
+    ("resolv.conf", ""),
+  ]
+}
+
+/// Collects entries and makes the folders that they lie in.
+private struct RootBuilder {
+  var entries: [SandboxPlan.Entry] = []
+  private var folders: Set<String> = ["/"]
+
+  mutating func add(_ entry: SandboxPlan.Entry) {
+    makeParents(of: entry.path)
+    if case .directory(let path) = entry { folders.insert(path) }
+    entries.append(entry)
+  }
+
+  private mutating func makeParents(of path: String) {
+    let parent = path.deletingLastPathComponent
+    guard !folders.contains(parent) else { return }
+    makeParents(of: parent)
+    folders.insert(parent)
+    entries.append(.directory(parent))
+  }
+
+  /// Whether a host path is shown inside at the same path already.
+  func covers(_ path: String) -> Bool {
+    entries.contains { entry in
+      switch entry {
+      case .bind(let shown, let source, _, _): source == shown && (path == shown || path.hasPrefix(shown + "/"))
+      case .link(let shown, let target):
+        (path == shown || path.hasPrefix(shown + "/")) && target.hasPrefix("usr")
+      default: false
+      }
+    }
+  }
+}
+
+extension String {
+  var lastPathComponent: String { split(separator: "/").last.map(String.init) ?? self }
+
+  var deletingLastPathComponent: String {
+    guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
+    return String(self[..<slash])
+  }
+}

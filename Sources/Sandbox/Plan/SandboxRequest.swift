@@ -1,0 +1,58 @@
+/// What is to be run, and what it may: everything that a plan is made from, apart from the host's layout.
+package struct SandboxRequest: Equatable, Sendable {
+  package enum Program: Equatable, Sendable {
+    /// A bundle's folder on the host, and its executable's name.
+    case bundle(path: String, executable: String)
+    /// A program on the host.
+    case file(path: String)
+  }
+
+  package var program: Program
+  package var arguments: [String]
+  package var bundleIdentifier: String
+  /// The app's container on the host.
+  package var container: String
+  /// Further host folders to show read-only at the same path.
+  package var readOnlyPaths: [String]
+  /// Whether programs in the container and in temporary folders may be executed.
+  package var execute: Bool
+  /// Whether the app shares the host's network; otherwise it has none.
+  package var network: Bool
+  /// Variables of the launcher's environment that the policy lets through, and those that it sets.
+  package var environment: [String: String]
+  package var limits: [ResourceLimit]
+  /// The host id to run as when the launcher is privileged; `nil` is the launcher's own.
+  package var hostID: UInt32?
+  /// The in-sandbox command line, if there is one on this machine.
+  package var controlProgram: String?
+
+  package init(
+    program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
+    readOnlyPaths: [String] = [], execute: Bool = false, network: Bool = false, environment: [String: String] = [:],
+    limits: [ResourceLimit] = [], hostID: UInt32? = nil, controlProgram: String? = nil
+  ) {
+    self.program = program
+    self.arguments = arguments
+    self.bundleIdentifier = bundleIdentifier
+    self.container = container
+    self.readOnlyPaths = readOnlyPaths
+    self.execute = execute
+    self.network = network
+    self.environment = environment
+    self.limits = limits
+    self.hostID = hostID
+    self.controlProgram = controlProgram
+  }
+}
+
+/// A limit of `setrlimit(2)`, soft and hard alike.
+package struct ResourceLimit: Equatable, Sendable {
+  package enum Kind: String, Sendable, CaseIterable { case processes, openFiles, fileSize, core }
+  package var kind: Kind
+  package var value: UInt64
+
+  package init(_ kind: Kind, _ value: UInt64) {
+    self.kind = kind
+    self.value = value
+  }
+}

@@ -1,0 +1,71 @@
+package import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Carries plans out.
+package struct SandboxLauncher: Sendable {
+  private let cache: SeccompCache
+
+  package init(cache: SeccompCache) { self.cache = cache }
+
+  /// Opens everything that a plan shows, and starts the sandbox's init. The app itself waits for ``LaunchedInit/go()``.
+  ///
+  /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
+  /// - Parameter standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
+  package func start(_ plan: SandboxPlan, standardStreams: [Descriptor?]) throws(KernelError) -> LaunchedInit {
+    var steps: [RootStep] = []
+    steps.reserveCapacity(plan.root.count)
+    for entry in plan.root { steps.append(try Self.step(entry)) }
+
+    var limits: [(resource: Int32, soft: UInt64, hard: UInt64)] = []
+    for limit in plan.limits { limits.append(Self.lower(limit)) }
+
+    return try LaunchPlan(
+      namespaces: plan.namespaces, insideID: plan.insideID, outsideID: plan.hostID ?? getuid(),
+      parentMaps: plan.hostID != nil, hostname: plan.hostname, title: "ambit-init", root: steps,
+      standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
+      directory: plan.directory, program: plan.program, arguments: plan.arguments,
+      environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
+      filter: try cache.program(for: plan.seccomp)
+    ).start()
+  }
+
+  private static func step(_ entry: SandboxPlan.Entry) throws(KernelError) -> RootStep {
+    // Inside paths are absolute; the new root's descriptor wants them relative.
+    func relative(_ path: String) -> String { String(path.drop { $0 == "/" }) }
+    switch entry {
+    case .directory(let path): return .directory(relative(path))
+    case .link(let path, let target): return .symlink(relative(path), to: target)
+    case .file(let path, let content): return .file(relative(path), content: content)
+    case .bind(let path, let source, let isDirectory, let attributes):
+      let opened = try Descriptor.open(source, flags: isDirectory ? [.path, .directory] : .path)
+      let tree = try DetachedTree(cloning: opened, recursive: isDirectory, path: source)
+      try tree.restrict(attributes, recursive: isDirectory)
+      return .tree(relative(path), tree, isDirectory: isDirectory)
+    case .temporary(let path, let mode, let size, let inodes, let attributes):
+      return .temporary(relative(path), mode: mode, size: size, inodes: inodes, attributes)
+    case .documents(let path): return .documents(relative(path))
+    case .processes(let path): return .processes(relative(path))
+    case .terminals(let path): return .terminals(relative(path))
+    case .listener(let path): return .listener(relative(path))
+    }
+  }
+
+  private static func lower(_ limit: ResourceLimit) -> (resource: Int32, soft: UInt64, hard: UInt64) {
+    // As in asm-generic/resource.h; the Glibc module shows RLIMIT_* as neither numbers nor a usable type.
+    let resource: Int32 =
+      switch limit.kind {
+      case .fileSize: 1
+      case .core: 4
+      case .processes: 6
+      case .openFiles: 7
+      }
+    // Above what the launcher itself may have, the kernel would refuse; the lower of the two is what was meant.
+    var present = rlimit()
+    let read = unsafe getrlimit(resource, &present)
+    let value = read == 0 ? min(limit.value, UInt64(present.rlim_max)) : limit.value
+    return (resource, value, value)
+  }
+}

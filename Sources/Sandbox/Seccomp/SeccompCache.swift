@@ -1,0 +1,44 @@
+internal import Crypto
+internal import Foundation
+package import Kernel
+
+/// Compiled filters by the content of their profile: compiling costs a millisecond that a launch need not spend twice.
+///
+/// The folder belongs to the user and nobody else may write there; a file that is not whole is compiled anew.
+package struct SeccompCache: Sendable {
+  private let folder: String?
+
+  /// - Parameter folder: made when it is missing; `nil` compiles every time.
+  package init(folder: String?) { self.folder = folder }
+
+  package func program(for profile: SeccompProfile) throws(KernelError) -> SeccompProgram {
+    let digest = SHA256.hash(data: Data(profile.identity.utf8)).map { byte in
+      let text = String(byte, radix: 16)
+      return text.count == 1 ? "0" + text : text
+    }.joined()
+    let path = folder.map { "\($0)/\(digest).bpf" }
+    if let path, let stored = Self.read(path) { return stored }
+    let compiled = try SeccompProgram(rules: profile.rules, otherwise: profile.otherwise)
+    if let path, let folder { Self.store(compiled, at: path, in: folder) }
+    return compiled
+  }
+
+  /// Content, then its digest: a file cut short or changed by accident is not a filter.
+  private static func read(_ path: String) -> SeccompProgram? {
+    guard let data = FileManager.default.contents(atPath: path), data.count > 32, (data.count - 32) % 8 == 0 else {
+      return nil
+    }
+    let content = data.dropLast(32)
+    guard Data(SHA256.hash(data: content)) == data.suffix(32) else { return nil }
+    return SeccompProgram(bytes: Array(content))
+  }
+
+  /// A cache that cannot be written is only slower, so failures are not reported.
+  private static func store(_ program: SeccompProgram, at path: String, in folder: String) {
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    var data = Data(program.bytes)
+    data.append(contentsOf: SHA256.hash(data: Data(program.bytes)))
+    try? data.write(to: URL(fileURLWithPath: path), options: .atomic)
+  }
+}

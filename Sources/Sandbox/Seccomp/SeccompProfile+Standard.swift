@@ -1,0 +1,139 @@
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+extension SeccompProfile {
+  /// Ambit's own profile.
+  ///
+  /// Denied calls fail as programs expect: `ENOSYS` where libc has an older way to fall back to, `EAFNOSUPPORT` for
+  /// socket families, `EPERM` for everything else; a foreign architecture ends the process.
+  package static func standard(network: Bool) -> SeccompProfile {
+    SeccompProfile(
+      groups: [
+        Group(name: "fall-back", reason: "newer calls whose absence every libc copes with; a filter cannot look into their structures", rules: fallBack),
+        Group(name: "files", reason: "files by path and descriptor; the mount namespace decides which there are", rules: allow(files)),
+        Group(name: "memory", reason: "a program's own memory", rules: allow(memory)),
+        Group(name: "processes", reason: "a program's own processes and threads", rules: allow(processes)),
+        Group(name: "signals", reason: "signals reach no further than the pid namespace", rules: allow(signals)),
+        Group(name: "time", reason: "reading clocks and sleeping, not setting", rules: allow(time)),
+        Group(name: "waiting", reason: "waiting for descriptors", rules: allow(waiting)),
+        Group(name: "ipc", reason: "inside an ipc namespace of its own", rules: allow(ipc)),
+        Group(name: "namespaces", reason: "a new user namespace would bring back capabilities and most of the kernel's attack surface", rules: cloneRules),
+        Group(name: "terminal", reason: "typing into the user's terminal from inside (TIOCSTI, TIOCLINUX)", rules: terminalRules),
+        Group(name: "personality", reason: "address-space tricks; the plain values are harmless", rules: personalityRules),
+        Group(name: "sockets", reason: network ? "Unix sockets and the internet" : "Unix sockets only", rules: socketRules(network: network)),
+      ], otherwise: .fail(EPERM))
+  }
+
+  private static func allow(_ calls: String) -> [SeccompRule] {
+    calls.split(whereSeparator: \.isWhitespace).map { SeccompRule(String($0), .allow) }
+  }
+
+  private static let fallBack: [SeccompRule] = [
+    "clone3", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "io_uring_setup",
+    "io_uring_enter", "io_uring_register", "openat2",
+  ].map { SeccompRule($0, .fail(ENOSYS)) }
+
+  private static let files = """
+    access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
+    fallocate fchdir fchmod fchmodat fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr
+    fstat fstatfs fsync ftruncate futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
+    inotify_init1 inotify_rm_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr lstat
+    mkdir mkdirat newfstatat open openat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead
+    readlink readlinkat readv removexattr rename renameat renameat2 rmdir sendfile setxattr splice stat statfs statx
+    symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink unlinkat utime utimensat utimes vmsplice
+    write writev name_to_handle_at mknod mknodat
+    """
+
+  private static let memory = """
+    brk madvise membarrier memfd_create mincore mlock mlock2 mlockall mmap mprotect mremap msync munlock munlockall
+    munmap pkey_alloc pkey_free pkey_mprotect process_mrelease remap_file_pages
+    """
+
+  private static let processes = """
+    arch_prctl capget capset execve execveat exit exit_group fork futex futex_waitv get_robust_list
+    get_thread_area getcpu getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getrandom
+    getresgid getresuid getrlimit getrusage getsid gettid getuid ioprio_get ioprio_set landlock_add_rule
+    landlock_create_ruleset landlock_restrict_self prctl prlimit64 rseq sched_get_priority_max
+    sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval
+    sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield seccomp set_robust_list
+    set_thread_area set_tid_address setfsgid setfsuid setgid setgroups setpgid setpriority setregid setresgid
+    setresuid setreuid setrlimit setsid setuid sysinfo times uname vfork wait4 waitid pidfd_open
+    pidfd_send_signal
+    """
+
+  private static let signals = """
+    alarm getitimer kill pause restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn
+    rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack signalfd signalfd4 tgkill tkill
+    """
+
+  private static let time = """
+    clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time timer_create timer_delete timer_getoverrun
+    timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime
+    """
+
+  private static let waiting = """
+    epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 poll ppoll pselect6 select
+    io_cancel io_destroy io_getevents io_pgetevents io_setup io_submit
+    """
+
+  private static let ipc = """
+    mq_getsetattr mq_notify mq_open mq_timedreceive mq_timedsend mq_unlink msgctl msgget msgrcv msgsnd semctl semget
+    semop semtimedop shmat shmctl shmdt shmget
+    """
+
+  /// Bits of clone(2) that make namespaces.
+  private static let namespaceBits: UInt32 = 0x7e02_0000
+
+  private static let cloneRules = [
+    SeccompRule("clone", .allow, [SeccompCondition(argument: 0, .masked(mask: namespaceBits, value: 0))])
+  ]
+
+  private static let terminalRules: [SeccompRule] =
+    // TIOCSTI and TIOCLINUX. An allow rule for "anything else" cannot be said in 32 bits at once, so: allow each
+    // request whose low byte or second byte differs.
+    ioctlExcept([0x5412, 0x541c])
+
+  /// Allows ioctl for every 32-bit request but these. Each forbidden number is cut out by allowing, for every bit, the
+  /// numbers that agree with it above that bit and differ in it.
+  static func ioctlExcept(_ forbidden: [UInt32]) -> [SeccompRule] {
+    var rules: [SeccompRule] = []
+    func cut(prefix: UInt32, depth: Int) {
+      let mask: UInt32 = depth == 0 ? 0 : ~UInt32(0) << UInt32(32 - depth)
+      let inside = forbidden.filter { $0 & mask == prefix }
+      if inside.isEmpty {
+        rules.append(SeccompRule("ioctl", .allow, [SeccompCondition(argument: 1, .masked(mask: mask, value: prefix))]))
+      } else if depth < 32 {
+        let bit = UInt32(1) << UInt32(31 - depth)
+        cut(prefix: prefix, depth: depth + 1)
+        cut(prefix: prefix | bit, depth: depth + 1)
+      }
+    }
+    cut(prefix: 0, depth: 0)
+    return rules
+  }
+
+  private static let personalityRules = [0, 0x0008, 0x20000, 0x20008, 0xffff_ffff].map {
+    SeccompRule("personality", .allow, [SeccompCondition(argument: 0, .equal($0))])
+  }
+
+  private static func socketRules(network: Bool) -> [SeccompRule] {
+    var families: [UInt32] = [UInt32(AF_UNIX)]
+    if network { families += [UInt32(AF_INET), UInt32(AF_INET6)] }
+    var rules = allow(
+      """
+      accept accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
+      sendto setsockopt shutdown socketpair
+      """)
+    for family in families {
+      rules.append(SeccompRule("socket", .allow, [SeccompCondition(argument: 0, .equal(family))]))
+    }
+    // The rest of the families: every value that differs from the allowed ones in some bit.
+    rules += SeccompProfile.ioctlExcept(families).map {
+      SeccompRule("socket", .fail(EAFNOSUPPORT), $0.conditions.map { SeccompCondition(argument: 0, $0.test) })
+    }
+    return rules
+  }
+}
