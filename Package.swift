@@ -58,11 +58,11 @@ let package = Package(
     .target(name: "Sandbox", dependencies: ["Kernel", "Policy", "AppModel", crypto], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
-    .target(name: "ScopedAccess", dependencies: ["Kernel", crypto, grdb], swiftSettings: strict),
+    .target(name: "ScopedAccess", dependencies: ["Kernel", crypto, grdb, system], swiftSettings: strict),
     .target(name: "Audit", dependencies: [grdb], swiftSettings: strict),
     .target(
       name: "Broker",
-      dependencies: ["Kernel", "Policy", "Wire", "ScopedAccess", "Audit", "AppModel"],
+      dependencies: ["Kernel", "Policy", "Wire", "ScopedAccess", "Audit", "AppModel", system],
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel"], swiftSettings: strict),
@@ -72,7 +72,7 @@ let package = Package(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit", "Broker",
-        "PickerUI", "Scenario", argumentParser, tomlKit,
+        "PickerUI", "Scenario", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["AmbitCommands", "Sandbox", "Kernel"], swiftSettings: strict, linkerSettings: selfContained),

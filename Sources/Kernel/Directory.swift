@@ -1,0 +1,119 @@
+internal import CLinux
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+package enum DirectoryReader {
+  package struct Entry: Sendable {
+    package let name: String
+    package let inode: UInt64
+    /// As the folder itself tells it; `nil` where the file system does not.
+    package let kind: FileStatus.Kind?
+  }
+
+  /// Everything in an open folder but `.` and `..` (`readdir(3)`).
+  package static func entries(of folder: Descriptor) throws(KernelError) -> [Entry] {
+    let copy = try Descriptor.open(".", below: folder, flags: [.read, .directory])
+    // fdopendir takes the descriptor over, closedir closes it: give it one of its own.
+    let raw = try KernelError.check("dup", "folder") { dup(copy.rawValue) }
+    guard let stream = unsafe fdopendir(raw) else {
+      close(raw)
+      throw KernelError.last("fdopendir")
+    }
+    defer { unsafe closedir(stream) }
+    var entries: [Entry] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name == "." || name == ".." { continue }
+      let kind: FileStatus.Kind? =
+        switch unsafe Int(entry.pointee.d_type) {
+        case Int(DT_REG): .regular
+        case Int(DT_DIR): .directory
+        case Int(DT_LNK): .symlink
+        case Int(DT_UNKNOWN): nil
+        default: .other
+        }
+      entries.append(Entry(name: name, inode: unsafe UInt64(entry.pointee.d_ino), kind: kind))
+    }
+    return entries
+  }
+}
+
+package enum MountTable {
+  /// Where something is mounted in this process's namespace, as `/proc/self/mountinfo` lists it.
+  package static func mountPoints(process: String = "self") -> [String] {
+    guard let file = try? Descriptor.open("/proc/\(process)/mountinfo", flags: .read), let text = try? file.readAll()
+    else { return [] }
+    return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+      return fields.count > 4 ? unescape(fields[4]) : nil
+    }
+  }
+
+  /// Space, tab, newline and backslash stand there as three octal digits.
+  private static func unescape(_ field: ArraySlice<UInt8>) -> String {
+    var bytes: [UInt8] = []
+    var rest = field
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\\"), rest.count >= 3,
+        let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Descriptor {
+  /// Everything from the current offset to the end.
+  package func readAll(limit: Int = 16 << 20) throws(KernelError) -> [UInt8] {
+    var content: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while content.count < limit {
+      let count = try KernelError.check("read", "descriptor \(rawValue)") {
+        unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(rawValue, $0.baseAddress, $0.count) }
+      }
+      if count == 0 { break }
+      content += buffer[..<count]
+    }
+    return content
+  }
+
+  /// Writes all of it at the current offset.
+  package func writeAll(_ bytes: [UInt8]) throws(KernelError) {
+    var written = 0
+    while written < bytes.count {
+      written += try KernelError.check("write", "descriptor \(rawValue)") {
+        unsafe bytes.withUnsafeBytes { all in
+          guard let base = all.baseAddress else { return 0 }
+          return unsafe Glibc.write(rawValue, base + written, all.count - written)
+        }
+      }
+    }
+  }
+}
+
+extension Descriptor {
+  /// Makes a folder in this one (`mkdirat(2)`). The mode is exactly this one, whatever the umask says.
+  package func makeDirectory(_ name: String, mode: UInt32) throws(KernelError) {
+    try KernelError.check("mkdirat", name) { unsafe mkdirat(rawValue, name, mode_t(mode)) }
+    try KernelError.check("fchmodat", name) { unsafe fchmodat(rawValue, name, mode_t(mode), 0) }
+  }
+
+  /// Removes a file from this folder (`unlinkat(2)`).
+  package func removeFile(_ name: String) throws(KernelError) {
+    try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name, 0) }
+  }
+
+  /// Removes an empty folder from this one.
+  package func removeDirectory(_ name: String) throws(KernelError) {
+    try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name, CInt(AT_REMOVEDIR)) }
+  }
+}

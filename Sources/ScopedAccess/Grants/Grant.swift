@@ -1,0 +1,47 @@
+/// The user's decision that an app may use a document (`AUD-3`).
+package struct Grant: Equatable, Sendable {
+  /// How the user's decision came about.
+  package enum Origin: String, Codable, Sendable {
+    /// A person chose, in the picker.
+    case user
+    /// A script answered the picker (`PCK-22`).
+    case scripted
+  }
+
+  /// Ten letters and digits; part of the path inside.
+  package let id: String
+  package let bundleIdentifier: String
+  package let kind: DocumentKind
+  package let rights: AccessRights
+  package let origin: Origin
+  /// Nanoseconds since 1970.
+  package let created: Int64
+  package var revoked: Int64?
+  package let identity: FileIdentity
+  /// Where it was last seen on the host.
+  package var path: String
+
+  package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  package init(
+    id: String, bundleIdentifier: String, kind: DocumentKind, rights: AccessRights, origin: Origin, created: Int64,
+    revoked: Int64? = nil, identity: FileIdentity, path: String
+  ) {
+    self.id = id
+    self.bundleIdentifier = bundleIdentifier
+    self.kind = kind
+    self.rights = rights
+    self.origin = origin
+    self.created = created
+    self.revoked = revoked
+    self.identity = identity
+    self.path = path
+  }
+
+  /// A fresh identifier. Not a secret: what opens a grant is the token.
+  package static func makeID() -> String {
+    let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
+    var generator = SystemRandomNumberGenerator()
+    return String((0..<10).map { _ in letters[Int(generator.next(upperBound: UInt32(letters.count)))] })
+  }
+}

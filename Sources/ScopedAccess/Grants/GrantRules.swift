@@ -1,0 +1,57 @@
+internal import Kernel
+
+/// What may be granted at all (`SBX-15`, `G9`): decided on what the kernel says an open descriptor is, never on a
+/// name that somebody gave.
+package struct GrantRules: Equatable, Sendable {
+  /// The user's home folder.
+  package let home: String
+  /// Ambit's own folders: containers, state, sockets, settings.
+  package let own: [String]
+
+  /// - Parameters: absolute, with links resolved.
+  package init(home: String, own: [String]) {
+    self.home = home
+    self.own = own
+  }
+
+  /// Folders of the system that no document lies in.
+  private static let system = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr",
+    "/var/lib", "/var/run",
+  ]
+
+  /// Folders below the home folder whose content is a key to more than itself.
+  private static let secrets = [".ssh", ".gnupg", ".config", ".local/share/keyrings", ".mozilla", ".aws", ".kube"]
+
+  /// Why a document may not be granted, or `nil` if it may.
+  ///
+  /// - Parameter path: where the kernel says that the open document is; `nil` if it has no path.
+  package func refusal(of kind: DocumentKind, at path: String?) -> String? {
+    guard let path else { return "it has no place in the file system" }
+    if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }
+    for folder in own {
+      if path.isInside(folder) { return "it belongs to Ambit itself" }
+      if kind == .folder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
+    }
+    for folder in Self.system where path.isInside(folder) { return "it belongs to the system" }
+    if kind == .folder {
+      if home.isInside(path) {
+        return path == home
+          ? "the whole home folder is too much to hand to an app; choose a folder in it"
+          : "it holds the whole home folder; choose a folder in that"
+      }
+      for name in Self.secrets {
+        let folder = "\(home)/\(name)"
+        if path.isInside(folder) || folder.isInside(path) { return "it holds keys and settings of other programs" }
+      }
+    }
+    return nil
+  }
+}
+
+extension String {
+  /// Whether this absolute path is that folder or lies below it.
+  fileprivate func isInside(_ folder: String) -> Bool {
+    folder == "/" || self == folder || hasPrefix(folder + "/")
+  }
+}

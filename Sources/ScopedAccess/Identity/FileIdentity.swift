@@ -1,0 +1,62 @@
+package import Kernel
+internal import SystemPackage
+
+/// Which file it is, whatever it is called and wherever it lies: all four must agree, or it is another file.
+///
+/// The handle holds the inode's generation, so a reused inode number is told apart; the birth time guards file
+/// systems whose handles have no generation (`BMK-1`, `BMK-3`).
+package struct FileIdentity: Hashable, Sendable {
+  /// Sixteen bytes, stable across reboots; see ``Kernel/Descriptor/volumeIdentity()``.
+  package let volume: [UInt8]
+  package let handle: FileHandle
+  package let inode: UInt64
+  /// Nanoseconds since 1970; 0 where the file system records none.
+  package let birth: Int64
+
+  package init(volume: [UInt8], handle: FileHandle, inode: UInt64, birth: Int64) {
+    self.volume = volume
+    self.handle = handle
+    self.inode = inode
+    self.birth = birth
+  }
+
+  /// Asks the kernel about an open file.
+  package init(of descriptor: Descriptor) throws(KernelError) {
+    let status = try descriptor.status()
+    self.init(
+      volume: try descriptor.volumeIdentity(), handle: try FileHandle(of: descriptor), inode: status.inode,
+      birth: status.birth)
+  }
+}
+
+/// What stands behind a grant.
+package enum DocumentKind: String, Codable, Sendable {
+  case file, folder
+}
+
+/// What a grant allows.
+package enum AccessRights: String, Codable, Sendable {
+  case readOnly, readWrite
+}
+
+/// A document as it was found: open, and, if the kernel knows one, by a path.
+package struct FoundDocument: Sendable {
+  /// Opened with ``Kernel/OpenFlags/path``.
+  package let descriptor: Descriptor
+  package let identity: FileIdentity
+  package let kind: DocumentKind
+  /// Where it is on the host now; `nil` while no path has led to it since it was opened by its handle.
+  package let path: String?
+
+  /// Looks at an open file or folder; anything else is no document.
+  package init(_ descriptor: Descriptor) throws(KernelError) {
+    self.descriptor = descriptor
+    switch try descriptor.status().kind {
+    case .regular: kind = .file
+    case .directory: kind = .folder
+    default: throw KernelError("open", "not a file and not a folder", errno: .invalidArgument)
+    }
+    identity = try FileIdentity(of: descriptor)
+    path = descriptor.currentPath
+  }
+}

@@ -1,0 +1,115 @@
+package import Kernel
+internal import SystemPackage
+
+/// The granted documents of one app instance as the kernel shows them: placeholders that nobody inside can open, and
+/// over them, while a scope is active, the documents themselves.
+///
+/// Used from one thread only, which must have its own file-system state (``Kernel/Namespaces``): for the moment of a
+/// mount it visits the instance's mount namespace.
+package final class ScopeMounts {
+  private let home: Descriptor
+  private let instance: Descriptor
+  /// The writable side of the instance's `/documents`.
+  private let documents: Descriptor
+  /// The app's host id where it is not the broker's own: what is made for it must belong to it.
+  private let hostID: UInt32?
+  /// Id-mapped views, by owner and group on disk.
+  private var identities: [UInt64: IdentityMap] = [:]
+
+  package init(home: Descriptor, instance: Descriptor, documents: Descriptor, hostID: UInt32?) {
+    self.home = home
+    self.instance = instance
+    self.documents = documents
+    self.hostID = hostID
+  }
+
+  /// The path inside at which a grant's document appears.
+  package static func path(grant: String, name: String) -> String { "/documents/\(grant)/\(name)" }
+
+  /// Makes the place where the document will appear. Until then it is there and cannot be opened, so that an access
+  /// before start is a permission error and not "no such file" (`TOK-1`).
+  package func prepare(grant: String, name: String, kind: DocumentKind) throws(KernelError) {
+    let documents = documents
+    try withFileSystemIdentity(hostID) { () throws(KernelError) in
+      try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(grant, mode: 0o555) }
+      let folder = try Descriptor.open(grant, below: documents, flags: [.path, .directory, .noFollow])
+      try tolerateExisting { () throws(KernelError) in
+        switch kind {
+        // Created with no permission at all: the mode counts from the next open on.
+        case .file: _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
+        case .folder: try folder.makeDirectory(name, mode: 0)
+        }
+      }
+    }
+  }
+
+  private func tolerateExisting(_ body: () throws(KernelError) -> Void) throws(KernelError) {
+    do throws(KernelError) { try body() } catch { if error.errno != .fileExists { throw error } }
+  }
+
+  /// Shows a document at its place. What the mount denies is set before it can be seen.
+  package func show(
+    _ document: FoundDocument, grant: String, name: String, rights: AccessRights
+  ) throws(KernelError) {
+    let path = Self.path(grant: grant, name: name)
+    // Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
+    let recursive = document.kind == .folder && hostID == nil
+    let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
+    var attributes: MountAttributes = [.noSetuid, .noDevices, .noExecute]
+    if rights == .readOnly { attributes.insert(.readOnly) }
+    try tree.restrict(attributes, recursive: recursive, identity: try identity(for: document))
+    try visit { () throws(KernelError) in
+      let target = try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)
+      try tree.move(onto: target, path: path)
+    }
+  }
+
+  /// Takes a document away: new opens fail from here on (`TOK-3`).
+  package func hide(grant: String, name: String) throws(KernelError) {
+    let path = Self.path(grant: grant, name: name)
+    try visit { () throws(KernelError) in try Mounts.detach(path) }
+  }
+
+  /// Takes away whatever is still shown, as a broker does that finds an instance of one that died.
+  ///
+  /// - Returns: the paths that were shown.
+  package func hideAll() throws(KernelError) -> [String] {
+    var shown: [String] = []
+    try visit { () throws(KernelError) in
+      let documents = try Descriptor.open("/documents", flags: [.read, .directory, .noFollow])
+      for grant in try DirectoryReader.entries(of: documents) {
+        let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
+        for entry in try DirectoryReader.entries(of: folder) {
+          let path = "/documents/\(grant.name)/\(entry.name)"
+          var count = 0
+          while (try? Mounts.detach(path)) != nil, count < 1024 { count += 1 }
+          if count > 0 { shown.append(path) }
+        }
+      }
+    }
+    return shown
+  }
+
+  private func identity(for document: FoundDocument) throws(KernelError) -> IdentityMap? {
+    guard let hostID else { return nil }
+    let status = try document.descriptor.status()
+    let key = UInt64(status.userID) << 32 | UInt64(status.groupID)
+    if let known = identities[key] { return known }
+    let made = try IdentityMap(diskUser: status.userID, diskGroup: status.groupID, shownAs: hostID)
+    identities[key] = made
+    return made
+  }
+
+  private func visit<Result>(_ body: () throws(KernelError) -> Result) throws(KernelError) -> Result {
+    try Namespaces.join(instance, .mount)
+    let outcome: Swift.Result<Result, KernelError>
+    do { outcome = .success(try body()) } catch { outcome = .failure(error) }
+    do {
+      try Namespaces.join(home, .mount)
+    } catch {
+      // From here on every path that this thread opens would be an app's. No answer is safe but none.
+      preconditionFailure("the broker cannot leave an app's mount namespace: \(error)")
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,120 @@
+internal import Crypto
+internal import Foundation
+internal import Kernel
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The broker's secret: what seals bookmarks and references, and what tokens are made with.
+package struct SealingKey: Sendable {
+  private let key: SymmetricKey
+
+  package init(bytes: [UInt8]) { key = SymmetricKey(data: bytes) }
+
+  /// A new random key; for tests, and for ``load(from:)``.
+  package static func random() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  /// Reads the key file, or makes it, readable for its owner only.
+  ///
+  /// A file of another length is refused: replacing it would make every bookmark of every app worthless.
+  package static func load(from path: String) throws(StateError) -> SealingKey {
+    do throws(KernelError) {
+      try make(at: path)
+    } catch {
+      throw StateError(
+        "\(path): the key of the bookmarks cannot be made: \(error). Make the folder writable for you, or set AMBIT_HOME to another one."
+      )
+    }
+    do {
+      let file = try Descriptor.open(path, flags: [.read, .noFollow])
+      let bytes = try file.readAll(limit: 64)
+      guard bytes.count == 32 else {
+        throw StateError(
+          "\(path): not a key (\(bytes.count) bytes, 32 expected). It has been left as it is: put a backup in its place, or move it away; then no bookmark made so far can be opened again."
+        )
+      }
+      return SealingKey(bytes: bytes)
+    } catch let error as StateError { throw error } catch {
+      throw StateError("\(path): the key of the bookmarks cannot be read: \(error)")
+    }
+  }
+
+  /// Makes the file unless it is there. Whole or not at all: a key cut short by a crash would be refused for ever.
+  private static func make(at path: String) throws(KernelError) {
+    if (try? Descriptor.open(path, flags: [.path, .noFollow])) != nil { return }
+    let unfinished = "\(path).\(Grant.makeID())"
+    let file = try Descriptor.open(unfinished, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
+    defer { unsafe unlink(unfinished) }
+    try file.writeAll(random())
+    try KernelError.check("fsync", path) { fsync(file.rawValue) }
+    // Unlike a rename, this never puts a new key in the place of one that somebody made meanwhile.
+    do throws(KernelError) {
+      try KernelError.check("link", path) { unsafe link(unfinished, path) }
+    } catch {
+      if error.errno != .fileExists { throw error }
+    }
+  }
+
+  // MARK: Sealed bytes
+
+  /// What sealed bytes stand for; bound into the seal, so that one can never be passed off as the other.
+  package enum Purpose: String, Sendable {
+    case bookmark = "ambit bookmark 1"
+    case reference = "ambit reference 1"
+  }
+
+  package enum SealError: Error, Equatable, Sendable {
+    /// Not sealed with this key for this purpose, or changed since (`BMK-20`).
+    case broken
+  }
+
+  package func seal(_ content: [UInt8], for purpose: Purpose) -> [UInt8] {
+    let context = Data(purpose.rawValue.utf8)
+    // Fails only for a nonce that repeats or a message of many gigabytes; a random nonce and our sizes do neither.
+    guard let box = try? ChaChaPoly.seal(content, using: key, authenticating: context) else { return [] }
+    return Array(box.combined)
+  }
+
+  package func open(_ sealed: [UInt8], for purpose: Purpose) throws(SealError) -> [UInt8] {
+    do {
+      let box = try ChaChaPoly.SealedBox(combined: sealed)
+      return Array(try ChaChaPoly.open(box, using: key, authenticating: Data(purpose.rawValue.utf8)))
+    } catch {
+      throw .broken
+    }
+  }
+
+  // MARK: Tokens
+
+  /// The security-scoped token of a grant in one app instance. Nothing has to be stored for it, so it also survives
+  /// the broker; another instance's token for the same grant is another one (`TOK-9`, `TOK-15`).
+  package func token(instance: String, grant: String) -> String {
+    let code = HMAC<SHA256>.authenticationCode(for: Data("ambit token 1\0\(instance)\0\(grant)".utf8), using: key)
+    return "\(grant).\(Data(code.prefix(16)).base64EncodedString().urlSafe)"
+  }
+
+  /// The grant that a token opens in this instance; `nil` for any other token.
+  package func grant(of token: String, instance: String) -> String? {
+    guard let dot = token.firstIndex(of: ".") else { return nil }
+    let grant = String(token[..<dot])
+    let expected = Array(self.token(instance: instance, grant: grant).utf8)
+    let given = Array(token.utf8)
+    guard given.count == expected.count else { return nil }
+    // In the same time wherever the difference lies.
+    var difference: UInt8 = 0
+    for (a, b) in zip(given, expected) { difference |= a ^ b }
+    return difference == 0 ? grant : nil
+  }
+}
+
+extension String {
+  fileprivate var urlSafe: String {
+    replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_").replacingOccurrences(
+      of: "=", with: "")
+  }
+}
