@@ -135,7 +135,9 @@ func page(_ root: Command) -> String {
   if root.shownSubcommands.isEmpty {
     lines += [".Nm"] + root.shown.map(synopsis)
   } else {
-    for child in root.shownSubcommands { lines += [".Nm", ".Cm \(text(child.commandName))", ".Op Ar arguments No ..."] }
+    for child in root.shownSubcommands {
+      lines += [".Nm", ".Cm \(text(child.commandName))", ".Op Ar arguments No ..."]
+    }
   }
   lines += [".Sh DESCRIPTION"] + body(root.abstract ?? "")
   if let discussion = root.discussion { lines += [".Pp"] + body(discussion) }
