@@ -86,7 +86,7 @@ import Testing
     ("io.ambit.Access.Status", [:], nil),
     ("io.ambit.Access.Status", ["x": 1], .invalidParameter("x")),
     ("io.ambit.Picker.Pick", ["mode": "open"], nil),
-    ("io.ambit.Picker.Pick", ["mode": "import"], .invalidParameter("mode")),
+    ("io.ambit.Picker.Pick", ["mode": "open", "kind": "pipe"], .invalidParameter("kind")),
     ("io.ambit.Picker.Pick", ["mode": "open", "types": ["txt", "md"]], nil),
     ("io.ambit.Picker.Pick", ["mode": "open", "types": ["txt", 1]], .invalidParameter("types")),
     ("io.ambit.Picker.Pick", ["mode": "open", "types": "txt"], .invalidParameter("types")),
@@ -108,6 +108,12 @@ import Testing
       #expect("\(checked.interface).\(checked.member)" == method)
     case .answer(let reply): #expect(reply == error.map { Reply($0) })
     }
+  }
+
+  @Test func `a word that the description leaves open is checked when the call is read`() throws {
+    let call = IncomingCall(method: PickerInterface.pick, parameters: ["mode": "import"])
+    guard case .call(let checked) = Self.service.check(call) else { throw ErrorReply.invalidParameter("") }
+    #expect(throws: ErrorReply.invalidParameter("mode")) { try checked.read(PickerInterface.PickCall.self) }
   }
 
   @Test func `a fault deep inside is named by its path`() throws {

@@ -23,6 +23,19 @@ extension Reply {
   }
 }
 
+extension CheckedCall {
+  /// The parameters as a Swift value.
+  ///
+  /// - Throws: `InvalidParameter` for what the description cannot say, such as a `mode` that this version does not know.
+  package func read<Message: WireMessage>(_ type: Message.Type = Message.self) throws(ErrorReply) -> Message {
+    do {
+      return try Message(json: parameters)
+    } catch {
+      throw .invalidParameter(error.field)
+    }
+  }
+}
+
 extension WireClient {
   /// Calls a method and reads its one answer.
   package func call<Answer: WireMessage>(
