@@ -35,8 +35,6 @@ package enum BrokerProcess {
       raiseDescriptorLimit()
       let home = try Namespaces.own("mnt")
       let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
-      // For its visits to apps' mount namespaces; the database's threads keep theirs.
-      try Namespaces.separateFileSystemState()
       let listener = try listen(folders)
       let broker = try Broker(
         folders: folders, listener: listener, home: home, namespaces: namespaces, privileged: privileged,

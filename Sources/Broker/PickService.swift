@@ -132,8 +132,9 @@ extension Broker {
     ]
     if known != nil { events.removeLast() }
     if instance.app.references { events.append(reference(to: grant, document, instance)) }
+    let message = try expose(grant, as: document, to: instance)
     try decide(events)
-    return try expose(grant, as: document, to: instance)
+    return message
   }
 
   /// Gives a grant its place inside an instance, and makes the message that hands it over.

@@ -31,7 +31,7 @@ package final class ScopeMounts {
   package func prepare(grant: String, name: String, kind: DocumentKind) throws(KernelError) {
     let documents = documents
     try withFileSystemIdentity(hostID) { () throws(KernelError) in
-      try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(grant, mode: 0o555) }
+      try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(grant, mode: 0o755) }
       let folder = try Descriptor.open(grant, below: documents, flags: [.path, .directory, .noFollow])
       try tolerateExisting { () throws(KernelError) in
         switch kind {
@@ -111,6 +111,8 @@ package final class ScopeMounts {
   }
 
   private func visit<Result>(_ body: () throws(KernelError) -> Result) throws(KernelError) -> Result {
+    // Each time: a thread that the database's queue has started meanwhile shares this one's root and directory again.
+    try Namespaces.separateFileSystemState()
     try Namespaces.join(instance, .mount)
     let outcome: Swift.Result<Result, KernelError>
     do { outcome = .success(try body()) } catch { outcome = .failure(error) }
