@@ -34,11 +34,12 @@ package struct Output: Sendable {
     }
   }
 
-  /// Waits, and says whether the reader has gone away meanwhile: a pipe whose other end is closed, a terminal hung up.
+  /// Waits, and says whether the reader has gone away meanwhile: a pipe whose other end is closed, a terminal hung up,
+  /// a descriptor that is not open at all.
   ///
   /// For a program that writes seldom and would notice only at its next write.
   package func hasHungUp(within milliseconds: Int32) throws(KernelError) -> Bool {
-    try ready(0, within: milliseconds) & Int16(POLLERR | POLLHUP) != 0
+    try ready(0, within: milliseconds) & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
   }
 
   private func ready(_ events: Int32, within milliseconds: Int32) throws(KernelError) -> Int16 {

@@ -1,0 +1,111 @@
+extension AuditEvent {
+  /// What happened, for people, as the words after the app's name: `started scope on notes.txt (1 of 8 slots)`,
+  /// `refused: start scope on notes.txt (8 of 8 slots)`.
+  ///
+  /// Holds names and words as apps and files gave them: make it printable before it goes to a terminal.
+  package var sentence: String {
+    switch result {
+    case .allowed: return phrase.done
+    case .refused: return "refused: \(phrase.attempted)"
+    case .failed: return "failed: \(phrase.attempted)"
+    }
+  }
+
+  /// The reason with the rule before it, for people; empty when neither was recorded.
+  package var explanation: String {
+    [rule, reason].compactMap(\.self).joined(separator: ": ")
+  }
+
+  /// What happened when it was allowed, and what was asked for when it was not.
+  private var phrase: (done: String, attempted: String) {
+    switch kind {
+    case .brokerStarted: return ("broker started", "start the broker")
+    case .brokerStopped: return ("broker stopped", "stop the broker")
+    case .launch:
+      let policy = detail[Fact.policy].map { " under policy \($0)" } ?? ""
+      return ("launched\(policy)", "launch\(policy)")
+    case .attach: return ("attached to the broker", "attach to the broker")
+    case .exit: return (ending, "end")
+    case .pick: return ("\(chooser) picked \(subject)", "pick \(subject)")
+    case .pickCancelled: return ("\(chooser) cancelled the picker", "cancel the picker")
+    case .grant: return ("was granted \(subject)\(facts(access))", "grant \(subject)\(facts(access))")
+    case .start: return ("started scope on \(subject)\(facts(nesting, slots))", "start scope on \(subject)\(facts(slots))")
+    case .stop: return ("stopped scope on \(subject)\(facts(nesting, slots))", "stop scope on \(subject)\(facts(slots))")
+    case .scopeEnded: return ("scope on \(subject) ended\(facts(slots))", "end scope on \(subject)")
+    case .reference: return ("was given a reference to \(subject)", "give a reference to \(subject)")
+    case .bookmarkCreated: return ("made a bookmark of \(subject)", "make a bookmark of \(subject)")
+    case .bookmarkResolved: return found("bookmark")
+    case .referenceResolved: return found("reference")
+    case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
+    case .refuse:
+      let operation = detail[Fact.operation] ?? "a request"
+      return ("refused: \(operation)", operation)
+    case .protocolError: return ("sent a broken message", "take a broken message")
+    default: return (spelledOut, spelledOut)
+    }
+  }
+
+  private func found(_ what: String) -> (done: String, attempted: String) {
+    let evidence = detail[Fact.matchedBy].map { "found by \($0)" }
+    let stale = detail[Fact.stale] == "true" ? "stale" : nil
+    return ("resolved a \(what) to \(subject)\(facts(evidence, stale))", "resolve a \(what)\(target)")
+  }
+
+  /// The document's name, or what else the event says of it.
+  private var subject: String {
+    document?.name ?? grant.map { "grant \($0)" } ?? "a document"
+  }
+
+  /// For what may have been refused before it was known which document it meant.
+  private var target: String {
+    document == nil && grant == nil ? "" : " to \(subject)"
+  }
+
+  private var chooser: String { how == "scripted" ? "script" : "user" }
+
+  private var slots: String? {
+    guard let used = detail[Fact.used], let limit = detail[Fact.limit] else { return nil }
+    return "\(used) of \(limit) slots"
+  }
+
+  private var nesting: String? {
+    guard let count = detail[Fact.count].flatMap({ Int($0) }), count > (kind == .stop ? 0 : 1) else { return nil }
+    return kind == .stop ? "\(count) more to stop" : "started \(count) times"
+  }
+
+  private var access: String? {
+    switch detail[Fact.access] {
+    case "readOnly": return "read only"
+    case "readWrite": return "read and write"
+    case let other: return other
+    }
+  }
+
+  private var ending: String {
+    if let signal = detail[Fact.signal], signal != "0" {
+      return "was ended by \(Int(signal).flatMap { signalNames[$0] } ?? "signal \(signal)")"
+    }
+    return detail[Fact.status].map { "exited with status \($0)" } ?? "exited"
+  }
+
+  /// The facts that there are, in brackets; nothing when there are none.
+  private func facts(_ facts: String?...) -> String {
+    let known = facts.compactMap(\.self)
+    return known.isEmpty ? "" : " (\(known.joined(separator: ", ")))"
+  }
+
+  /// A kind that has no phrase here, in words: `scopeMoved` becomes `scope moved`, with the document if there is one.
+  private var spelledOut: String {
+    let words = kind.rawValue.reduce(into: "") { text, character in
+      text += character.isUppercase ? " \(character.lowercased())" : String(character)
+    }
+    return document.map { "\(words) \($0.name)" } ?? words
+  }
+}
+
+/// Signals that commonly end programs, by the numbers that they have on x86 and ARM.
+private let signalNames: [Int: String] = [
+  1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+  9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+  24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+]

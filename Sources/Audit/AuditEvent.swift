@@ -1,0 +1,142 @@
+package import Foundation
+
+/// One decision of the broker, or one thing that happened to an app because of it: who, what, how, by which rule,
+/// with what result.
+package struct AuditEvent: Equatable, Sendable {
+  /// What was asked for or happened. A string, not a closed list: a log may hold kinds that this version has no name
+  /// for, and they are read, shown and filtered like the others.
+  package struct Kind: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    package init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+  }
+
+  package enum Result: String, CaseIterable, Codable, Sendable {
+    /// It was permitted and took effect.
+    case allowed
+    /// A rule forbade it; nothing took effect.
+    case refused
+    /// It was permitted and could not be done; nothing took effect.
+    case failed
+  }
+
+  /// A document as it was at the time of the event: the path is history, the identity is what it was known by.
+  package struct Document: Equatable, Sendable {
+    /// Where it was then, on the host.
+    package var path: String
+    /// The file system that it was on, as the broker names file systems.
+    package var volume: String?
+    package var inode: UInt64?
+    /// When the file was made, in whole microseconds.
+    package var birth: Date?
+
+    package init(path: String, volume: String? = nil, inode: UInt64? = nil, birth: Date? = nil) {
+      self.path = path
+      self.volume = volume
+      self.inode = inode
+      self.birth = birth.map { Timestamp($0).date }
+    }
+
+    /// The path's last component.
+    package var name: String {
+      path.split(separator: "/").last.map(String.init) ?? path
+    }
+  }
+
+  /// Place in the log, from 1, without gaps. The log assigns it; 0 before that.
+  package var sequence: Int64
+  /// When it happened, in whole microseconds.
+  package var time: Date
+  package var kind: Kind
+  package var result: Result
+  /// Bundle identifier of the app.
+  package var app: String?
+  /// One launch of the app.
+  package var instance: String?
+  /// The app's process id on the host.
+  package var pid: Int32?
+  package var grant: String?
+  package var document: Document?
+  /// By what way: `user`, `scripted`, `bookmark`, `reference`, …
+  package var how: String?
+  /// The rule that decided, by its name in the catalogue, for example `LIM-1`.
+  package var rule: String?
+  /// Why, as a sentence for people.
+  package var reason: String?
+  /// Further facts, by the names of `AuditEvent.Fact`.
+  package var detail: [String: String]
+
+  package init(
+    _ kind: Kind, _ result: Result = .allowed, time: Date = Date(), app: String? = nil, instance: String? = nil,
+    pid: Int32? = nil, grant: String? = nil, document: Document? = nil, how: String? = nil, rule: String? = nil,
+    reason: String? = nil, detail: [String: String] = [:], sequence: Int64 = 0
+  ) {
+    self.sequence = sequence
+    self.time = Timestamp(time).date
+    self.kind = kind
+    self.result = result
+    self.app = app
+    self.instance = instance
+    self.pid = pid
+    self.grant = grant
+    self.document = document
+    self.how = how
+    self.rule = rule
+    self.reason = reason
+    self.detail = detail
+  }
+}
+
+extension AuditEvent.Kind {
+  package static let brokerStarted = Self(rawValue: "brokerStarted")
+  package static let brokerStopped = Self(rawValue: "brokerStopped")
+  package static let launch = Self(rawValue: "launch")
+  package static let attach = Self(rawValue: "attach")
+  package static let exit = Self(rawValue: "exit")
+  package static let pick = Self(rawValue: "pick")
+  package static let pickCancelled = Self(rawValue: "pickCancelled")
+  package static let grant = Self(rawValue: "grant")
+  package static let start = Self(rawValue: "start")
+  package static let stop = Self(rawValue: "stop")
+  package static let scopeEnded = Self(rawValue: "scopeEnded")
+  package static let reference = Self(rawValue: "reference")
+  package static let bookmarkCreated = Self(rawValue: "bookmarkCreated")
+  package static let bookmarkResolved = Self(rawValue: "bookmarkResolved")
+  package static let referenceResolved = Self(rawValue: "referenceResolved")
+  package static let revoke = Self(rawValue: "revoke")
+  package static let refuse = Self(rawValue: "refuse")
+  package static let protocolError = Self(rawValue: "protocolError")
+
+  /// The kinds that this version writes.
+  package static let known: [Self] = [
+    .brokerStarted, .brokerStopped, .launch, .attach, .exit, .pick, .pickCancelled, .grant, .start, .stop, .scopeEnded,
+    .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .refuse, .protocolError,
+  ]
+}
+
+extension AuditEvent {
+  /// Names of facts in `detail` that reports understand. Others may be recorded; they are shown as they are.
+  package enum Fact {
+    /// Scope slots in use after the event, and how many there are.
+    package static let used = "used"
+    package static let limit = "limit"
+    /// Starts of the document that are not balanced yet, after the event.
+    package static let count = "count"
+    /// Who in the app asked, as it says of itself.
+    package static let caller = "caller"
+    /// Name of the policy that a launch is under.
+    package static let policy = "policy"
+    /// How an app ended: its exit status, or the number of the signal.
+    package static let status = "status"
+    package static let signal = "signal"
+    /// `readOnly` or `readWrite`.
+    package static let access = "access"
+    /// Which evidence found a document: `identity` or `path`; and `true` if something about it had changed.
+    package static let matchedBy = "matchedBy"
+    package static let stale = "stale"
+    /// What was asked for, when `refuse` is the kind.
+    package static let operation = "operation"
+  }
+}

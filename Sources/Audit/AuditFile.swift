@@ -1,0 +1,117 @@
+internal import Foundation
+internal import GRDB
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The log's file: made whole or not at all, and never touched when it is not what it should be.
+enum AuditFile {
+  /// A connection that reads and writes the log at a path; the log is made first if there is none.
+  static func openForWriting(_ path: String) throws -> DatabaseQueue {
+    if try !exists(path) { try create(path) }
+    // What is there is looked at through a connection that cannot write, before one is opened that can.
+    try readable(path).read { db in try AuditSchema.check(db, file: path) }
+    let queue = try connect(path, writing: true)
+    try AuditSchema.migrator.migrate(queue)
+    try queue.read { db in try AuditSchema.check(db, file: path) }
+    return queue
+  }
+
+  /// A connection that can only read the log at a path, whether somebody writes it meanwhile or not.
+  static func openForReading(_ path: String) throws -> DatabaseQueue {
+    guard try exists(path) else { throw AuditLogError(.missing, path, "there is no such file") }
+    let queue = try readable(path)
+    try queue.read { db in
+      try AuditSchema.check(db, file: path)
+      // Only a log of a version before this one can be behind, and it stays readable once the broker brought it up.
+      guard try AuditSchema.migrator.hasCompletedMigrations(db) else {
+        throw AuditLogError(.failed, path, "it is an older version's; any `ambit run` brings it up to date")
+      }
+    }
+    return queue
+  }
+
+  private static func readable(_ path: String) throws -> DatabaseQueue {
+    do {
+      return try connect(path, writing: false)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      // Bytes at its beginning are not SQLite's: a file of another kind, or a log that something wrote over.
+      throw AuditLogError(.foreign, path, "it is no SQLite database")
+    }
+  }
+
+  private static func connect(_ path: String, writing: Bool) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.readonly = !writing
+    configuration.busyMode = .timeout(5)
+    configuration.label = "audit"
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA trusted_schema = OFF")
+      try db.execute(sql: "PRAGMA cell_size_check = ON")
+      guard writing else { return }
+      // NORMAL: after a power failure the last entries may be missing, and never one in the middle. A process that
+      // dies loses nothing.
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// Makes an empty log beside its place and links it there when it is complete, so that a log which exists is one,
+  /// whatever died and when. A log that another process made meanwhile stays.
+  private static func create(_ path: String) throws {
+    let unfinished = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+    // For nobody else to read: it says which documents its user has.
+    let descriptor = unsafe open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw AuditFile.inaccessible(path, errno) }
+    // No connection is open yet: closing a descriptor of a database drops the locks that its process holds on it.
+    close(descriptor)
+    defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(unfinished + suffix) } }
+    do {
+      let queue = try connect(unfinished, writing: true)
+      try queue.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA application_id = \(AuditSchema.applicationID)")
+      }
+      try AuditSchema.migrator.migrate(queue)
+      try queue.close()
+    } catch {
+      throw AuditLogError(error, file: path)
+    }
+    guard unsafe link(unfinished, path) == 0 || errno == EEXIST else { throw AuditFile.inaccessible(path, errno) }
+  }
+
+  /// Whether there is a file; refuses what cannot be a log without opening it.
+  private static func exists(_ path: String) throws -> Bool {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw AuditFile.inaccessible(path, errno) }
+      // SQLite would play a write-ahead log that was left behind into the new file, and lose what it held.
+      for suffix in ["-wal", "-journal"] where unsafe stat(path + suffix, &status) == 0 && status.st_size > 0 {
+        throw AuditLogError(.damaged, path, "it is gone, and \(path)\(suffix) with entries of it is still there")
+      }
+      return false
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw AuditLogError(.foreign, path, "it is no regular file") }
+    guard status.st_size > 0 else { throw AuditLogError(.foreign, path, "it is empty") }
+    return true
+  }
+
+  private static func inaccessible(_ path: String, _ code: Int32) -> AuditLogError {
+    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    switch code {
+    case ENOSPC, EDQUOT:
+      return AuditLogError(.full, path, "its file system is full")
+    case ENOENT:
+      return AuditLogError(.inaccessible, path, "the folder \(folder) does not exist")
+    case ENOTDIR:
+      return AuditLogError(.inaccessible, path, "a part of its path is a file, not a folder")
+    case EACCES, EPERM:
+      return AuditLogError(.inaccessible, path, "there is no permission to use the folder \(folder)")
+    case EROFS:
+      return AuditLogError(.inaccessible, path, "its file system is read-only")
+    default:
+      return AuditLogError(.inaccessible, path, unsafe String(cString: strerror(code)))
+    }
+  }
+}

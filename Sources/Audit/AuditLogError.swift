@@ -1,0 +1,93 @@
+internal import GRDB
+
+/// Why the log cannot be opened, written or read: a sentence that names the file and says what to do.
+package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertible {
+  package enum Problem: Equatable, Sendable {
+    /// There is no log yet. Only a reader says so; a log is made where there is none.
+    case missing
+    /// The file is something else.
+    case foreign
+    /// A later version of Ambit wrote it.
+    case newer
+    /// It is a log, and bytes of it are wrong or gone.
+    case damaged
+    /// The file system has no room.
+    case full
+    /// The file, or the folder that it is in, cannot be opened or written.
+    case inaccessible
+    /// Another process kept it locked.
+    case busy
+    /// SQLite refused for another reason.
+    case failed
+  }
+
+  package let problem: Problem
+  package let file: String
+  /// What was found, as the end of a sentence.
+  package let finding: String
+
+  init(_ problem: Problem, _ file: String, _ finding: String) {
+    self.problem = problem
+    self.file = file
+    self.finding = finding
+  }
+
+  package var description: String {
+    switch problem {
+    case .missing:
+      return "There is no audit log at \(file): nothing has been recorded yet."
+    case .foreign:
+      return "\(file) is not an audit log of Ambit: \(finding). It was left as it is. \(moveAway)"
+    case .newer:
+      return "The audit log \(file) was written by a newer version of Ambit (\(finding)). It was left as it is. "
+        + "Use that version. Or: \(moveAway)"
+    case .damaged:
+      return "The audit log \(file) is damaged: \(finding). Nothing was repaired or overwritten. "
+        + "Keep it for whoever looks into it. \(moveAway)"
+    case .full:
+      return "The audit log \(file) could not be written: \(finding). "
+        + "Nothing of this entry was recorded. Free space there and try again."
+    case .inaccessible:
+      return "The audit log \(file) cannot be used: \(finding). "
+        + "Make its folder one that you may write to, or set AMBIT_HOME to another."
+    case .busy:
+      return "The audit log \(file) is locked by another process: \(finding). Try again when that process has ended."
+    case .failed:
+      return "The audit log \(file) could not be used: \(finding)."
+    }
+  }
+
+  private var moveAway: String {
+    "To begin a new log, move \(file) and, where they exist, \(file)-wal and \(file)-shm to another folder."
+  }
+}
+
+extension AuditLogError {
+  /// Any error of an operation on the log, with its file.
+  init(_ error: any Error, file: String) {
+    switch error {
+    case let error as AuditLogError:
+      self = error
+    case let error as DatabaseError:
+      self.init(AuditLogError.problem(of: error), file, AuditLogError.finding(of: error))
+    default:
+      // What GRDB cannot decode is a value of a kind that Ambit never wrote.
+      self.init(.damaged, file, "\(error)")
+    }
+  }
+
+  private static func problem(of error: DatabaseError) -> Problem {
+    switch error.resultCode {
+    case .SQLITE_FULL: return .full
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .damaged
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: return .inaccessible
+    case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy
+    default: return .failed
+    }
+  }
+
+  private static func finding(of error: DatabaseError) -> String {
+    if error.resultCode == .SQLITE_FULL { return "its file system is full" }
+    return "SQLite says \"\(error.message ?? "nothing")\" (\(error.extendedResultCode.rawValue))"
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import Audit
+
+@Suite struct `Audit events` {
+  @Test func `AUD-3: are written as one line of JSON with sorted keys, without what is absent`() throws {
+    let time = try #require(Timestamp("2025-06-01T09:30:00.000250Z")).date
+    let event = AuditEvent(
+      .start, .refused, time: time, app: "io.example.editor", instance: "i7", pid: 42, grant: "g3",
+      document: AuditEvent.Document(path: "/home/alice/notes\n.txt", volume: "8:1", inode: .max, birth: time),
+      how: "user", rule: "LIM-1", reason: "All 8 slots are in use.", detail: ["used": "8", "limit": "8"], sequence: 9)
+    #expect(
+      try event.jsonLine()
+        == #"{"app":"io.example.editor","detail":{"limit":"8","used":"8"},"document":{"#
+        + #""birth":"2025-06-01T09:30:00.000250Z","inode":18446744073709551615,"path":"/home/alice/notes\n.txt","#
+        + #""volume":"8:1"},"grant":"g3","how":"user","instance":"i7","kind":"start","pid":42,"#
+        + #""reason":"All 8 slots are in use.","result":"refused","rule":"LIM-1","sequence":9,"#
+        + #""time":"2025-06-01T09:30:00.000250Z"}"#)
+    #expect(
+      try AuditEvent(.brokerStarted, time: time, sequence: 1).jsonLine()
+        == #"{"kind":"brokerStarted","result":"allowed","sequence":1,"time":"2025-06-01T09:30:00.000250Z"}"#)
+  }
+
+  @Test func `come back from their JSON as they were`() throws {
+    var generator = SplitMix(seed: 21)
+    for event in numbered(generator.events(300)) {
+      let line = try event.jsonLine()
+      #expect(!line.contains("\n"))
+      #expect(try JSONDecoder().decode(AuditEvent.self, from: Data(line.utf8)) == event)
+    }
+  }
+
+  @Test(arguments: [
+    #"{"kind":"exit","result":"allowed","sequence":1,"time":"yesterday"}"#,
+    #"{"kind":"exit","result":"perhaps","sequence":1,"time":"2025-06-01T09:30:00Z"}"#,
+    #"{"result":"allowed","sequence":1,"time":"2025-06-01T09:30:00Z"}"#,
+    #"{"kind":"exit","result":"allowed","time":"2025-06-01T09:30:00Z"}"#,
+  ])
+  func `are not read from JSON that no event has`(json: String) {
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(AuditEvent.self, from: Data(json.utf8)) }
+  }
+
+  static let notes = AuditEvent.Document(path: "/home/alice/notes.txt")
+
+  @Test(
+    "read as sentences",
+    arguments: [
+      (AuditEvent(.brokerStarted), "broker started"),
+      (AuditEvent(.launch, detail: ["policy": "teach"]), "launched under policy teach"),
+      (AuditEvent(.launch, .failed), "failed: launch"),
+      (AuditEvent(.pick, document: notes, how: "user"), "user picked notes.txt"),
+      (AuditEvent(.pick, document: notes, how: "scripted"), "script picked notes.txt"),
+      (AuditEvent(.pick, .refused, document: .init(path: "/")), "refused: pick /"),
+      (AuditEvent(.pickCancelled, how: "user"), "user cancelled the picker"),
+      (AuditEvent(.grant, document: notes, detail: ["access": "readWrite"]), "was granted notes.txt (read and write)"),
+      (
+        AuditEvent(.start, document: notes, detail: ["used": "1", "limit": "8"]),
+        "started scope on notes.txt (1 of 8 slots)"
+      ),
+      (
+        AuditEvent(.start, document: notes, detail: ["used": "1", "limit": "8", "count": "2"]),
+        "started scope on notes.txt (started 2 times, 1 of 8 slots)"
+      ),
+      (
+        AuditEvent(.start, .refused, document: notes, detail: ["used": "8", "limit": "8"]),
+        "refused: start scope on notes.txt (8 of 8 slots)"
+      ),
+      (AuditEvent(.start, .refused, grant: "g3"), "refused: start scope on grant g3"),
+      (
+        AuditEvent(.stop, document: notes, detail: ["used": "0", "limit": "8", "count": "0"]),
+        "stopped scope on notes.txt (0 of 8 slots)"
+      ),
+      (AuditEvent(.stop, document: notes, detail: ["count": "1"]), "stopped scope on notes.txt (1 more to stop)"),
+      (AuditEvent(.scopeEnded, document: notes), "scope on notes.txt ended"),
+      (AuditEvent(.reference, document: notes), "was given a reference to notes.txt"),
+      (
+        AuditEvent(.bookmarkResolved, document: notes, detail: ["matchedBy": "identity", "stale": "true"]),
+        "resolved a bookmark to notes.txt (found by identity, stale)"
+      ),
+      (AuditEvent(.bookmarkResolved, .refused), "refused: resolve a bookmark"),
+      (AuditEvent(.exit, detail: ["status": "0", "signal": "0"]), "exited with status 0"),
+      (AuditEvent(.exit, detail: ["status": "0", "signal": "9"]), "was ended by SIGKILL"),
+      (AuditEvent(.exit, detail: ["signal": "44"]), "was ended by signal 44"),
+      (AuditEvent(.refuse, .refused, detail: ["operation": "read ~/.ssh"]), "refused: read ~/.ssh"),
+      (AuditEvent(.protocolError, .refused), "refused: take a broken message"),
+      (AuditEvent(.init(rawValue: "coordinatedWrite"), document: notes), "coordinated write notes.txt"),
+    ])
+  func sentences(event: AuditEvent, sentence: String) {
+    #expect(event.sentence == sentence)
+  }
+
+  @Test func `say something of every known kind and result, and never the bare kind`() {
+    for kind in AuditEvent.Kind.known {
+      for result in AuditEvent.Result.allCases {
+        let sentence = AuditEvent(kind, result).sentence
+        #expect(sentence.contains(" ") || kind == .launch || kind == .exit)
+        #expect(sentence.hasPrefix("\(result): ") == (result != .allowed) || kind == .refuse)
+      }
+    }
+    #expect(Set(AuditEvent.Kind.known).count == AuditEvent.Kind.known.count)
+  }
+
+  @Test func `explain themselves by rule and reason`() {
+    #expect(AuditEvent(.start, rule: "LIM-1", reason: "Full.").explanation == "LIM-1: Full.")
+    #expect(AuditEvent(.start, rule: "LIM-1").explanation == "LIM-1")
+    #expect(AuditEvent(.start).explanation == "")
+  }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import Audit
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite struct `The audit log` {
+  @Test(arguments: 0..<4)
+  func `AUD-4: holds random batches in their order and without a gap, also over restarts`(seed: Int) throws {
+    let folder = try Folder()
+    var generator = SplitMix(seed: UInt64(seed))
+    var model: [AuditEvent] = []
+    var log = try AuditLog(path: folder.log)
+    for _ in 0..<40 {
+      if Int.random(in: 0..<5, using: &generator) == 0 { log = try AuditLog(path: folder.log) }
+      let batch = generator.events(Int.random(in: 0..<8, using: &generator))
+      model += batch
+      #expect(try log.append(batch) == Int64(model.count))
+    }
+    let expected = numbered(model)
+    let reader = try AuditReader(path: folder.log)
+    #expect(try reader.events(limit: 1000) == expected)
+    #expect(try reader.lastSequence() == Int64(model.count))
+    #expect(try reader.verify() == Int64(model.count))
+  }
+
+  @Test(arguments: 10..<14)
+  func `a query answers what fits, as a filter over all events would`(seed: Int) throws {
+    let folder = try Folder()
+    var generator = SplitMix(seed: UInt64(seed))
+    let all = numbered(generator.events(200))
+    try AuditLog(path: folder.log).append(all)
+    let reader = try AuditReader(path: folder.log)
+    var hits = 0
+    for _ in 0..<100 {
+      let sample = all.randomElement(using: &generator) ?? all[0]
+      func sometimes<Value>(_ value: Value?) -> Value? { Int.random(in: 0..<3, using: &generator) == 0 ? value : nil }
+      let query = AuditQuery(
+        app: sometimes(sample.app), instance: sometimes(sample.instance), kind: sometimes(sample.kind),
+        grant: sometimes(sample.grant), result: sometimes(sample.result), since: sometimes(sample.time))
+      let after = Int64.random(in: -1..<210, using: &generator)
+      let limit = Int.random(in: -1..<220, using: &generator)
+      let fitting = all.filter { event in
+        (query.app == nil || event.app == query.app) && (query.instance == nil || event.instance == query.instance)
+          && (query.kind == nil || event.kind == query.kind) && (query.grant == nil || event.grant == query.grant)
+          && (query.result == nil || event.result == query.result) && (query.since.map { event.time >= $0 } ?? true)
+      }
+      hits += fitting.count
+      let expected = fitting.filter { $0.sequence > after }.prefix(max(0, limit))
+      #expect(try reader.events(matching: query, after: after, limit: limit) == Array(expected))
+      #expect(try reader.latest(limit, matching: query) == Array(fitting.suffix(max(0, limit))))
+    }
+    #expect(hits > 500)
+  }
+
+  @Test func `a batch is recorded whole or not at all`() throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log)
+    try log.append([AuditEvent(.launch)])
+    // A rule that the table does not have, so that the third event of a batch fails.
+    try sql(
+      """
+      CREATE TRIGGER no_third BEFORE INSERT ON event WHEN NEW.kind = 'stop' BEGIN SELECT RAISE(ABORT, 'no'); END
+      """, on: folder.log)
+    for _ in 0..<3 {
+      #expect(throws: AuditLogError.self) { try log.append([AuditEvent(.pick), AuditEvent(.start), AuditEvent(.stop)]) }
+    }
+    #expect(try log.append([AuditEvent(.exit)]) == 2)
+    #expect(try AuditReader(path: folder.log).events(limit: 10).map(\.kind) == [.launch, .exit])
+  }
+
+  @Test(arguments: [
+    "UPDATE event SET app = 'someone.else'",
+    "UPDATE event SET sequence = 9 WHERE sequence = 3",
+    "DELETE FROM event WHERE sequence = 2",
+    "DELETE FROM event",
+    "INSERT OR REPLACE INTO event SELECT * FROM event WHERE sequence = 2",
+    "REPLACE INTO event (sequence, time, kind, result, checksum) VALUES (1, 0, 'exit', 'allowed', 0)",
+    "INSERT INTO event (sequence, time, kind, result, checksum) VALUES (5, 0, 'exit', 'allowed', 0)",
+    "INSERT INTO event (sequence, time, kind, result, checksum) VALUES (0, 0, 'exit', 'allowed', 0)",
+    "INSERT INTO event (time, kind, result, checksum) VALUES (0, 'exit', 'allowed', 0)",
+  ])
+  func `is append-only for every connection`(statement: String) throws {
+    let folder = try Folder()
+    try AuditLog(path: folder.log).append([AuditEvent(.launch), AuditEvent(.start), AuditEvent(.stop)])
+    let before = try AuditReader(path: folder.log).events(limit: 10)
+    let error = #expect(throws: DatabaseError.self) { try sql(statement, on: folder.log) }
+    #expect(error?.message?.contains("the audit log is") == true)
+    #expect(try AuditReader(path: folder.log).events(limit: 10) == before)
+    #expect(before.count == 3)
+  }
+
+  @Test func `is numbered on from its last entry whoever appends`() throws {
+    let folder = try Folder()
+    let first = try AuditLog(path: folder.log)
+    let second = try AuditLog(path: folder.log)
+    #expect(try first.append([AuditEvent(.launch)]) == 1)
+    #expect(try second.append([AuditEvent(.launch), AuditEvent(.exit)]) == 3)
+    #expect(try first.append([]) == 3)
+    #expect(try first.append([AuditEvent(.exit)]) == 4)
+  }
+
+  @Test func `is read while it is written, complete up to some batch each time`() async throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log)
+    let batches = 300
+    let path = folder.log
+    let writer = Task.detached {
+      for batch in 0..<batches {
+        try log.append((0..<3).map { AuditEvent(.start, detail: ["batch": "\(batch)", "place": "\($0)"]) })
+      }
+    }
+    let reader = try AuditReader(path: path)
+    var seen: Int64 = 0
+    while seen < batches * 3 {
+      let events = try reader.events(after: seen, limit: 50)
+      for event in events {
+        #expect(event.sequence == seen + 1)
+        #expect(event.detail == ["batch": "\(seen / 3)", "place": "\(seen % 3)"])
+        seen = event.sequence
+      }
+      #expect(try reader.lastSequence() % 3 == 0)
+      await Task.yield()
+    }
+    try await writer.value
+  }
+
+  @Test func `can be written from many threads at once, and each batch stays together`() async throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for _ in 0..<25 { try log.append([AuditEvent(.start, app: "\(task)"), AuditEvent(.stop, app: "\(task)")]) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let events = try AuditReader(path: folder.log).events(limit: 1000)
+    #expect(events.count == 400)
+    for pair in stride(from: 0, to: events.count - 1, by: 2) {
+      #expect(events[pair].kind == .start && events[pair + 1].kind == .stop)
+      #expect(events[pair].app == events[pair + 1].app)
+    }
+  }
+
+  @Test func `holds no text that ends it early, and none without bound`() throws {
+    let folder = try Folder()
+    let long = String(repeating: "日", count: 5000)
+    try AuditLog(path: folder.log).append([
+      AuditEvent(.refuse, app: "a\0b", reason: long, detail: ["caller": "x\0y"]), AuditEvent(.exit, app: "a\0b"),
+    ])
+    let reader = try AuditReader(path: folder.log)
+    let events = try reader.events(limit: 10)
+    #expect(events[0].app == "a\u{fffd}b")
+    #expect(events[0].detail == ["caller": "x\u{fffd}y"])
+    let reason = try #require(events[0].reason)
+    #expect(reason.hasSuffix("日…") && reason.utf8.count <= 8192 + 3)
+    #expect(long.hasPrefix(reason.dropLast()))
+    #expect(try reader.events(matching: AuditQuery(app: "a\0b"), limit: 10).count == 2)
+  }
+
+  @Test func `is for its user's eyes only`() throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log)
+    try log.append([AuditEvent(.launch)])
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(files) == ["audit.sqlite", "audit.sqlite-wal", "audit.sqlite-shm"])
+    for file in files {
+      var status = stat()
+      #expect(unsafe stat("\(folder.path)/\(file)", &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600, "\(file)")
+    }
+  }
+}

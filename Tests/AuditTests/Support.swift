@@ -1,0 +1,103 @@
+import Foundation
+import GRDB
+
+@testable import Audit
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A folder for one test, gone when the test is done.
+final class Folder {
+  let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "ambit-audit-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+    path = url.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var log: String { "\(path)/audit.sqlite" }
+
+  /// Every file's name and bytes: what must not change when a log is refused.
+  func contents() throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+      contents[name] = try Data(contentsOf: URL(filePath: "\(path)/\(name)"))
+    }
+    return contents
+  }
+}
+
+/// SQL on a log behind the log's back.
+func sql(_ statement: String, on path: String) throws {
+  let queue = try DatabaseQueue(path: path)
+  try queue.writeWithoutTransaction { db in try db.execute(sql: statement) }
+  try queue.close()
+}
+
+/// A generator with a seed, so that a failure can be had again.
+struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+extension SplitMix {
+  /// An event in which everything that may be absent sometimes is, and in which texts hold what files may be called.
+  mutating func event() -> AuditEvent {
+    let texts = [
+      "io.example.editor", "notes.txt", "", "Grüße", "日本", "a\nb", "\u{1b}[0m", "quote\"s", "back\\slash", "'; --",
+    ]
+    func text(_ generator: inout SplitMix) -> String? {
+      Bool.random(using: &generator) ? texts.randomElement(using: &generator) : nil
+    }
+    func microseconds(_ generator: inout SplitMix) -> Int64 {
+      1_700_000_000_000_000 + Int64.random(in: 0..<1_000_000_000, using: &generator)
+    }
+    var document: AuditEvent.Document?
+    if Bool.random(using: &self) {
+      document = AuditEvent.Document(
+        path: "/home/" + (text(&self) ?? "x"), volume: text(&self),
+        inode: Bool.random(using: &self) ? UInt64.random(in: 0...UInt64.max, using: &self) : nil,
+        birth: Bool.random(using: &self) ? Timestamp(microseconds: microseconds(&self)).date : nil)
+    }
+    var detail: [String: String] = [:]
+    for _ in 0..<Int.random(in: 0..<3, using: &self) {
+      detail[text(&self) ?? "used"] = texts.randomElement(using: &self)
+    }
+    let apps: [String?] = ["io.example.editor", "io.example.notes", "io.example.snooper", nil]
+    let kinds = AuditEvent.Kind.known + [AuditEvent.Kind(rawValue: "ofALaterVersion")]
+    return AuditEvent(
+      kinds.randomElement(using: &self) ?? .launch,
+      AuditEvent.Result.allCases.randomElement(using: &self) ?? .allowed,
+      time: Timestamp(microseconds: microseconds(&self)).date,
+      app: apps.randomElement(using: &self) ?? nil, instance: ["i1", "i2", nil].randomElement(using: &self) ?? nil,
+      pid: Bool.random(using: &self) ? Int32.random(in: 1...4_194_304, using: &self) : nil,
+      grant: ["g1", "g2", nil].randomElement(using: &self) ?? nil, document: document, how: text(&self),
+      rule: text(&self), reason: text(&self), detail: detail)
+  }
+
+  mutating func events(_ count: Int) -> [AuditEvent] {
+    (0..<count).map { _ in event() }
+  }
+}
+
+/// The events as a log that began with them numbers them.
+func numbered(_ events: [AuditEvent]) -> [AuditEvent] {
+  zip(Int64(1)..., events).map { number, event in
+    var event = event
+    event.sequence = number
+    return event
+  }
+}
