@@ -39,7 +39,7 @@ struct Child {
 
     var argv: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
     var envp: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { for unsafe text in unsafe argv + envp { unsafe free(text) } }
+    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
     var process: pid_t = 0
     let code = unsafe posix_spawn(&process, arguments[0], &actions, nil, &argv, &envp)
     guard code == 0 else { throw Unavailable("cannot run \(arguments[0]): \(unsafe String(cString: strerror(code)))") }
