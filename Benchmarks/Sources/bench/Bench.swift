@@ -34,7 +34,7 @@ struct Bench {
   }
 
   func sandboxed(_ arguments: [String], picks: [String]) -> [String] {
-    [ambit, "run"] + picks.flatMap { ["--pick", $0] } + ["--", inside] + arguments
+    [ambit, "run"] + picks.flatMap { ["--pick", $0] } + [inside] + arguments
   }
 
   func folder(_ name: String) throws -> String {

@@ -13,7 +13,7 @@ extension Bench {
     let bubblewrap = find("bwrap")
     if bubblewrap == nil { notes["bwrap"] = "install bubblewrap to compare with it" }
     let contenders: [(name: String, arguments: [String])] = [
-      ("ambit", [ambit, "run", "--", "/bin/true"]),
+      ("ambit", [ambit, "run", "/bin/true"]),
       ("bwrap", bubblewrap.map { [$0] + bubblewrapArguments + ["/bin/true"] } ?? []),
       ("bare", ["/bin/true"]),
     ]

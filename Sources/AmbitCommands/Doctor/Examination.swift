@@ -1,3 +1,4 @@
+internal import Broker
 internal import Foundation
 internal import Kernel
 
@@ -48,8 +49,9 @@ extension Facts {
     facts.openByHandle = Probe.openByHandle(facts.home)
     facts.birthTime = Probe.birthTime(of: facts.home)
 
-    facts.state = folder(stateFolder(environment: environment, home: facts.home))
-    facts.runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.isEmpty ? nil : folder($0) }
+    let folders = AmbitFolders.current(environment: environment)
+    facts.state = folder(folders.state)
+    facts.runtime = runtime(folders, environment: environment)
     facts.controlGroups = controlGroups()
     facts.fuse = Probe.open("/dev/fuse")
     facts.pseudoTerminal = Probe.pseudoTerminal()
@@ -60,12 +62,12 @@ extension Facts {
     return facts
   }
 
-  /// Where the broker keeps grants, keys and the log.
-  static func stateFolder(environment: [String: String], home: String) -> String {
-    if let all = environment["AMBIT_HOME"], !all.isEmpty { return all }
-    // A relative path there is to be ignored, the base directory specification says.
-    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/ambit" }
-    return home + "/.local/state/ambit"
+  /// The session's folder when Ambit's sockets go into it; otherwise they are beside the state, and judged with it.
+  static func runtime(_ folders: AmbitFolders, environment: [String: String]) -> Runtime {
+    guard let session = environment["XDG_RUNTIME_DIR"], folders.runtime.hasPrefix(session + "/") else {
+      return environment["AMBIT_HOME"] == nil ? .unset : .elsewhere(folders.runtime)
+    }
+    return folder(session).map(Runtime.session) ?? .unset
   }
 
   /// Makes nothing: a folder that does not exist yet is judged by the one it would be made in.

@@ -36,6 +36,15 @@ package struct Facts: Equatable, Sendable {
     }
   }
 
+  /// Where the sockets go.
+  package enum Runtime: Equatable, Sendable {
+    /// Into `XDG_RUNTIME_DIR`, which is this folder.
+    case session(Folder)
+    /// Into a folder that the user chose with `AMBIT_HOME`.
+    case elsewhere(String)
+    case unset
+  }
+
   package enum ControlGroups: Equatable, Sendable {
     /// The unified hierarchy; whether this user may make groups below their own.
     case unified(delegated: Bool)
@@ -83,8 +92,7 @@ package struct Facts: Equatable, Sendable {
   package var birthTime: Support = .absent("not tried")
 
   package var state: Folder?
-  /// nil when the environment names none.
-  package var runtime: Folder?
+  package var runtime: Runtime = .unset
   package var controlGroups: ControlGroups = .none
   package var fuse: Support = .absent("not tried")
   package var pseudoTerminal: Support = .absent("not tried")

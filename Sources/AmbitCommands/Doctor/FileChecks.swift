@@ -87,9 +87,13 @@ extension Facts {
 
   var runtimeFolderCheck: Check {
     let name = "runtime-folder"
-    guard let runtime else {
+    let runtime: Folder
+    switch self.runtime {
+    case .session(let folder): runtime = folder
+    case .elsewhere(let path): return .full(name, required: true, path)
+    case .unset:
       return .partial(
-        name, "XDG_RUNTIME_DIR is not set", cost: "Sockets go to a folder in /tmp, which nobody removes at logout.",
+        name, "XDG_RUNTIME_DIR is not set", cost: "Sockets go into the state folder, which nobody clears at logout.",
         remedy: "Log in through systemd-logind or elogind, or set XDG_RUNTIME_DIR to a folder of yours with mode 0700.")
     }
     let mode = String(runtime.mode & 0o777, radix: 8)

@@ -5,6 +5,12 @@ import Testing
 
 @testable import AmbitCommands
 
+private func runtime(owner: UInt32 = 1000, mode: UInt32 = 0o700, existing: String = "/run/user/1000") -> Facts.Runtime {
+  .session(
+    .init(
+      path: "/run/user/1000", existing: existing, isWritable: true, owner: owner, mode: mode, fileSystem: 0x0102_1994))
+}
+
 /// A machine on which nothing is lacking; the tests take things away.
 private func healthy(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
   var facts = Facts()
@@ -25,9 +31,7 @@ private func healthy(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
   facts.state = .init(
     path: "/home/user/.local/state/ambit", existing: "/home/user", isWritable: true, owner: 1000, mode: 0o755,
     fileSystem: 0xEF53)
-  facts.runtime = .init(
-    path: "/run/user/1000", existing: "/run/user/1000", isWritable: true, owner: 1000, mode: 0o700,
-    fileSystem: 0x0102_1994)
+  facts.runtime = runtime()
   facts.controlGroups = .unified(delegated: true)
   facts.bubblewrap = "/usr/bin/bwrap"
   facts.documentPortal = "/usr/libexec/xdg-document-portal"
@@ -120,7 +124,7 @@ private let lacks: [Lack] = [
   },
   Lack("root without id-mapped mounts", "idmapped-mounts", .missing, isReady: true, remedy: "ordinary user") {
     $0.user = 0
-    $0.runtime?.owner = 0
+    $0.runtime = runtime(owner: 0)
     $0.idMappedMount = .absent("mount_setattr MOUNT_ATTR_IDMAP (EINVAL)")
   },
   Lack("no file handles", "file-handles", .missing, isReady: true, remedy: "ext4") {
@@ -134,15 +138,17 @@ private let lacks: [Lack] = [
     $0.state?.isWritable = false
   },
   Lack("state on NFS", "state-folder", .partial, isReady: true, remedy: "local disk") { $0.state?.fileSystem = 0x6969 },
-  Lack("no runtime folder", "runtime-folder", .partial, isReady: true, remedy: "XDG_RUNTIME_DIR") { $0.runtime = nil },
+  Lack("no runtime folder", "runtime-folder", .partial, isReady: true, remedy: "XDG_RUNTIME_DIR") {
+    $0.runtime = .unset
+  },
   Lack("an open runtime folder", "runtime-folder", .missing, isReady: false, remedy: "chmod 700 /run/user/1000") {
-    $0.runtime?.mode = 0o755
+    $0.runtime = runtime(mode: 0o755)
   },
   Lack("another's runtime folder", "runtime-folder", .missing, isReady: false, remedy: "mkdir") {
-    $0.runtime?.owner = 1001
+    $0.runtime = runtime(owner: 1001)
   },
   Lack("a runtime folder that is gone", "runtime-folder", .missing, isReady: false, remedy: "mkdir") {
-    $0.runtime?.existing = "/run/user"
+    $0.runtime = runtime(existing: "/run/user")
   },
   Lack("no terminals", "pty", .missing, isReady: false, remedy: "devpts") {
     $0.pseudoTerminal = .absent("open /dev/ptmx (ENOENT)")
@@ -185,7 +191,7 @@ private let lacks: [Lack] = [
   @Test func `Root is not told of what binds ordinary users alone`() throws {
     let facts = healthy {
       $0.user = 0
-      $0.runtime?.owner = 0
+      $0.runtime = runtime(owner: 0)
       $0.apparmorRestriction = 1
       $0.unprivilegedNamespaces = 0
     }

@@ -1,3 +1,4 @@
+import Broker
 import Foundation
 import Kernel
 import Testing
@@ -38,13 +39,14 @@ import Testing
     #expect(try descriptors() < before + 50)
   }
 
-  @Test(arguments: [
-    (["AMBIT_HOME": "/x", "XDG_STATE_HOME": "/y"], "/x"), (["XDG_STATE_HOME": "/y"], "/y/ambit"),
-    (["XDG_STATE_HOME": "relative"], "/home/user/.local/state/ambit"), ([:], "/home/user/.local/state/ambit"),
-    (["AMBIT_HOME": ""], "/home/user/.local/state/ambit"),
-  ])
-  func `The state folder is where the environment says`(environment: [String: String], path: String) {
-    #expect(Facts.stateFolder(environment: environment, home: "/home/user") == path)
+  @Test func `The runtime folder that is judged is the one that the sockets go to`() throws {
+    func runtime(_ environment: [String: String]) -> Facts.Runtime {
+      Facts.runtime(AmbitFolders(environment: environment, home: "/home/user"), environment: environment)
+    }
+    #expect(runtime([:]) == .unset)
+    #expect(runtime(["XDG_RUNTIME_DIR": "relative"]) == .unset)
+    #expect(runtime(["XDG_RUNTIME_DIR": "/tmp"]) == .session(try #require(Facts.folder("/tmp"))))
+    #expect(runtime(["XDG_RUNTIME_DIR": "/tmp", "AMBIT_HOME": "/x"]) == .elsewhere("/x/run"))
   }
 
   @Test func `A folder that does not exist yet is judged by the one above it, and not made`() throws {
