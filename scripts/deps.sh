@@ -78,13 +78,12 @@ if [ -n "$missing" ]; then
     # Without a terminal nobody can type a password; -n makes sudo say so instead of waiting.
     [ -t 0 ] || as_root='sudo -n'
   fi
-  by_hand="${as_root:+sudo }$install"
-  [ -z "$update" ] || by_hand="${as_root:+sudo }$update && $by_hand"
-
   if [ -n "$as_root" ] && ! have sudo; then
-    say "missing:$missing. You are not root and there is no sudo; have someone run, as root: ${by_hand#sudo }"
+    say "missing:$missing. You are not root and there is no sudo; have someone run, as root:"
+    say "  ${update:+$update && }$install"
     exit 1
   fi
+  by_hand="${update:+${as_root:+sudo }$update && }${as_root:+sudo }$install"
   say "missing:$missing"
   [ -z "$as_root" ] || say "installing system packages needs root, so this asks sudo"
 

@@ -116,7 +116,7 @@ func sections(of command: Command, path: [String]) -> [String] {
     let own = child.shown.filter { !["help", "version"].contains($0.preferredName?.name ?? "") }
     var lines = [".Ss \(text(name.joined(separator: " ")))"]
     if child.shownSubcommands.isEmpty {
-      lines += [".Bd -ragged -compact", ".Nm \(text(name.dropFirst().joined(separator: " ")))"]
+      lines += [".Bd -ragged -compact", ".Nm \(text(name.joined(separator: " ")))"]
       lines += own.map(synopsis) + [".Ed", ".Pp"]
     }
     if let abstract = child.abstract { lines += body(abstract) }
@@ -128,9 +128,12 @@ func sections(of command: Command, path: [String]) -> [String] {
 func page(_ root: Command) -> String {
   let name = root.commandName
   let day = ISO8601DateFormatter.string(from: Date(), timeZone: .gmt, formatOptions: [.withFullDate])
+  // One line without its full stop, as whatis(1) lists it.
+  let abstract = root.abstract ?? ""
+  let title = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
   var lines = [
     ".Dd \(ProcessInfo.processInfo.environment["MANUAL_DATE"] ?? day)", ".Dt \(name.uppercased()) 1", ".Os Ambit",
-    ".Sh NAME", ".Nm \(name)", ".Nd \(text(root.abstract ?? ""))", ".Sh SYNOPSIS",
+    ".Sh NAME", ".Nm \(name)", ".Nd \(text(title))", ".Sh SYNOPSIS",
   ]
   if root.shownSubcommands.isEmpty {
     lines += [".Nm"] + root.shown.map(synopsis)
@@ -139,7 +142,7 @@ func page(_ root: Command) -> String {
       lines += [".Nm", ".Cm \(text(child.commandName))", ".Op Ar arguments No ..."]
     }
   }
-  lines += [".Sh DESCRIPTION"] + body(root.abstract ?? "")
+  lines += [".Sh DESCRIPTION"] + body(abstract)
   if let discussion = root.discussion { lines += [".Pp"] + body(discussion) }
   lines += list(root.shown)
   if !root.shownSubcommands.isEmpty { lines += [".Sh COMMANDS"] + sections(of: root, path: [name]) }

@@ -1,0 +1,26 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Nanoseconds on a clock that nobody sets.
+package func nanoseconds() -> UInt64 {
+  var now = timespec()
+  _ = unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+  return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+}
+
+/// Runs the body and answers how many microseconds it took.
+package func microseconds<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) -> Double {
+  let start = nanoseconds()
+  try body()
+  return Double(nanoseconds() - start) / 1000
+}
+
+extension [Double] {
+  /// The middle value, or the mean of the two in the middle; nil when there is none.
+  package var median: Double? {
+    guard !isEmpty else { return nil }
+    let sorted = sorted()
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+  }
+}

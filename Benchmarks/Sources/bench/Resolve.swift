@@ -1,0 +1,73 @@
+import Foundation
+import Measure
+
+extension Bench {
+  /// Resolving a bookmark after its document was renamed and moved to another folder, in a small tree and in a large
+  /// one. The app stays; between two resolutions the host moves the document.
+  func resolve(rounds: Int = 30) -> [Row] {
+    let measure = "resolve a bookmark after a move"
+    var medians: [Int: Double] = [:]
+    var note: String?
+    for files in [1_000, 100_000] where note == nil {
+      do {
+        medians[files] = try resolve(in: files, rounds: rounds).median
+      } catch { note = "\(error)" }
+    }
+    return [
+      Row(
+        "resolve", measure + ", 100,000 files", unit: "µs", ambit: medians[100_000], peer: "1,000 files",
+        other: medians[1_000], aim: .ratioAtMost(1.2), note: note)
+    ]
+  }
+
+  private func resolve(in files: Int, rounds: Int) throws -> [Double] {
+    progress("resolve, a tree of \(files) files")
+    let root = try folder("resolve-\(files)")
+    let folders = try (0..<files / 100).map { try folder("resolve-\(files)/folder-\($0)") }
+    for folder in folders {
+      for index in 0..<100 {
+        guard FileManager.default.createFile(atPath: "\(folder)/file-\(index).txt", contents: nil) else {
+          throw Unavailable("cannot make \(files) files in \(root): set AMBIT_BENCH_DIR to a folder with room")
+        }
+      }
+    }
+    var document = folders[0] + "/document.txt"
+    try Data("a document\n".utf8).write(to: URL(filePath: document))
+    // In one launch the app makes the bookmark and stores it; in the next it resolves it.
+    _ = try insideSandbox(["bookmark"], picks: [document])
+
+    let errors = scratch + "/errors"
+    let child = try Child(
+      sandboxed(["resolve", "\(rounds)"], picks: []), environment: environment, talking: true, errors: errors)
+    defer { try? child.output?.close() }
+    guard let input = child.input, let output = child.output else { return [] }
+    var samples: [Double] = []
+    var pending = Data()
+    func line() -> String? {
+      while true {
+        if let end = pending.firstIndex(of: 10) {
+          defer { pending = Data(pending[(end + 1)...]) }
+          return String(decoding: pending[..<end], as: UTF8.self)
+        }
+        let more = output.availableData
+        if more.isEmpty { return nil }
+        pending += more
+      }
+    }
+    for round in 0..<rounds {
+      guard line() == "ready" else { break }
+      let next = folders[(round * 7 + 3) % folders.count] + "/document-\(round).txt"
+      try FileManager.default.moveItem(atPath: document, toPath: next)
+      document = next
+      try input.write(contentsOf: Data("moved\n".utf8))
+      guard let answer = line(), let value = Double(answer) else { break }
+      samples.append(value)
+    }
+    try? input.close()
+    let status = child.wait()
+    if status != 0 || samples.count < rounds {
+      throw Unavailable(Child.failure(of: "inside", status: status, errors: errors))
+    }
+    return samples
+  }
+}

@@ -1,0 +1,67 @@
+/// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
+struct Row: Encodable {
+  /// The part of the benchmark it belongs to: `launch`, `scope`, `grant`, `io`, `resolve`.
+  var part: String
+  var measure: String
+  /// `ms`, `µs` or `MiB/s`. Every value is a median.
+  var unit: String
+  var ambit: Double?
+  var peer: String
+  var other: Double?
+  /// Ambit's value over the other's.
+  var ratio: Double?
+  var aim: String?
+  /// Whether the aim was reached; nil when it could not be told.
+  var holds: Bool?
+  /// Why a value is not there.
+  var note: String?
+
+  enum Aim {
+    /// The ratio at most, or at least, this.
+    case ratioAtMost(Double)
+    case ratioAtLeast(Double)
+    /// Ambit's value at most this.
+    case valueAtMost(Double)
+  }
+
+  init(
+    _ part: String, _ measure: String, unit: String, ambit: Double?, peer: String = "", other: Double? = nil,
+    aim: Aim? = nil, note: String? = nil
+  ) {
+    self.part = part
+    self.measure = measure
+    self.unit = unit
+    self.ambit = ambit
+    self.peer = peer
+    self.other = other
+    self.note = note
+    if let ambit, let other, other > 0 { ratio = ambit / other }
+    switch aim {
+    case .ratioAtMost(let limit):
+      self.aim = "≤ \(fixed(limit, 2)) ×"
+      holds = ratio.map { $0 <= limit }
+    case .ratioAtLeast(let limit):
+      self.aim = "≥ \(fixed(limit, 2)) ×"
+      holds = ratio.map { $0 >= limit }
+    case .valueAtMost(let limit):
+      self.aim = "≤ \(fixed(limit, 0)) \(unit)"
+      holds = ambit.map { $0 <= limit }
+    case nil: break
+    }
+  }
+}
+
+/// A number with so many decimals.
+func fixed(_ value: Double, _ decimals: Int) -> String {
+  var scale = 1.0
+  for _ in 0..<decimals { scale *= 10 }
+  let whole = Int((value * scale).rounded())
+  let digits = String(abs(whole))
+  let sign = whole < 0 ? "-" : ""
+  guard decimals > 0 else { return sign + digits }
+  let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
+  return sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
+}
+
+/// A number with three digits that count.
+func short(_ value: Double) -> String { fixed(value, value >= 100 ? 0 : value >= 10 ? 1 : 2) }

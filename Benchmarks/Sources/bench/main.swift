@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+// usage: bench AMBIT INSIDE [PART…]
+// AMBIT and INSIDE are the paths of those programs. FORMAT=json writes one object a line.
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else {
+  progress("usage: bench AMBIT INSIDE [launch] [scope] [grant] [io] [resolve]")
+  exit(2)
+}
+let known = ["launch", "scope", "grant", "io", "resolve"]
+let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
+if let unknown = chosen.first(where: { !known.contains($0) }) {
+  progress("there is no part called \(unknown); there are \(known.joined(separator: ", "))")
+  exit(2)
+}
+// A peer that goes away must not take the driver along.
+signal(SIGPIPE, SIG_IGN)
+
+do {
+  let bench = try Bench(ambit: arguments[1], inside: arguments[2])
+  defer { bench.clear() }
+  var rows: [Row] = []
+  for part in known where chosen.contains(part) {
+    progress(part)
+    switch part {
+    case "launch": rows += bench.launch()
+    case "scope": rows += bench.scope()
+    case "grant": rows += bench.grant()
+    case "io": rows += bench.io()
+    default: rows += bench.resolve()
+    }
+  }
+  let report = Report(rows: rows)
+  if ProcessInfo.processInfo.environment["FORMAT"] == "json" {
+    print(try report.json(), terminator: "")
+  } else {
+    print(report.table(coloured: isatty(STDOUT_FILENO) == 1), terminator: "")
+  }
+} catch {
+  progress("\(error)")
+  exit(1)
+}

@@ -1,0 +1,84 @@
+import AmbitKit
+import Foundation
+import Measure
+
+// What runs inside the sandbox. Every number goes to standard output, one a line.
+//
+//   scope N      picks a document, starts and stops its scope N times: µs a pair
+//   grant N      picks N documents: µs a pick
+//   open N       opens, reads 4 KiB of and closes a picked document N times: µs, on average
+//   read         reads a picked document through: MiB/s
+//   bookmark     picks a document and keeps a bookmark of it in the container
+//   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
+
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+let kept = URL(filePath: NSHomeDirectory() + "/Documents/bookmark")
+
+func pick() throws -> URL {
+  guard let url = try DocumentPicker.pick().first else { throw Failure("nothing was picked") }
+  return url
+}
+
+/// Runs the body while the document can be reached at the URL's path.
+func accessing<Answer>(_ url: URL, _ body: (String) throws -> Answer) throws -> Answer {
+  try SecurityScope.start(url)
+  defer { url.stopAccessingSecurityScopedResource() }
+  return try body(try SecurityScope.path(of: url))
+}
+
+func say(_ text: String) {
+  FileHandle.standardOutput.write(Data((text + "\n").utf8))
+}
+
+func run(_ arguments: [String]) throws {
+  let count = arguments.count > 1 ? Int(arguments[1]) ?? 0 : 0
+  switch arguments.first {
+  case "scope":
+    let url = try pick()
+    for _ in 0..<count {
+      let elapsed = try microseconds {
+        try SecurityScope.start(url)
+        try SecurityScope.stop(url)
+      }
+      say("\(elapsed)")
+    }
+  case "grant":
+    for _ in 0..<count { say("\(try microseconds { _ = try pick() })") }
+  case "open":
+    say("\(try accessing(try pick()) { try openReadClose($0, count: count) })")
+  case "read":
+    say("\(try accessing(try pick()) { try readThrough($0) })")
+  case "bookmark":
+    let url = try pick()
+    try SecurityScope.start(url)
+    try url.bookmarkData().write(to: kept)
+  case "resolve":
+    let bookmark = try Data(contentsOf: kept)
+    var last: URL?
+    for _ in 0..<count {
+      say("ready")
+      guard readLine() != nil else { throw Failure("nobody moves the document any more") }
+      var isStale = false
+      let elapsed = try microseconds {
+        last = try URL(resolvingBookmarkData: bookmark, bookmarkDataIsStale: &isStale)
+      }
+      say("\(elapsed)")
+    }
+    // A quick answer is worth nothing if it is not the document.
+    guard let last else { return }
+    let content = try accessing(last) { try String(contentsOfFile: $0, encoding: .utf8) }
+    guard content == "a document\n" else { throw Failure("the bookmark led to another file") }
+  default: throw Failure("usage: inside scope|grant|open|read|bookmark|resolve [N]")
+  }
+}
+
+do {
+  try run(Array(CommandLine.arguments.dropFirst()))
+} catch {
+  FileHandle.standardError.write(Data("inside: \(error)\n".utf8))
+  exit(1)
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Sets Ambit beside its peers. usage: run.sh [launch] [scope] [grant] [io] [resolve]
+#
+# Environment: FORMAT=json for one object a line in place of the table; AMBIT_BENCH_DIR for the folder in which files are
+# made (by default /var/tmp; it needs 2 GiB).
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+ambit=$here/../.build/release/ambit
+if [ ! -x "$ambit" ]; then
+  echo "bench: $ambit is not there; build it first: make build" >&2
+  exit 1
+fi
+
+"${SWIFT:-swift}" build --package-path "$here" -c release --product inside >&2
+"${SWIFT:-swift}" build --package-path "$here" -c release --product bench >&2
+exec "$here/.build/release/bench" "$ambit" "$here/.build/release/inside" "$@"

@@ -1,0 +1,124 @@
+internal import Broker
+internal import Foundation
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+extension Facts {
+  /// The namespaces that a sandbox is made of, besides the user namespace itself.
+  static let sandboxNamespaces = ["mnt", "pid", "ipc", "uts", "net", "cgroup"]
+
+  /// Looks at this machine. Takes some milliseconds: it makes a dozen short-lived processes.
+  package static func gather(environment: [String: String] = ProcessInfo.processInfo.environment) -> Facts {
+    var facts = Facts()
+    facts.user = geteuid()
+    facts.kernelRelease = setting("kernel/osrelease") ?? "unknown"
+    facts.architecture = machine()
+
+    facts.namespaces =
+      [Namespace("user", Probe.sandbox([]))]
+      + sandboxNamespaces.map { Namespace($0, Probe.sandbox([$0])) }
+    facts.sandbox = Probe.sandbox(sandboxNamespaces)
+    facts.unprivilegedNamespaces = setting("kernel/unprivileged_userns_clone").flatMap { Int($0) }
+    facts.apparmorRestriction = setting("kernel/apparmor_restrict_unprivileged_userns").flatMap { Int($0) }
+    facts.namespaceLimit = setting("user/max_user_namespaces").flatMap { Int($0) }
+
+    facts.clone3 = Probe.clone3()
+    facts.clonePidfd = Probe.clonePidfd()
+    facts.pidfdOpen = Probe.pidfdOpen()
+    facts.closeRange = Probe.closeRange()
+
+    facts.seccompErrno = Probe.seccompErrno()
+    facts.seccompKill = Probe.seccompKill()
+    facts.seccompNotify = Probe.seccompNotify()
+    facts.seccompListener = Probe.seccompListener()
+    facts.seccompSyncWakeUp = Probe.seccompSyncWakeUp()
+    facts.libseccomp = Probe.libseccompVersion()
+    facts.landlock = Probe.landlock()
+
+    facts.openat2 = Probe.openat2()
+    facts.openTree = Probe.openTree()
+    facts.moveMount = Probe.moveMount()
+    facts.mountSetattr = Probe.mountSetattr()
+
+    facts.home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "/"
+    facts.idMappedMount = Probe.idMappedMount(at: facts.home)
+    facts.fileHandle = Probe.fileHandle(of: facts.home)
+    facts.openByHandle = Probe.openByHandle(facts.home)
+    facts.birthTime = Probe.birthTime(of: facts.home)
+
+    let folders = AmbitFolders.current(environment: environment)
+    facts.state = folder(folders.state)
+    facts.runtime = runtime(folders, environment: environment)
+    facts.controlGroups = controlGroups()
+    facts.fuse = Probe.open("/dev/fuse")
+    facts.pseudoTerminal = Probe.pseudoTerminal()
+
+    let path = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
+    facts.bubblewrap = first(["bwrap"], in: path)
+    facts.documentPortal = first(["xdg-document-portal"], in: ["/usr/libexec", "/usr/lib"] + path)
+    return facts
+  }
+
+  /// The session's folder when Ambit's sockets go into it; otherwise they are beside the state, and judged with it.
+  static func runtime(_ folders: AmbitFolders, environment: [String: String]) -> Runtime {
+    guard let session = environment["XDG_RUNTIME_DIR"], folders.runtime.hasPrefix(session + "/") else {
+      return environment["AMBIT_HOME"] == nil ? .unset : .elsewhere(folders.runtime)
+    }
+    return folder(session).map(Runtime.session) ?? .unset
+  }
+
+  /// Makes nothing: a folder that does not exist yet is judged by the one it would be made in.
+  static func folder(_ path: String) -> Folder? {
+    var existing = path
+    var status = stat()
+    while unsafe stat(existing, &status) != 0 {
+      let parent = (existing as NSString).deletingLastPathComponent
+      if parent.isEmpty || parent == existing { return nil }
+      existing = parent
+    }
+    let isWritable = unsafe faccessat(AT_FDCWD, existing, W_OK | X_OK, AT_EACCESS) == 0
+    return Folder(
+      path: path, existing: existing, isWritable: isWritable && status.st_mode & S_IFMT == S_IFDIR,
+      owner: status.st_uid, mode: status.st_mode & 0o7777,
+      fileSystem: Probe.fileSystem(of: existing) ?? 0)
+  }
+
+  private static func setting(_ name: String) -> String? {
+    (try? String(contentsOfFile: "/proc/sys/\(name)", encoding: .utf8))?
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  private static func machine() -> String {
+    #if arch(x86_64)
+      "x86_64"
+    #elseif arch(arm64)
+      "aarch64"
+    #else
+      "other"
+    #endif
+  }
+
+  private static func controlGroups() -> ControlGroups {
+    let root = "/sys/fs/cgroup"
+    let unified = 0x6367_7270  // CGROUP2_SUPER_MAGIC
+    guard FileManager.default.fileExists(atPath: root) else { return .none }
+    guard Probe.fileSystem(of: root) == unified else {
+      return FileManager.default.fileExists(atPath: root + "/memory") ? .legacy : .none
+    }
+    // One line, "0::/path", when there is nothing but the unified hierarchy.
+    let line = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n").first
+    let own = line.map { String($0.drop { $0 != "/" }) } ?? "/"
+    let group = own == "/" ? root : root + own
+    return .unified(delegated: unsafe faccessat(AT_FDCWD, group + "/cgroup.procs", W_OK, AT_EACCESS) == 0)
+  }
+
+  private static func first(_ names: [String], in folders: [String]) -> String? {
+    for folder in folders {
+      for name in names where unsafe access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
+    }
+    return nil
+  }
+}

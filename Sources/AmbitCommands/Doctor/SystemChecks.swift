@@ -1,0 +1,59 @@
+internal import Kernel
+
+/// What makes more possible, and is not needed to run an app.
+extension Facts {
+  var controlGroupsCheck: Check {
+    let cost = "Memory, processes and processor time of an app cannot be limited."
+    switch controlGroups {
+    case .unified(delegated: true): return .full("cgroups", "version 2, delegated")
+    case .unified(delegated: false):
+      return .partial(
+        "cgroups", "version 2, not delegated", cost: cost,
+        remedy: "Run ambit in a scope of your own: systemd-run --user --scope -p Delegate=yes ambit run …")
+    case .legacy:
+      return .partial(
+        "cgroups", "version 1", cost: cost, remedy: "Boot with systemd.unified_cgroup_hierarchy=1.")
+    case .none:
+      return .missing("cgroups", "none", cost: cost, remedy: "sudo mount -t cgroup2 none /sys/fs/cgroup")
+    }
+  }
+
+  var fuseCheck: Check {
+    switch fuse {
+    case .present: return .full("fuse", "/dev/fuse")
+    case .refused(let answer):
+      return .partial(
+        "fuse", answer, cost: "Providers cannot show documents that are still on their way.",
+        remedy: "sudo chmod 666 /dev/fuse, as most distributions have it.")
+    case .absent(let answer):
+      return .missing(
+        "fuse", answer, cost: "Providers cannot show documents that are still on their way.",
+        remedy: "sudo modprobe fuse; in a container: --device /dev/fuse.")
+    }
+  }
+
+  /// Peers that `make bench` sets Ambit beside; nothing else uses them.
+  var peerChecks: [Check] {
+    func peer(_ name: String, _ found: String?, package: String) -> Check {
+      if let found { return .full(name, found) }
+      return .partial(
+        name, "not installed", cost: "make bench leaves its column out; nothing else misses it.",
+        remedy: "sudo apt-get install \(package)")
+    }
+    return [
+      peer("bubblewrap", bubblewrap, package: "bubblewrap"),
+      peer("document-portal", documentPortal, package: "xdg-desktop-portal dbus fuse3"),
+    ]
+  }
+
+  /// Every check, in the order in which they are shown.
+  package var checks: [Check] {
+    [kernelCheck, architectureCheck, namespacesCheck, apparmorCheck, namespaceLimitCheck]
+      + processChecks
+      + [seccompCheck, seccompNotifyCheck, seccompSyncCheck, libseccompCheck, landlockCheck]
+      + mountChecks
+      + [idMappedMountCheck, fileHandleCheck, openByHandleCheck, birthTimeCheck]
+      + [stateFolderCheck, runtimeFolderCheck, pseudoTerminalCheck, controlGroupsCheck, fuseCheck]
+      + peerChecks
+  }
+}
