@@ -1,0 +1,54 @@
+package import Kernel
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Text on its way to a descriptor, unbuffered: what has been written is out when the call returns.
+package struct Output: Sendable {
+  package static let standard = Output(STDOUT_FILENO)
+  package static let error = Output(STDERR_FILENO)
+
+  package let descriptor: Int32
+
+  package init(_ descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  /// Writes all of the text; waits where the descriptor does not block.
+  ///
+  /// - Throws: EPIPE when the reader has gone and the process ignores SIGPIPE; `isHangUp` tells it from other errors.
+  package func write(_ text: String) throws(KernelError) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      do throws(KernelError) {
+        let count = try KernelError.check("write", "\(descriptor)") {
+          unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        }
+        bytes = bytes.dropFirst(count)
+      } catch {
+        guard error.errno == .resourceTemporarilyUnavailable else { throw error }
+        _ = try ready(POLLOUT, within: -1)
+      }
+    }
+  }
+
+  /// Waits, and says whether the reader has gone away meanwhile: a pipe whose other end is closed, a terminal hung up.
+  ///
+  /// For a program that writes seldom and would notice only at its next write.
+  package func hasHungUp(within milliseconds: Int32) throws(KernelError) -> Bool {
+    try ready(0, within: milliseconds) & Int16(POLLERR | POLLHUP) != 0
+  }
+
+  private func ready(_ events: Int32, within milliseconds: Int32) throws(KernelError) -> Int16 {
+    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    try KernelError.check("poll", "\(descriptor)") { unsafe poll(&entry, 1, milliseconds) }
+    return entry.revents
+  }
+}
+
+extension KernelError {
+  /// Whether the error says that whoever was reading has gone away: a reason to end, nothing to report.
+  package var isHangUp: Bool { call == "write" && errno == .brokenPipe }
+}

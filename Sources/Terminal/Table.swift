@@ -1,0 +1,130 @@
+/// Rows in aligned columns, for a terminal or for a file.
+///
+/// Cells hold plain text and attributes; the table makes the text printable, so that nothing in a cell can put
+/// escape codes on the terminal or break a row into two.
+package struct Table: Sendable {
+  package enum Alignment: Sendable {
+    case leading
+    case trailing
+  }
+
+  package struct Column: Sendable {
+    package var header: String
+    package var alignment: Alignment
+    /// Columns of the terminal that it keeps, even with nothing in it and however narrow the terminal.
+    package var minWidth: Int
+    /// Columns of the terminal that it takes at most; nil: as many as its longest cell needs.
+    package var maxWidth: Int?
+    /// What is kept of a cell that does not fit.
+    package var keeping: TruncationSide
+
+    package init(
+      _ header: String, alignment: Alignment = .leading, minWidth: Int = 3, maxWidth: Int? = nil,
+      keeping: TruncationSide = .start
+    ) {
+      self.header = header
+      self.alignment = alignment
+      self.minWidth = minWidth
+      self.maxWidth = maxWidth
+      self.keeping = keeping
+    }
+  }
+
+  package struct Cell: Equatable, Sendable, ExpressibleByStringInterpolation {
+    package var text: String
+    package var attributes: [Style.Attribute]
+
+    package init(_ text: String, _ attributes: Style.Attribute...) {
+      self.text = text
+      self.attributes = attributes
+    }
+
+    package init(stringLiteral value: String) {
+      self.init(value)
+    }
+  }
+
+  package let columns: [Column]
+  package let style: Style
+  /// Columns of the terminal; nil when the output is not a terminal: then nothing is cut.
+  package let width: Int?
+
+  package init(_ columns: [Column], style: Style, width: Int?) {
+    self.columns = columns
+    self.style = style
+    self.width = width
+  }
+
+  /// A table for what is written to a descriptor: styled and cut to its width if it is a terminal.
+  package init(_ columns: [Column], for descriptor: Int32) {
+    self.init(columns, style: Style(for: descriptor), width: WindowSize.columns(of: descriptor))
+  }
+
+  /// Header and rows, each line ended by a newline. A row with too few cells is filled up with empty ones.
+  package func render(_ rows: [[Cell]]) -> String {
+    let layout = layout(rows)
+    return ([layout.header] + rows.map(layout.line)).map { $0 + "\n" }.joined()
+  }
+
+  /// The widths that fit these rows; further rows can be written with them, cut where they do not fit.
+  package func layout(_ rows: [[Cell]]) -> Layout {
+    var widths = columns.map { max($0.minWidth, displayWidth(printable($0.header))) }
+    for row in rows {
+      for (index, cell) in row.prefix(columns.count).enumerated() {
+        widths[index] = max(widths[index], displayWidth(printable(cell.text)))
+      }
+    }
+    if let width {
+      for (index, column) in columns.enumerated() {
+        if let limit = column.maxWidth { widths[index] = min(widths[index], max(limit, column.minWidth)) }
+      }
+      shrink(&widths, to: width)
+    }
+    return Layout(table: self, widths: widths)
+  }
+
+  /// Takes columns of the terminal from the widest that may give one, until the line fits or none may.
+  private func shrink(_ widths: inout [Int], to width: Int) {
+    var excess = widths.reduce(0, +) + Layout.gap.count * (widths.count - 1) - width
+    while excess > 0 {
+      let candidates = widths.indices.filter { widths[$0] > columns[$0].minWidth }
+      guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { return }
+      widths[widest] -= 1
+      excess -= 1
+    }
+  }
+
+  /// A table whose widths are settled.
+  package struct Layout: Sendable {
+    static let gap = "  "
+
+    let table: Table
+    package let widths: [Int]
+
+    /// The header's line, without its newline.
+    package var header: String {
+      line(table.columns.map { Cell($0.header, .bold) })
+    }
+
+    /// One row's line, without its newline and without blanks at its end.
+    package func line(_ row: [Cell]) -> String {
+      var line = ""
+      var pending = ""  // blanks that are written only if something follows them
+      for index in widths.indices {
+        let cell = index < row.count ? row[index] : Cell("")
+        let column = table.columns[index]
+        var text = printable(cell.text)
+        if table.width != nil { text = truncated(text, to: widths[index], keeping: column.keeping) }
+        let padding = String(repeating: " ", count: max(0, widths[index] - displayWidth(text)))
+        if index > 0 { pending += Layout.gap }
+        if column.alignment == .trailing { pending += padding }
+        if !text.isEmpty {
+          line += pending + table.style.apply(cell.attributes, to: text)
+          pending = ""
+        }
+        if column.alignment == .leading { pending += padding }
+      }
+      return line
+    }
+  }
+}
