@@ -1,6 +1,7 @@
 package import ArgumentParser
 import Foundation
 import Scenario
+import Terminal
 
 #if canImport(Glibc)
   internal import Glibc
@@ -67,7 +68,7 @@ package struct ScenarioRunCommand: ParsableCommand {
       // All files are read first: a slip in the last one should not show after a minute of the first.
       scenarios = try files.map { try ScenarioReader.read(path: $0) }
     } catch let error as ScenarioError {
-      FileHandle.standardError.write(Data("ambit: \(error)\n".utf8))
+      try? Output.error.write("ambit: \(error)\n")
       throw ExitCode(2)
     }
     Interruption.listen()
@@ -81,10 +82,10 @@ package struct ScenarioRunCommand: ParsableCommand {
         results.append(try ScenarioRunner(options: options, reporter: reporter).run(scenario))
       }
     } catch let interruption as Interrupted {
-      FileHandle.standardError.write(Data("\nambit: interrupted; everything that the scenario started has been ended\n".utf8))
+      try? Output.error.write("\nambit: interrupted; everything that the scenario started has been ended\n")
       throw ExitCode(128 + interruption.signal)
     } catch {
-      FileHandle.standardError.write(Data("ambit: the scenario cannot be run: \(error)\n".utf8))
+      try? Output.error.write("ambit: the scenario cannot be run: \(error)\n")
       throw ExitCode(2)
     }
     reporter.finished(results)
@@ -92,25 +93,17 @@ package struct ScenarioRunCommand: ParsableCommand {
   }
 
   private func makeReporter() -> any ScenarioReporter {
-    let write: (String) -> Void = { FileHandle.standardOutput.write(Data($0.utf8)) }
+    let write: (String) -> Void = { try? Output.standard.write($0) }
     switch format {
     case .tap: return TAPReporter(write: write)
     case .junit: return JUnitReporter(write: write)
     case .pretty:
-      let isTerminal = Glibc.isatty(1) == 1
-      let environment = ProcessInfo.processInfo.environment
-      let style = PrettyReporter.Style(
-        usesColour: isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb",
-        width: isTerminal ? Self.terminalWidth() : 100,
-        showsProgress: isTerminal && environment["TERM"] != "dumb")
-      return PrettyReporter(style: style, write: write)
+      let columns = WindowSize.columns(of: 1)
+      let isPlain = ProcessInfo.processInfo.environment["TERM"] == "dumb"
+      return PrettyReporter(
+        layout: PrettyReporter.Layout(
+          style: Style(for: 1), width: columns ?? 100, showsProgress: columns != nil && !isPlain), write: write)
     }
-  }
-
-  private static func terminalWidth() -> Int {
-    var size = winsize()
-    guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
   }
 
   /// The executable as an absolute path, since it is started from here and named to apps.

@@ -37,7 +37,7 @@ package struct Action: Equatable, Sendable {
 /// The vocabulary. One case a word of the language; `Docs` of each word are in ``ScenarioReader``.
 package enum Verb: Equatable, Sendable {
   case write(paths: [Template], content: Template)
-  case read(path: Template, expect: Expectation)
+  case read(path: Template, expect: TextExpectation)
   case move(from: Template, to: Template)
   case remove(paths: [Template])
   case present(paths: [Template])
@@ -65,7 +65,7 @@ package struct Launch: Equatable, Sendable {
   /// Whether a person may answer instead, when the scenario is run interactively.
   package var interactive: Bool
   /// The first line that the app prints, when the launch waits for one.
-  package var expect: Expectation?
+  package var expect: TextExpectation?
 }
 
 package enum UserAnswer: Equatable, Sendable {
@@ -83,11 +83,11 @@ package struct Tell: Equatable, Sendable {
 
   package enum Answer: Equatable, Sendable {
     /// `ok`, and what follows it.
-    case ok(Expectation)
+    case ok(TextExpectation)
     /// `error` with one of these symbols, and what follows it.
-    case error([String], Expectation)
+    case error([String], TextExpectation)
     /// The whole line, for programs that do not speak this way.
-    case line(Expectation)
+    case line(TextExpectation)
   }
 }
 
@@ -95,8 +95,8 @@ package struct Tell: Equatable, Sendable {
 package struct Outcome: Equatable, Sendable {
   package var ending: Ending
   /// On the output that no earlier action has taken.
-  package var expect: Expectation
-  package var errors: Expectation
+  package var expect: TextExpectation
+  package var errors: TextExpectation
   package var save: String?
 }
 
@@ -125,7 +125,7 @@ package struct EventPattern: Equatable, Sendable {
 
   package struct Field: Equatable, Sendable {
     package var name: String
-    package var expect: Expectation
+    package var expect: TextExpectation
   }
 }
 

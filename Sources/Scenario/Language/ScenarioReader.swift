@@ -108,14 +108,14 @@ extension ScenarioReader {
   }
 
   /// A string (the text must be this), or a table of conditions.
-  mutating func expectation(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> Expectation? {
+  mutating func expectation(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> TextExpectation? {
     guard let node = fields.node(key) else { return nil }
-    if case .string(let text) = node.value { return Expectation(equals: try template(text, fields, key)) }
+    if case .string(let text) = node.value { return TextExpectation(equals: try template(text, fields, key)) }
     guard case .table = node.value else {
       throw fields.problem("`\(key)` is a string or a table of conditions, not \(node.kind)", at: key)
     }
     var conditions = try Fields(node, file: file, what: "`\(key)`")
-    var expectation = Expectation(equals: try template(&conditions, "equals"))
+    var expectation = TextExpectation(equals: try template(&conditions, "equals"))
     expectation.contains = try templates(&conditions, "contains") ?? []
     expectation.lacks = try templates(&conditions, "lacks") ?? []
     expectation.starts = try template(&conditions, "starts")
@@ -131,7 +131,7 @@ extension ScenarioReader {
   }
 
   private func check(pattern: Template, _ fields: Fields) throws(ScenarioError) {
-    let source = Expectation.pattern(pattern) { _ in "x" }
+    let source = TextExpectation.pattern(pattern) { _ in "x" }
     do {
       _ = try Regex(source)
     } catch {
@@ -139,12 +139,12 @@ extension ScenarioReader {
     }
   }
 
-  private mutating func json(_ table: Fields) throws(ScenarioError) -> [Expectation.JSONField] {
+  private mutating func json(_ table: Fields) throws(ScenarioError) -> [TextExpectation.JSONField] {
     var table = table
-    var fields: [Expectation.JSONField] = []
+    var fields: [TextExpectation.JSONField] = []
     for key in table.remaining {
       guard let value = try scalar(&table, key) else { continue }
-      fields.append(Expectation.JSONField(path: key, value: value))
+      fields.append(TextExpectation.JSONField(path: key, value: value))
     }
     return fields
   }

@@ -165,7 +165,7 @@ extension ScenarioReader {
       var pattern = EventPattern(fields: [])
       for name in table.remaining {
         let isTable = if case .table = table.node(name)?.value { true } else { false }
-        let expect = isTable ? try expectation(&table, name) : try scalar(&table, name).map { Expectation(equals: $0) }
+        let expect = isTable ? try expectation(&table, name) : try scalar(&table, name).map { TextExpectation(equals: $0) }
         if let expect { pattern.fields.append(EventPattern.Field(name: name, expect: expect)) }
       }
       guard !pattern.fields.isEmpty else { throw table.problem("an audit event that any event would match") }

@@ -1,41 +1,43 @@
+package import Terminal
+
 /// For people: numbered, narrated steps, and below each what was done and what came of it.
 package final class PrettyReporter: ScenarioReporter {
-  package struct Style: Equatable, Sendable {
-    package var usesColour: Bool
+  package struct Layout: Equatable, Sendable {
+    package var style: Style
     /// Columns of the terminal, or of the text where there is none.
     package var width: Int
     /// Whether lines can be taken back: a terminal, and nobody else drawing on it.
     package var showsProgress: Bool
 
-    package init(usesColour: Bool, width: Int, showsProgress: Bool) {
-      self.usesColour = usesColour
+    package init(style: Style, width: Int, showsProgress: Bool) {
+      self.style = style
       self.width = max(60, min(width, 120))
       self.showsProgress = showsProgress
     }
   }
 
-  private let style: Style
+  private let layout: Layout
   private let write: (String) -> Void
   private var hasProgress = false
   private var isInteractive = false
 
   /// - Parameter write: takes text as it comes, line ends included.
-  package init(style: Style, write: @escaping (String) -> Void) {
-    self.style = style
+  package init(layout: Layout, write: @escaping (String) -> Void) {
+    self.layout = layout
     self.write = write
   }
 
   package func began(_ scenario: Scenario) {
     line("")
     line(bold(scenario.title))
-    if let about = scenario.about { for text in wrap(about, to: style.width) { line(dim(text)) } }
+    if let about = scenario.about { for text in wrap(about, to: layout.width) { line(dim(text)) } }
   }
 
   package func began(_ step: Step, number: Int) {
     line("")
     let label = number < 10 ? " \(number)" : "\(number)"
     let rules = step.rules.isEmpty ? "" : " [\(step.rules.joined(separator: ", "))]"
-    for (index, text) in wrap(step.say + rules, to: style.width - 4).enumerated() {
+    for (index, text) in wrap(step.say + rules, to: layout.width - 4).enumerated() {
       let text = coloured(text, rulesFrom: rules)
       line(index == 0 ? "\(bold(label))  \(text)" : "    \(text)")
     }
@@ -50,7 +52,7 @@ package final class PrettyReporter: ScenarioReporter {
     }
     let first = check.evidence.first ?? ""
     // Evidence stands beside what was done where both fit, else below it.
-    if check.what.count < column, column + 6 + first.count <= style.width {
+    if displayWidth(check.what) < column, column + 6 + displayWidth(first) <= layout.width {
       line("    \(mark) \(pad(first.isEmpty ? "" : check.what, column, else: check.what))\(dim(first))")
     } else {
       line("    \(mark) \(check.what)")
@@ -62,15 +64,15 @@ package final class PrettyReporter: ScenarioReporter {
   private static let evidenceColumn = 44
 
   private func evidence(_ text: String) {
-    for part in wrap(text, to: style.width - 10) { line("          \(dim(part))") }
+    for part in wrap(text, to: layout.width - 10) { line("          \(dim(part))") }
   }
 
   private func pad(_ text: String, _ width: Int, else plain: String) -> String {
-    text.isEmpty ? plain : text + String(repeating: " ", count: width - text.count)
+    text.isEmpty ? plain : text + String(repeating: " ", count: width - displayWidth(text))
   }
 
   package func waiting(for what: String, seconds: Double) {
-    guard style.showsProgress, !isInteractive, seconds >= 0.5 else { return }
+    guard layout.showsProgress, !isInteractive, seconds >= 0.5 else { return }
     write("\r\u{1b}[K    \(dim("… waiting for \(what) (\(Int(seconds)) s)"))")
     hasProgress = true
   }
@@ -141,7 +143,7 @@ package final class PrettyReporter: ScenarioReporter {
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
       var current = ""
       for word in paragraph.split(separator: " ") {
-        if !current.isEmpty, current.count + 1 + word.count > width {
+        if !current.isEmpty, displayWidth(current) + 1 + displayWidth(String(word)) > width {
           lines.append(current)
           current = ""
         }
@@ -157,13 +159,9 @@ package final class PrettyReporter: ScenarioReporter {
     return text.dropLast(rules.count) + dim(rules)
   }
 
-  private func sgr(_ code: String, _ text: String) -> String {
-    style.usesColour && !text.isEmpty ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
-  }
-
-  private func bold(_ text: String) -> String { sgr("1", text) }
-  private func dim(_ text: String) -> String { sgr("2", text) }
-  private func green(_ text: String) -> String { sgr("32", text) }
-  private func red(_ text: String) -> String { sgr("31", text) }
-  private func yellow(_ text: String) -> String { sgr("33", text) }
+  private func bold(_ text: String) -> String { layout.style.bold(text) }
+  private func dim(_ text: String) -> String { layout.style.dim(text) }
+  private func green(_ text: String) -> String { layout.style.green(text) }
+  private func red(_ text: String) -> String { layout.style.red(text) }
+  private func yellow(_ text: String) -> String { layout.style.yellow(text) }
 }

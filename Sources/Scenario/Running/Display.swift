@@ -1,3 +1,5 @@
+internal import Terminal
+
 /// Makes texts fit to be shown: short paths, no control characters, no endless lines.
 struct Display: Equatable, Sendable {
   /// Folders and what stands for them, the longest first.
@@ -16,17 +18,9 @@ struct Display: Equatable, Sendable {
     var text = text
     while text.hasSuffix("\n") { text.removeLast() }
     for (folder, short) in folders where folder.count > 1 { text = text.replacing(folder, with: short) }
-    return String(String.UnicodeScalarView(text.unicodeScalars.flatMap(Self.visible)))
-  }
-
-  /// Apps print what they like, and a hostile one would like to move the cursor.
-  private static func visible(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
-    switch scalar.value {
-    case 0x0a: [scalar]
-    case 0x09: [" "]
-    case 0..<0x20, 0x7f..<0xa0, 0x202a...0x202e, 0x2066...0x2069: ["\u{fffd}"]
-    default: [scalar]
-    }
+    // Apps print what they like, and a hostile one would like to move the cursor.
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
+      .joined(separator: "\n")
   }
 
   /// One line of at most `width` characters; what is left out is in the middle.

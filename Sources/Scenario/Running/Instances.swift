@@ -83,7 +83,7 @@ extension Play {
       let kept = try outcome.expect.judge(output, variables)
       if let save = outcome.save { variables[save] = kept }
       try outcome.errors.judge(errors, variables)
-    } catch let mismatch as Expectation.Mismatch {
+    } catch let mismatch as TextExpectation.Mismatch {
       throw Failure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(errors))
     }
     let count = output.split(separator: "\n").count
@@ -151,10 +151,10 @@ extension Play {
   }
 
   @discardableResult
-  private func judge(_ expect: Expectation, _ text: String, of child: Child) throws -> String {
+  private func judge(_ expect: TextExpectation, _ text: String, of child: Child) throws -> String {
     do {
       return try expect.judge(text, variables)
-    } catch let mismatch as Expectation.Mismatch {
+    } catch let mismatch as TextExpectation.Mismatch {
       throw Failure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(child.errors.text))
     }
   }

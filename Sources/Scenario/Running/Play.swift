@@ -44,7 +44,7 @@ final class Play {
       var failure: Failure
       switch error {
       case let error as Failure: failure = error
-      case let error as Expectation.Mismatch: failure = Failure(expected: error.expected, seen: error.seen)
+      case let error as TextExpectation.Mismatch: failure = Failure(expected: error.expected, seen: error.seen)
       default: failure = Failure(expected: "to get that far", seen: "\(error)")
       }
       failure.expected = display.clean(failure.expected)

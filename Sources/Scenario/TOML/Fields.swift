@@ -118,19 +118,19 @@ enum Nearest {
     return "; known are \(known.map { "`\($0)`" }.joined(separator: ", "))"
   }
 
-  /// Number of single-character changes between two words (Levenshtein).
+  /// Number of changes between two words: a character added, dropped or replaced, or two neighbours swapped.
   static func distance(_ first: String, _ second: String) -> Int {
-    let second = Array(second)
-    var row = Array(0...second.count)
-    for (i, character) in first.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
+    let (first, second) = (Array(first), Array(second))
+    var rows = [Array(0...second.count)]
+    for i in first.indices {
+      var row = [i + 1]
       for j in second.indices {
-        let above = row[j + 1]
-        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (character == second[j] ? 0 : 1))
-        diagonal = above
+        var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (first[i] == second[j] ? 0 : 1))
+        if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+        row.append(best)
       }
+      rows.append(row)
     }
-    return row[second.count]
+    return rows[first.count][second.count]
   }
 }

@@ -1,5 +1,5 @@
 /// What a text must be like. All conditions given must hold; none given holds for any text.
-package struct Expectation: Equatable, Sendable {
+package struct TextExpectation: Equatable, Sendable {
   package var equals: Template?
   package var contains: [Template] = []
   package var lacks: [Template] = []
@@ -17,14 +17,14 @@ package struct Expectation: Equatable, Sendable {
     package var value: Template
   }
 
-  package static let anything = Expectation()
+  package static let anything = TextExpectation()
 
-  package static func equal(to text: String) -> Expectation { Expectation(equals: Template(text: text)) }
+  package static func equal(to text: String) -> TextExpectation { TextExpectation(equals: Template(text: text)) }
 
   package init(equals: Template? = nil) { self.equals = equals }
 }
 
-extension Expectation {
+extension TextExpectation {
   /// What is wrong with a text, in two halves that a report sets side by side.
   package struct Mismatch: Error, Equatable, Sendable {
     package var expected: String
