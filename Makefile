@@ -1,0 +1,74 @@
+# Ambit's front door. `make` alone lists what there is to do.
+#
+# Nothing here needs root but `deps`, when a system package is missing, and an `install` into a folder of the system's.
+
+SHELL = /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+# Extra arguments for `swift test`, for example `make test TESTFLAGS='--filter SandboxTests'`.
+TESTFLAGS ?=
+# Non-empty: `make demo` lets you do the picking.
+INTERACTIVE ?=
+# table or json, for `make bench`; PARTS names some of its parts.
+FORMAT ?= table
+PARTS ?=
+
+release = .build/release
+debug = .build/debug
+swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift Package.swift
+
+# What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
+export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
+
+.PHONY: help deps deps-test build demo test check format bench docs install uninstall clean
+
+help: ## List the targets
+	@scripts/help.sh Makefile
+
+deps: ## Install the system libraries that are missing
+	@scripts/deps.sh
+
+deps-test:
+	@scripts/deps.sh --test
+
+build: deps ## Build ambit, ambitctl and the demo apps (release)
+	$(SWIFT) build -c release --product ambit
+	$(SWIFT) build -c release --product ambitctl
+	$(SWIFT) build -c release --product TextEdit
+
+demo: build ## Watch the tour; with INTERACTIVE=1 you pick the document yourself
+	@scripts/assemble-demos.sh $(release) .build/demos
+	$(release)/ambit scenario run --apps .build/demos $(if $(INTERACTIVE),--interactive) Demos/tour.toml
+
+test: deps-test ## Build everything for debugging and run the tests
+	$(SWIFT) build --build-tests
+	@scripts/assemble-demos.sh $(debug) .build/demos-debug
+	$(SWIFT) test --skip-build $(TESTFLAGS)
+
+check: ## Format, lint, shell syntax, no paths of one machine
+	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)
+	@scripts/check.sh
+
+format: ## Format the Swift sources in place
+	$(SWIFT) format --in-place --parallel --recursive $(swift_sources)
+
+bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch scope grant io resolve'
+	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
+
+docs: build ## Write the manual pages to .build/man
+	@mkdir -p .build/man
+	$(release)/ambit --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambit.1
+	$(release)/ambitctl --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambitctl.1
+
+install: ## Install under PREFIX (default /usr/local); DESTDIR is put before it
+	@SWIFT='$(SWIFT)' MAKE='$(MAKE)' scripts/install.sh '$(DESTDIR)$(PREFIX)'
+
+uninstall: ## Remove what install put under PREFIX
+	@scripts/install.sh --remove '$(DESTDIR)$(PREFIX)'
+
+clean: ## Remove everything that was built
+	rm -rf .build Benchmarks/.build

@@ -1,0 +1,64 @@
+package import Foundation
+
+/// An app: a folder `Name.app` with an `Info.plist`, an optional `Entitlements.plist`, and an executable.
+///
+/// Reading one checks everything that can be known without running it; see ``AppBundleError`` for what may be wrong.
+package struct AppBundle: Equatable, Sendable {
+  /// The folder, absolute and with symbolic links resolved.
+  package let url: URL
+  package let manifest: AppManifest
+  package let entitlements: Entitlements
+
+  /// The folder's own name, `Name.app`.
+  package var name: String { url.lastPathComponent }
+
+  /// The program to run: a regular file directly in the folder.
+  package var executableURL: URL { url.appendingPathComponent(manifest.executable, isDirectory: false) }
+
+  /// Reads and checks the bundle.
+  ///
+  /// - Parameter location: the folder; a relative one is taken from the current directory.
+  package init(contentsOf location: URL) throws(AppBundleError) {
+    let folder = URL(fileURLWithPath: location.absoluteURL.resolvingSymlinksInPath().path, isDirectory: true)
+    guard let kind = try FileKind(path: folder.path) else { throw .bundleMissing(path: folder.path) }
+    guard kind == .folder else { throw .notABundle(path: folder.path, found: kind.description) }
+    guard Self.isBundleName(folder.lastPathComponent) else {
+      throw .notABundle(path: folder.path, found: "a folder called \(folder.lastPathComponent.quoted)")
+    }
+
+    func file(_ name: String) -> String { folder.appendingPathComponent(name, isDirectory: false).path }
+
+    guard let information = try PropertyListFile(path: file("Info.plist")) else {
+      throw .manifestMissing(path: file("Info.plist"))
+    }
+    url = folder
+    manifest = try AppManifest(information, folderName: String(folder.lastPathComponent.dropLast(".app".count)))
+    entitlements = try PropertyListFile(path: file("Entitlements.plist")).map { list throws(AppBundleError) in
+      try Entitlements(list)
+    } ?? .none
+    try Self.checkExecutable(file(manifest.executable))
+  }
+
+  /// The bundle identifier that a plain program (`ambit run /usr/bin/foo`) runs under: `program.foo`.
+  package static func identifier(forProgram path: String) -> String { BundleIdentifier.forProgram(path) }
+
+  /// Whether a path looks like a bundle's rather than a program's: its last component ends in `.app`.
+  package static func isBundlePath(_ path: String) -> Bool {
+    path.split(separator: "/").last.map { isBundleName(String($0)) } ?? false
+  }
+
+  private static func isBundleName(_ name: String) -> Bool {
+    name.hasSuffix(".app") && name != ".app" && !name.unicodeScalars.contains(where: \.changesTerminal)
+  }
+
+  /// A link is refused too: only the bundle is shown inside the sandbox, so a link out of it would lead nowhere.
+  private static func checkExecutable(_ path: String) throws(AppBundleError) {
+    guard let kind = try FileKind(path: path) else {
+      throw .executableMissing(path: path, key: "CFBundleExecutable")
+    }
+    guard kind == .regular else { throw .executableNotAFile(path: path, found: kind.description) }
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    guard mode & 0o111 != 0 else { throw .notExecutable(path: path, mode: mode) }
+  }
+}

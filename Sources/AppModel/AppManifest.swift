@@ -1,0 +1,48 @@
+/// What Ambit reads of an app's `Info.plist`. Other keys are left alone, so that a real app's file is read unchanged.
+package struct AppManifest: Equatable, Sendable {
+  /// `CFBundleIdentifier`, by the rules of ``BundleIdentifier``.
+  package let bundleIdentifier: String
+  /// `CFBundleExecutable`: the name of a file directly in the bundle's folder.
+  package let executable: String
+  /// `CFBundleName`, or the folder's name without `.app`.
+  package let name: String
+  /// `CFBundleVersion`.
+  package let version: String?
+
+  package init(bundleIdentifier: String, executable: String, name: String, version: String?) {
+    self.bundleIdentifier = bundleIdentifier
+    self.executable = executable
+    self.name = name
+    self.version = version
+  }
+}
+
+extension AppManifest {
+  init(_ list: PropertyListFile, folderName: String) throws(AppBundleError) {
+    bundleIdentifier = try list.required("CFBundleIdentifier", example: "org.example.notes")
+    if let problem = BundleIdentifier.check(bundleIdentifier) {
+      throw list.badValue("CFBundleIdentifier", bundleIdentifier, problem)
+    }
+    if bundleIdentifier.hasPrefix(BundleIdentifier.programPrefix) {
+      throw list.badValue(
+        "CFBundleIdentifier", bundleIdentifier,
+        "identifiers that begin with \(BundleIdentifier.programPrefix.quoted) are kept for plain programs")
+    }
+    executable = try list.required("CFBundleExecutable", example: "Notes")
+    if let problem = Self.problem(withExecutable: executable) {
+      throw list.badValue("CFBundleExecutable", executable, problem)
+    }
+    name = try list.optionalText("CFBundleName") ?? folderName
+    version = try list.optionalText("CFBundleVersion")
+  }
+
+  /// The name is joined to the bundle's folder: it must stay in it.
+  private static func problem(withExecutable name: String) -> String? {
+    if name.isEmpty { return "it is empty" }
+    if name == "." || name == ".." { return "that is a folder, and the name of a file in the bundle is wanted" }
+    if name.utf8.contains(UInt8(ascii: "/")) { return "it has a '/', and the name of a file in the bundle is wanted" }
+    if name.utf8.count > 255 { return "it is \(name.utf8.count) bytes long, and 255 are allowed" }
+    if name.unicodeScalars.contains(where: \.changesTerminal) { return "it has control characters" }
+    return nil
+  }
+}

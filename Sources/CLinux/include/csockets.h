@@ -1,0 +1,41 @@
+#ifndef AMBIT_CSOCKETS_H
+#define AMBIT_CSOCKETS_H
+#include <poll.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Unix stream sockets. Every function answers a value, or -errno. Every descriptor is close-on-exec. */
+
+/* The most descriptors that the kernel takes in one message (SCM_MAX_FD). */
+#define AMBIT_MAX_DESCRIPTORS 253
+
+/* Listens at `name` in the directory `directory`, through /proc/self/fd, so that the length of the directory's path
+   does not matter. The socket's file gets `mode` from the start (less the umask). Accepting never blocks. */
+int ambit_socket_listen(int directory, const char *name, mode_t mode, int backlog);
+
+/* Connects to the socket `name` in `directory`. */
+int ambit_socket_connect(int directory, const char *name);
+
+/* Connects to the socket at a path of any length (PATH_MAX). */
+int ambit_socket_connect_path(const char *path);
+
+/* The next waiting connection; -EAGAIN when there is none. */
+int ambit_socket_accept(int listener);
+
+int ambit_socket_pair(int sockets[2]);
+
+/* Sends bytes, and descriptors with their first byte; answers how many bytes went. Never raises SIGPIPE. */
+ssize_t ambit_socket_send(int socket, const void *bytes, size_t size, const int *descriptors, int count, int wait);
+
+/* Receives bytes and the descriptors that came with them (`*count` of them, room for AMBIT_MAX_DESCRIPTORS).
+   -EMSGSIZE: there were more descriptors than the process can hold, or other control data; those that arrived are
+   closed. 0: the peer will send no more. */
+ssize_t ambit_socket_receive(int socket, void *bytes, size_t size, int *descriptors, int *count, int wait);
+
+/* Who connected, as the kernel saw them then (SO_PEERCRED). */
+int ambit_socket_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+
+/* poll(2), for a count of milliseconds; -1: for ever. */
+int ambit_poll(struct pollfd *entries, size_t count, int milliseconds);
+
+#endif

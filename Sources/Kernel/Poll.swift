@@ -1,0 +1,68 @@
+internal import CLinux
+internal import SystemPackage
+
+/// What one waits for, or what happened, on a descriptor (`poll(2)`).
+package struct PollEvents: OptionSet, Sendable {
+  package let rawValue: Int16
+  package init(rawValue: Int16) { self.rawValue = rawValue }
+
+  /// Something can be read, or accepted, or the end has been reached.
+  package static let read = PollEvents(rawValue: 0x001)
+  package static let write = PollEvents(rawValue: 0x004)
+  /// An error is waiting on the descriptor. Reported without being asked for.
+  package static let error = PollEvents(rawValue: 0x008)
+  /// The peer has gone. Reported without being asked for, also while nothing is being read.
+  package static let hangUp = PollEvents(rawValue: 0x010)
+  /// The descriptor is not open. Reported without being asked for.
+  package static let invalid = PollEvents(rawValue: 0x020)
+}
+
+/// One descriptor to wait for, and what happened to it in the last wait.
+package struct PollEntry {
+  /// Kept alive while it is being waited for.
+  package let descriptor: Descriptor
+  package var events: PollEvents
+  /// For whoever waits, to know the entry again.
+  package let tag: Int
+  package fileprivate(set) var returned: PollEvents = []
+
+  package init(_ descriptor: Descriptor, _ events: PollEvents, tag: Int = 0) {
+    self.tag = tag
+    self.descriptor = descriptor
+    self.events = events
+  }
+}
+
+package enum Poll {
+  /// Waits until something happens to one of the entries, or until the time is over.
+  ///
+  /// - Parameter timeout: nil: no end. Rounded up to whole milliseconds, so that a wait never ends too early and spins.
+  /// - Returns: how many entries have something in `returned`. 0 when the time is over, and also when a signal came:
+  ///   the caller looks at its clock and its signals anyway.
+  @discardableResult
+  package static func wait(_ entries: inout [PollEntry], timeout: Duration? = nil) throws(KernelError) -> Int {
+    var raw: [pollfd] = entries.map {
+      pollfd(fd: $0.descriptor.rawValue, events: $0.events.rawValue, revents: 0)
+    }
+    let milliseconds = timeout.map(wholeMilliseconds) ?? -1
+    let ready = unsafe raw.withUnsafeMutableBufferPointer { buffer in
+      unsafe ambit_poll(buffer.baseAddress, buffer.count, milliseconds)
+    }
+    guard ready >= 0 else {
+      let code = Errno(rawValue: -ready)
+      for index in entries.indices { entries[index].returned = [] }
+      if code == .interrupted { return 0 }
+      throw KernelError("poll", "\(entries.count) descriptors", errno: code)
+    }
+    for index in entries.indices { entries[index].returned = PollEvents(rawValue: raw[index].revents) }
+    return Int(ready)
+  }
+
+  private static func wholeMilliseconds(_ duration: Duration) -> Int32 {
+    let (seconds, attoseconds) = duration.components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    guard seconds < 2_000_000 else { return Int32.max }
+    let perMillisecond: Int64 = 1_000_000_000_000_000
+    return Int32(seconds * 1000 + (attoseconds + perMillisecond - 1) / perMillisecond)
+  }
+}

@@ -1,0 +1,22 @@
+extension Interface {
+  /// Introspection, answered by every server (https://varlink.org/Service).
+  package static let service = embedded(PackageResources.org_varlink_service_varlink)
+  package static let picker = embedded(PackageResources.io_ambit_Picker_varlink)
+  package static let access = embedded(PackageResources.io_ambit_Access_varlink)
+  package static let bookmarks = embedded(PackageResources.io_ambit_Bookmarks_varlink)
+  package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
+
+  /// What an app instance's own socket serves.
+  package static var app: [Interface] { [picker, access, bookmarks] }
+  /// What the user's socket serves, which no sandbox can see.
+  package static var user: [Interface] { [launcher] }
+
+  /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.
+  private static func embedded(_ bytes: [UInt8]) -> Interface {
+    do throws(InterfaceError) {
+      return try Interface(parsing: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      preconditionFailure("an interface description that was compiled in is broken: \(error)")
+    }
+  }
+}

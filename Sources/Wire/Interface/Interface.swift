@@ -1,0 +1,70 @@
+/// The type of a field in an interface description.
+package indirect enum VarlinkType: Equatable, Sendable {
+  case bool
+  case int
+  case float
+  case string
+  /// Any JSON object.
+  case object
+  case named(String)
+  case array(VarlinkType)
+  /// An object whose names are free and whose values are of one type.
+  case map(VarlinkType)
+  case optional(VarlinkType)
+  case structure(VarlinkStructure)
+  case enumeration([String])
+}
+
+package struct VarlinkStructure: Equatable, Sendable {
+  package struct Field: Equatable, Sendable {
+    package let name: String
+    package let type: VarlinkType
+  }
+  package let fields: [Field]
+}
+
+/// A Varlink interface: what its description says, in a form against which messages are checked.
+package struct Interface: Sendable {
+  package struct Method: Equatable, Sendable {
+    package let parameters: VarlinkStructure
+    package let reply: VarlinkStructure
+  }
+
+  /// For example `io.ambit.Picker`.
+  package let name: String
+  /// The description as it was written, comments included; what `GetInterfaceDescription` answers.
+  package let description: String
+  package let types: [String: VarlinkType]
+  package let methods: [String: Method]
+  package let errors: [String: VarlinkStructure]
+}
+
+extension Interface {
+  /// The path of the first field that is not as the structure says (missing, unknown, or of another type), for example
+  /// `documents.name`; nil when all is well.
+  package func fault(in object: JSONObject, against structure: VarlinkStructure) -> String? {
+    for field in structure.fields {
+      if let fault = fault(in: object[field.name], field.type, at: field.name) { return fault }
+    }
+    // Names are unique, so an object with a field too many has one that is unknown.
+    return object.fields.first { given in !structure.fields.contains { $0.name == given.name } }?.name
+  }
+
+  private func fault(in value: JSONValue?, _ type: VarlinkType, at path: String) -> String? {
+    switch (type, value) {
+    case (.optional, nil), (.optional, .null?): return nil
+    case (.optional(let wrapped), _): return fault(in: value, wrapped, at: path)
+    case (.bool, .bool?), (.int, .int?), (.string, .string?), (.object, .object?): return nil
+    case (.float, .double?), (.float, .int?): return nil
+    case (.enumeration(let words), .string(let word)?): return words.contains(word) ? nil : path
+    case (.named(let name), _): return types[name].map { fault(in: value, $0, at: path) } ?? path
+    case (.array(let element), .array(let values)?):
+      return values.lazy.compactMap { fault(in: $0, element, at: path) }.first
+    case (.map(let element), .object(let object)?):
+      return object.fields.lazy.compactMap { fault(in: $0.value, element, at: path) }.first
+    case (.structure(let structure), .object(let object)?):
+      return fault(in: object, against: structure).map { "\(path).\($0)" }
+    default: return path
+    }
+  }
+}

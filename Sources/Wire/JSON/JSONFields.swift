@@ -1,0 +1,83 @@
+/// A field that is not what the interface says.
+package struct FieldError: Error, Equatable, Sendable, CustomStringConvertible {
+  package let field: String
+  package let expected: String
+  package var description: String { "the field “\(field)” is not \(expected)" }
+}
+
+/// Typed access to the fields of a message. What was checked against its interface has these fields; what comes from
+/// the other side unchecked is refused here.
+extension JSONObject {
+  package func string(_ name: String) throws(FieldError) -> String {
+    guard case .string(let value)? = self[name] else { throw FieldError(field: name, expected: "a string") }
+    return value
+  }
+
+  package func int(_ name: String) throws(FieldError) -> Int {
+    guard case .int(let value)? = self[name] else { throw FieldError(field: name, expected: "a whole number") }
+    return Int(value)
+  }
+
+  package func bool(_ name: String) throws(FieldError) -> Bool {
+    guard case .bool(let value)? = self[name] else { throw FieldError(field: name, expected: "true or false") }
+    return value
+  }
+
+  package func object(_ name: String) throws(FieldError) -> JSONObject {
+    guard case .object(let value)? = self[name] else { throw FieldError(field: name, expected: "an object") }
+    return value
+  }
+
+  package func objects(_ name: String) throws(FieldError) -> [JSONObject] {
+    guard case .array(let values)? = self[name] else { throw FieldError(field: name, expected: "an array") }
+    var objects: [JSONObject] = []
+    for value in values {
+      guard case .object(let object) = value else { throw FieldError(field: name, expected: "an array of objects") }
+      objects.append(object)
+    }
+    return objects
+  }
+
+  package func strings(_ name: String) throws(FieldError) -> [String] {
+    guard case .array(let values)? = self[name] else { throw FieldError(field: name, expected: "an array") }
+    var strings: [String] = []
+    for value in values {
+      guard case .string(let string) = value else { throw FieldError(field: name, expected: "an array of strings") }
+      strings.append(string)
+    }
+    return strings
+  }
+
+  /// One of a fixed set of words.
+  package func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String, _ type: Choice.Type = Choice.self
+  ) throws(FieldError) -> Choice {
+    guard case .string(let word)? = self[name], let value = Choice(rawValue: word) else {
+      throw FieldError(
+        field: name, expected: "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    return value
+  }
+
+  /// Whether an optional field is there; null is the same as nothing.
+  package func has(_ name: String) -> Bool {
+    switch self[name] {
+    case nil, .null?: false
+    default: true
+    }
+  }
+
+  package func stringIfPresent(_ name: String) throws(FieldError) -> String? { has(name) ? try string(name) : nil }
+  package func boolIfPresent(_ name: String) throws(FieldError) -> Bool? { has(name) ? try bool(name) : nil }
+  package func stringsIfPresent(_ name: String) throws(FieldError) -> [String]? { has(name) ? try strings(name) : nil }
+  package func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String, _ type: Choice.Type = Choice.self
+  ) throws(FieldError) -> Choice? { has(name) ? try choice(name) : nil }
+
+  /// Sets a field, or leaves it out when the value is nil.
+  package mutating func set(_ name: String, _ value: String?) { self[name] = value.map { .string($0) } }
+  package mutating func set(_ name: String, _ value: Bool?) { self[name] = value.map { .bool($0) } }
+  package mutating func set(_ name: String, _ value: [String]?) {
+    self[name] = value.map { .array($0.map { .string($0) }) }
+  }
+}

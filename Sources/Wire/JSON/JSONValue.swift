@@ -1,0 +1,80 @@
+/// A JSON document, or a part of one (RFC 8259).
+package enum JSONValue: Sendable, Equatable {
+  case null
+  case bool(Bool)
+  /// A number written without fraction and exponent that fits.
+  case int(Int64)
+  /// Any other number; always finite.
+  case double(Double)
+  case string(String)
+  case array([JSONValue])
+  case object(JSONObject)
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  package init(stringLiteral value: String) { self = .string(value) }
+  package init(integerLiteral value: Int64) { self = .int(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    var object = JSONObject()
+    for (name, value) in elements { object[name] = value }
+    self = .object(object)
+  }
+
+  package init(_ value: Int) { self = .int(Int64(value)) }
+  package init(_ value: String) { self = .string(value) }
+  package init(_ value: Bool) { self = .bool(value) }
+}
+
+/// The fields of a JSON object, in the order in which they were written. Names occur once.
+///
+/// An array and not a dictionary: messages have a handful of fields, and order makes what is sent reproducible.
+package struct JSONObject: Sendable {
+  package struct Field: Sendable, Equatable {
+    package let name: String
+    package var value: JSONValue
+  }
+
+  package private(set) var fields: [Field] = []
+
+  package init() {}
+
+  /// - Parameter fields: names occur once; the parser has seen to it.
+  init(unique fields: [Field]) { self.fields = fields }
+
+  package var isEmpty: Bool { fields.isEmpty }
+
+  /// The value of a field; nil when there is none. Assigning nil removes the field.
+  package subscript(name: String) -> JSONValue? {
+    get { fields.first { $0.name == name }?.value }
+    set {
+      let index = fields.firstIndex { $0.name == name }
+      switch (index, newValue) {
+      case (let index?, let value?): fields[index].value = value
+      case (let index?, nil): fields.remove(at: index)
+      case (nil, let value?): fields.append(Field(name: name, value: value))
+      case (nil, nil): break
+      }
+    }
+  }
+}
+
+extension JSONObject: Equatable {
+  /// Objects are equal whatever the order of their fields.
+  package static func == (left: JSONObject, right: JSONObject) -> Bool {
+    if left.fields == right.fields { return true }
+    guard left.fields.count == right.fields.count else { return false }
+    let other = Dictionary(uniqueKeysWithValues: right.fields.map { ($0.name, $0.value) })
+    return left.fields.allSatisfy { other[$0.name] == $0.value }
+  }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  /// A literal that names a field twice keeps the last value.
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+}

@@ -1,0 +1,154 @@
+/// One active scope of an instance (`Holder` in `io.ambit.Access`).
+package struct HolderMessage: Equatable, Sendable {
+  package var grant: String
+  package var path: String
+  package var name: String
+  /// Starts that have not been balanced by a stop.
+  package var count: Int
+  /// RFC 3339.
+  package var since: String
+  /// As given to the first start, for example `Editor.swift:41`.
+  package var caller: String?
+
+  package init(grant: String, path: String, name: String, count: Int, since: String, caller: String?) {
+    self.grant = grant
+    self.path = path
+    self.name = name
+    self.count = count
+    self.since = since
+    self.caller = caller
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    grant = try json.string("grant")
+    path = try json.string("path")
+    name = try json.string("name")
+    count = try json.int("count")
+    since = try json.string("since")
+    caller = try json.stringIfPresent("caller")
+  }
+
+  package var json: JSONObject {
+    var json: JSONObject = [
+      "grant": .string(grant), "path": .string(path), "name": .string(name), "count": JSONValue(count),
+      "since": .string(since),
+    ]
+    json.set("caller", caller)
+    return json
+  }
+}
+
+/// Messages of `io.ambit.Access`.
+package enum AccessInterface {
+  package static let name = "io.ambit.Access"
+  package static let start = "io.ambit.Access.Start"
+  package static let stop = "io.ambit.Access.Stop"
+  package static let path = "io.ambit.Access.Path"
+  package static let status = "io.ambit.Access.Status"
+
+  package struct StartCall: Equatable, Sendable {
+    package var scope: String
+    package var caller: String?
+    package init(scope: String, caller: String? = nil) {
+      self.scope = scope
+      self.caller = caller
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      scope = try json.string("scope")
+      caller = try json.stringIfPresent("caller")
+    }
+    package var json: JSONObject {
+      var json: JSONObject = ["scope": .string(scope)]
+      json.set("caller", caller)
+      return json
+    }
+  }
+
+  package struct StartReply: Equatable, Sendable {
+    package var path: String
+    package var count: Int
+    package init(path: String, count: Int) {
+      self.path = path
+      self.count = count
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+      count = try json.int("count")
+    }
+    package var json: JSONObject { ["path": .string(path), "count": JSONValue(count)] }
+  }
+
+  /// Parameters of `Stop` and of `Path`.
+  package struct ScopeCall: Equatable, Sendable {
+    package var scope: String
+    package init(scope: String) { self.scope = scope }
+    package init(json: JSONObject) throws(FieldError) { scope = try json.string("scope") }
+    package var json: JSONObject { ["scope": .string(scope)] }
+  }
+
+  package struct StopReply: Equatable, Sendable {
+    package var count: Int
+    package init(count: Int) { self.count = count }
+    package init(json: JSONObject) throws(FieldError) { count = try json.int("count") }
+    package var json: JSONObject { ["count": JSONValue(count)] }
+  }
+
+  package struct PathReply: Equatable, Sendable {
+    package var path: String
+    package var name: String
+    package var kind: DocumentKind
+    package var access: DocumentAccess
+    package init(path: String, name: String, kind: DocumentKind, access: DocumentAccess) {
+      self.path = path
+      self.name = name
+      self.kind = kind
+      self.access = access
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+      name = try json.string("name")
+      kind = try json.choice("kind")
+      access = try json.choice("access")
+    }
+    package var json: JSONObject {
+      [
+        "path": .string(path), "name": .string(name), "kind": .string(kind.rawValue),
+        "access": .string(access.rawValue),
+      ]
+    }
+  }
+
+  package struct StatusReply: Equatable, Sendable {
+    package var used: Int
+    package var limit: Int
+    package var holders: [HolderMessage]
+    package init(used: Int, limit: Int, holders: [HolderMessage]) {
+      self.used = used
+      self.limit = limit
+      self.holders = holders
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      used = try json.int("used")
+      limit = try json.int("limit")
+      holders = try json.messages("holders") { json throws(FieldError) in try HolderMessage(json: json) }
+    }
+    package var json: JSONObject {
+      ["used": JSONValue(used), "limit": JSONValue(limit), "holders": holders.map(\.json).json]
+    }
+  }
+
+  package enum Failure {
+    package static let limitReachedName = "io.ambit.Access.LimitReached"
+    package static let invalidScopeName = "io.ambit.Access.InvalidScope"
+    package static let revokedName = "io.ambit.Access.Revoked"
+    package static let unavailableName = "io.ambit.Access.Unavailable"
+    package static func limitReached(limit: Int, holders: [HolderMessage]) -> ErrorReply {
+      ErrorReply(limitReachedName, ["limit": JSONValue(limit), "holders": holders.map(\.json).json])
+    }
+    package static let invalidScope = ErrorReply(invalidScopeName)
+    package static let revoked = ErrorReply(revokedName)
+    package static func unavailable(_ reason: String) -> ErrorReply {
+      ErrorReply(unavailableName, ["reason": .string(reason)])
+    }
+  }
+}

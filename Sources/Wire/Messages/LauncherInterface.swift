@@ -1,0 +1,216 @@
+/// Messages of `io.ambit.Launcher`, the user's side.
+package enum LauncherInterface {
+  package static let name = "io.ambit.Launcher"
+  package static let prepare = "io.ambit.Launcher.Prepare"
+  package static let attach = "io.ambit.Launcher.Attach"
+  package static let prompts = "io.ambit.Launcher.Prompts"
+  package static let answer = "io.ambit.Launcher.Answer"
+  package static let ended = "io.ambit.Launcher.Ended"
+  package static let instances = "io.ambit.Launcher.Instances"
+
+  /// Who made a choice.
+  package enum How: String, CaseIterable, Sendable { case user, scripted }
+
+  package struct PrepareCall: Equatable, Sendable {
+    package var bundleIdentifier: String
+    package var name: String
+    package var version: String?
+    package var executable: String
+    package var policy: String
+    package var scopeLimit: Int
+    package var references: Bool
+
+    package init(
+      bundleIdentifier: String, name: String, version: String?, executable: String, policy: String, scopeLimit: Int,
+      references: Bool
+    ) {
+      self.bundleIdentifier = bundleIdentifier
+      self.name = name
+      self.version = version
+      self.executable = executable
+      self.policy = policy
+      self.scopeLimit = scopeLimit
+      self.references = references
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      bundleIdentifier = try json.string("bundleIdentifier")
+      name = try json.string("name")
+      version = try json.stringIfPresent("version")
+      executable = try json.string("executable")
+      policy = try json.string("policy")
+      scopeLimit = try json.int("scopeLimit")
+      references = try json.bool("references")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "bundleIdentifier": .string(bundleIdentifier), "name": .string(name), "executable": .string(executable),
+        "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
+      ]
+      json.set("version", version)
+      return json
+    }
+  }
+
+  package struct PrepareReply: Equatable, Sendable {
+    package var instance: String
+    /// The app's container on the host.
+    package var container: String
+    /// Host user and group to run as; -1: the caller's own.
+    package var hostID: Int
+    /// How many namespace descriptors come with the reply.
+    package var namespaces: Int
+
+    package init(instance: String, container: String, hostID: Int, namespaces: Int) {
+      self.instance = instance
+      self.container = container
+      self.hostID = hostID
+      self.namespaces = namespaces
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      container = try json.string("container")
+      hostID = try json.int("hostID")
+      namespaces = try json.int("namespaces")
+    }
+
+    package var json: JSONObject {
+      [
+        "instance": .string(instance), "container": .string(container), "hostID": JSONValue(hostID),
+        "namespaces": JSONValue(namespaces),
+      ]
+    }
+  }
+
+  /// Descriptors that come with it, in this order: pidfd of the sandbox's init, its mount namespace, the writable side
+  /// of its `/documents`, its listening socket.
+  package struct AttachCall: Equatable, Sendable {
+    package var instance: String
+    package var bundleIdentifier: String
+    package var name: String
+    package var policy: String
+    package var scopeLimit: Int
+    package var references: Bool
+    package var pid: Int
+    /// The instance was attached to a broker that is gone.
+    package var resume: Bool
+
+    package init(
+      instance: String, bundleIdentifier: String, name: String, policy: String, scopeLimit: Int, references: Bool,
+      pid: Int, resume: Bool
+    ) {
+      self.instance = instance
+      self.bundleIdentifier = bundleIdentifier
+      self.name = name
+      self.policy = policy
+      self.scopeLimit = scopeLimit
+      self.references = references
+      self.pid = pid
+      self.resume = resume
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      bundleIdentifier = try json.string("bundleIdentifier")
+      name = try json.string("name")
+      policy = try json.string("policy")
+      scopeLimit = try json.int("scopeLimit")
+      references = try json.bool("references")
+      pid = try json.int("pid")
+      resume = try json.bool("resume")
+    }
+
+    package var json: JSONObject {
+      [
+        "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
+        "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
+        "pid": JSONValue(pid), "resume": .bool(resume),
+      ]
+    }
+  }
+
+  package struct PromptsCall: Equatable, Sendable {
+    package var instance: String
+    package init(instance: String) { self.instance = instance }
+    package init(json: JSONObject) throws(FieldError) { instance = try json.string("instance") }
+    package var json: JSONObject { ["instance": .string(instance)] }
+  }
+
+  /// Descriptors that come with it: the chosen documents, as many as `paths` and in the same order.
+  package struct AnswerCall: Equatable, Sendable {
+    package var instance: String
+    package var id: Int
+    package var how: How
+    package var cancelled: Bool
+    package var paths: [String]
+    /// Why nobody could be asked.
+    package var unavailable: String?
+
+    package init(
+      instance: String, id: Int, how: How, cancelled: Bool = false, paths: [String] = [], unavailable: String? = nil
+    ) {
+      self.instance = instance
+      self.id = id
+      self.how = how
+      self.cancelled = cancelled
+      self.paths = paths
+      self.unavailable = unavailable
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      id = try json.int("id")
+      how = try json.choice("how")
+      cancelled = try json.bool("cancelled")
+      paths = try json.strings("paths")
+      unavailable = try json.stringIfPresent("unavailable")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "instance": .string(instance), "id": JSONValue(id), "how": .string(how.rawValue),
+        "cancelled": .bool(cancelled), "paths": .array(paths.map { .string($0) }),
+      ]
+      json.set("unavailable", unavailable)
+      return json
+    }
+  }
+
+  package struct AnswerReply: Equatable, Sendable {
+    package var refused: [String]
+    package init(refused: [String]) { self.refused = refused }
+    package init(json: JSONObject) throws(FieldError) { refused = try json.strings("refused") }
+    package var json: JSONObject { ["refused": .array(refused.map { .string($0) })] }
+  }
+
+  package struct EndedCall: Equatable, Sendable {
+    package var instance: String
+    package var status: Int
+    /// 0 when it exited by itself.
+    package var signal: Int
+    package init(instance: String, status: Int, signal: Int) {
+      self.instance = instance
+      self.status = status
+      self.signal = signal
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      status = try json.int("status")
+      signal = try json.int("signal")
+    }
+    package var json: JSONObject {
+      ["instance": .string(instance), "status": JSONValue(status), "signal": JSONValue(signal)]
+    }
+  }
+
+  package enum Failure {
+    package static let unknownInstanceName = "io.ambit.Launcher.UnknownInstance"
+    package static let failedName = "io.ambit.Launcher.Failed"
+    package static func unknownInstance(_ instance: String) -> ErrorReply {
+      ErrorReply(unknownInstanceName, ["instance": .string(instance)])
+    }
+    package static func failed(_ reason: String) -> ErrorReply { ErrorReply(failedName, ["reason": .string(reason)]) }
+  }
+}

@@ -1,0 +1,147 @@
+extension LauncherInterface {
+  /// What an app asks its user for (`PickRequest`); the one field of an answer to `Prompts`.
+  package struct PickRequest: Equatable, Sendable {
+    package var id: Int
+    package var mode: PickerInterface.Mode
+    package var multiple: Bool
+    package var kind: DocumentKind
+    package var access: DocumentAccess
+    package var types: [String]?
+    package var message: String?
+    package var appName: String
+
+    package init(id: Int, call: PickerInterface.PickCall, appName: String) {
+      self.id = id
+      mode = call.mode
+      multiple = call.multiple
+      kind = call.kind
+      access = call.access
+      types = call.types
+      message = call.message
+      self.appName = appName
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      id = try json.int("id")
+      mode = try json.choice("mode")
+      multiple = try json.bool("multiple")
+      kind = try json.choice("kind")
+      access = try json.choice("access")
+      types = try json.stringsIfPresent("types")
+      message = try json.stringIfPresent("message")
+      appName = try json.string("appName")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "id": JSONValue(id), "mode": .string(mode.rawValue), "multiple": .bool(multiple),
+        "kind": .string(kind.rawValue), "access": .string(access.rawValue), "appName": .string(appName),
+      ]
+      json.set("types", types)
+      json.set("message", message)
+      return json
+    }
+  }
+
+  package struct PromptsReply: Equatable, Sendable {
+    package var request: PickRequest
+    package init(request: PickRequest) { self.request = request }
+    package init(json: JSONObject) throws(FieldError) { request = try PickRequest(json: try json.object("request")) }
+    package var json: JSONObject { ["request": .object(request.json)] }
+  }
+
+  /// An active scope of a running instance, as the user sees it.
+  package struct Scope: Equatable, Sendable {
+    package var grant: String
+    package var path: String
+    /// Where the document is on the host.
+    package var host: String
+    package var count: Int
+    package var since: String
+    package var caller: String?
+
+    package init(grant: String, path: String, host: String, count: Int, since: String, caller: String?) {
+      self.grant = grant
+      self.path = path
+      self.host = host
+      self.count = count
+      self.since = since
+      self.caller = caller
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      grant = try json.string("grant")
+      path = try json.string("path")
+      host = try json.string("host")
+      count = try json.int("count")
+      since = try json.string("since")
+      caller = try json.stringIfPresent("caller")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "grant": .string(grant), "path": .string(path), "host": .string(host), "count": JSONValue(count),
+        "since": .string(since),
+      ]
+      json.set("caller", caller)
+      return json
+    }
+  }
+
+  /// A running instance.
+  package struct Instance: Equatable, Sendable {
+    package var instance: String
+    package var bundleIdentifier: String
+    package var name: String
+    package var pid: Int
+    package var policy: String
+    package var started: String
+    package var used: Int
+    package var limit: Int
+    package var scopes: [Scope]
+
+    package init(
+      instance: String, bundleIdentifier: String, name: String, pid: Int, policy: String, started: String, used: Int,
+      limit: Int, scopes: [Scope]
+    ) {
+      self.instance = instance
+      self.bundleIdentifier = bundleIdentifier
+      self.name = name
+      self.pid = pid
+      self.policy = policy
+      self.started = started
+      self.used = used
+      self.limit = limit
+      self.scopes = scopes
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      bundleIdentifier = try json.string("bundleIdentifier")
+      name = try json.string("name")
+      pid = try json.int("pid")
+      policy = try json.string("policy")
+      started = try json.string("started")
+      used = try json.int("used")
+      limit = try json.int("limit")
+      scopes = try json.messages("scopes") { json throws(FieldError) in try Scope(json: json) }
+    }
+
+    package var json: JSONObject {
+      [
+        "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
+        "pid": JSONValue(pid), "policy": .string(policy), "started": .string(started), "used": JSONValue(used),
+        "limit": JSONValue(limit), "scopes": scopes.map(\.json).json,
+      ]
+    }
+  }
+
+  package struct InstancesReply: Equatable, Sendable {
+    package var instances: [Instance]
+    package init(instances: [Instance]) { self.instances = instances }
+    package init(json: JSONObject) throws(FieldError) {
+      instances = try json.messages("instances") { json throws(FieldError) in try Instance(json: json) }
+    }
+    package var json: JSONObject { ["instances": instances.map(\.json).json] }
+  }
+}

@@ -1,0 +1,19 @@
+internal import Kernel
+
+/// Varlink addresses (https://varlink.org/Address). Ambit's servers listen on Unix sockets with a path.
+package enum WireAddress {
+  /// The path in an address such as `unix:/run/ambit/broker`.
+  package static func path(of address: String) throws(WireError) -> String {
+    guard address.hasPrefix("unix:") else {
+      throw .badAddress("the address “\(address)” is not of the form unix:/PATH")
+    }
+    // Options, for example `;mode=0600`, are for whoever listens.
+    let path = String(address.dropFirst("unix:".count).prefix { $0 != ";" })
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+      throw .badAddress("the address “\(address)” is not of the form unix:/PATH, with an absolute path")
+    }
+    return path
+  }
+
+  static func connect(path: String) throws(KernelError) -> Descriptor { try UnixSocket.connect(path: path) }
+}

@@ -1,0 +1,28 @@
+package import Kernel
+
+/// What can go wrong between a client and a server.
+package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The other side answered with an error of its interface.
+  case remote(name: String, parameters: JSONObject)
+  /// The other side has gone.
+  case closed
+  /// What came is not the protocol; the connection is over.
+  case broken(String)
+  /// A reply whose fields are not what the interface says.
+  case unexpectedReply(FieldError)
+  case kernel(KernelError)
+  /// An address that this version cannot connect to, and why.
+  case badAddress(String)
+
+  package var description: String {
+    switch self {
+    case .remote(let name, let parameters):
+      parameters.isEmpty ? "the answer was \(name)" : "the answer was \(name) \(parameters.text)"
+    case .closed: "the other side closed the connection"
+    case .broken(let reason): "the connection was ended, because of a broken message: \(reason)"
+    case .unexpectedReply(let fault): "the answer is not what the interface says: \(fault)"
+    case .kernel(let error): error.description
+    case .badAddress(let reason): reason
+    }
+  }
+}

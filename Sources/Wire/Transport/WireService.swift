@@ -1,0 +1,100 @@
+/// What a server says of itself (`org.varlink.service.GetInfo`).
+package struct ServiceInfo: Sendable {
+  package let vendor: String
+  package let product: String
+  package let version: String
+  package let url: String
+
+  package init(vendor: String = "Ambit", product: String = "Ambit broker", version: String, url: String) {
+    self.vendor = vendor
+    self.product = product
+    self.version = version
+    self.url = url
+  }
+}
+
+/// A call whose interface, method and parameters are as described.
+package struct CheckedCall: Sendable {
+  /// For example `io.ambit.Access`.
+  package let interface: String
+  /// For example `Start`.
+  package let member: String
+  package let call: IncomingCall
+  package var parameters: JSONObject { call.parameters }
+}
+
+/// The interfaces that one socket serves, and the check of every call against them. Others do not exist there.
+package struct WireService: Sendable {
+  package enum Outcome: Sendable {
+    /// For the server's own code.
+    case call(CheckedCall)
+    /// Answered already: introspection, or a call that is refused.
+    case answer(Reply)
+  }
+
+  package let info: ServiceInfo
+  private let interfaces: [String: Interface]
+  private let names: [String]
+  /// Methods that answer more than once and make no sense otherwise.
+  private let streaming: Set<String>
+
+  package init(
+    info: ServiceInfo, interfaces: [Interface], streaming: Set<String> = ["io.ambit.Launcher.Prompts"]
+  ) {
+    self.info = info
+    let all = [.service] + interfaces
+    names = all.map(\.name)
+    self.interfaces = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.streaming = streaming
+  }
+
+  /// Checks a call, and answers it when it asks about the service itself.
+  package func check(_ call: IncomingCall) -> Outcome {
+    do throws(ErrorReply) {
+      let checked = try resolve(call)
+      guard checked.interface == "org.varlink.service" else { return .call(checked) }
+      return .answer(Reply(try introspect(checked)))
+    } catch {
+      return .answer(Reply(error))
+    }
+  }
+
+  /// Whether an answer is as the interface describes it; what is wrong with it otherwise. For tests and assertions:
+  /// the server's own answers are its own responsibility.
+  package func fault(in reply: Reply, to method: String) -> String? {
+    guard let (interface, member) = split(method), let description = interfaces[interface] else { return method }
+    if let error = reply.error {
+      guard let (origin, name) = split(error), let structure = interfaces[origin]?.errors[name] else { return error }
+      return interfaces[origin]?.fault(in: reply.parameters, against: structure)
+    }
+    guard let structure = description.methods[member]?.reply else { return method }
+    return description.fault(in: reply.parameters, against: structure)
+  }
+
+  private func split(_ method: String) -> (interface: String, member: String)? {
+    guard let dot = method.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    return (String(method[..<dot]), String(method[method.index(after: dot)...]))
+  }
+
+  private func resolve(_ call: IncomingCall) throws(ErrorReply) -> CheckedCall {
+    guard let (name, member) = split(call.method) else { throw .interfaceNotFound(call.method) }
+    guard let interface = interfaces[name] else { throw .interfaceNotFound(name) }
+    guard let method = interface.methods[member] else { throw .methodNotFound(call.method) }
+    if let fault = interface.fault(in: call.parameters, against: method.parameters) { throw .invalidParameter(fault) }
+    if streaming.contains(call.method) && !call.more { throw .expectedMore }
+    return CheckedCall(interface: name, member: member, call: call)
+  }
+
+  private func introspect(_ call: CheckedCall) throws(ErrorReply) -> JSONObject {
+    if call.member == "GetInfo" {
+      return [
+        "vendor": .string(info.vendor), "product": .string(info.product), "version": .string(info.version),
+        "url": .string(info.url), "interfaces": .array(names.map { .string($0) }),
+      ]
+    }
+    guard case .string(let name)? = call.parameters["interface"], let interface = interfaces[name] else {
+      throw .interfaceNotFound((try? call.parameters.string("interface")) ?? "")
+    }
+    return ["description": .string(interface.description)]
+  }
+}

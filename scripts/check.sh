@@ -1,0 +1,53 @@
+#!/bin/sh
+# What `make check` looks at besides Swift: shell syntax, and paths that exist on one machine only.
+set -eu
+
+status=0
+complain() { printf 'check: %s\n' "$*" >&2; status=1; }
+
+# A clone lists what is tracked and what is about to be; a tarball has no such list.
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  files=$(git ls-files --cached --others --exclude-standard)
+else
+  files=$(find . -name .build -prune -o -type f -print | sed 's,^\./,,')
+fi
+
+# This checkout, this user's home, and the places that people build in. A home of `/` or `/root` says nothing.
+here=$(pwd)
+pattern='(^|[^A-Za-z0-9_.-])/work/(main|shared)'
+for folder in "$here" "${HOME:-/}"; do
+  case $folder in
+    / | /root | /home) ;;
+    *) pattern="$pattern|$(printf '%s' "$folder" | sed 's/[].[*^$+?(){}|\\]/\\&/g')(/|[^A-Za-z0-9_.-]|$)" ;;
+  esac
+done
+
+shells=0
+# Names with spaces are not used here, but are survived.
+old_ifs=$IFS
+IFS='
+'
+for file in $files; do
+  [ -f "$file" ] || continue
+  # This file has to name what it looks for.
+  if [ "$file" != scripts/check.sh ] && found=$(grep -InE "$pattern" "$file"); then
+    complain "$file has a path of one machine:
+$found"
+  fi
+  case $(head -n 1 "$file" | tr -d '\0') in
+    '#!'*bash*)
+      shells=$((shells + 1))
+      if command -v bash >/dev/null 2>&1; then bash -n "$file" || complain "$file is not valid shell"; fi
+      ;;
+    '#!'*/sh*)
+      shells=$((shells + 1))
+      sh -n "$file" || complain "$file is not valid shell"
+      ;;
+    *) continue ;;
+  esac
+  [ -x "$file" ] || complain "$file starts with #! and is not executable: chmod +x $file"
+done
+IFS=$old_ifs
+
+[ $status -ne 0 ] || echo "check: format, $shells shell scripts and paths are in order"
+exit $status

@@ -1,0 +1,110 @@
+#!/bin/sh
+# Installs what the build needs and the system lacks; with --test also what the tests need.
+#
+# Says what is missing and what it does about it. When everything is there it says nothing, asks for no rights and
+# touches no network.
+set -eu
+
+want_tests=false
+[ "${1:-}" = --test ] && want_tests=true
+
+say() { printf 'deps: %s\n' "$*" >&2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+have_header() {
+  printf '#include <%s>\n' "$1" | cc -fsyntax-only -x c - 2>/dev/null ||
+    printf '#include <%s>\n' "$1" | clang -fsyntax-only -x c - 2>/dev/null
+}
+
+if ! have swift; then
+  say "there is no Swift toolchain on PATH. Ambit needs 6.2 or later: https://www.swift.org/install/linux"
+  exit 1
+fi
+
+# Each manager names the same things differently.
+if have apt-get; then
+  manager=apt pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
+elif have dnf; then
+  manager=dnf pkgconf=pkgconf-pkg-config seccomp=libseccomp-devel sqlite=sqlite-devel pip=python3-pip
+elif have pacman; then
+  manager=pacman pkgconf=pkgconf seccomp=libseccomp sqlite=sqlite pip=python-pip
+elif have zypper; then
+  manager=zypper pkgconf=pkgconf seccomp=libseccomp-devel sqlite=sqlite3-devel pip=python3-pip
+elif have apk; then
+  manager=apk pkgconf=pkgconf seccomp=libseccomp-dev sqlite=sqlite-dev pip=py3-pip
+else
+  manager=none pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
+fi
+
+missing=''
+need() { missing="$missing $1"; }
+
+if ! have pkg-config; then
+  need "$pkgconf"
+  have_header seccomp.h || need "$seccomp"
+  have_header sqlite3.h || need "$sqlite"
+else
+  pkg-config --exists libseccomp || need "$seccomp"
+  pkg-config --exists sqlite3 || need "$sqlite"
+fi
+
+# A varlink client that Ambit's authors did not write. A package of the system's serves as well as PyPI's.
+python_has_varlink() { python3 -c 'import varlink' 2>/dev/null; }
+if $want_tests && ! python_has_varlink; then
+  if ! have python3; then
+    need python3
+    need "$pip"
+  elif ! python3 -m pip --version >/dev/null 2>&1; then
+    need "$pip"
+  fi
+fi
+
+if [ -n "$missing" ]; then
+  # Word splitting makes the package list; no name has a space.
+  case $manager in
+    apt) update='apt-get update -q' install="apt-get install -q -y --no-install-recommends$missing" ;;
+    dnf) update='' install="dnf install -y$missing" ;;
+    pacman) update='' install="pacman -S --needed --noconfirm$missing" ;;
+    zypper) update='' install="zypper --non-interactive install$missing" ;;
+    apk) update='' install="apk add$missing" ;;
+    none)
+      say "missing:$missing (their names on Debian). No package manager that is known here; install them by hand."
+      exit 1
+      ;;
+  esac
+
+  as_root=''
+  if [ "$(id -u)" -ne 0 ]; then
+    as_root=sudo
+    # Without a terminal nobody can type a password; -n makes sudo say so instead of waiting.
+    [ -t 0 ] || as_root='sudo -n'
+  fi
+  by_hand="${as_root:+sudo }$install"
+  [ -z "$update" ] || by_hand="${as_root:+sudo }$update && $by_hand"
+
+  if [ -n "$as_root" ] && ! have sudo; then
+    say "missing:$missing. You are not root and there is no sudo; have someone run, as root: ${by_hand#sudo }"
+    exit 1
+  fi
+  say "missing:$missing"
+  [ -z "$as_root" ] || say "installing system packages needs root, so this asks sudo"
+
+  # The list of packages is fetched only now that one is needed. A mirror that is out of reach may still leave
+  # the packages in the cache, so its failure alone is not the end.
+  if [ -n "$update" ]; then
+    say "$as_root $update"
+    $as_root env DEBIAN_FRONTEND=noninteractive $update >&2 || say "the package list could not be renewed; going on with the old one"
+  fi
+  say "$as_root $install"
+  if ! $as_root env DEBIAN_FRONTEND=noninteractive $install >&2; then
+    say "that failed. Run it by hand, as someone who may: $by_hand"
+    exit 1
+  fi
+fi
+
+if $want_tests && ! python_has_varlink; then
+  say "fetching PyPI's varlink into .build/python (for the tests alone)"
+  if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python varlink >&2; then
+    say "that failed. Run it by hand: python3 -m pip install --target .build/python varlink"
+    exit 1
+  fi
+fi

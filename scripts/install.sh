@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs what was built under a prefix, or removes it again.
+#
+# usage: install.sh PREFIX
+#        install.sh --remove PREFIX
+set -eu
+
+release=.build/release
+manual=.build/man
+
+if [ "$1" = --remove ]; then
+  prefix=$2
+  rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl"
+  rm -f "$prefix/share/man/man1/ambit.1" "$prefix/share/man/man1/ambitctl.1"
+  rm -rf "$prefix/share/ambit/policies"
+  rmdir "$prefix/share/ambit" 2>/dev/null || true
+  echo "removed ambit from $prefix"
+  exit 0
+fi
+prefix=$1
+
+# `sudo make install` after `make docs`: root must not leave files of its own in a user's build folder.
+if [ -n "${SUDO_USER:-}" ] && [ "$(id -u)" -eq 0 ]; then
+  if [ ! -x $release/ambit ] || [ ! -f $manual/ambit.1 ]; then
+    echo "install: build first, without sudo: make docs" >&2
+    exit 1
+  fi
+else
+  ${MAKE:-make} docs
+fi
+
+install -d "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/ambit/policies"
+install -m 755 $release/ambit $release/ambitctl "$prefix/bin/"
+install -m 644 $manual/*.1 "$prefix/share/man/man1/"
+if [ -d Policies ]; then
+  # Policies may be sorted into folders.
+  (cd Policies && find . -type f -name '*.toml' -o -type f -name '*.json') | while IFS= read -r policy; do
+    install -D -m 644 "Policies/$policy" "$prefix/share/ambit/policies/$policy"
+  done
+fi
+echo "installed ambit, ambitctl, their manual pages and the policies under $prefix"
