@@ -48,7 +48,8 @@ package struct ScenarioRunCommand: ParsableCommand {
   package var ambit: String?
 
   @Option(
-    help: ArgumentHelp("Folder of the demo apps, ${apps} in a scenario. Default: where they were built or installed.", valueName: "dir"))
+    help: ArgumentHelp(
+      "Folder of the demo apps, ${apps} in a scenario. Default: where they were built or installed.", valueName: "dir"))
   package var apps: String?
 
   package init() {}
@@ -60,7 +61,8 @@ package struct ScenarioRunCommand: ParsableCommand {
 
   package func run() throws {
     if interactive, Glibc.isatty(0) == 0 || Glibc.isatty(1) == 0 {
-      throw ValidationError("--interactive needs a terminal to show pickers on; run it without, and scripted picks are used")
+      throw ValidationError(
+        "--interactive needs a terminal to show pickers on; run it without, and scripted picks are used")
     }
     let executable = try Self.executable(ambit)
     let scenarios: [Scenario]

@@ -49,10 +49,18 @@ final class FakeAmbit {
     try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
   }
 
-  private func script(_ name: String, _ body: String) throws {
-    try write(name, "#!/bin/sh\n\(body)\n")
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o755], ofItemAtPath: folder.appendingPathComponent(name).path)
+  /// Written by another process: if this one had the file open for writing while some other test starts a program,
+  /// that program would hold it open for a moment too, and running the script would fail with ETXTBSY.
+  func script(_ name: String, _ body: String) throws {
+    let writer = Process()
+    writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+    writer.arguments = [
+      "-c", "printf '%s' \"$2\" >\"$1\" && chmod 755 \"$1\"", "sh", folder.appendingPathComponent(name).path,
+      "#!/bin/sh\n\(body)\n",
+    ]
+    try writer.run()
+    writer.waitUntilExit()
+    guard writer.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
   }
 
   /// Runs a scenario of one step with these actions, one a line.

@@ -56,7 +56,8 @@ import Testing
     let document = try XMLDocument(data: Data(text.utf8))
     let suite = try #require(try document.nodes(forXPath: "/testsuites/testsuite").first as? XMLElement)
     #expect(suite.attribute(forName: "name")?.stringValue == "A <story> & more")
-    for (attribute, path) in [("tests", "testcase"), ("failures", "testcase/failure"), ("skipped", "testcase/skipped")] {
+    for (attribute, path) in [("tests", "testcase"), ("failures", "testcase/failure"), ("skipped", "testcase/skipped")]
+    {
       let count = try suite.nodes(forXPath: path).count
       #expect(suite.attribute(forName: attribute)?.stringValue == String(count))
     }

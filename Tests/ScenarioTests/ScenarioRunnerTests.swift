@@ -51,7 +51,8 @@ import Testing
   @Test func `an error is told from an answer, and one symbol from another`() throws {
     try fake.app("no", "while read -r line; do echo \"error $line\"; done")
     let head = #"{ launch = "${apps}/no", as = "no" },"#
-    #expect(try fake.run(head + #"{ tell = "no", line = "EACCES denied", fails = "EACCES", expect = "denied" },"#).isPassed)
+    #expect(
+      try fake.run(head + #"{ tell = "no", line = "EACCES denied", fails = "EACCES", expect = "denied" },"#).isPassed)
     #expect(try fake.run(head + #"{ tell = "no", line = "EACCES", fails = ["EPERM", "EACCES"] },"#).isPassed)
     let other = try fake.run(head + #"{ tell = "no", line = "ENOENT gone", fails = "EACCES" },"#)
     #expect(other.failure == Failure(expected: "error EACCES", seen: "error ENOENT gone"))
@@ -109,7 +110,7 @@ import Testing
   }
 
   @Test func `a mute app is reported with what it printed elsewhere`() throws {
-    try fake.app("mute", "echo 'warning: about to hang' >&2; printf half; read -r line; sleep 60")
+    try fake.app("mute", "echo 'warning: about to hang' >&2; printf half; read -r line; exec sleep 60")
     let result = try fake.run(
       #"{ launch = "${apps}/mute", as = "m" }, { tell = "m", line = "x", timeout = 0.5 },"#)
     let failure = try #require(result.failure)
@@ -166,7 +167,8 @@ import Testing
   }
 
   @Test func `much output neither blocks the app nor hides its last line`() throws {
-    try fake.app("flood", "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -n 40000 >&2; echo ok done; read -r line; echo ok end")
+    try fake.app(
+      "flood", "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -n 40000 >&2; echo ok done; read -r line; echo ok end")
     let result = try fake.run(
       #"{ launch = "${apps}/flood", as = "f", expect = "ok done" }, { tell = "f", line = "x", expect = "end" },"#
         + #"{ close = "f", errors = { lines = 40000 } },"#)
@@ -201,8 +203,7 @@ import Testing
 
   @Test func `an ambit without a way to stop its broker is a remark, not a failure`() throws {
     let body = try #require(fake.read("ambit")).replacing("\"broker stop\")", with: "\"broker halt\")")
-    try fake.write("ambit", body)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fake.ambit)
+    try fake.script("ambit", body)
     let result = try fake.run(#"{ run = ["say", "x"] },"#)
     #expect(result.isPassed)
     #expect(result.notes.count == 1)

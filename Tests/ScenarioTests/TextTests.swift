@@ -1,5 +1,5 @@
-import Testing
 import TOMLKit
+import Testing
 
 @testable import Scenario
 
@@ -79,7 +79,9 @@ import TOMLKit
 @Suite struct SmallTextTests {
   @Test func `any text that is quoted is read back from TOML unchanged`() throws {
     var generator = SystemRandomNumberGenerator()
-    let alphabet: [Unicode.Scalar] = ["a", "\"", "\\", "\n", "\t", "\u{0}", "\u{1f}", "\u{7f}", "é", "😀", "'", "#", "]"]
+    let alphabet: [Unicode.Scalar] = [
+      "a", "\"", "\\", "\n", "\t", "\u{0}", "\u{1f}", "\u{7f}", "é", "😀", "'", "#", "]",
+    ]
     for _ in 0..<500 {
       var text = ""
       for _ in 0..<Int.random(in: 0...12, using: &generator) {

@@ -16,7 +16,8 @@ package struct ScenarioReader {
     do {
       text = try String(contentsOfFile: path, encoding: .utf8)
     } catch {
-      let reason = FileManager.default.fileExists(atPath: path) ? "it is not readable UTF-8 text" : "there is no such file"
+      let reason =
+        FileManager.default.fileExists(atPath: path) ? "it is not readable UTF-8 text" : "there is no such file"
       throw ScenarioError(file: path, place: nil, message: "cannot be read: \(reason)")
     }
     return try read(text: text, file: path)
@@ -157,7 +158,8 @@ extension ScenarioReader {
     case .integer(let number): return Template(text: String(number))
     case .float(let number): return Template(text: String(number))
     case .bool(let value): return Template(text: value ? "true" : "false")
-    default: throw fields.problem("`\(key)` is compared with a string, a number, true or false, not \(node.kind)", at: key)
+    default:
+      throw fields.problem("`\(key)` is compared with a string, a number, true or false, not \(node.kind)", at: key)
     }
   }
 }

@@ -45,7 +45,9 @@ extension TextExpectation {
     }
     if let starts {
       let wanted = try variables.expand(starts)
-      guard text.hasPrefix(wanted) else { throw Mismatch(expected: "something that begins with: \(wanted)", seen: text) }
+      guard text.hasPrefix(wanted) else {
+        throw Mismatch(expected: "something that begins with: \(wanted)", seen: text)
+      }
     }
     for part in contains {
       let wanted = try variables.expand(part)

@@ -41,7 +41,8 @@ extension ScenarioReader {
         at: stranger)
     }
     guard found.count == 1 else {
-      throw fields.problem("an action does one thing; this one has `\(found.joined(separator: "` and `"))`", at: found[1])
+      throw fields.problem(
+        "an action does one thing; this one has `\(found.joined(separator: "` and `"))`", at: found[1])
     }
     let timeout = try fields.seconds("timeout")
     let verb = try verb(word, &fields)
@@ -52,7 +53,9 @@ extension ScenarioReader {
   private mutating func verb(_ word: String, _ fields: inout Fields) throws(ScenarioError) -> Verb {
     switch word {
     case "write":
-      return .write(paths: try paths(&fields, word), content: try required(try template(&fields, "content"), "content", word, fields))
+      return .write(
+        paths: try paths(&fields, word),
+        content: try required(try template(&fields, "content"), "content", word, fields))
     case "read":
       return .read(
         path: try path(&fields, word), expect: try required(try expectation(&fields, "expect"), "expect", word, fields))
@@ -78,7 +81,11 @@ extension ScenarioReader {
   private func required<Value>(_ value: Value?, _ key: String, _ word: String, _ fields: Fields)
     throws(ScenarioError) -> Value
   {
-    guard let value else { throw fields.problem("`\(word)` needs `\(key)`\(fields.remaining.first.map { Nearest.proposal(for: $0, among: [key]) } ?? "")", at: word) }
+    guard let value else {
+      throw fields.problem(
+        "`\(word)` needs `\(key)`\(fields.remaining.first.map { Nearest.proposal(for: $0, among: [key]) } ?? "")",
+        at: word)
+    }
     return value
   }
 
@@ -127,7 +134,8 @@ extension ScenarioReader {
     let expect = try expectation(&fields, "expect")
     let reply = try expectation(&fields, "reply")
     if reply != nil, symbols != nil || expect != nil {
-      throw fields.problem("`reply` judges the whole line; `expect` and `fails` judge its parts: use one way", at: "reply")
+      throw fields.problem(
+        "`reply` judges the whole line; `expect` and `fails` judge its parts: use one way", at: "reply")
     }
     let answer: Tell.Answer =
       if let reply { .line(reply) } else if let symbols { .error(symbols, expect ?? .anything) } else {
@@ -165,7 +173,8 @@ extension ScenarioReader {
       var pattern = EventPattern(fields: [])
       for name in table.remaining {
         let isTable = if case .table = table.node(name)?.value { true } else { false }
-        let expect = isTable ? try expectation(&table, name) : try scalar(&table, name).map { TextExpectation(equals: $0) }
+        let expect =
+          isTable ? try expectation(&table, name) : try scalar(&table, name).map { TextExpectation(equals: $0) }
         if let expect { pattern.fields.append(EventPattern.Field(name: name, expect: expect)) }
       }
       guard !pattern.fields.isEmpty else { throw table.problem("an audit event that any event would match") }

@@ -18,7 +18,8 @@ package final class JUnitReporter: ScenarioReporter {
 
   private func suite(_ result: ScenarioResult) {
     let cases = cases(of: result)
-    let counts = "tests=\"\(cases.count)\" failures=\"\(cases.count { $0.verdict == .failed })\""
+    let counts =
+      "tests=\"\(cases.count)\" failures=\"\(cases.count { $0.verdict == .failed })\""
       + " skipped=\"\(cases.count { $0.verdict == .skipped })\""
     let name = Self.escaped(result.scenario.title)
     write("  <testsuite name=\"\(name)\" \(counts) time=\"\(Self.time(result.seconds))\">\n")
@@ -34,7 +35,10 @@ package final class JUnitReporter: ScenarioReporter {
     if step.verdict == .skipped { write("      <skipped message=\"a step before it failed\"/>\n") }
     if let check = step.checks.last, let failure = check.failure {
       let lines =
-        ["\(scenario.file):\(check.place.line): \(check.what)", "expected: \(failure.expected)", "seen: \(failure.seen)"]
+        [
+          "\(scenario.file):\(check.place.line): \(check.what)", "expected: \(failure.expected)",
+          "seen: \(failure.seen)",
+        ]
         + failure.context
       write(
         "      <failure message=\"\(Self.escaped("expected \(failure.expected)"))\">"

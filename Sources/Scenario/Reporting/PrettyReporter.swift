@@ -91,7 +91,8 @@ package final class PrettyReporter: ScenarioReporter {
   }
 
   private func labelled(_ label: String, _ text: String, _ colour: (String) -> String) {
-    let lines = text.isEmpty ? ["(nothing)"] : text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lines =
+      text.isEmpty ? ["(nothing)"] : text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     for (index, text) in lines.enumerated() {
       let start = index == 0 ? label + ":" : ""
       line("        \(start)\(String(repeating: " ", count: 10 - start.count))\(colour(text))")
@@ -112,7 +113,8 @@ package final class PrettyReporter: ScenarioReporter {
       if let failed = result.steps.first(where: { $0.verdict == .failed }) {
         let place = failed.checks.last?.place.line ?? failed.step.place.line
         line(
-          "\(red("✗")) \(bold("step \(failed.number) does not hold")): \(result.scenario.file):\(place)\(rest) \(dim("(\(time))"))")
+          "\(red("✗")) \(bold("step \(failed.number) does not hold")): \(result.scenario.file):\(place)\(rest) \(dim("(\(time))"))"
+        )
       }
     }
     for note in result.notes { line(dim("  \(note)")) }

@@ -127,15 +127,16 @@ final class Play {
   }
 
   private func stopBroker() -> String? {
-    guard
-      let child = try? Child(
-        name: "ambit broker stop", executable: options.ambit, arguments: ["broker", "stop"], environment: environment)
-    else { return nil }
-    children.append(child)
-    let waiting = Waiting { _, _ in }
-    _ = try? waiting.wait(for: child.name, limit: 5, children: children, isInterruptible: false) { child.ending }
-    if child.ending == .exit(0) { return nil }
-    return "`ambit broker stop` did not work (\(child.ending.map(\.description) ?? "no end within 5 s")); "
-      + "the scenario's broker ends by itself when it is idle"
+    var outcome = "it could not be started"
+    if let child = try? Child(
+      name: "ambit broker stop", executable: options.ambit, arguments: ["broker", "stop"], environment: environment)
+    {
+      children.append(child)
+      let waiting = Waiting { _, _ in }
+      _ = try? waiting.wait(for: child.name, limit: 5, children: children, isInterruptible: false) { child.ending }
+      if child.ending == .exit(0) { return nil }
+      outcome = child.ending.map(\.description) ?? "no end within 5 s"
+    }
+    return "`ambit broker stop` did not work (\(outcome)); the scenario's broker ends by itself when it is idle"
   }
 }

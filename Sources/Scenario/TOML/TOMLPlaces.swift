@@ -157,7 +157,9 @@ struct TOMLPlaces {
     while next != nil {
       if quote == "\"", next == "\\" {
         advance(2)
-      } else if text[position...].prefix(length).count == length, text[position...].prefix(length).allSatisfy({ $0 == quote }) {
+      } else if text[position...].prefix(length).count == length,
+        text[position...].prefix(length).allSatisfy({ $0 == quote })
+      {
         let content = String(text[start..<position])
         advance(length)
         // A long string may end in one or two quotes of its own.
