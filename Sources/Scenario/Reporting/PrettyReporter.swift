@@ -112,9 +112,8 @@ package final class PrettyReporter: ScenarioReporter {
       let rest = skipped == 0 ? "" : "; \(count(skipped, "step")) after it not run"
       if let failed = result.steps.first(where: { $0.verdict == .failed }) {
         let place = failed.checks.last?.place.line ?? failed.step.place.line
-        line(
-          "\(red("✗")) \(bold("step \(failed.number) does not hold")): \(result.scenario.file):\(place)\(rest) \(dim("(\(time))"))"
-        )
+        let verdict = bold("step \(failed.number) does not hold")
+        line("\(red("✗")) \(verdict): \(result.scenario.file):\(place)\(rest) \(dim("(\(time))"))")
       }
     }
     for note in result.notes { line(dim("  \(note)")) }
