@@ -75,7 +75,7 @@ let package = Package(
         "PickerUI", "Scenario", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
-      name: "ambit", dependencies: ["AmbitCommands", "Sandbox", "Kernel"], swiftSettings: strict, linkerSettings: selfContained),
+      name: "ambit", dependencies: ["AmbitCommands", argumentParser], swiftSettings: strict, linkerSettings: selfContained),
     .executableTarget(
       name: "ambitctl", dependencies: ["AmbitKit", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),

@@ -33,9 +33,10 @@ package struct AppBundle: Equatable, Sendable {
     }
     url = folder
     manifest = try AppManifest(information, folderName: String(folder.lastPathComponent.dropLast(".app".count)))
-    entitlements = try PropertyListFile(path: file("Entitlements.plist")).map { list throws(AppBundleError) in
-      try Entitlements(list)
-    } ?? .none
+    entitlements =
+      try PropertyListFile(path: file("Entitlements.plist")).map { list throws(AppBundleError) in
+        try Entitlements(list)
+      } ?? .none
     try Self.checkExecutable(file(manifest.executable))
   }
 

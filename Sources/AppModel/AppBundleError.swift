@@ -50,7 +50,8 @@ extension AppBundleError: CustomStringConvertible {
     case .unreadable(let path, let reason):
       "\(path) cannot be read: \(reason)."
     case .notAPropertyList(let path, let reason):
-      "\(path) is not a property list (XML or binary) with a dictionary at its top: \(reason). Mend or replace the file."
+      "\(path) is not a property list (XML or binary) with a dictionary at its top: \(reason). "
+        + "Mend or replace the file."
     case .keyMissing(let path, let key, let example):
       "\(path) has no \(key): expected a string such as \(example.quoted). Add the key."
     case .wrongType(let path, let key, let expected, let found):
@@ -58,9 +59,11 @@ extension AppBundleError: CustomStringConvertible {
     case .badValue(let path, let key, let value, let problem):
       "\(path): \(key) cannot be \(value.quoted): \(problem). Change the value."
     case .executableMissing(let path, let key):
-      "\(path) is missing: \(key) in the Info.plist beside it names it. Build or copy the program there, or change the key."
+      "\(path) is missing: \(key) in the Info.plist beside it names it. "
+        + "Build or copy the program there, or change the key."
     case .executableNotAFile(let path, let found):
-      "\(path) cannot be run: expected a regular file, found \(found). Copy the program into the bundle under that name."
+      "\(path) cannot be run: expected a regular file, found \(found). "
+        + "Copy the program into the bundle under that name."
     case .notExecutable(let path, let mode):
       "\(path) is not executable (its mode is \(octal(mode))): run chmod +x on it."
     }

@@ -89,7 +89,9 @@ struct PropertyListFile {
   func optionalText(_ key: String) throws(AppBundleError) -> String? {
     guard let value = try string(key) else { return nil }
     if value.isEmpty { throw badValue(key, value, "it is empty; leave the key out or give it a value") }
-    if value.utf8.count > 255 { throw badValue(key, value, "it is \(value.utf8.count) bytes long, and 255 are allowed") }
+    if value.utf8.count > 255 {
+      throw badValue(key, value, "it is \(value.utf8.count) bytes long, and 255 are allowed")
+    }
     if value.unicodeScalars.contains(where: \.changesTerminal) {
       throw badValue(key, value, "it has control characters")
     }

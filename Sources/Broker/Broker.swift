@@ -1,1 +1,161 @@
-// Broker
+internal import Audit
+internal import Foundation
+package import Kernel
+internal import ScopedAccess
+internal import Wire
+
+/// The trusted service of one user: the only process that sees both documents and apps.
+///
+/// One thread, one loop. A request comes in on a socket; the socket says who is asking; one service decides, changes
+/// kernel and store, writes the audit event, and only then answers. Nothing below calls back up.
+package final class Broker {
+  /// `nil` keeps the broker running without anything to do.
+  private let idleLimit: Duration?
+  let folders: AmbitFolders
+  let rules: GrantRules
+  let grants: GrantStore
+  let log: AuditLog
+  let key: SealingKey
+  let finder = DocumentFinder()
+  /// The broker's own mount namespace, to come back to.
+  let home: Descriptor
+  /// Where apps' sandboxes are made: the broker's own user and mount namespace, if it has them.
+  let namespaces: [Descriptor]
+  let privileged: Bool
+  let user: WireEndpoint
+  private let signals: SignalQueue
+
+  var instances: [String: Instance] = [:]
+  /// Launches that have been prepared and not yet attached, by the launcher's connection.
+  var prepared: [String: Int] = [:]
+  /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
+  var pinned: [String: Descriptor] = [:]
+  var stopping = false
+  private var idleSince: Int64?
+
+  /// Ambit's version.
+  package static let version = "0.1.0"
+  static let pinLimit = 512
+
+  package init(
+    folders: AmbitFolders, listener: Descriptor, home: Descriptor, namespaces: [Descriptor], privileged: Bool,
+    signals: SignalQueue, idleLimit: Duration?
+  ) throws {
+    self.folders = folders
+    self.home = home
+    self.namespaces = namespaces
+    self.privileged = privileged
+    self.signals = signals
+    self.idleLimit = idleLimit
+    rules = folders.grantRules
+    grants = try GrantStore(path: folders.grants)
+    log = try AuditLog(path: folders.auditLog)
+    key = try SealingKey.load(from: folders.sealingKey)
+    user = WireEndpoint(
+      listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,
+      now: Clock.monotonic())
+    try log.append([AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)])
+  }
+
+  static let info = ServiceInfo(version: version, url: "https://github.com/ambit-sandbox/ambit")
+
+  // MARK: The loop
+
+  /// Serves until it is told to stop, or until nothing has been there to serve for a while.
+  package func run() throws {
+    while !stopping {
+      let now = Clock.monotonic()
+      guard !isIdleTooLong(now: now) else { break }
+      var entries = [PollEntry(signals.descriptor, .read)]
+      let userRange = user.appendEntries(to: &entries, now: now)
+      let served = instances.values.map { instance in
+        let process = entries.count
+        entries.append(PollEntry(instance.process, .read))
+        return (instance: instance, process: process, range: instance.endpoint.appendEntries(to: &entries, now: now))
+      }
+      var waits: [Duration] = [.seconds(1)]
+      waits += [user.timeout(now: now)].compactMap { $0 }
+      waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
+      try Poll.wait(&entries, timeout: waits.min())
+
+      let after = Clock.monotonic()
+      while try signals.next() != nil { stopping = true }
+      // The user's side first: a launcher's answer is then known before what its app does next.
+      for event in user.process(entries[userRange], now: after) { handleUser(event) }
+      for each in served {
+        for event in each.instance.endpoint.process(entries[each.range], now: after) {
+          handle(event, of: each.instance)
+        }
+        if !entries[each.process].returned.isEmpty { end(each.instance) }
+      }
+    }
+    for instance in Array(instances.values) { leave(instance) }
+    try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
+  }
+
+  private func isIdleTooLong(now: Int64) -> Bool {
+    guard instances.isEmpty, user.connections.isEmpty else {
+      idleSince = nil
+      return false
+    }
+    guard let idleLimit else { return false }
+    let since = idleSince ?? now
+    idleSince = since
+    return Duration.nanoseconds(now - since) > idleLimit
+  }
+
+  // MARK: Who is asking
+
+  private func handleUser(_ event: WireEndpoint.Event) {
+    switch event {
+    case .call(let connection, let call): answer(connection) { try launcher(call, on: connection) }
+    case .closed(let connection):
+      prepared = prepared.filter { $0.value != connection.id }
+      for instance in instances.values where instance.prompts === connection { userLeft(instance) }
+    case .broken(_, let reason): record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))
+    case .refused, .failed: break
+    }
+  }
+
+  private func handle(_ happened: WireEndpoint.Event, of instance: Instance) {
+    switch happened {
+    case .call(let connection, let call):
+      answer(connection) {
+        switch call.interface {
+        case PickerInterface.name: try pick(call, on: connection, for: instance)
+        case AccessInterface.name: try access(call, for: instance)
+        default: try bookmarks(call, for: instance)
+        }
+      }
+    case .closed(let connection): abandonPicks(of: connection, instance)
+    case .broken(_, let reason):
+      record(event(.protocolError, .refused, instance, rule: "F9", reason: reason))
+    case .refused(let limit):
+      record(event(.refuse, .refused, instance, rule: "F9", reason: "more than \(limit) connections at a time"))
+    case .failed: break
+    }
+  }
+
+  /// Runs a service and sends what it answers; `nil` is an answer that comes later. Whatever goes wrong becomes an
+  /// answer: nothing that an app sends may end the broker.
+  private func answer(_ connection: WireConnection, _ body: () throws -> Answer?) {
+    do {
+      if let answer = try body() { connection.send(Reply(answer.parameters), descriptors: answer.descriptors) }
+    } catch let error as ErrorReply {
+      connection.send(Reply(error))
+    } catch let error as FieldError {
+      connection.send(Reply(.invalidParameter(error.field)))
+    } catch {
+      connection.send(Reply(LauncherInterface.Failure.failed("\(error)")))
+    }
+  }
+
+  struct Answer {
+    let parameters: JSONObject
+    var descriptors: [Descriptor] = []
+    init(_ parameters: JSONObject, descriptors: [Descriptor] = []) {
+      self.parameters = parameters
+      self.descriptors = descriptors
+    }
+  }
+}

@@ -8,12 +8,15 @@
 #include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -189,6 +192,10 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
   return 0;
 }
 
+int ambit_rename_new(int directory, const char *name, const char *to) {
+  return answer(renameat2(directory, name, directory, to, RENAME_NOREPLACE));
+}
+
 int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC)); }
 
 void ambit_set_fs_identity(uint32_t uid, uint32_t gid) {
@@ -206,6 +213,58 @@ int ambit_wait(pid_t pid, int32_t *status) {
   } while (result == -1 && errno == EINTR);
   *status = found;
   return answer(result);
+}
+
+int ambit_signal_descriptor(const int32_t *signals, size_t count) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t i = 0; i < count; i++) sigaddset(&set, signals[i]);
+  int result = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (result != 0) return -result;
+  return answer(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int ambit_next_signal(int descriptor) {
+  struct signalfd_siginfo info;
+  ssize_t got = read(descriptor, &info, sizeof info);
+  if (got == -1) return errno == EAGAIN ? 0 : -errno;
+  return got == sizeof info ? (int)info.ssi_signo : 0;
+}
+
+int ambit_any_readable(const int32_t *descriptors, size_t count) {
+  int set = epoll_create1(EPOLL_CLOEXEC);
+  if (set == -1) return -errno;
+  for (size_t i = 0; i < count; i++) {
+    struct epoll_event event = {.events = EPOLLIN};
+    if (epoll_ctl(set, EPOLL_CTL_ADD, descriptors[i], &event) == -1) {
+      int code = errno;
+      close(set);
+      return -code;
+    }
+  }
+  return set;
+}
+
+pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int log, int ready) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, log, 2);
+  posix_spawn_file_actions_adddup2(&actions, ready, 3);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  pid_t pid = 0;
+  int result = posix_spawn(&pid, program, &actions, &attributes, arguments, environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return result == 0 ? pid : -result;
 }
 
 int ambit_control_pair(int32_t *launcher, int32_t *init) {

@@ -117,3 +117,17 @@ extension Descriptor {
     try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name, CInt(AT_REMOVEDIR)) }
   }
 }
+
+extension Descriptor {
+  /// Renames within this folder, never over anything (`renameat2(2)`, `RENAME_NOREPLACE`).
+  package func rename(_ name: String, to new: String) throws(KernelError) {
+    try KernelError.checkNegative("renameat2", new) { unsafe ambit_rename_new(rawValue, name, new) }
+  }
+}
+
+extension Descriptor {
+  /// Gives an open file or folder to a user and the group of the same number (`fchown(2)`).
+  package func changeOwner(_ identity: UInt32) throws(KernelError) {
+    try KernelError.check("fchown", "descriptor \(rawValue)") { fchown(rawValue, identity, identity) }
+  }
+}

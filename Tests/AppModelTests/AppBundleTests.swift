@@ -114,7 +114,8 @@ import Testing
     #expect(
       message(try folder.app("Notes"))
         == "TMP/Notes is not an app bundle: expected a folder called Name.app, found a folder called \"Notes\".")
-    #expect(failure(try folder.app(".app")) == .notABundle(path: folder.path + "/.app", found: "a folder called \".app\""))
+    #expect(
+      failure(try folder.app(".app")) == .notABundle(path: folder.path + "/.app", found: "a folder called \".app\""))
     #expect(failure(folder.url)?.exitStatus == 125)
   }
 

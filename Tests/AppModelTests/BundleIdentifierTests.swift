@@ -3,7 +3,9 @@ import Testing
 @testable import AppModel
 
 @Suite struct BundleIdentifierTests {
-  @Test(arguments: ["a", "A", "0", "org.example.notes", "org.example-2.Notes", "a.-b", "a-", String(repeating: "x", count: 255)])
+  @Test(arguments: [
+    "a", "A", "0", "org.example.notes", "org.example-2.Notes", "a.-b", "a-", String(repeating: "x", count: 255),
+  ])
   func `these are identifiers`(text: String) {
     #expect(BundleIdentifier.check(text) == nil)
     #expect(BundleIdentifier(text)?.description == text)
@@ -59,7 +61,8 @@ import Testing
     var random = Seeded(seed: 7)
     let alphabet = Array("ab.-_/\\ é\u{0}\n~") + ["\u{301}", "…"]
     for _ in 0..<20_000 {
-      let path = String((0..<Int.random(in: 0...40, using: &random)).compactMap { _ in alphabet.randomElement(using: &random) })
+      let path = String(
+        (0..<Int.random(in: 0...40, using: &random)).compactMap { _ in alphabet.randomElement(using: &random) })
       let identifier = AppBundle.identifier(forProgram: path)
       #expect(BundleIdentifier.check(identifier) == nil, "\(path.quoted) → \(identifier)")
       #expect(identifier.hasPrefix("program."))

@@ -48,8 +48,9 @@ enum Fixture {
   }
 
   static func list(identifier: String, executable: String = "Notes") -> String {
-    list("<key>CFBundleIdentifier</key><string>\(identifier)</string>"
-      + "<key>CFBundleExecutable</key><string>\(executable)</string>")
+    list(
+      "<key>CFBundleIdentifier</key><string>\(identifier)</string>"
+        + "<key>CFBundleExecutable</key><string>\(executable)</string>")
   }
 }
 

@@ -58,6 +58,9 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
 /* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
 
+/* renameat2(2) within one folder, with RENAME_NOREPLACE. */
+int ambit_rename_new(int directory, const char *name, const char *to);
+
 /* memfd_create(2). */
 int ambit_memory_file(const char *name);
 
@@ -69,6 +72,19 @@ int ambit_make_dumpable(void);
 
 /* wait4(2) without blocking. Returns the pid, 0 if it still runs, -errno. */
 int ambit_wait(pid_t pid, int32_t *status);
+
+/* Blocks these signals in the calling thread (and in threads that it starts) and returns a descriptor on which they
+   arrive (signalfd(2)). */
+int ambit_signal_descriptor(const int32_t *signals, size_t count);
+/* The next signal that has arrived; 0 when there is none. */
+int ambit_next_signal(int descriptor);
+
+/* A descriptor that is readable while any of the others is (epoll(7)). */
+int ambit_any_readable(const int32_t *descriptors, size_t count);
+
+/* Starts a program in a session of its own with only these descriptors: /dev/null as 0 and 1, log as 2, ready as 3.
+   Returns its pid. */
+pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int log, int ready);
 
 /* Control socket of a launch; see claunch.h. */
 int ambit_control_pair(int32_t *launcher, int32_t *init);

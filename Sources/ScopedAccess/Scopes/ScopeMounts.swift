@@ -90,6 +90,16 @@ package final class ScopeMounts {
     return shown
   }
 
+  /// The places that have been made, by grant.
+  package func placeholders() throws(KernelError) -> [(grant: String, name: String)] {
+    var places: [(grant: String, name: String)] = []
+    for grant in try DirectoryReader.entries(of: documents) {
+      let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
+      for entry in try DirectoryReader.entries(of: folder) { places.append((grant.name, entry.name)) }
+    }
+    return places
+  }
+
   private func identity(for document: FoundDocument) throws(KernelError) -> IdentityMap? {
     guard let hostID else { return nil }
     let status = try document.descriptor.status()

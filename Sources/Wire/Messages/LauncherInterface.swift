@@ -7,6 +7,7 @@ package enum LauncherInterface {
   package static let answer = "io.ambit.Launcher.Answer"
   package static let ended = "io.ambit.Launcher.Ended"
   package static let instances = "io.ambit.Launcher.Instances"
+  package static let shutdown = "io.ambit.Launcher.Shutdown"
 
   /// Who made a choice.
   package enum How: String, CaseIterable, Sendable { case user, scripted }

@@ -1,0 +1,26 @@
+package import ArgumentParser
+internal import Broker
+
+/// `ambit`.
+package struct AmbitCommand: ParsableCommand {
+  package static let configuration = CommandConfiguration(
+    commandName: "ambit",
+    abstract: "Run apps in a sandbox, and hand them one document at a time.",
+    discussion: """
+      An app that Ambit runs sees its own container and nothing of your files. When it wants a document it asks, you \
+      choose it in a picker that the app cannot see, and the app gets that document and no other. It can turn its \
+      access on and off, keep it across restarts, and find the document again after you renamed or moved it. What was \
+      decided is in the audit log.
+
+        ambit run Editor.app             run an app; its picker appears in your terminal
+        ambit run --pick notes.txt Editor.app
+                                         the same, with your choice made beforehand
+        ambit ps                         what is running, and what it may touch right now
+        ambit audit log                  everything that was granted, used and refused
+        ambit doctor                     what this machine offers, and how to mend what is missing
+      """,
+    version: Broker.version,
+    subcommands: [RunCommand.self, PsCommand.self, BrokerCommand.self])
+
+  package init() {}
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import Broker
+internal import Foundation
+internal import Kernel
+internal import Wire
+
+/// `ambit broker`: the service behind the other commands. It is started on demand and leaves when idle.
+struct BrokerCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "broker",
+    abstract: "Look after the broker, the service that hands documents to apps.",
+    discussion: "It is started when an app is run, and goes away some time after the last one has ended.",
+    subcommands: [Serve.self, Stop.self, Status.self])
+
+  struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Be the broker, in the foreground.", shouldDisplay: false)
+
+    @Option(help: ArgumentHelp("Write a line here when the broker can be reached.", visibility: .hidden))
+    var readyDescriptor: Int32?
+
+    @Option(help: "Leave after this many seconds without anything to do.")
+    var idle: Int?
+
+    func run() throws {
+      let environment = ProcessInfo.processInfo.environment
+      let seconds = idle ?? environment["AMBIT_BROKER_IDLE"].flatMap { Int($0) } ?? 30
+      let status = BrokerProcess.run(
+        folders: .current(environment: environment), idleLimit: .seconds(seconds),
+        ready: readyDescriptor.map { Descriptor(owning: $0) })
+      throw ExitCode(status)
+    }
+  }
+
+  struct Stop: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Stop the broker.",
+      discussion: """
+        What apps have started ends. Apps that are running go on; the next broker, which their launchers start at \
+        once, takes them over, and they can start again what they were granted.
+        """)
+
+    func run() throws {
+      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      guard let client = try BrokerConnection.existing(folders) else { return }
+      _ = try client.call(LauncherInterface.shutdown)
+      // It is gone when it closes the connection.
+      while (try? client.receive(wait: true)) != nil {}
+    }
+  }
+
+  struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Say whether the broker is running. Exit status 1 if not.")
+
+    func run() throws {
+      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      guard let client = try BrokerConnection.existing(folders) else {
+        print("not running")
+        throw ExitCode(1)
+      }
+      let peer = try UnixSocket.peer(of: client.socket)
+      let instances = try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters)
+      print("running, process \(peer.pid), \(instances.instances.count) app instances")
+    }
+  }
+}

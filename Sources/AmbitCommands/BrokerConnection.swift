@@ -1,0 +1,58 @@
+internal import Broker
+internal import Foundation
+internal import Kernel
+internal import SystemPackage
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The way to the user's broker.
+enum BrokerConnection {
+  /// Connects, if a broker is running.
+  static func existing(_ folders: AmbitFolders) throws -> WireClient? {
+    do throws(KernelError) {
+      let folder = try Descriptor.open(folders.runtime, flags: [.path, .directory])
+      return WireClient(socket: try UnixSocket.connect(in: folder, name: AmbitFolders.socketName))
+    } catch {
+      switch error.errno {
+      case .noSuchFileOrDirectory, .connectionRefused: return nil
+      default: throw Failure("the broker cannot be reached: \(error)")
+      }
+    }
+  }
+
+  /// Connects, and starts a broker if none is running.
+  static func connect(_ folders: AmbitFolders) throws -> WireClient {
+    if let client = try existing(folders) { return client }
+    try start(folders)
+    // A broker that another launcher started at the same moment may need a little longer than ours took to step back.
+    for _ in 0..<200 {
+      if let client = try existing(folders) { return client }
+      usleep(20_000)
+    }
+    throw Failure("the broker was started and cannot be reached; \(folders.brokerLog) may say why")
+  }
+
+  private static func start(_ folders: AmbitFolders) throws {
+    try folders.make()
+    let log = try Descriptor.open(
+      folders.brokerLog, flags: [.write, .create, .append, .noFollow], mode: 0o600)
+    var (reading, writing): (Descriptor, Descriptor?) = try UnixSocket.pair()
+    guard let program = unsafe realpath("/proc/self/exe", nil) else { throw KernelError.last("realpath", "/proc/self/exe") }
+    defer { unsafe free(program) }
+
+    // What the broker has to know, and nothing of what this terminal happens to have set.
+    let names = ["AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME", "AMBIT_BROKER_IDLE"]
+    var environment = ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
+    environment["PATH"] = "/usr/bin:/bin"
+    _ = try Service.start(
+      unsafe String(cString: program), arguments: ["ambit", "broker", "serve", "--ready-descriptor", "3"],
+      environment: environment, log: log, ready: writing ?? log)
+    // Only the broker's copy is left: the end of what it says is also the end of a broker that dies early.
+    writing = nil
+    let said = String(decoding: try reading.readAll(limit: 65536), as: UTF8.self).trimmingCharacters(in: .newlines)
+    if !said.isEmpty { throw Failure(said) }
+  }
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+internal import PickerUI
+internal import Policy
+
+/// `--answers FILE`: what to answer each time the app asks for a document, in order.
+///
+///     [[answer]]
+///     pick = ["notes.txt"]
+///     [[answer]]
+///     cancel = true
+enum AnswersFile {
+  static func read(_ path: String) throws -> [ScriptedPicker.Answer] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Failure("\(path): cannot be read. --answers takes a TOML file with [[answer]] entries.")
+    }
+    let root = try StrictTOML.parse(String(decoding: data, as: UTF8.self), file: path)
+    let answers = try (try root.tables("answer") ?? []).map { table in
+      let picks = try table.strings("pick")
+      let cancel = try table.boolean("cancel") ?? false
+      try table.finish()
+      if cancel { return ScriptedPicker.Answer.cancel }
+      guard let picks, !picks.isEmpty else {
+        throw Failure("\(path): an [[answer]] has neither pick = [\"path\"] nor cancel = true.")
+      }
+      // Relative to the file that names them, so that a scenario can be moved about with its documents.
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+      return .pick(picks.map { URL(fileURLWithPath: $0, relativeTo: folder).standardizedFileURL.path })
+    }
+    try root.finish()
+    return answers
+  }
+}

@@ -1,0 +1,279 @@
+internal import Broker
+internal import Foundation
+internal import Kernel
+internal import PickerUI
+internal import Policy
+internal import Sandbox
+internal import SystemPackage
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// One launch of an app from beginning to end: set up, hand over to the broker, stand between the app and the user's
+/// terminal, and tell how it ended.
+final class AppSession {
+  private let specification: LaunchSpecification
+  private let folders: AmbitFolders
+  private let environment: [String: String]
+  private var front: PickFrontEnd
+  private var instance = ""
+  private var handover: [Descriptor] = []
+  private var prompts: WireClient?
+  private var outcome: Int32?
+  private var report: (status: Int32, signal: Int32)?
+
+  init(
+    _ specification: LaunchSpecification, folders: AmbitFolders, answers: ScriptedPicker?, environment: [String: String]
+  ) {
+    self.specification = specification
+    self.folders = folders
+    self.environment = environment
+    front = PickFrontEnd(answers: answers, rules: folders.grantRules, environment: environment)
+  }
+
+  /// - Returns: the exit status.
+  func run() throws -> Int32 {
+    let broker = try BrokerConnection.connect(folders)
+    let answer = try call(broker, LauncherInterface.prepare, prepareCall.json)
+    let prepared = try LauncherInterface.PrepareReply(json: answer.parameters)
+    instance = prepared.instance
+    try enter(answer.descriptors)
+
+    let streams = try StandardStreams()
+    // From here on signals are read in the loop; the sandbox's processes start with none held back.
+    let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
+    let sandbox = try launch(prepared, streams)
+    let terminal = try waitUntilReady(sandbox, streams)
+    do {
+      try attach(broker, sandbox, resume: false)
+      try subscribe()
+    } catch {
+      try? sandbox.process.signalProcess(SIGKILL)
+      throw error
+    }
+    let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
+    try sandbox.go()
+    try loop(sandbox, signals, proxy)
+    proxy?.drain()
+    proxy?.restore()
+    try? finish(broker, sandbox)
+    return outcome ?? 125
+  }
+
+  private var prepareCall: LauncherInterface.PrepareCall {
+    let program: String =
+      switch specification.program {
+      case .bundle(let path, let executable): "\(path)/\(executable)"
+      case .file(let path): path
+      }
+    return .init(
+      bundleIdentifier: specification.bundleIdentifier, name: specification.name, version: specification.version,
+      executable: program, policy: specification.capabilities.policyName,
+      scopeLimit: specification.capabilities.scopeLimit, references: specification.capabilities.references)
+  }
+
+  private func call(
+    _ client: WireClient, _ method: String, _ parameters: JSONObject, _ descriptors: [Descriptor] = []
+  ) throws -> WireClient.Answer {
+    do { return try client.call(method, parameters, descriptors: descriptors) } catch {
+      if case .remote(LauncherInterface.Failure.failedName, let parameters) = error,
+        let reason = try? parameters.string("reason")
+      {
+        throw Failure(reason)
+      }
+      throw Failure("the broker refused: \(error)")
+    }
+  }
+
+  // MARK: Setting up
+
+  /// Moves into the broker's namespaces, if it has its own: apps are then their children, and what this process opens
+  /// is what the broker can mount.
+  private func enter(_ namespaces: [Descriptor]) throws {
+    guard namespaces.count == 2 else { return }
+    let here = FileManager.default.currentDirectoryPath
+    do throws(KernelError) {
+      try Namespaces.join(namespaces[0], .user)
+      try Namespaces.join(namespaces[1], .mount)
+      try Namespaces.ownProcEntries()
+    } catch {
+      throw Failure("the broker's namespaces cannot be entered: \(error)")
+    }
+    // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
+    _ = FileManager.default.changeCurrentDirectoryPath(here)
+  }
+
+  private func launch(_ prepared: LauncherInterface.PrepareReply, _ streams: StandardStreams) throws -> LaunchedInit {
+    let hostID = prepared.hostID < 0 ? nil : UInt32(prepared.hostID)
+    let plan = SandboxPlan(
+      specification.sandboxRequest(container: prepared.container, hostID: hostID), on: .current())
+    self.plan = plan
+    do throws(KernelError) {
+      return try SandboxLauncher(cache: SeccompCache(folder: folders.filters)).start(
+        plan, standardStreams: streams.forApp)
+    } catch {
+      throw Failure("the sandbox cannot be set up: \(error)")
+    }
+  }
+  private var plan: SandboxPlan?
+
+  private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
+    switch try sandbox.receive() {
+    case .ready(let mountNamespace, let documents, let listener, let terminal):
+      handover = [sandbox.process, mountNamespace, documents, listener]
+      return terminal
+    case .failed(let stage, let errno, let step): throw explain(stage, errno, step)
+    default: throw Failure("the sandbox ended before it was set up")
+    }
+  }
+
+  /// A failed launch as a sentence, with the exit status that shells have for it.
+  private func explain(_ stage: LaunchStage, _ errno: Errno, _ step: Int) -> Failure {
+    let program = plan?.program ?? ""
+    switch stage {
+    case .exec where errno == .noSuchFileOrDirectory:
+      return Failure(
+        "\(program): cannot be started inside the sandbox: it, or the interpreter that it names, is not there.",
+        status: 127)
+    case .exec: return Failure("\(program): cannot be started inside the sandbox: \(errno).", status: 126)
+    case .steps:
+      let path = plan.flatMap { step < $0.root.count ? $0.root[step].path : nil } ?? "?"
+      return Failure("the sandbox cannot be set up: \(path): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
+    default:
+      return Failure("the sandbox cannot be set up: \(stage) \(step): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
+    }
+  }
+
+  private func attach(_ broker: WireClient, _ sandbox: LaunchedInit, resume: Bool) throws {
+    let request = LauncherInterface.AttachCall(
+      instance: instance, bundleIdentifier: specification.bundleIdentifier, name: specification.name,
+      policy: specification.capabilities.policyName, scopeLimit: specification.capabilities.scopeLimit,
+      references: specification.capabilities.references, pid: Int(sandbox.pid), resume: resume)
+    _ = try call(broker, LauncherInterface.attach, request.json, handover)
+  }
+
+  private func subscribe() throws {
+    let client = try BrokerConnection.connect(folders)
+    try client.send(
+      LauncherInterface.prompts, LauncherInterface.PromptsCall(instance: instance).json, more: true)
+    prompts = client
+  }
+
+  // MARK: Running
+
+  private func loop(_ sandbox: LaunchedInit, _ signals: SignalQueue, _ proxy: TerminalProxy?) throws {
+    var ended = false
+    while !ended {
+      var entries = [PollEntry(sandbox.control, .read), PollEntry(signals.descriptor, .read)]
+      let promptsIndex = prompts.map { client in
+        entries.append(PollEntry(client.socket, .read))
+        return entries.count - 1
+      }
+      let proxyRange = proxy?.appendEntries(to: &entries)
+      try Poll.wait(&entries)
+
+      while let signal = try signals.next() { try pass(signal, to: sandbox, proxy) }
+      if let proxyRange { proxy?.process(entries[proxyRange]) }
+      if !entries[0].returned.isEmpty { ended = try hear(sandbox, proxy) }
+      if !ended, let promptsIndex, !entries[promptsIndex].returned.isEmpty {
+        try askUser(sandbox, proxy)
+      }
+    }
+  }
+
+  /// One message of the init. `true` when there will be no more.
+  private func hear(_ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws -> Bool {
+    switch try sandbox.receive() {
+    case .failed(let stage, let errno, let step):
+      let failure = explain(stage, errno, step)
+      outcome = failure.status
+      proxy?.restore()
+      failure.report()
+    case .exited(let status, let signal):
+      report = (status, signal)
+      outcome = outcome ?? (signal == 0 ? status : 128 + signal)
+    case .stopped(let signal): try stop(with: signal, sandbox, proxy)
+    case .ended: return true
+    case .ready, .started: break
+    }
+    return false
+  }
+
+  /// The app was stopped from its terminal, so this process stops as well, and the user's shell is back.
+  private func stop(with signal: Int32, _ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
+    guard hasShell else {
+      // With nobody to continue it, the kernel would not have stopped an unconfined program either.
+      if signal != SIGSTOP { try sandbox.signal(SIGCONT, group: true) }
+      return
+    }
+    proxy?.restore()
+    // The whole job, as the terminal does it: what this one is piped to stops with it.
+    kill(0, SIGSTOP)
+    // Here again after SIGCONT, which the loop reads next.
+  }
+
+  private var hasShell: Bool {
+    let parent = getppid()
+    return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp()
+  }
+
+  private func pass(_ signal: Int32, to sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
+    switch signal {
+    case SIGWINCH: proxy?.resize()
+    case SIGCONT:
+      try? proxy?.takeTerminal()
+      proxy?.resize()
+      try? sandbox.signal(SIGCONT, group: true)
+    // What a key sends, it sends to the whole job.
+    case SIGINT, SIGQUIT, SIGTSTP: try? sandbox.signal(signal, group: true)
+    default: try? sandbox.signal(signal, group: false)
+    }
+  }
+
+  // MARK: The user
+
+  private func askUser(_ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
+    do {
+      guard let client = prompts, let message = try client.receive(wait: false) else { return }
+      let request = try LauncherInterface.PromptsReply(json: message.parameters).request
+      proxy?.restore()
+      let choice = front.answer(request, abandonedWith: sandbox.process)
+      try? proxy?.takeTerminal()
+      let reply = try call(
+        try BrokerConnection.connect(folders), LauncherInterface.answer,
+        LauncherInterface.AnswerCall(
+          instance: instance, id: request.id, how: choice.how, cancelled: choice.documents.isEmpty,
+          paths: choice.documents.map(\.path), unavailable: choice.unavailable
+        ).json, choice.documents.map(\.descriptor))
+      for sentence in try LauncherInterface.AnswerReply(json: reply.parameters).refused {
+        FileHandle.standardError.write(Data("ambit: not granted: \(sentence)\n".utf8))
+      }
+    } catch let error as WireError {
+      guard case .remote = error else { return try reattach(sandbox) }
+      // The instance is not known there any more: it is ending, and the loop hears so next.
+      prompts = nil
+    }
+  }
+
+  /// The broker died. Another one takes the app over; what the app had started is over (`AUD-10`).
+  private func reattach(_ sandbox: LaunchedInit) throws {
+    prompts = nil
+    do {
+      try attach(try BrokerConnection.connect(folders), sandbox, resume: true)
+      try subscribe()
+    } catch {
+      Failure("the broker is gone and cannot be replaced, so the app gets no more documents: \(error)").report()
+    }
+  }
+
+  private func finish(_ broker: WireClient, _ sandbox: LaunchedInit) throws {
+    guard let report else { return }
+    let ended = LauncherInterface.EndedCall(
+      instance: instance, status: Int(report.status), signal: Int(report.signal))
+    if (try? broker.call(LauncherInterface.ended, ended.json)) == nil {
+      _ = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ended.json)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import Kernel
+internal import PickerUI
+internal import ScopedAccess
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Answers the broker's questions for the user: from the script, if there is one, else with the picker on the user's
+/// own terminal.
+struct PickFrontEnd {
+  struct Choice {
+    var how: LauncherInterface.How
+    var documents: [PickedDocument] = []
+    /// Why nobody could be asked; nothing was chosen then.
+    var unavailable: String?
+  }
+
+  private var script: ScriptedPicker?
+  private let rules: GrantRules
+  private let environment: [String: String]
+  /// Where the last choice was made.
+  private var folder: String
+
+  init(answers: ScriptedPicker?, rules: GrantRules, environment: [String: String]) {
+    script = answers
+    self.rules = rules
+    self.environment = environment
+    folder = FileManager.default.currentDirectoryPath
+  }
+
+  /// - Parameter process: the pidfd of whoever asks; when it ends, the question has no meaning any more.
+  mutating func answer(_ request: LauncherInterface.PickRequest, abandonedWith process: Descriptor) -> Choice {
+    let question = PickerRequest(
+      appName: request.appName, message: request.message, multiple: request.multiple,
+      kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
+      types: request.types, startFolder: folder)
+    if script != nil { return scripted(question) }
+    do {
+      // The controlling terminal, wherever the standard streams lead.
+      let terminal = try Descriptor.open("/dev/tty", flags: [.readWrite])
+      guard tcgetpgrp(terminal.rawValue) == getpgrp() else {
+        return Choice(how: .user, unavailable: "the app was started in the background; bring it to the foreground (fg)")
+      }
+      // Held back, these would wait behind a picker that nobody may ever answer.
+      let end = try SignalQueue([SIGTERM, SIGHUP])
+      let abandoned = try Poll.any(of: [process, end.descriptor])
+      let rules = rules
+      let outcome = try TerminalPicker(
+        input: terminal.rawValue, output: terminal.rawValue, environment: environment
+      ).run(question, abandoned: abandoned.rawValue) { document in
+        rules.refusal(of: document.kind == .file ? .file : .folder, at: document.descriptor.currentPath)
+          .map { "\(document.name) cannot be handed out: \($0)." }
+      }
+      return choice(outcome, .user)
+    } catch let error as KernelError where error.call == "open" {
+      return Choice(how: .user, unavailable: "there is no terminal to ask on; use --pick or --answers")
+    } catch {
+      return Choice(how: .user, unavailable: "\(error)")
+    }
+  }
+
+  private mutating func scripted(_ question: PickerRequest) -> Choice {
+    switch script?.next(for: question) {
+    case .success(let outcome): return choice(outcome, .scripted)
+    case .failure(let error):
+      FileHandle.standardError.write(Data("ambit: \(error)\n".utf8))
+      return Choice(how: .scripted, unavailable: "\(error)")
+    case nil: return Choice(how: .scripted)
+    }
+  }
+
+  private mutating func choice(_ outcome: PickerOutcome, _ how: LauncherInterface.How) -> Choice {
+    guard case .picked(let documents) = outcome else { return Choice(how: how) }
+    if let first = documents.first { folder = (first.path as NSString).deletingLastPathComponent }
+    return Choice(how: how, documents: documents)
+  }
+}

@@ -1,0 +1,36 @@
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What this process has as standard input, output and error, and what of it the app gets.
+///
+/// A stream that is a terminal is never handed in: an app that has the user's terminal can read what is typed there
+/// later, and push keys into it. It gets a terminal of its own instead.
+struct StandardStreams {
+  /// For the app; `nil`: the sandbox's own terminal.
+  let forApp: [Descriptor?]
+  /// Which of them are terminals here.
+  let isTerminal: [Bool]
+
+  init() throws(KernelError) {
+    var streams: [Descriptor?] = []
+    var terminals: [Bool] = []
+    for number in Int32(0)...2 {
+      let terminal = isatty(number) == 1
+      terminals.append(terminal)
+      if terminal {
+        streams.append(nil)
+      } else if fcntl(number, F_GETFD) == -1 {
+        // Closed here; inside, the number must not fall to the next file that the app opens.
+        streams.append(try Descriptor.open("/dev/null", flags: number == 0 ? .read : .write))
+      } else {
+        let copy = try KernelError.check("fcntl", "F_DUPFD_CLOEXEC, \(number)") { fcntl(number, F_DUPFD_CLOEXEC, 10) }
+        streams.append(Descriptor(owning: copy))
+      }
+    }
+    forApp = streams
+    isTerminal = terminals
+  }
+}

@@ -1,0 +1,153 @@
+internal import Audit
+internal import Kernel
+internal import ScopedAccess
+internal import Wire
+
+/// Starting and stopping security scopes (`io.ambit.Access`).
+extension Broker {
+  func access(_ call: CheckedCall, for instance: Instance) throws -> Answer {
+    switch call.member {
+    case "Start":
+      let request = try AccessInterface.StartCall(json: call.parameters)
+      return Answer(try start(request, for: instance).json)
+    case "Stop":
+      let request = try AccessInterface.ScopeCall(json: call.parameters)
+      return Answer(AccessInterface.StopReply(count: try stop(request.scope, for: instance)).json)
+    case "Path":
+      let grant = try grant(ofScope: try AccessInterface.ScopeCall(json: call.parameters).scope, instance)
+      let name = instance.exposed[grant.id] ?? grant.name
+      return Answer(
+        AccessInterface.PathReply(
+          path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
+          access: grant.rights.message
+        ).json)
+    default:
+      return Answer(
+        AccessInterface.StatusReply(
+          used: instance.ledger.used, limit: instance.ledger.limit, holders: instance.holders
+        ).json)
+    }
+  }
+
+  /// The grant that a token opens for this instance. Any other token, whoever it was sealed for, is no token here.
+  func grant(ofScope scope: String, _ instance: Instance) throws -> Grant {
+    guard let id = key.grant(of: scope, instance: instance.id), let grant = try grants.grant(id),
+      grant.bundleIdentifier == instance.app.bundleIdentifier
+    else {
+      record(event(.refuse, .refused, instance, rule: "TOK-15", reason: "a token that is not of this launch"))
+      throw AccessInterface.Failure.invalidScope
+    }
+    if grant.revoked != nil {
+      record(event(.refuse, .refused, instance, grant: grant, rule: "AUD-1", reason: "the grant was withdrawn"))
+      throw AccessInterface.Failure.revoked
+    }
+    return grant
+  }
+
+  private func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply {
+    let grant = try grant(ofScope: request.scope, instance)
+    let name = instance.exposed[grant.id] ?? grant.name
+    let path = ScopeMounts.path(grant: grant.id, name: name)
+    let caller = request.caller.map { String($0.prefix(200)) }
+    let ledger = instance.ledger
+
+    switch instance.ledger.start(grant.id, at: Clock.realtime(), caller: caller) {
+    case .limitReached:
+      let names = instance.holders.map { "\($0.name) (\($0.count)×, since \($0.since))" }.joined(separator: ", ")
+      try decide([
+        event(
+          .start, .refused, instance, grant: grant, rule: "LIM-1",
+          reason: "all \(ledger.limit) scope slots are in use, by \(names)", detail: facts(instance, caller))
+      ])
+      throw AccessInterface.Failure.limitReached(limit: ledger.limit, holders: instance.holders)
+
+    case .nested(let count):
+      do {
+        try decide([event(.start, .allowed, instance, grant: grant, detail: facts(instance, caller, count))])
+      } catch {
+        instance.ledger = ledger
+        throw error
+      }
+      return AccessInterface.StartReply(path: path, count: count)
+
+    case .first:
+      do {
+        let document = try locate(grant).document
+        try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+        try decide([
+          event(.start, .allowed, instance, grant: grant, document: document, detail: facts(instance, caller, 1))
+        ])
+        try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights)
+        instance.exposed[grant.id] = name
+        instance.shown[grant.id] = document
+      } catch {
+        // Nothing was shown, so nothing may be counted.
+        instance.ledger = ledger
+        record(event(.start, .failed, instance, grant: grant, reason: "\(error)"))
+        if error is ErrorReply { throw error }
+        throw AccessInterface.Failure.unavailable("\(error)")
+      }
+      return AccessInterface.StartReply(path: path, count: 1)
+    }
+  }
+
+  private func stop(_ scope: String, for instance: Instance) throws -> Int {
+    guard let id = key.grant(of: scope, instance: instance.id) else {
+      record(event(.refuse, .refused, instance, rule: "TOK-15", reason: "a token that is not of this launch"))
+      throw AccessInterface.Failure.invalidScope
+    }
+    let grant = try grants.grant(id)
+    switch instance.ledger.stop(id) {
+    case .inactive: return 0
+    case .nested(let count):
+      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, count))])
+      return count
+    case .last:
+      hide(id, instance)
+      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, 0))])
+      return 0
+    }
+  }
+
+  /// Takes a document away. The app's mount namespace may be gone already, and with it what was mounted there.
+  func hide(_ grant: String, _ instance: Instance) {
+    instance.shown[grant] = nil
+    guard let name = instance.exposed[grant] else { return }
+    try? instance.mounts.hide(grant: grant, name: name)
+  }
+
+  /// Finds the document of a grant, and notes where it was found.
+  func locate(_ grant: Grant) throws -> (document: FoundDocument, by: FindMethod) {
+    guard let found = finder.find(grant.identity, lastSeenAt: grant.path, pinned: pinned[grant.id]) else {
+      throw AccessInterface.Failure.unavailable("\(grant.name) was deleted, or is where it cannot be found")
+    }
+    if let path = found.document.path, path != grant.path { try grants.move(grant.id, to: path) }
+    pin(found.document, for: grant.id)
+    return found
+  }
+
+  /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel
+  /// finds it by its handle and nothing has to be kept.
+  func pin(_ document: FoundDocument, for grant: String) {
+    guard !privileged else { return }
+    if pinned[grant] == nil, pinned.count >= Self.pinLimit, let any = pinned.keys.first { pinned[any] = nil }
+    pinned[grant] = document.descriptor
+  }
+
+  private func facts(_ instance: Instance, _ caller: String?, _ count: Int? = nil) -> [String: String] {
+    var facts = ["used": "\(instance.ledger.used)", "limit": "\(instance.ledger.limit)"]
+    facts["caller"] = caller
+    facts["count"] = count.map { "\($0)" }
+    return facts
+  }
+}
+
+extension ScopedAccess.DocumentKind {
+  var message: Wire.DocumentKind { self == .file ? .file : .folder }
+  init(_ message: Wire.DocumentKind) { self = message == .file ? .file : .folder }
+}
+
+extension AccessRights {
+  var message: DocumentAccess { self == .readOnly ? .readOnly : .readWrite }
+  init(_ message: DocumentAccess) { self = message == .readOnly ? .readOnly : .readWrite }
+}

@@ -1,0 +1,109 @@
+internal import Kernel
+package import ScopedAccess
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Where Ambit keeps its things. `AMBIT_HOME` puts all of them under one folder.
+package struct AmbitFolders: Equatable, Sendable {
+  /// The apps' containers.
+  package let data: String
+  /// Grants, the sealing key, the audit log.
+  package let state: String
+  /// Sockets.
+  package let runtime: String
+  /// The user's own policies.
+  package let configuration: String
+  /// The user's home folder.
+  package let home: String
+
+  package var containers: String { "\(data)/containers" }
+  package var grants: String { "\(state)/grants.sqlite" }
+  package var sealingKey: String { "\(state)/sealing.key" }
+  package var auditLog: String { "\(state)/audit.sqlite" }
+  package var filters: String { "\(state)/filters" }
+  package var brokerLog: String { "\(state)/broker.log" }
+  package var policies: String { "\(configuration)/policies" }
+
+  package static let socketName = "user"
+  package static let lockName = "broker.lock"
+
+  /// - Parameters:
+  ///   - environment: of the user's own side, never of an app.
+  ///   - home: the home folder that the system has for this user.
+  package init(environment: [String: String], home: String) {
+    func absolute(_ name: String) -> String? {
+      environment[name].flatMap { $0.hasPrefix("/") ? $0.withoutTrailingSlashes : nil }
+    }
+    self.home = home
+    if let all = absolute("AMBIT_HOME") {
+      data = "\(all)/data"
+      state = "\(all)/state"
+      runtime = "\(all)/run"
+      configuration = "\(all)/config"
+    } else {
+      data = "\(absolute("XDG_DATA_HOME") ?? "\(home)/.local/share")/ambit"
+      state = "\(absolute("XDG_STATE_HOME") ?? "\(home)/.local/state")/ambit"
+      configuration = "\(absolute("XDG_CONFIG_HOME") ?? "\(home)/.config")/ambit"
+      // Without a session there is no runtime folder; the state folder is private as well, and only slower to clean.
+      runtime = absolute("XDG_RUNTIME_DIR").map { "\($0)/ambit" } ?? "\(state)/run"
+    }
+  }
+
+  /// For the user that this process runs as.
+  package static func current(environment: [String: String]) -> AmbitFolders {
+    let user = getuid()
+    var home = environment["HOME"] ?? ""
+    if !home.hasPrefix("/") {
+      home = unsafe getpwuid(user).map { unsafe String(cString: $0.pointee.pw_dir) } ?? "/"
+    }
+    return AmbitFolders(environment: environment, home: home.withoutTrailingSlashes)
+  }
+
+  /// Makes the folders that are missing, for their owner only, and refuses one that others could write.
+  package func make() throws(StateError) {
+    for folder in [data, containers, state, runtime] { try Self.make(folder) }
+  }
+
+  private static func make(_ path: String) throws(StateError) {
+    do throws(KernelError) {
+      var reached = ""
+      for component in path.split(separator: "/") {
+        reached += "/\(component)"
+        let made = unsafe mkdir(reached, 0o700)
+        if made == -1, Glibc.errno != EEXIST, Glibc.errno != EISDIR { throw KernelError.last("mkdir", reached) }
+      }
+      let status = try Descriptor.open(path, flags: [.path, .directory]).status()
+      guard status.userID == geteuid() else {
+        throw KernelError("open", "\(path), which belongs to user \(status.userID)", errno: .notPermitted)
+      }
+      if status.mode & 0o022 != 0 {
+        throw KernelError("open", "\(path), which others may write (chmod go-w it)", errno: .notPermitted)
+      }
+    } catch {
+      throw StateError(
+        "\(path): Ambit cannot keep its things here: \(error). Make the folder writable for you, or set AMBIT_HOME to another one."
+      )
+    }
+  }
+
+  /// What may be granted, given these folders. Links in their paths are resolved, since documents' paths are.
+  package var grantRules: GrantRules {
+    func real(_ path: String) -> String {
+      guard let resolved = unsafe realpath(path, nil) else { return path }
+      defer { unsafe free(resolved) }
+      return unsafe String(cString: resolved)
+    }
+    return GrantRules(home: real(home), own: [data, state, runtime, configuration].map(real))
+  }
+}
+
+extension String {
+  fileprivate var withoutTrailingSlashes: String {
+    var text = self[...]
+    while text.count > 1, text.hasSuffix("/") { text = text.dropLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,45 @@
+internal import Audit
+internal import Foundation
+internal import Kernel
+internal import ScopedAccess
+
+/// How decisions become events. An event is written before its effect is answered: a decision that cannot be written
+/// down does not take effect.
+extension Broker {
+  /// Writes events that carry a decision; throws if they cannot be written.
+  func decide(_ events: [AuditEvent]) throws { try log.append(events) }
+
+  /// Notes something that has already happened and cannot be undone by refusing.
+  func record(_ event: AuditEvent) { _ = try? log.append([event]) }
+
+  func event(
+    _ kind: AuditEvent.Kind, _ result: AuditEvent.Result = .allowed, _ instance: Instance, grant: Grant? = nil,
+    document: FoundDocument? = nil, how: String? = nil, rule: String? = nil, reason: String? = nil,
+    detail: [String: String] = [:]
+  ) -> AuditEvent {
+    AuditEvent(
+      kind, result, app: instance.app.bundleIdentifier, instance: instance.id, pid: instance.pid, grant: grant?.id,
+      document: grant.map { Self.document($0, document) } ?? document.map(Self.document), how: how, rule: rule,
+      reason: reason, detail: detail)
+  }
+
+  private static func document(_ grant: Grant, _ found: FoundDocument?) -> AuditEvent.Document {
+    AuditEvent.Document(
+      path: found?.path ?? grant.path, volume: hex(grant.identity.volume), inode: grant.identity.inode,
+      birth: date(grant.identity.birth))
+  }
+
+  private static func document(_ found: FoundDocument) -> AuditEvent.Document {
+    AuditEvent.Document(
+      path: found.path ?? "", volume: hex(found.identity.volume), inode: found.identity.inode,
+      birth: date(found.identity.birth))
+  }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  private static func date(_ nanoseconds: Int64) -> Date? {
+    nanoseconds == 0 ? nil : Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
+  }
+}

@@ -1,0 +1,93 @@
+internal import Foundation
+package import Kernel
+internal import ScopedAccess
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The broker as a process: taking its place, saying when it is ready, and going away.
+package enum BrokerProcess {
+  /// Runs the user's broker until it is told to stop or has been idle for a while.
+  ///
+  /// Must be called while the process has a single thread: an unprivileged broker moves into namespaces of its own,
+  /// which are the parents of every app's.
+  /// - Parameters:
+  ///   - ready: told an empty line when the socket can be connected to, or a sentence when the broker cannot run.
+  ///   - idleLimit: `nil`: for ever.
+  package static func run(folders: AmbitFolders, idleLimit: Duration?, ready: Descriptor?) -> Int32 {
+    do {
+      // Before any thread: what is held back here is held back in all of them.
+      let signals = try SignalQueue([SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+      umask(0o077)
+      let privileged = geteuid() == 0
+      try folders.make()
+      guard let lock = try takePlace(folders) else {
+        // Another broker was faster; it serves as well.
+        try? ready?.writeAll(Array("\n".utf8))
+        return 0
+      }
+      if !privileged {
+        try becomeMountOwner()
+        try Namespaces.ownProcEntries()
+      }
+      raiseDescriptorLimit()
+      let home = try Namespaces.own("mnt")
+      let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
+      // For its visits to apps' mount namespaces; the database's threads keep theirs.
+      try Namespaces.separateFileSystemState()
+      let listener = try listen(folders)
+      let broker = try Broker(
+        folders: folders, listener: listener, home: home, namespaces: namespaces, privileged: privileged,
+        signals: signals, idleLimit: idleLimit)
+      try? ready?.writeAll(Array("\n".utf8))
+      try broker.run()
+      withExtendedLifetime(lock) {}
+      return 0
+    } catch {
+      let sentence = "\(error)"
+      try? ready?.writeAll(Array("\(sentence)\n".utf8))
+      FileHandle.standardError.write(Data("ambit: the broker cannot run: \(sentence)\n".utf8))
+      return 125
+    }
+  }
+
+  private static func becomeMountOwner() throws {
+    do throws(KernelError) { try Namespaces.becomeMountOwner() } catch {
+      throw StateError(
+        "this system does not let an ordinary user make namespaces (\(error)); run “ambit doctor” to see why and what to do"
+      )
+    }
+  }
+
+  /// One broker a user: whoever holds the lock. The kernel gives it back when the holder dies, however it dies.
+  private static func takePlace(_ folders: AmbitFolders) throws(KernelError) -> Descriptor? {
+    let path = "\(folders.runtime)/\(AmbitFolders.lockName)"
+    let lock = try Descriptor.open(path, flags: [.readWrite, .create, .noFollow], mode: 0o600)
+    do throws(KernelError) {
+      try KernelError.check("flock", path) { flock(lock.rawValue, LOCK_EX | LOCK_NB) }
+    } catch {
+      if error.errno == .wouldBlock { return nil }
+      throw error
+    }
+    return lock
+  }
+
+  private static func listen(_ folders: AmbitFolders) throws(KernelError) -> Descriptor {
+    let folder = try Descriptor.open(folders.runtime, flags: [.read, .directory])
+    // Left by a broker that died; the lock says that none is alive.
+    do throws(KernelError) { try folder.removeFile(AmbitFolders.socketName) } catch {
+      if error.errno != .noSuchFileOrDirectory { throw error }
+    }
+    return try UnixSocket.listen(in: folder, name: AmbitFolders.socketName)
+  }
+
+  private static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    // RLIMIT_NOFILE
+    guard unsafe getrlimit(7, &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(7, &limit)
+  }
+}

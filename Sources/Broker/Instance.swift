@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Kernel
+internal import ScopedAccess
+internal import Wire
+
+/// What the user's side says of an app that it launches.
+struct AppDescription {
+  let bundleIdentifier: String
+  let name: String
+  let policy: String
+  let scopeLimit: Int
+  let references: Bool
+}
+
+/// One launch of an app: known by the socket that it was given, never by what it says of itself.
+final class Instance {
+  let id: String
+  let app: AppDescription
+  let pid: Int32
+  /// The pidfd of the sandbox's init: readable once it has ended.
+  let process: Descriptor
+  let endpoint: WireEndpoint
+  let mounts: ScopeMounts
+  /// The app's host id, where it is not the broker's own.
+  let hostID: UInt32?
+  /// Nanoseconds since 1970.
+  let started: Int64
+
+  var ledger: ScopeLedger
+  /// The documents that this instance has been told of, by grant: under which name they appear inside.
+  var exposed: [String: String] = [:]
+  /// Documents that are shown now.
+  var shown: [String: FoundDocument] = [:]
+
+  /// Picks that wait for the user, in order; the first is the one being asked.
+  var picks: [PendingPick] = []
+  /// The launcher's connection that takes questions for the user.
+  var prompts: WireConnection?
+  var lastPick = 0
+
+  init(
+    id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint, mounts: ScopeMounts,
+    hostID: UInt32?, started: Int64
+  ) {
+    self.id = id
+    self.app = app
+    self.pid = pid
+    self.process = process
+    self.endpoint = endpoint
+    self.mounts = mounts
+    self.hostID = hostID
+    self.started = started
+    ledger = ScopeLedger(limit: app.scopeLimit)
+  }
+
+  struct PendingPick {
+    let id: Int
+    let connection: WireConnection
+    let call: PickerInterface.PickCall
+  }
+
+  /// The holders of the instance's slots, as an app or its user reads of them.
+  var holders: [HolderMessage] {
+    ledger.holders.map { holder in
+      let name = exposed[holder.grant] ?? ""
+      return HolderMessage(
+        grant: holder.grant, path: ScopeMounts.path(grant: holder.grant, name: name), name: name, count: holder.count,
+        since: Instance.rfc3339(holder.since), caller: holder.caller)
+    }
+  }
+
+  static func rfc3339(_ nanoseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(nanoseconds) / 1e9).formatted(
+      Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+}

@@ -1,0 +1,181 @@
+internal import AppModel
+internal import Audit
+internal import Foundation
+internal import Kernel
+internal import ScopedAccess
+internal import SystemPackage
+internal import Wire
+
+/// The user's side (`io.ambit.Launcher`): launching apps and answering their questions.
+extension Broker {
+  func launcher(_ call: CheckedCall, on connection: WireConnection) throws -> Answer? {
+    switch call.member {
+    case "Prepare": return try prepare(try .init(json: call.parameters), on: connection)
+    case "Attach":
+      try attach(try .init(json: call.parameters), descriptors: call.call.descriptors)
+      return Answer([:])
+    case "Prompts":
+      let instance = try instance(try LauncherInterface.PromptsCall(json: call.parameters).instance)
+      instance.prompts = connection
+      return nil
+    case "Answer":
+      let request = try LauncherInterface.AnswerCall(json: call.parameters)
+      let instance = try instance(request.instance)
+      return Answer(try answer(request, documents: call.call.descriptors, instance).json)
+    case "Ended":
+      let request = try LauncherInterface.EndedCall(json: call.parameters)
+      if let instance = instances[request.instance] { end(instance, request) }
+      return Answer([:])
+    case "Shutdown":
+      stopping = true
+      return Answer([:])
+    default:
+      return Answer(LauncherInterface.InstancesReply(instances: instances.values.map(describe)).json)
+    }
+  }
+
+  private func instance(_ id: String) throws -> Instance {
+    guard let instance = instances[id] else { throw LauncherInterface.Failure.unknownInstance(id) }
+    return instance
+  }
+
+  // MARK: Launching
+
+  /// Where the ids of sandboxed apps begin when the broker is privileged: a range that systemd's table of ids lists as
+  /// unused, above those of containers and below the sign bit.
+  private static let firstHostID = 0x7000_0000
+
+  private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
+    if let fault = BundleIdentifier.check(request.bundleIdentifier) {
+      throw LauncherInterface.Failure.failed("the bundle identifier “\(request.bundleIdentifier)” is of no use: \(fault)")
+    }
+    guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
+    let number = try grants.register(
+      bundleIdentifier: request.bundleIdentifier, name: request.name, version: request.version)
+    let hostID = privileged ? Self.firstHostID + number : -1
+    do {
+      try makeContainer(request.bundleIdentifier, hostID: privileged ? UInt32(hostID) : nil)
+    } catch {
+      throw LauncherInterface.Failure.failed(
+        "the container \(container(of: request.bundleIdentifier)) cannot be made: \(error)")
+    }
+    let id = Grant.makeID()
+    prepared[id] = connection.id
+    return Answer(
+      LauncherInterface.PrepareReply(
+        instance: id, container: container(of: request.bundleIdentifier), hostID: hostID,
+        namespaces: namespaces.count
+      ).json, descriptors: namespaces)
+  }
+
+  /// The container's own folders. The app may have replaced any of them by something else: what is not a folder is
+  /// refused, and no link is followed.
+  private func makeContainer(_ bundleIdentifier: String, hostID: UInt32?) throws(KernelError) {
+    let all = try Descriptor.open(folders.containers, flags: [.read, .directory, .noFollow])
+    try makeFolder(bundleIdentifier, in: all, owner: hostID)
+    let container = try Descriptor.open(bundleIdentifier, below: all, flags: [.read, .directory, .noFollow])
+    for name in ["Documents", "Library", "tmp"] { try makeFolder(name, in: container, owner: hostID) }
+  }
+
+  private func makeFolder(_ name: String, in folder: Descriptor, owner: UInt32?) throws(KernelError) {
+    do throws(KernelError) {
+      try folder.makeDirectory(name, mode: 0o700)
+    } catch { if error.errno != .fileExists { throw error } }
+    let made = try Descriptor.open(name, below: folder, flags: [.read, .directory, .noFollow])
+    if let owner, try made.status().userID != owner { try made.changeOwner(owner) }
+  }
+
+  private func attach(_ request: LauncherInterface.AttachCall, descriptors: [Descriptor]) throws {
+    guard descriptors.count == 4 else {
+      throw LauncherInterface.Failure.failed("an instance comes with 4 descriptors, not with \(descriptors.count)")
+    }
+    guard request.resume || prepared[request.instance] != nil, instances[request.instance] == nil else {
+      throw LauncherInterface.Failure.unknownInstance(request.instance)
+    }
+    if let fault = BundleIdentifier.check(request.bundleIdentifier) { throw LauncherInterface.Failure.failed(fault) }
+    guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
+
+    let number = try grants.register(
+      bundleIdentifier: request.bundleIdentifier, name: request.name, version: nil)
+    let hostID = privileged ? UInt32(Self.firstHostID + number) : nil
+    let app = AppDescription(
+      bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
+      scopeLimit: request.scopeLimit, references: request.references)
+    let instance = Instance(
+      id: request.instance, app: app, pid: Int32(truncatingIfNeeded: request.pid), process: descriptors[0],
+      endpoint: WireEndpoint(
+        listener: descriptors[3], service: WireService(info: Self.info, interfaces: Interface.app), limits: .app,
+        now: Clock.monotonic()),
+      mounts: ScopeMounts(home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID),
+      hostID: hostID, started: Clock.realtime())
+
+    var events = [
+      event(
+        request.resume ? .attach : .launch, .allowed, instance,
+        detail: ["policy": app.policy, "limit": "\(app.scopeLimit)", "name": app.name])
+    ]
+    if request.resume { events += try resume(instance) }
+    try decide(events)
+    prepared[request.instance] = nil
+    instances[instance.id] = instance
+  }
+
+  /// Takes over an app whose broker died. Its slots are not known any more, so what was shown is taken away: the app
+  /// loses access cleanly and can start again with the tokens that it has (`AUD-10`).
+  private func resume(_ instance: Instance) throws -> [AuditEvent] {
+    var events: [AuditEvent] = []
+    let shown = Set(try instance.mounts.hideAll())
+    for (grant, name) in try instance.mounts.placeholders() {
+      instance.exposed[grant] = name
+      guard shown.contains(ScopeMounts.path(grant: grant, name: name)) else { continue }
+      events.append(
+        event(.scopeEnded, .allowed, instance, grant: try grants.grant(grant), reason: "the broker that started it is gone"))
+    }
+    return events
+  }
+
+  // MARK: Ending
+
+  /// An app has ended: its scopes end, its slots come back, and what was mounted for it goes with its namespace
+  /// (`TOK-11`, `LIM-4`).
+  func end(_ instance: Instance, _ report: LauncherInterface.EndedCall? = nil) {
+    guard instances.removeValue(forKey: instance.id) != nil else { return }
+    var events = endScopes(of: instance, reason: "the app ended")
+    var detail: [String: String] = [:]
+    if let report {
+      detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]
+    }
+    events.append(event(.exit, .allowed, instance, reason: report == nil ? "its launcher was ended" : nil, detail: detail))
+    _ = try? log.append(events)
+    instance.prompts?.send(Reply(LauncherInterface.Failure.unknownInstance(instance.id)))
+  }
+
+  private func endScopes(of instance: Instance, reason: String) -> [AuditEvent] {
+    instance.ledger.holders.map { holder in
+      let grant = (try? grants.grant(holder.grant)) ?? nil
+      hide(holder.grant, instance)
+      instance.ledger.end(holder.grant)
+      return event(
+        .scopeEnded, .allowed, instance, grant: grant, reason: reason, detail: ["count": "\(holder.count)"])
+    }
+  }
+
+  /// The broker ends before the app: nothing stays shown that nobody could take away.
+  func leave(_ instance: Instance) {
+    instances[instance.id] = nil
+    _ = try? log.append(endScopes(of: instance, reason: "the broker ended"))
+  }
+
+  private func describe(_ instance: Instance) -> LauncherInterface.Instance {
+    LauncherInterface.Instance(
+      instance: instance.id, bundleIdentifier: instance.app.bundleIdentifier, name: instance.app.name,
+      pid: Int(instance.pid), policy: instance.app.policy, started: Instance.rfc3339(instance.started),
+      used: instance.ledger.used, limit: instance.ledger.limit,
+      scopes: instance.holders.map { holder in
+        LauncherInterface.Scope(
+          grant: holder.grant, path: holder.path,
+          host: instance.shown[holder.grant]?.descriptor.currentPath ?? "", count: holder.count, since: holder.since,
+          caller: holder.caller)
+      })
+  }
+}

@@ -1,0 +1,150 @@
+internal import Audit
+internal import Foundation
+internal import Kernel
+internal import ScopedAccess
+internal import Wire
+
+/// The document picker's half in the broker (`io.ambit.Picker`): it passes the question to the user's side, and turns
+/// the documents that come back, as open descriptors, into grants.
+extension Broker {
+  func pick(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Answer? {
+    let request = try PickerInterface.PickCall(json: call.parameters)
+    for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
+      throw ErrorReply.invalidParameter("types")
+    }
+    guard instance.prompts != nil else {
+      let reason = "the app's launcher takes no questions for its user"
+      try decide([event(.pick, .refused, instance, reason: reason)])
+      throw PickerInterface.Failure.noUser(reason)
+    }
+    instance.lastPick += 1
+    instance.picks.append(.init(id: instance.lastPick, connection: connection, call: request))
+    if instance.picks.count == 1 { ask(instance) }
+    return nil
+  }
+
+  /// Puts the first waiting question to the user.
+  private func ask(_ instance: Instance) {
+    guard let first = instance.picks.first, let prompts = instance.prompts else { return }
+    let request = LauncherInterface.PickRequest(id: first.id, call: first.call, appName: instance.app.name)
+    prompts.send(Reply(LauncherInterface.PromptsReply(request: request).json, continues: true))
+  }
+
+  /// The launcher takes no more questions: those that wait are answered for it.
+  func userLeft(_ instance: Instance) {
+    instance.prompts = nil
+    let waiting = instance.picks
+    instance.picks = []
+    for pick in waiting { pick.connection.send(Reply(PickerInterface.Failure.noUser("the app's launcher is gone"))) }
+  }
+
+  /// An app's connection is gone: nobody waits for its answer, and a choice made for it must grant nothing.
+  func abandonPicks(of connection: WireConnection, _ instance: Instance) {
+    let asked = instance.picks.first?.id
+    instance.picks.removeAll { $0.connection === connection }
+    if instance.picks.first?.id != asked { ask(instance) }
+  }
+
+  /// The user's answer (`io.ambit.Launcher.Answer`).
+  func answer(
+    _ answer: LauncherInterface.AnswerCall, documents: [Descriptor], _ instance: Instance
+  ) throws -> LauncherInterface.AnswerReply {
+    guard let pick = instance.picks.first, pick.id == answer.id else {
+      return LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])
+    }
+    defer {
+      instance.picks.removeFirst()
+      ask(instance)
+    }
+    func reply(_ error: ErrorReply) { pick.connection.send(Reply(error)) }
+
+    if let reason = answer.unavailable {
+      try decide([event(.pick, .refused, instance, how: answer.how.rawValue, reason: reason)])
+      reply(PickerInterface.Failure.noUser(reason))
+      return LauncherInterface.AnswerReply(refused: [])
+    }
+    if answer.cancelled || documents.isEmpty {
+      try decide([event(.pickCancelled, .refused, instance, how: answer.how.rawValue, rule: "PCK-9")])
+      reply(PickerInterface.Failure.cancelled)
+      return LauncherInterface.AnswerReply(refused: [])
+    }
+    do {
+      let found = try documents.map { try FoundDocument($0) }
+      let refused = refusals(found, pick.call)
+      guard refused.isEmpty else {
+        try decide(
+          zip(found, refused).map { document, reason in
+            event(
+              .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: "SBX-15", reason: reason)
+          })
+        reply(PickerInterface.Failure.notGrantable(refused.joined(separator: "; ")))
+        return LauncherInterface.AnswerReply(refused: refused)
+      }
+      let messages = try found.map { try hand($0, to: instance, answer, AccessRights(pick.call.access)) }
+      pick.connection.send(Reply(PickerInterface.PickReply(documents: messages).json))
+      return LauncherInterface.AnswerReply(refused: [])
+    } catch {
+      record(event(.pick, .failed, instance, how: answer.how.rawValue, reason: "\(error)"))
+      reply(PickerInterface.Failure.notGrantable("the choice could not be granted"))
+      return LauncherInterface.AnswerReply(refused: ["\(error)"])
+    }
+  }
+
+  /// Why these documents may not be granted for this question, in sentences for the user. The user's side has looked as
+  /// well, to show it in the picker; what counts is what is found here, on the descriptors.
+  private func refusals(_ documents: [FoundDocument], _ call: PickerInterface.PickCall) -> [String] {
+    if documents.count > 1, !call.multiple { return ["the app asked for one document, and \(documents.count) came"] }
+    return documents.compactMap { document in
+      let path = document.path ?? "the document"
+      if document.kind.message != call.kind { return "\(path) is a \(document.kind), and the app asked for a \(call.kind)" }
+      if let types = call.types, document.kind == .file {
+        let suffix = (path as NSString).pathExtension.lowercased()
+        guard types.contains(where: { $0.lowercased() == suffix }) else {
+          return "\(path) is of another type than the app asked for (\(types.joined(separator: ", ")))"
+        }
+      }
+      return rules.refusal(of: document.kind, at: document.path).map { "\(path) cannot be granted: \($0)" }
+    }
+  }
+
+  /// Makes the grant, its place inside and its reference, writes both down, and describes it for the app.
+  private func hand(
+    _ document: FoundDocument, to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights
+  ) throws -> DocumentMessage {
+    let app = instance.app.bundleIdentifier
+    guard let path = document.path else { throw StateError("the document has no place in the file system") }
+    let origin: Grant.Origin = answer.how == .user ? .user : .scripted
+    let known = try grants.grant(for: document.identity, of: app, rights: rights)
+    let grant =
+      known
+      ?? Grant(
+        id: Grant.makeID(), bundleIdentifier: app, kind: document.kind, rights: rights, origin: origin,
+        created: Clock.realtime(), identity: document.identity, path: path)
+    if known == nil { try grants.add(grant) }
+    if known?.path != path { try grants.move(grant.id, to: path) }
+    pin(document, for: grant.id)
+
+    var events = [
+      event(.pick, .allowed, instance, grant: grant, document: document, how: origin.rawValue),
+      event(
+        .grant, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
+        detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]),
+    ]
+    if known != nil { events.removeLast() }
+    if instance.app.references { events.append(reference(to: grant, document, instance)) }
+    try decide(events)
+    return try expose(grant, as: document, to: instance)
+  }
+
+  /// Gives a grant its place inside an instance, and makes the message that hands it over.
+  func expose(_ grant: Grant, as document: FoundDocument, to instance: Instance) throws -> DocumentMessage {
+    let present = document.path.map { ($0 as NSString).lastPathComponent } ?? grant.name
+    // While it is shown, a document stays where it is: somebody is using that path.
+    let name = instance.ledger.count(of: grant.id) > 0 ? instance.exposed[grant.id] ?? present : present
+    try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+    instance.exposed[grant.id] = name
+    return DocumentMessage(
+      scope: key.token(instance: instance.id, grant: grant.id), grant: grant.id, name: name, kind: grant.kind.message,
+      access: grant.rights.message)
+  }
+}

@@ -1,0 +1,57 @@
+/// What stands behind a name in a folder, links followed.
+enum EntryKind: Sendable, Equatable {
+  case file, folder
+  /// A FIFO, socket or device: never a document.
+  case special
+  /// A symbolic link to nothing that can be reached.
+  case broken
+}
+
+/// Which documents answer a request (`PCK-7`). Pure: the list, the scripted picker and the final check share it.
+struct ChoiceRule: Sendable, Equatable {
+  let kind: PickerRequest.Kind
+  /// Lower-case extensions without dot; nil: any.
+  let types: [String]?
+
+  init(_ request: PickerRequest) {
+    kind = request.kind
+    let wanted = (request.types ?? []).map { type in (type.hasPrefix(".") ? String(type.dropFirst()) : type).lowercased() }
+    types = wanted.isEmpty ? nil : wanted
+  }
+
+  /// Whether a file of this name has one of the wanted extensions. The extension may have dots of its own
+  /// (`tar.gz`), and something stands before it: `.txt` is a hidden file without extension.
+  func hasWantedType(_ name: String) -> Bool {
+    guard let types else { return true }
+    let name = name.lowercased()
+    return types.contains { type in name.utf8.count > type.utf8.count + 1 && name.hasSuffix("." + type) }
+  }
+
+  func allows(_ kind: EntryKind, named name: String) -> Bool {
+    switch (kind, self.kind) {
+    case (.file, .file): hasWantedType(name)
+    case (.folder, .folder): true
+    default: false
+    }
+  }
+
+  /// Why this cannot be chosen, as a sentence; nil when it can.
+  func refusal(of kind: EntryKind, named name: String) -> String? {
+    if allows(kind, named: name) { return nil }
+    let quoted = DisplayText.quoted(name)
+    switch kind {
+    case .special: return "\(quoted) is neither a file nor a folder."
+    case .broken: return "\(quoted) is a link that leads nowhere."
+    case .folder: return "\(quoted) is a folder; the app asks for a file."
+    case .file where self.kind == .folder: return "\(quoted) is a file; the app asks for a folder."
+    case .file: return "\(quoted) cannot be chosen; the app asks for \(typeList ?? "other files")."
+    }
+  }
+
+  /// “.md or .txt”, for sentences; nil when anything will do.
+  var typeList: String? {
+    guard let types, kind == .file else { return nil }
+    let names = types.map { DisplayText($0, limit: 16).plain }.map { "." + $0 }
+    return names.count < 2 ? names.first : names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1]
+  }
+}

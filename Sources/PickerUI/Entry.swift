@@ -1,0 +1,89 @@
+import Foundation
+
+/// A file's name as the kernel has it: bytes, nearly always UTF-8.
+struct FileName: Sendable, Hashable {
+  let bytes: [UInt8]
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  /// The name as text; bytes that are not UTF-8 are replaced.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+  var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
+  /// For C: the bytes, ended by NUL.
+  var cString: [CChar] { bytes.map(CChar.init(bitPattern:)) + [0] }
+}
+
+/// One name in the folder that the picker shows. What costs a system call for each name is not here, see `EntryDetails`.
+struct Entry: Sendable, Equatable {
+  let name: FileName
+  let kind: EntryKind
+  /// The name of what may be chosen: of the target when `name` is a symbolic link.
+  let realName: String
+  let isLink: Bool
+  /// What the filter searches: `Folding.fold(name)`.
+  let folded: [UInt8]
+  private let order: String
+
+  init(name: FileName, kind: EntryKind, isLink: Bool = false, realName: String? = nil) {
+    let text = name.text
+    self.name = name
+    self.kind = kind
+    self.isLink = isLink
+    self.realName = realName ?? text
+    folded = Folding.fold(text)
+    order = Folding.orderKey(folded)
+  }
+
+  /// Folders first, then by name without regard to case, numbers by value. Total: no two names of a folder are equal.
+  static func precedes(_ left: Entry, _ right: Entry) -> Bool {
+    if (left.kind == .folder) != (right.kind == .folder) { return left.kind == .folder }
+    if left.order != right.order { return left.order < right.order }
+    return left.name.bytes.lexicographicallyPrecedes(right.name.bytes)
+  }
+}
+
+/// What is asked of the kernel only for the rows in sight.
+struct EntryDetails: Sendable, Equatable {
+  /// Bytes; nil when the kernel would not say.
+  var size: Int64?
+  /// Last change of the content, seconds since 1970.
+  var modified: Int64?
+  /// Where a symbolic link says that it leads.
+  var linkTarget: String?
+}
+
+/// Names made comparable.
+enum Folding {
+  /// Lower case and decomposed, as UTF-8: “É” is found by “é”, and by “e” too.
+  static func fold(_ text: String) -> [UInt8] {
+    let bytes = Array(text.utf8)
+    if bytes.allSatisfy({ $0 < 0x80 }) {
+      return bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    }
+    return Array(text.lowercased().decomposedStringWithCanonicalMapping.utf8)
+  }
+
+  /// A text whose order is that of the folded name with its numbers by value (2 before 10): each run of digits,
+  /// leading zeros apart, is preceded by its length.
+  static func orderKey(_ folded: [UInt8]) -> String {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    guard folded.contains(where: digits.contains) else { return String(decoding: folded, as: UTF8.self) }
+    var key: [UInt8] = []
+    var index = 0
+    while index < folded.count {
+      guard digits.contains(folded[index]) else {
+        key.append(folded[index])
+        index += 1
+        continue
+      }
+      while index < folded.count, folded[index] == digits.lowerBound { index += 1 }
+      let run = folded[index...].prefix(while: digits.contains)
+      index = run.endIndex
+      key.append(digits.lowerBound)
+      key.append(UInt8(0x20 + min(run.count, 0x5F)))
+      key.append(contentsOf: run)
+    }
+    return String(decoding: key, as: UTF8.self)
+  }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import Kernel
+
+/// What `fstat(2)` says, as far as the picker cares.
+struct FileStatus: Sendable {
+  let device: UInt64
+  let inode: UInt64
+  let kind: EntryKind
+  let isLink: Bool
+  let size: Int64
+  let modified: Int64
+
+  /// Of an open descriptor; `O_PATH` will do.
+  init(of descriptor: Int32, subject: @autoclosure () -> String = "") throws(KernelError) {
+    var status = stat()
+    try KernelError.check("fstat", subject()) { unsafe fstat(descriptor, &status) }
+    self.init(status)
+  }
+
+  /// Of a name in an open folder, following symbolic links but mounting nothing.
+  init(of name: FileName, in folder: Int32) throws(KernelError) {
+    var status = stat()
+    try KernelError.check("fstatat", name.text) {
+      unsafe fstatat(folder, name.cString, &status, AT_NO_AUTOMOUNT)
+    }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    size = Int64(status.st_size)
+    modified = Int64(status.st_mtim.tv_sec)
+    let format = status.st_mode & S_IFMT
+    isLink = format == S_IFLNK
+    kind = format == S_IFREG ? .file : format == S_IFDIR ? .folder : format == S_IFLNK ? .broken : .special
+  }
+
+  func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+}
+
+/// Paths as the kernel knows them.
+enum KernelPath {
+  /// Where an open file is now (`/proc/self/fd`), without symbolic links. A file that was deleted, or that is out of
+  /// reach of this process's root, has a text here that does not lead to it: compare before believing.
+  static func bytes(of descriptor: Int32, subject: String) throws(KernelError) -> [UInt8] {
+    try link(AT_FDCWD, FileName("/proc/self/fd/\(descriptor)"), subject: subject)
+  }
+
+  /// What a symbolic link says.
+  static func link(_ folder: Int32, _ name: FileName, subject: String) throws(KernelError) -> [UInt8] {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+    let length = try KernelError.check("readlinkat", subject) {
+      unsafe readlinkat(folder, name.cString, &buffer, buffer.count)
+    }
+    return buffer.prefix(length).map(UInt8.init(bitPattern:))
+  }
+
+  static func open(
+    _ name: FileName, in folder: Int32 = AT_FDCWD, _ flags: Int32, subject: String
+  ) throws(KernelError) -> Descriptor {
+    let number = try KernelError.check("openat", subject) { unsafe openat(folder, name.cString, flags | O_CLOEXEC) }
+    return Descriptor(owning: number)
+  }
+}
+
+/// glibc has these behind `_GNU_SOURCE`, which a Swift import does not set. The same on every architecture of Swift's.
+let O_PATH: Int32 = 0o10_000_000
+let AT_NO_AUTOMOUNT: Int32 = 0x800

@@ -1,0 +1,12 @@
+/// A key that the user pressed, whatever bytes their terminal sends for it.
+enum Key: Sendable, Equatable {
+  case up, down, left, right, home, end, pageUp, pageDown
+  case enter, escape, backspace, delete, tab, backTab
+  /// A control letter without a key of its own, in lower case: `control("u")`.
+  case control(Unicode.Scalar)
+  /// A character with Alt (Meta) held.
+  case alt(Unicode.Scalar)
+  case text(Unicode.Scalar)
+  /// A character out of a paste. Pastes never hold Enter: what was copied must not choose.
+  case pasted(Unicode.Scalar)
+}

@@ -1,0 +1,71 @@
+/// A terminal's size in characters.
+struct ScreenSize: Sendable, Equatable {
+  var columns: Int
+  var rows: Int
+}
+
+/// How the screen is divided; depends on the request and the size alone, so that nothing jumps while the user types.
+struct Layout: Sendable, Equatable {
+  let size: ScreenSize
+  let title: [DisplayText]
+  let quotation: [DisplayText]
+  /// An empty line between head and list, where there is room.
+  let hasGap: Bool
+  let hasHelp: Bool
+  /// 0 when the window is too small to choose in.
+  let listRows: Int
+
+  static let smallest = ScreenSize(columns: 24, rows: 8)
+
+  /// Whoever cannot see what they choose must not choose.
+  var isTooSmall: Bool { listRows == 0 }
+
+  init(_ request: PickerRequest, _ size: ScreenSize) {
+    self.size = size
+    guard size.columns >= Self.smallest.columns, size.rows >= Self.smallest.rows else {
+      title = []
+      quotation = []
+      hasGap = false
+      hasHelp = false
+      listRows = 0
+      return
+    }
+    let nameLimit = max(10, min(40, size.columns / 2))
+    title = Self.wrap(request.title(nameLimit: nameLimit), size.columns, lines: 4)
+    // Always there: the place, the filter, the message line.
+    var left = size.rows - title.count - 3
+    hasHelp = left >= 2
+    if hasHelp { left -= 1 }
+    let quoted = request.quotation.map { Self.wrap($0, size.columns, lines: size.rows >= 16 ? 3 : 1) } ?? []
+    quotation = left - quoted.count >= 3 ? quoted : []
+    left -= quotation.count
+    hasGap = size.rows >= 16
+    if hasGap { left -= 1 }
+    listRows = max(1, left)
+  }
+
+  /// Breaks a text at spaces; what is beyond the last line ends in an ellipsis.
+  static func wrap(_ text: String, _ columns: Int, lines limit: Int) -> [DisplayText] {
+    var lines: [DisplayText] = []
+    var rest = DisplayText(text).glyphs[...]
+    while !rest.isEmpty {
+      if lines.count == limit - 1 {
+        lines.append(DisplayText(glyphs: Array(rest)).keepingStart(columns))
+        break
+      }
+      var width = 0
+      var end = rest.startIndex
+      var space: Int?
+      while end < rest.endIndex, width + rest[end].width <= columns {
+        if rest[end].text == " " { space = end }
+        width += rest[end].width
+        end += 1
+      }
+      if end == rest.endIndex || rest[end].text == " " { space = end }
+      let cut = space ?? max(end, rest.startIndex + 1)
+      lines.append(DisplayText(glyphs: Array(rest[..<cut])))
+      rest = rest[cut...].drop { $0.text == " " }
+    }
+    return lines
+  }
+}

@@ -1,0 +1,68 @@
+/// How a piece of text looks.
+struct Style: Sendable, Equatable {
+  enum Colour: Int, Sendable { case yellow = 33, blue = 34, cyan = 36 }
+
+  var bold = false
+  var dim = false
+  var underline = false
+  var reverse = false
+  var colour: Colour?
+
+  static let plain = Style()
+  static let bold = Style(bold: true)
+  static let dim = Style(dim: true)
+
+  /// The sequence that turns it on after a reset. `NO_COLOR` is about colours: weight and reversal stay.
+  func sequence(colours: Bool) -> String {
+    var codes: [Int] = []
+    if bold { codes.append(1) }
+    if dim { codes.append(2) }
+    if underline { codes.append(4) }
+    if reverse { codes.append(7) }
+    if colours, let colour { codes.append(colour.rawValue) }
+    return codes.isEmpty ? "" : "\u{1B}[" + codes.map(String.init).joined(separator: ";") + "m"
+  }
+}
+
+/// One line of the screen: styled pieces from the left, nothing in them that a terminal would obey.
+struct Line: Sendable, Equatable {
+  struct Span: Sendable, Equatable {
+    var text: String
+    var style: Style
+  }
+
+  private(set) var spans: [Span] = []
+  private(set) var width = 0
+
+  init() {}
+
+  init(_ text: DisplayText, _ style: Style = .plain) { add(text, style) }
+
+  mutating func add(_ text: DisplayText, _ style: Style = .plain, emphasis: Style? = nil) {
+    for glyph in text.glyphs {
+      let look = glyph.emphasised ? emphasis ?? style : style
+      if let last = spans.last, last.style == look {
+        spans[spans.count - 1].text += glyph.text
+      } else {
+        spans.append(Span(text: glyph.text, style: look))
+      }
+      width += glyph.width
+    }
+  }
+
+  mutating func add(_ text: String, _ style: Style = .plain) { add(DisplayText(text), style) }
+
+  /// Spaces up to a column.
+  mutating func fill(to column: Int, _ style: Style = .plain) {
+    if column > width { add(String(repeating: " ", count: column - width), style) }
+  }
+
+  var plain: String { spans.map(\.text).joined() }
+
+  func encoded(colours: Bool) -> String {
+    spans.map { span in
+      let on = span.style.sequence(colours: colours)
+      return on.isEmpty ? span.text : on + span.text + "\u{1B}[0m"
+    }.joined()
+  }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import Kernel
+
+/// The folder that the picker shows, held open: names are looked up in it, not in what its path leads to by now.
+struct OpenFolder: Sendable {
+  let descriptor: Descriptor
+  /// For people.
+  let path: String
+  let isTop: Bool
+
+  init(_ path: String) throws(KernelError) {
+    try self.init(FileName(path), in: AT_FDCWD)
+  }
+
+  /// `O_DIRECTORY` makes the kernel refuse anything else before it could block. A link to a folder is followed.
+  private init(_ name: FileName, in folder: Int32) throws(KernelError) {
+    descriptor = try KernelPath.open(name, in: folder, O_RDONLY | O_DIRECTORY, subject: name.text)
+    path = String(
+      decoding: try KernelPath.bytes(of: descriptor.rawValue, subject: name.text), as: UTF8.self)
+    isTop = path == "/"
+  }
+
+  func entering(_ name: FileName) throws(KernelError) -> OpenFolder {
+    try OpenFolder(name, in: descriptor.rawValue)
+  }
+
+  func parent() throws(KernelError) -> OpenFolder { try OpenFolder(FileName(".."), in: descriptor.rawValue) }
+
+  /// The last component of `path`: where the cursor goes in the parent.
+  var name: FileName { FileName(String(path.split(separator: "/").last ?? "")) }
+
+  /// Text of the path above, for messages.
+  var parentPath: String { "/" + path.split(separator: "/").dropLast().joined(separator: "/") }
+
+  /// The wanted folder, or the nearest one above it that can be opened.
+  static func nearest(to path: String) throws(KernelError) -> OpenFolder {
+    var path = path.hasPrefix("/") && !path.utf8.contains(0) ? path : "/"
+    while true {
+      do throws(KernelError) {
+        let folder = try OpenFolder(path)
+        return folder
+      } catch {
+        if path == "/" { throw error }
+        path = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+      }
+    }
+  }
+
+  func open(_ target: Target) throws(KernelError) -> PickedDocument {
+    switch target {
+    case .here: try DocumentOpening.open(FileName("."), in: descriptor.rawValue)
+    case .entry(let name): try DocumentOpening.open(name, in: descriptor.rawValue)
+    }
+  }
+
+  /// Size, date and link of one row; empty when it is gone or out of reach.
+  func details(of entry: Entry) -> EntryDetails {
+    let status = try? FileStatus(of: entry.name, in: descriptor.rawValue)
+    var details = EntryDetails(size: status?.size, modified: status?.modified)
+    if entry.isLink, let target = try? KernelPath.link(descriptor.rawValue, entry.name, subject: "") {
+      details.linkTarget = String(decoding: target, as: UTF8.self)
+    }
+    return details
+  }
+}

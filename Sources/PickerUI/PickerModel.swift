@@ -1,0 +1,196 @@
+/// What the user points at: a name in the folder shown, or that folder itself.
+enum Target: Sendable, Hashable {
+  case here
+  case entry(FileName)
+}
+
+/// A document marked for choosing together with others; marks stay when the user goes to another folder.
+struct Mark: Sendable, Hashable {
+  let folder: String
+  let target: Target
+}
+
+/// What the model asks of the world; the driver does it and reports back.
+enum PickerEffect: Sendable, Equatable {
+  case enter(FileName)
+  case parent, top, home, reload
+  /// Open this one and finish.
+  case pick(Target)
+  /// Open this one and keep it; answered by `marked` or `say`.
+  case mark(Target)
+  case unmark(Mark)
+  case finishMarked
+  case cancel
+}
+
+/// The picker's whole state, as a value without I/O: keys go in (`press`), effects come out.
+///
+/// Always so, whatever was pressed: the cursor is on a row or the list is empty; the cursor is in sight; every
+/// mark was choosable.
+struct PickerModel: Sendable {
+  /// As many as travel in one message (`SCM_MAX_FD` is 253), with room to spare.
+  static let markLimit = 200
+
+  let request: PickerRequest
+  let rule: ChoiceRule
+
+  /// Absolute path of the folder shown; text for people.
+  private(set) var folder = "/"
+  private(set) var isTop = true
+  private(set) var entries: [Entry] = []
+  private(set) var filter = ""
+  private(set) var showsHidden = false
+  private(set) var marks: [Mark] = []
+  private(set) var message: String?
+  private(set) var details: [Int: EntryDetails] = [:]
+
+  /// Indexes into `entries` that match the filter, best first.
+  private(set) var matches: [Int] = []
+  /// The same in the folder's order.
+  private var candidates: [Int] = []
+
+  /// Row under the cursor; 0 when there are none.
+  private(set) var cursor = 0
+  /// First row in sight.
+  private(set) var scroll = 0
+  /// How many rows the list has room for.
+  private(set) var listRows = 1
+
+  init(_ request: PickerRequest) {
+    self.request = request
+    rule = ChoiceRule(request)
+  }
+
+  // MARK: - Rows
+
+  enum Row: Sendable, Equatable {
+    case here
+    case entry(Int)
+  }
+
+  /// “This folder” is a row of its own when folders are asked for.
+  var hasHereRow: Bool { request.kind == .folder && filter.isEmpty }
+  var rowCount: Int { matches.count + (hasHereRow ? 1 : 0) }
+
+  func row(at index: Int) -> Row? {
+    guard index >= 0, index < rowCount else { return nil }
+    if hasHereRow { return index == 0 ? .here : .entry(matches[index - 1]) }
+    return .entry(matches[index])
+  }
+
+  var visibleRows: Range<Int> { scroll..<min(rowCount, scroll + listRows) }
+
+  /// Entries in sight of which no details are known yet.
+  var wantedDetails: [Int] {
+    visibleRows.compactMap { index in
+      guard case .entry(let entry) = row(at: index), details[entry] == nil else { return nil }
+      return entry
+    }
+  }
+
+  func isMarked(_ target: Target) -> Bool { marks.contains(Mark(folder: folder, target: target)) }
+
+  /// Entries that are neither hidden nor kept from sight by the filter's absence.
+  var showableCount: Int { showsEverything ? entries.count : entries.count { !$0.name.isHidden } }
+  private var showsEverything: Bool { showsHidden || filter.hasPrefix(".") }
+
+  // MARK: - What the world reports
+
+  /// Another folder is shown. `entries` is sorted by `Entry.precedes`; the cursor goes to `selected` if it is there.
+  mutating func show(folder: String, isTop: Bool, entries: [Entry], selected: FileName? = nil) {
+    self.folder = folder
+    self.isTop = isTop
+    self.entries = entries
+    details = [:]
+    filter = ""
+    scroll = 0
+    refilter(narrowing: false)
+    moveCursor(to: selected)
+  }
+
+  /// The same folder, read again.
+  mutating func reload(entries: [Entry]) {
+    var selected: FileName?
+    if case .entry(let index) = row(at: cursor) { selected = self.entries[index].name }
+    self.entries = entries
+    details = [:]
+    refilter(narrowing: false)
+    moveCursor(to: selected)
+  }
+
+  mutating func resize(listRows: Int) {
+    self.listRows = max(1, listRows)
+    settle()
+  }
+
+  mutating func learn(_ known: EntryDetails, at entry: Int) { details[entry] = known }
+
+  /// A mark's document is open and acceptable.
+  mutating func marked(_ target: Target) {
+    let mark = Mark(folder: folder, target: target)
+    if !marks.contains(mark) { marks.append(mark) }
+    move(by: 1)
+  }
+
+  /// Says something on the message line, until the next key.
+  mutating func say(_ sentence: String?) { message = sentence }
+
+  // MARK: - Changes that keep the promises above
+
+  mutating func move(by rows: Int) {
+    cursor += rows
+    settle()
+  }
+
+  mutating func remove(mark: Mark) { marks.removeAll { $0 == mark } }
+
+  mutating func toggleHidden() {
+    showsHidden.toggle()
+    reload(entries: entries)
+  }
+
+  mutating func setFilter(_ text: String) {
+    let old = filter
+    filter = text
+    // Folding is not always prefix by prefix (accents reorder), so this is asked of the folded text.
+    let narrows = !old.isEmpty && Folding.fold(text).starts(with: Folding.fold(old))
+    refilter(narrowing: narrows)
+    cursor = 0
+    settle()
+  }
+
+  private mutating func refilter(narrowing: Bool) {
+    let needle = Folding.fold(filter)
+    if !narrowing {
+      let all = showsEverything
+      candidates = entries.indices.filter { all || !entries[$0].name.isHidden }
+    }
+    if needle.isEmpty {
+      matches = candidates
+      return
+    }
+    var tiers: [[Int]] = Array(repeating: [], count: MatchTier.allCases.count)
+    var found: [Int] = []
+    for index in candidates {
+      guard let tier = FilterMatch.tier(of: needle, in: entries[index].folded) else { continue }
+      tiers[tier.rawValue].append(index)
+      found.append(index)
+    }
+    candidates = found
+    matches = Array(tiers.joined())
+  }
+
+  private mutating func moveCursor(to name: FileName?) {
+    cursor = 0
+    if let name, let match = matches.firstIndex(where: { entries[$0].name == name }) {
+      cursor = match + (hasHereRow ? 1 : 0)
+    }
+    settle()
+  }
+
+  /// Brings cursor and scroll back into their ranges.
+  private mutating func settle() {
+    cursor = max(0, min(cursor, rowCount - 1))
+    scroll = max(min(scroll, cursor, rowCount - listRows), cursor - listRows + 1, 0)
+  }
+}

@@ -1,0 +1,64 @@
+package import Kernel
+
+/// What an app asks the user for, as the broker accepted it.
+///
+/// Everything in it that the app wrote (`appName`, `message`, `types`) is untrusted: whoever shows it neutralises it.
+package struct PickerRequest: Sendable, Equatable {
+  /// What may be chosen.
+  package enum Kind: Sendable, Equatable { case file, folder }
+  /// What the app will be able to do with the choice.
+  package enum Access: Sendable, Equatable { case readOnly, readWrite }
+
+  /// The asking app's name, as its bundle has it.
+  package var appName: String
+  /// The app's own words; shown as a quotation, on lines of its own.
+  package var message: String?
+  /// Whether more than one document may be chosen (`PCK-8`).
+  package var multiple: Bool
+  package var kind: Kind
+  package var access: Access
+  /// File name extensions, without dot, that may be chosen (`PCK-7`); nil or empty: any. Only files have them.
+  package var types: [String]?
+  /// Absolute path of the folder to begin in. The picker goes to the nearest folder above it that can be listed.
+  package var startFolder: String
+
+  package init(
+    appName: String, message: String? = nil, multiple: Bool = false, kind: Kind = .file, access: Access = .readWrite,
+    types: [String]? = nil, startFolder: String
+  ) {
+    self.appName = appName
+    self.message = message
+    self.multiple = multiple
+    self.kind = kind
+    self.access = access
+    self.types = types
+    self.startFolder = startFolder
+  }
+}
+
+/// A document that the user chose, held open since the moment of the choice.
+package struct PickedDocument: Sendable {
+  /// Absolute path without symbolic links at the time of the choice. For people and records; `descriptor` is the truth.
+  package let path: String
+  /// The document itself, opened `O_PATH | O_NOFOLLOW | O_CLOEXEC`: never a symbolic link.
+  package let descriptor: Descriptor
+  /// Whether it is a regular file or a folder; nothing else is ever a document.
+  package let kind: PickerRequest.Kind
+
+  package init(path: String, descriptor: Descriptor, kind: PickerRequest.Kind) {
+    self.path = path
+    self.descriptor = descriptor
+    self.kind = kind
+  }
+
+  /// The last component of `path`.
+  package var name: String { path == "/" ? "/" : String(path.split(separator: "/").last ?? "/") }
+}
+
+/// How a picker ended (`PCK-8`, `PCK-9`).
+package enum PickerOutcome: Sendable {
+  /// One document, or one or more when `PickerRequest.multiple`, in the order in which they were chosen.
+  case picked([PickedDocument])
+  /// The user chose nothing.
+  case cancelled
+}

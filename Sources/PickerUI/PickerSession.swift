@@ -1,0 +1,164 @@
+import Foundation
+import Kernel
+
+/// One run of the terminal picker: carries the model's effects out and draws it.
+struct PickerSession {
+  private let device: TerminalDevice
+  private let home: String?
+  private let colours: Bool
+  private let choosesFrom: ContinuousClock.Instant
+
+  private var model: PickerModel
+  private var folder: OpenFolder
+  private var decoder: KeyDecoder
+  /// What was marked, open since then.
+  private var opened: [Mark: PickedDocument] = [:]
+  private var drawn: [String] = []
+  private var size = ScreenSize(columns: 0, rows: 0)
+
+  /// Within this time the rest of an escape sequence is here; Escape alone is answered after it.
+  private static let escapeMilliseconds: Int32 = 50
+  /// How often the window's size is looked at.
+  private static let sizeMilliseconds: Int32 = 200
+
+  init(
+    device: TerminalDevice, request: PickerRequest, folder: OpenFolder, home: String?, colours: Bool,
+    choosesFrom: ContinuousClock.Instant
+  ) {
+    self.device = device
+    self.home = home
+    self.colours = colours
+    self.choosesFrom = choosesFrom
+    self.folder = folder
+    model = PickerModel(request)
+    decoder = KeyDecoder(erase: device.eraseByte)
+  }
+
+  mutating func run(abandoned: Int32?, refuse: (PickedDocument) -> String?) throws -> PickerOutcome {
+    start()
+    while true {
+      try draw()
+      let wait = decoder.isWaiting ? Self.escapeMilliseconds : Self.sizeMilliseconds
+      let keys: [Key]
+      switch try device.read(milliseconds: wait, abandoned: abandoned) {
+      case .bytes(let bytes): keys = decoder.feed(bytes)
+      case .nothing: keys = decoder.isWaiting ? decoder.timeout() : []
+      case .end, .abandoned: return .cancelled
+      }
+      for key in keys where isHeard(key) {
+        if let effect = model.press(key), let outcome = perform(effect, refuse) { return outcome }
+      }
+    }
+  }
+
+  /// Keys that choose are not heard before the user can have seen what they would choose.
+  private mutating func isHeard(_ key: Key) -> Bool {
+    if key == .escape || key == .control("c") { return true }
+    if Layout(model.request, device.size()).isTooSmall { return false }
+    let chooses = [.enter, .tab, .text(" ")].contains(key)
+    if chooses && ContinuousClock.now < choosesFrom {
+      model.say("The picker has only just opened: look, then press that again.")
+      return false
+    }
+    return true
+  }
+
+  // MARK: - Drawing
+
+  private mutating func draw() throws(KernelError) {
+    let now = device.size()
+    let layout = Layout(model.request, now)
+    model.resize(listRows: layout.listRows)
+    for index in model.wantedDetails {
+      model.learn(folder.details(of: model.entries[index]), at: index)
+    }
+    let lines = Screen.lines(model, layout, now: Int64(Date().timeIntervalSince1970), home: home)
+      .map { $0.encoded(colours: colours) }
+    var output = ""
+    if now != size {
+      output = "\u{1B}[2J"
+      drawn = []
+      size = now
+    }
+    for (index, line) in lines.enumerated() where index >= drawn.count || drawn[index] != line {
+      output += "\u{1B}[\(index + 1);1H" + line + "\u{1B}[K"
+    }
+    drawn = lines
+    try device.write(output)
+  }
+
+  // MARK: - Effects
+
+  private mutating func perform(_ effect: PickerEffect, _ refuse: (PickedDocument) -> String?) -> PickerOutcome? {
+    switch effect {
+    case .cancel: return .cancelled
+    case .enter(let name): change(name.text) { shown throws(KernelError) in try shown.entering(name) }
+    case .parent:
+      change(folder.parentPath, selecting: folder.name) { shown throws(KernelError) in try shown.parent() }
+    case .top: change("/") { _ throws(KernelError) in try OpenFolder("/") }
+    case .home:
+      let home = home ?? "/"
+      change(home) { _ throws(KernelError) in try OpenFolder(home) }
+    case .reload:
+      do throws(KernelError) { model.reload(entries: try folder.entries()) } catch { say(error, folder.path) }
+    case .pick(let target):
+      if let document = open(target, refuse) { return .picked([document]) }
+    case .mark(let target):
+      if let document = open(target, refuse) {
+        opened[Mark(folder: model.folder, target: target)] = document
+        model.marked(target)
+      }
+    case .unmark(let mark): opened[mark] = nil
+    case .finishMarked: return .picked(model.marks.compactMap { opened[$0] })
+    }
+    return nil
+  }
+
+  /// Shows the first folder, or the nearest above it that can be listed.
+  private mutating func start() {
+    while true {
+      do throws(KernelError) {
+        try show(folder)
+        return
+      } catch {
+        guard !folder.isTop, let above = try? folder.parent() else { return say(error, folder.path) }
+        folder = above
+      }
+    }
+  }
+
+  private mutating func change(
+    _ name: String, selecting: FileName? = nil, to next: (OpenFolder) throws(KernelError) -> OpenFolder
+  ) {
+    do throws(KernelError) {
+      try show(try next(folder), selecting: selecting)
+    } catch {
+      say(error, name)
+    }
+  }
+
+  private mutating func show(_ next: OpenFolder, selecting: FileName? = nil) throws(KernelError) {
+    let entries = try next.entries()
+    folder = next
+    model.show(folder: next.path, isTop: next.isTop, entries: entries, selected: selecting)
+  }
+
+  private mutating func open(_ target: Target, _ refuse: (PickedDocument) -> String?) -> PickedDocument? {
+    do throws(KernelError) {
+      let document = try folder.open(target)
+      // Asked again of what is open: between listing and choosing, the name may have come to mean something else.
+      if let refusal = model.rule.refusal(of: document) ?? refuse(document) {
+        model.say(refusal)
+        return nil
+      }
+      return document
+    } catch {
+      if case .entry(let name) = target { say(error, name.text) } else { say(error, folder.path) }
+      return nil
+    }
+  }
+
+  private mutating func say(_ error: KernelError, _ name: String) {
+    model.say(DocumentOpening.sentence(error, name))
+  }
+}

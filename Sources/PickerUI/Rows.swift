@@ -1,0 +1,82 @@
+/// The lines of the list: cursor, mark, name, size, age.
+struct Rows {
+  let model: PickerModel
+  let columns: Int
+  let now: Int64
+
+  private static let sizeWidth = 6
+  private static let ageWidth = 13
+
+  private var showsSize: Bool { columns >= 36 }
+  private var showsAge: Bool { columns >= 64 }
+
+  func line(_ index: Int) -> Line {
+    guard let row = model.row(at: index) else { return Line() }
+    let underCursor = index == model.cursor
+    var base = Style(reverse: underCursor)
+    var line = Line()
+    switch row {
+    case .here:
+      lead(&line, base, underCursor, .here)
+      line.add(". (this folder)", base)
+    case .entry(let index):
+      let entry = model.entries[index]
+      base.dim = entry.kind != .folder && !model.rule.allows(entry.kind, named: entry.realName)
+      lead(&line, base, underCursor, .entry(entry.name))
+      name(&line, entry, base, details: model.details[index])
+      columnsOfDetails(&line, entry, base, details: model.details[index])
+    }
+    if underCursor { line.fill(to: columns, base) }
+    return line
+  }
+
+  private func lead(_ line: inout Line, _ base: Style, _ underCursor: Bool, _ target: Target) {
+    line.add(underCursor ? "▸" : " ", base)
+    if model.request.multiple { line.add(model.isMarked(target) ? "✓" : " ", base) }
+    line.add(" ", base)
+  }
+
+  private func name(_ line: inout Line, _ entry: Entry, _ base: Style, details: EntryDetails?) {
+    var style = base
+    var matched = base
+    matched.underline = true
+    matched.bold = true
+    if entry.kind == .folder {
+      style.bold = true
+      style.colour = .blue
+      matched.colour = .blue
+    }
+    let text = entry.name.text
+    let room = max(1, columns - line.width - detailsWidth - 1)
+    let suffix = entry.kind == .folder ? "/" : ""
+    let shown = DisplayText(text, emphasis: FilterMatch.matchedCharacters(of: model.filter, in: text))
+      .keepingMiddle(max(1, room - suffix.count))
+    line.add(shown, style, emphasis: matched)
+    line.add(suffix, style)
+    let left = room - shown.width - suffix.count
+    if let target = details?.linkTarget, left >= 8 {
+      var aside = base
+      aside.dim = true
+      line.add(" → ", aside)
+      line.add(DisplayText(target).keepingEnd(left - 3), aside)
+    }
+  }
+
+  private var detailsWidth: Int {
+    (showsSize ? 2 + Self.sizeWidth : 0) + (showsAge ? 2 + Self.ageWidth : 0)
+  }
+
+  private func columnsOfDetails(_ line: inout Line, _ entry: Entry, _ base: Style, details: EntryDetails?) {
+    guard showsSize else { return }
+    var style = base
+    style.dim = true
+    let size = entry.kind == .file ? details?.size.map(Measure.size) ?? "" : ""
+    let sizeEnd = columns - 1 - (showsAge ? 2 + Self.ageWidth : 0)
+    line.fill(to: sizeEnd - size.count, base)
+    line.add(size, style)
+    guard showsAge, let modified = details?.modified else { return }
+    let age = Measure.age(of: modified, now: now)
+    line.fill(to: columns - 1 - age.count, base)
+    line.add(age, style)
+  }
+}

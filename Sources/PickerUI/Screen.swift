@@ -1,0 +1,122 @@
+/// The picture: model and size in, lines out.
+enum Screen {
+  /// Exactly `layout.size.rows` lines, none wider than the screen.
+  ///
+  /// - Parameters:
+  ///   - now: seconds since 1970, for ages.
+  ///   - home: the home folder, shown as `~`.
+  static func lines(_ model: PickerModel, _ layout: Layout, now: Int64, home: String?) -> [Line] {
+    let columns = layout.size.columns
+    if layout.isTooSmall { return tooSmall(layout.size) }
+    var lines = layout.title.map { Line($0, .bold) }
+    lines += layout.quotation.map { Line($0, .dim) }
+    lines.append(place(model, columns, home))
+    lines.append(filter(model, columns))
+    if layout.hasGap { lines.append(Line()) }
+    let rows = Rows(model: model, columns: columns, now: now)
+    var list = model.visibleRows.map(rows.line)
+    if model.rowCount == 0 { list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim)) }
+    list += Array(repeating: Line(), count: max(0, layout.listRows - list.count))
+    lines += list
+    lines += foot(model, layout)
+    return lines
+  }
+
+  private static func tooSmall(_ size: ScreenSize) -> [Line] {
+    let sentence = "This window is too small to choose in. Enlarge it, or press Esc to cancel."
+    let lines = Layout.wrap(sentence, max(1, size.columns), lines: max(1, size.rows)).map { Line($0) }
+    return lines + Array(repeating: Line(), count: max(0, size.rows - lines.count))
+  }
+
+  private static func place(_ model: PickerModel, _ columns: Int, _ home: String?) -> Line {
+    let total = model.showableCount
+    let count =
+      model.filter.isEmpty ? Measure.count(total, "item") : "\(model.matches.count) of \(total)"
+    let path = DisplayText(Measure.place(model.folder, home: home)).keepingEnd(columns - count.count - 2)
+    var line = Line(path, Style(bold: true, colour: .cyan))
+    line.fill(to: columns - count.count)
+    line.add(count, .dim)
+    return line
+  }
+
+  private static func filter(_ model: PickerModel, _ columns: Int) -> Line {
+    var line = Line()
+    if model.filter.isEmpty {
+      line.add("Type to filter", .dim)
+    } else {
+      line.add("Filter: ", .dim)
+      line.add(DisplayText(model.filter).keepingEnd(columns - 9))
+      line.add(" ", Style(reverse: true))
+    }
+    if let types = model.rule.typeList {
+      let note = DisplayText("only " + types).keepingStart(max(0, columns - line.width - 2))
+      if note.width > 8 {
+        line.fill(to: columns - note.width)
+        line.add(note, .dim)
+      }
+    }
+    return line
+  }
+
+  private static func emptiness(_ model: PickerModel) -> String {
+    if !model.filter.isEmpty { return "Nothing here matches \(DisplayText.quoted(model.filter, limit: 24))." }
+    if model.entries.isEmpty { return "This folder is empty." }
+    return "Only hidden files here; Ctrl-H shows them."
+  }
+
+  // MARK: - Foot
+
+  private static func foot(_ model: PickerModel, _ layout: Layout) -> [Line] {
+    let columns = layout.size.columns
+    let room = layout.hasHelp ? 2 : 1
+    var lines: [Line] = []
+    if let message = model.message {
+      // A long message takes the help line's place rather than lose its end.
+      lines = Layout.wrap(message, columns, lines: room).map { Line($0, Style(bold: true, colour: .yellow)) }
+    } else if !model.marks.isEmpty {
+      let names = model.marks.map { mark in
+        switch mark.target {
+        case .here: DisplayText(mark.folder).plain
+        case .entry(let name): DisplayText(name.text).plain
+        }
+      }
+      let text = "Marked: " + names.joined(separator: ", ")
+      lines = [Line(DisplayText(text).keepingStart(columns), Style(colour: .yellow))]
+    } else {
+      lines = [Line()]
+    }
+    if lines.count < room { lines.append(help(model, columns)) }
+    return lines
+  }
+
+  /// As many hints as fit, the most needed first.
+  private static func help(_ model: PickerModel, _ columns: Int) -> Line {
+    var hints: [String] = []
+    if let choice = whatEnterDoes(model) { hints.append("Enter " + choice) }
+    hints.append("Esc cancel")
+    if model.request.multiple { hints.append("Tab mark") }
+    if !model.isTop { hints.append("← parent") }
+    hints.append("↑↓ move")
+    hints.append(model.showsHidden ? "Ctrl-H hide hidden" : "Ctrl-H show hidden")
+    var line = Line()
+    for hint in hints {
+      let piece = DisplayText((line.width == 0 ? "" : " · ") + hint)
+      if line.width + piece.width > columns { break }
+      line.add(piece, .dim)
+    }
+    return line
+  }
+
+  private static func whatEnterDoes(_ model: PickerModel) -> String? {
+    let row = model.row(at: model.cursor)
+    if case .entry(let index) = row, model.entries[index].kind == .folder { return "open folder" }
+    if !model.marks.isEmpty { return "choose the \(model.marks.count) marked" }
+    switch row {
+    case nil: return nil
+    case .here: return "choose this folder"
+    case .entry(let index):
+      let entry = model.entries[index]
+      return model.rule.allows(entry.kind, named: entry.realName) ? "choose" : nil
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Kernel
+
+/// Stands in for the user (`PCK-22`): answers each request with the next answer of a script, under the same rules and
+/// by the same opening as the terminal picker.
+package struct ScriptedPicker: Sendable {
+  package enum Answer: Sendable, Equatable {
+    /// Paths to choose; relative ones from the current folder of this process.
+    case pick([String])
+    case cancel
+  }
+
+  private var answers: ArraySlice<Answer>
+  private var used = 0
+
+  package init(answers: [Answer]) { self.answers = answers[...] }
+  package init(picks: [[String]]) { self.init(answers: picks.map(Answer.pick)) }
+
+  /// How many answers are left.
+  package var remaining: Int { answers.count }
+
+  /// The next answer. An answer that does not fit the request is used up and is an error: a script that is wrong
+  /// should not go on as if it were right.
+  package mutating func next(for request: PickerRequest) -> Result<PickerOutcome, PickerError> {
+    used += 1
+    guard let answer = answers.popFirst() else {
+      let asked = DisplayText.quoted(request.appName)
+      return .failure(
+        PickerError("\(asked) asks for \(request.wanted), and the script has no answer left (it had \(used - 1))."))
+    }
+    switch answer {
+    case .cancel: return .success(.cancelled)
+    case .pick(let paths):
+      do throws(PickerError) {
+        return .success(.picked(try open(paths, for: request)))
+      } catch {
+        return .failure(PickerError("Answer \(used): \(error)"))
+      }
+    }
+  }
+
+  private func open(_ paths: [String], for request: PickerRequest) throws(PickerError) -> [PickedDocument] {
+    if paths.isEmpty { throw PickerError("it picks nothing; name a path, or cancel.") }
+    if paths.count > 1 && !request.multiple {
+      throw PickerError("the app asks for one \(request.kind == .file ? "document" : "folder"), and \(paths.count) are given.")
+    }
+    if paths.count > PickerModel.markLimit {
+      throw PickerError("no more than \(PickerModel.markLimit) can be chosen at once, and \(paths.count) are given.")
+    }
+    let rule = ChoiceRule(request)
+    var documents: [PickedDocument] = []
+    for path in paths {
+      do {
+        let document = try DocumentOpening.open(path)
+        if let refusal = rule.refusal(of: document) { throw PickerError(refusal) }
+        documents.append(document)
+      } catch let error as KernelError {
+        throw PickerError(DocumentOpening.sentence(error, path))
+      } catch {
+        throw PickerError("\(error)")
+      }
+    }
+    return documents
+  }
+}
+
+extension ChoiceRule {
+  /// The same question about what is open: by its real name, not by that of a link that led to it.
+  func refusal(of document: PickedDocument) -> String? {
+    refusal(of: document.kind == .file ? .file : .folder, named: document.name)
+  }
+}

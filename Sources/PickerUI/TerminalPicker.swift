@@ -1,0 +1,61 @@
+import Foundation
+import Kernel
+import Glibc
+
+/// The document picker on the user's terminal. Trusted: it runs outside every sandbox, and the app that asks sees
+/// neither what is shown nor what is typed.
+package struct TerminalPicker: Sendable {
+  /// What gives the screen back: usual text, pastes unmarked, lines that wrap, a cursor, and the screen as it was.
+  /// For whoever must restore the terminal in the picker's place, after a signal.
+  package static let restoreSequence = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+  /// Its opposite. Lines do not wrap: where picker and terminal disagree about a character's width, one line is
+  /// wrong, and not the whole screen.
+  static let takeSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[0m\u{1B}[2J"
+
+  private let input: Int32
+  private let output: Int32
+  private let settling: Duration
+  private let environment: [String: String]
+
+  /// - Parameters:
+  ///   - input, output: the user's terminal; both stay the caller's.
+  ///   - settling: for so long after appearing, the picker chooses nothing. An app decides when the picker opens, and
+  ///     must not be able to catch an Enter that was meant for something else.
+  ///   - environment: `HOME`, `NO_COLOR` and `TERM` are looked at.
+  package init(
+    input: Int32, output: Int32, settling: Duration = .milliseconds(300),
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
+    self.input = input
+    self.output = output
+    self.settling = settling
+    self.environment = environment
+  }
+
+  /// Asks the user; returns when they have chosen or cancelled. The terminal is given back however this ends.
+  ///
+  /// - Parameters:
+  ///   - abandoned: a descriptor that becomes readable, or hangs up, when nobody waits for the answer any more (the
+  ///     asking process's pidfd): the picker closes, cancelled.
+  ///   - refuse: why this document may not be handed out, as a sentence for the user, who then chooses again; nil when it may.
+  /// - Throws: `PickerError` when there is no terminal to draw on, `KernelError` when it fails meanwhile.
+  package func run(
+    _ request: PickerRequest, abandoned: Int32? = nil, refuse: (PickedDocument) -> String? = { _ in nil }
+  ) throws -> PickerOutcome {
+    guard isatty(input) == 1, isatty(output) == 1 else {
+      throw PickerError("There is no terminal to show the document picker on.")
+    }
+    if environment["TERM"] == "dumb" {
+      throw PickerError("The terminal cannot show the document picker: it calls itself “dumb” (TERM).")
+    }
+    let folder = try OpenFolder.nearest(to: request.startFolder)
+    let device = try TerminalDevice(input: input, output: output)
+    defer { device.restore() }
+    try device.write(Self.takeSequence)
+    var session = PickerSession(
+      device: device, request: request, folder: folder,
+      home: environment["HOME"].flatMap { $0.hasPrefix("/") && $0 != "/" ? $0 : nil },
+      colours: (environment["NO_COLOR"] ?? "").isEmpty, choosesFrom: .now + settling)
+    return try session.run(abandoned: abandoned, refuse: refuse)
+  }
+}

@@ -1,0 +1,59 @@
+/// The policies that are there without any file on disk.
+///
+/// The texts are those of `Policies/*.toml`, which are the ones to edit; a test sees to it that the two are the same.
+package enum BuiltinPolicies {
+  /// File name without `.toml`, and text.
+  package static let all: [String: String] = [
+    "default": defaultText,
+    "stress": stressText,
+    "teach": teachText,
+  ]
+
+  private static let defaultText = #"""
+    # What an app gets when no policy is named.
+
+    description = "One document at a time; the network only for apps that ask for it in their entitlements"
+
+    [scopes]
+    # How many documents an app may have access to at once: 1 to 100000, or a name for a number:
+    # "teach" (8), "default" (256), "stress" (4096).
+    limit = "default"
+    # A picked document leaves a reference in the container's Documents folder, so that the app finds it again.
+    references = true
+
+    [environment]
+    # What a program needs to speak the user's language and use their terminal; nothing that says who they are.
+    pass = ["LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "TZ"]
+
+    [network]
+    # "none", "host", or "entitlement": as the app's Entitlements.plist asks.
+    access = "entitlement"
+
+    [files]
+    # Programs in the container, its tmp and granted folders cannot be run.
+    execute = false
+
+    """#
+
+  private static let stressText = #"""
+    # For measurements and soak tests: a limit that only a leak meets.
+
+    description = "The default with a limit of 4096 scopes, for tests under load"
+    inherits = "default"
+
+    [scopes]
+    limit = "stress"
+
+    """#
+
+  private static let teachText = #"""
+    # For lessons: the limit on scopes is so low that one meets it.
+
+    description = "The default with a limit of 8 scopes, for lessons about balancing start and stop"
+    inherits = "default"
+
+    [scopes]
+    limit = "teach"
+
+    """#
+}

@@ -1,0 +1,80 @@
+package import AppModel
+
+/// What one launch of an app may do: a policy, all of its inheritance resolved, joined with what the app asks for.
+///
+/// Plain values. Whoever carries them out finds nothing left to decide here.
+package struct Capabilities: Equatable, Sendable, Codable {
+  package enum Network: String, Equatable, Sendable, Codable {
+    /// A network namespace of its own, with nothing in it.
+    case none
+    /// The host's network.
+    case host
+  }
+
+  /// Ceilings on what the app's processes use. `nil` leaves the launcher's own in place.
+  package struct Limits: Equatable, Sendable, Codable {
+    /// Processes and threads (`RLIMIT_NPROC`).
+    package var processes: Int?
+    /// Open descriptors of one process (`RLIMIT_NOFILE`).
+    package var openFiles: Int?
+    /// Bytes of the largest file that may be written (`RLIMIT_FSIZE`).
+    package var fileSize: Int?
+
+    package init(processes: Int? = nil, openFiles: Int? = nil, fileSize: Int? = nil) {
+      self.processes = processes
+      self.openFiles = openFiles
+      self.fileSize = fileSize
+    }
+  }
+
+  /// How many documents may have an active scope at once in one app instance (LIM-1).
+  package var scopeLimit: Int
+  /// Whether a pick writes a document reference into the container's `Documents` (PCK-1).
+  package var references: Bool
+  /// Host folders shown read-only at the same path, in addition to the system's. Absolute and normal in form; what
+  /// they are on the host (a link, missing) has not been looked at.
+  package var readOnlyPaths: [String]
+  /// Names of variables copied from the launcher's environment; one ending in `*` stands for all that begin so.
+  package var environmentPass: [String]
+  /// Variables set for the app. They win over ``environmentPass``.
+  package var environmentSet: [String: String]
+  package var network: Network
+  /// Whether files in the container, its tmp and granted folders may be executed (SBX-8).
+  package var execute: Bool
+  package var limits: Limits
+  /// The policy that this came from, for messages and the audit log.
+  package var policyName: String
+
+  /// - Parameter entitlements: what the app asks for. A network entitlement of either direction opens the host's
+  ///   network under `access = "entitlement"` and changes nothing under the other two: the network namespace that it
+  ///   opens knows no directions.
+  package init(policy: Policy, entitlements: Entitlements) {
+    let settings = policy.settings
+    scopeLimit = settings.scopeLimit
+    references = settings.references
+    readOnlyPaths = settings.readOnlyPaths
+    environmentPass = settings.environmentPass
+    environmentSet = settings.environmentSet
+    network =
+      switch settings.network {
+      case .none: .none
+      case .host: .host
+      case .entitlement: entitlements.networkClient || entitlements.networkServer ? .host : .none
+      }
+    execute = settings.execute
+    limits = settings.limits
+    policyName = policy.name
+  }
+
+  /// The environment that an app gets from the launcher's, before what the sandbox itself sets (`HOME`, `TMPDIR`,
+  /// `AMBIT_ADDRESS`…).
+  ///
+  /// Variables that a policy may not name are not passed either, whatever pattern they match.
+  package func environment(from launcher: [String: String]) -> [String: String] {
+    var result = launcher.filter { name, _ in
+      EnvironmentName.check(name) == nil && environmentPass.contains { EnvironmentName.matches($0, name) }
+    }
+    for (name, value) in environmentSet { result[name] = value }
+    return result
+  }
+}

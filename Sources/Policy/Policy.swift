@@ -1,0 +1,49 @@
+/// A policy with its inheritance resolved.
+package struct Policy: Equatable, Sendable {
+  /// The name that it was asked for by, or its file's name without `.toml`.
+  package let name: String
+  /// The file it was read from, or `built-in:NAME`.
+  package let file: String
+  package let description: String?
+  /// The files that went into it, nearest first; ``file`` is the first.
+  package let lineage: [String]
+  package let settings: PolicySettings
+
+  package init(name: String, file: String, description: String?, lineage: [String], settings: PolicySettings) {
+    self.name = name
+    self.file = file
+    self.description = description
+    self.lineage = lineage
+    self.settings = settings
+  }
+}
+
+/// Who decides about the network.
+package enum NetworkAccess: String, CaseIterable, Equatable, Sendable, Codable {
+  case none, host
+  /// The app's own entitlements.
+  case entitlement
+}
+
+/// Everything that a policy decides.
+package struct PolicySettings: Equatable, Sendable {
+  package var scopeLimit: Int
+  package var references: Bool
+  package var readOnlyPaths: [String]
+  package var environmentPass: [String]
+  package var environmentSet: [String: String]
+  package var network: NetworkAccess
+  package var execute: Bool
+  package var limits: Capabilities.Limits
+
+  /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
+  package static let closed = PolicySettings(
+    scopeLimit: ScopeLimit.presets["default"] ?? 256, references: true, readOnlyPaths: [], environmentPass: [],
+    environmentSet: [:], network: .none, execute: false, limits: Capabilities.Limits())
+}
+
+/// The range of `scopes.limit`, and its names.
+package enum ScopeLimit {
+  package static let range = 1...100_000
+  package static let presets = ["teach": 8, "default": 256, "stress": 4096]
+}

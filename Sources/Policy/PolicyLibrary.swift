@@ -1,0 +1,115 @@
+internal import AppModel
+package import Foundation
+
+/// Finds policies by name or path, and resolves what they inherit.
+package struct PolicyLibrary: Sendable {
+  /// The folders in which `NAME.toml` is looked for, in this order, before the built-in policies.
+  package let directories: [URL]
+
+  package init(directories: [URL]) { self.directories = directories }
+
+  /// Loads a policy with everything that it inherits.
+  ///
+  /// - Parameter nameOrPath: a name (no `/`, no `.toml` at its end), or else the path of a file.
+  package func load(_ nameOrPath: String) throws(PolicyError) -> Policy {
+    if Self.isPath(nameOrPath) {
+      let name = nameOrPath.split(separator: "/").last.map(String.init) ?? nameOrPath
+      let stem = name.hasSuffix(".toml") ? String(name.dropLast(".toml".count)) : name
+      return try resolve(file: try PolicySource(file: nameOrPath), name: stem)
+    }
+    guard Self.problem(withName: nameOrPath) == nil, let source = try find(nameOrPath, after: nil) else {
+      throw .unknownName(name: nameOrPath, known: names, searched: directories.map(\.path))
+    }
+    return try resolve(file: source, name: nameOrPath)
+  }
+
+  /// The names there are, sorted: in the folders, and built in.
+  package var names: [String] {
+    var names = Set(BuiltinPolicies.all.keys)
+    for directory in directories {
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+      for file in files where file.hasSuffix(".toml") {
+        let name = String(file.dropLast(".toml".count))
+        if Self.problem(withName: name) == nil { names.insert(name) }
+      }
+    }
+    return names.sorted()
+  }
+
+  /// Whether a command line's word is a path rather than a name.
+  package static func isPath(_ nameOrPath: String) -> Bool {
+    nameOrPath.utf8.contains(UInt8(ascii: "/")) || nameOrPath.hasSuffix(".toml")
+  }
+
+  /// Why a text cannot be a policy's name, as the end of a sentence; `nil` when it can.
+  static func problem(withName name: String) -> String? {
+    if name.isEmpty { return "it is empty" }
+    if isPath(name) { return "a path is not taken here; put the file into a policy folder and name it without .toml" }
+    if name.hasPrefix(".") { return "a name cannot begin with '.'" }
+    if name.utf8.count > 200 { return "it is longer than 200 bytes" }
+    if name.unicodeScalars.contains(where: \.changesTerminal) { return "it has control characters" }
+    return nil
+  }
+
+  // MARK: - Resolving
+
+  /// Follows `inherits` to its end, then lays each file over the one that it inherits from.
+  private func resolve(file source: PolicySource, name: String) throws(PolicyError) -> Policy {
+    var chain: [(source: PolicySource, overrides: PolicyOverrides)] = []
+    var next: PolicySource? = source
+    while let source = next {
+      let top: TOMLReader
+      let overrides: PolicyOverrides
+      do {
+        top = try StrictTOML.parse(source.bytes, file: source.file)
+        overrides = try PolicyOverrides(top)
+      } catch {
+        throw .invalid(error)
+      }
+      chain.append((source, overrides))
+      next = nil
+      guard let parent = overrides.inherits else { continue }
+      // A file that inherits its own name means the one that it stands before: so a user's default.toml can be the
+      // built-in one with a few changes.
+      guard let found = try find(parent, after: parent == source.name ? source.place : nil) else {
+        throw .invalid(top.error("inherits", Self.missing(parent, of: source, known: names, in: directories)))
+      }
+      if chain.contains(where: { $0.source.file == found.file }) {
+        let circle = (chain.map(\.source.file) + [found.file]).joined(separator: " → ")
+        throw .invalid(top.error("inherits", "goes round in a circle: \(circle); take one of the steps out"))
+      }
+      next = found
+    }
+    let settings = chain.reversed().reduce(PolicySettings.closed) { $0.overridden(by: $1.overrides) }
+    return Policy(
+      name: name, file: source.file, description: chain.first?.overrides.description,
+      lineage: chain.map(\.source.file), settings: settings)
+  }
+
+  private static func missing(
+    _ parent: String, of source: PolicySource, known: [String], in directories: [URL]
+  ) -> String {
+    parent == source.name
+      ? "names the policy itself, and there is no other called \(parent.quoted) that it stands before; take it out"
+      : "names no policy: there is none called \(parent.quoted)"
+        + PolicyError.hint(parent, known, directories.map(\.path))
+  }
+
+  /// - Parameter place: look only behind this one; `nil` for everywhere.
+  private func find(_ name: String, after place: PolicySource.Place?) throws(PolicyError) -> PolicySource? {
+    let start: Int
+    switch place {
+    case nil, .path: start = 0
+    case .directory(let index): start = index + 1
+    case .builtin: return nil
+    }
+    for (index, directory) in directories.enumerated().dropFirst(start) {
+      let path = directory.appendingPathComponent("\(name).toml", isDirectory: false).path
+      if let bytes = try PolicySource.read(path) {
+        return PolicySource(name: name, file: path, place: .directory(index), bytes: bytes)
+      }
+    }
+    guard let text = BuiltinPolicies.all[name] else { return nil }
+    return PolicySource(name: name, file: "built-in:\(name)", place: .builtin, bytes: Array(text.utf8))
+  }
+}

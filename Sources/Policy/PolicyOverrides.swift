@@ -1,0 +1,42 @@
+/// What one policy file says; `nil` where it says nothing.
+struct PolicyOverrides: Equatable, Sendable {
+  var description: String?
+  var inherits: String?
+  var scopeLimit: Int?
+  var references: Bool?
+  var readOnlyPaths: [String]?
+  var environmentPass: [String]?
+  var environmentSet: [String: String]?
+  var network: NetworkAccess?
+  var execute: Bool?
+  var processes: Int?
+  var openFiles: Int?
+  var fileSize: Int?
+}
+
+extension PolicySettings {
+  /// These settings with a file's laid over them.
+  ///
+  /// One rule: what a file sets takes the place of what it inherits, lists and tables whole; so a file shows all that
+  /// such a list holds, and can narrow it. A variable is either set or passed, and the nearer file decides which.
+  func overridden(by file: PolicyOverrides) -> PolicySettings {
+    var result = self
+    if let value = file.scopeLimit { result.scopeLimit = value }
+    if let value = file.references { result.references = value }
+    if let value = file.readOnlyPaths { result.readOnlyPaths = value }
+    if let value = file.environmentPass {
+      result.environmentPass = value
+      if file.environmentSet == nil { for name in value { result.environmentSet[name] = nil } }
+    }
+    if let value = file.environmentSet {
+      result.environmentSet = value
+      if file.environmentPass == nil { result.environmentPass.removeAll { value[$0] != nil } }
+    }
+    if let value = file.network { result.network = value }
+    if let value = file.execute { result.execute = value }
+    if let value = file.processes { result.limits.processes = value }
+    if let value = file.openFiles { result.limits.openFiles = value }
+    if let value = file.fileSize { result.limits.fileSize = value }
+    return result
+  }
+}
