@@ -30,7 +30,7 @@ struct Editor {
   /// Prints at once: into a pipe, output would wait until there is much of it.
   private func say(_ text: String, terminator: String = "\n") {
     print(text, terminator: terminator)
-    unsafe fflush(nil)
+    fflush(nil)
   }
 
   private mutating func perform(_ command: String, _ argument: String) -> Answer {

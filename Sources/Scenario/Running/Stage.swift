@@ -13,7 +13,7 @@ struct Stage {
   /// `AMBIT_HOME` of every command.
   var ambitHome: String { folder + "/ambit" }
   /// Where Ambit keeps the apps' containers below `AMBIT_HOME`.
-  var containers: String { ambitHome + "/containers" }
+  var containers: String { ambitHome + "/data/containers" }
 
   /// - Throws: ``KernelError``, or what FileManager throws.
   init() throws {
