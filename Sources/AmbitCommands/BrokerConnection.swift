@@ -52,7 +52,7 @@ enum BrokerConnection {
       environment: environment, log: log, ready: writing ?? log)
     // Only the broker's copy is left: the end of what it says is also the end of a broker that dies early.
     writing = nil
-    let said = String(decoding: try reading.readAll(limit: 65536), as: UTF8.self).trimmingCharacters(in: .newlines)
+    let said = String(decoding: try reading.readLine(), as: UTF8.self).trimmingCharacters(in: .newlines)
     if !said.isEmpty { throw Failure(said) }
   }
 }

@@ -86,6 +86,18 @@ extension Descriptor {
     return content
   }
 
+  /// Everything up to the first newline, or to the end.
+  package func readLine() throws(KernelError) -> [UInt8] {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while line.count < 65536 {
+      let count = try KernelError.check("read", "descriptor \(rawValue)") { unsafe Glibc.read(rawValue, &byte, 1) }
+      if count == 0 || byte == UInt8(ascii: "\n") { break }
+      line.append(byte)
+    }
+    return line
+  }
+
   /// Writes all of it at the current offset.
   package func writeAll(_ bytes: [UInt8]) throws(KernelError) {
     var written = 0

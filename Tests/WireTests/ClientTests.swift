@@ -1,18 +1,213 @@
 import Foundation
 import Kernel
+import Synchronization
 import Testing
 import Wire
 
 @Suite struct `Client and server` {
   @Test func `a call is answered`() throws {
     let folder = try TemporaryFolder()
-    let server = try TestServer(in: folder) { connection, call in
+    let server = try TestServer(in: folder) { connection, call, _ in
       let scope = (try? call.parameters.string("scope")) ?? ""
-      connection.send(Reply(AccessInterface.StartReply(path: "/documents/1/\(scope)", count: 3).json))
+      connection.send(Reply(AccessInterface.StartReply(path: "/documents/1/\(scope)", count: 3)))
     }
     defer { server.stop() }
     let client = try WireClient(address: server.address)
-    let answer = try client.call(AccessInterface.start, AccessInterface.StartCall(scope: "x", caller: "a:1").json)
-    #expect(try AccessInterface.StartReply(json: answer.parameters) == .init(path: "/documents/1/x", count: 3))
+    let answer: AccessInterface.StartReply = try client.call(
+      AccessInterface.start, AccessInterface.StartCall(scope: "x", caller: "a:1"))
+    #expect(answer == .init(path: "/documents/1/x", count: 3))
+  }
+
+  @Test func `errors come as errors, and the connection goes on`() throws {
+    let folder = try TemporaryFolder()
+    let server = try TestServer(in: folder) { connection, _, _ in
+      connection.send(Reply(AccessInterface.Failure.unavailable("gone")))
+    }
+    defer { server.stop() }
+    let client = try WireClient(address: server.address)
+    #expect(throws: WireError.remote(name: "io.ambit.Access.Unavailable", parameters: ["reason": "gone"])) {
+      try client.call(AccessInterface.stop, ["scope": "x"])
+    }
+    #expect(
+      throws: WireError.remote(name: "org.varlink.service.InvalidParameter", parameters: ["parameter": "scope"])
+    ) { try client.call(AccessInterface.stop) }
+    #expect(
+      throws: WireError.remote(
+        name: "org.varlink.service.InterfaceNotFound", parameters: ["interface": "io.ambit.Launcher"])
+    ) { try client.call(LauncherInterface.instances) }
+    #expect(try client.call("org.varlink.service.GetInfo").parameters.string("version") == "1.0")
+  }
+
+  @Test func `several answers to one call arrive in order, waiting or not`() throws {
+    let folder = try TemporaryFolder()
+    let server = try TestServer(in: folder, interfaces: Interface.user, limits: .user) { connection, call, _ in
+      for number in 0..<50 { connection.send(Reply(["n": JSONValue(number)], continues: true)) }
+      connection.send(Reply(["n": 50]))
+    }
+    defer { server.stop() }
+    let client = try WireClient(address: server.address)
+    var seen: [Int] = []
+    try client.callMore(LauncherInterface.prompts, ["instance": "i"]) { answer throws(WireError) in
+      seen.append((try? answer.parameters.int("n")) ?? -1)
+      return true
+    }
+    #expect(seen == Array(0...50))
+
+    seen = []
+    try client.send(LauncherInterface.prompts, ["instance": "i"], more: true)
+    var isLast = false
+    while !isLast {
+      var entries = [PollEntry(client.socket, .read)]
+      try Poll.wait(&entries)
+      while let answer = try client.receive(wait: false) {
+        seen.append(try answer.parameters.int("n"))
+        isLast = !answer.continues
+      }
+    }
+    #expect(seen == Array(0...50))
+  }
+
+  @Test func `an answer that comes late, after other connections were served, comes to its own call`() throws {
+    let folder = try TemporaryFolder()
+    let waiting = Mutex<Int?>(nil)
+    let server = try TestServer(in: folder) { connection, call, memory in
+      if call.member == "Pick" {
+        waiting.withLock { $0 = connection.id }
+        memory.held = connection
+      } else {
+        connection.send(Reply(["count": 0]))
+        memory.held?.send(Reply(["documents": []]))
+        memory.held = nil
+      }
+    }
+    defer { server.stop() }
+    let picking = try WireClient(address: server.address)
+    try picking.send(PickerInterface.pick, ["mode": "open"])
+    // Sent behind the call that waits: answered after it.
+    try picking.send(AccessInterface.stop, ["scope": "z"])
+    let other = try WireClient(address: server.address)
+    while waiting.withLock({ $0 == nil }) { _ = try other.call("org.varlink.service.GetInfo") }
+    #expect(try picking.receive(wait: false) == nil)
+    _ = try other.call(AccessInterface.stop, ["scope": "x"])
+    #expect(try picking.receive(wait: true)?.parameters == ["documents": []])
+    #expect(try picking.receive(wait: true)?.parameters == ["count": 0])
+  }
+
+  @Test func `a client that sends nonsense loses its own connection and nobody else's`() throws {
+    let folder = try TemporaryFolder()
+    let server = try TestServer(in: folder) { connection, _, _ in connection.send(Reply(["count": 0])) }
+    defer { server.stop() }
+    let good = try WireClient(address: server.address)
+    _ = try good.call(AccessInterface.stop, ["scope": "x"])
+    let bad = try UnixSocket.connect(path: folder.path + "/broker")
+    _ = try UnixSocket.send([1, 2, 3, 0], to: bad, wait: true)
+    let client = WireClient(socket: bad)
+    #expect(
+      throws: WireError.remote(
+        name: "io.ambit.ProtocolError", parameters: ["reason": "a value was expected, at byte 0"])
+    ) { try client.receive(wait: true) }
+    #expect(throws: WireError.closed) { try client.receive(wait: true) }
+    _ = try good.call(AccessInterface.stop, ["scope": "x"])
+    #expect(
+      server.log.withLock { $0 } == [
+        "broken: the connection was ended, because of a broken message: a value was expected, at byte 0", "closed",
+      ])
+  }
+
+  @Test func `one connection too many is told so, and there is room again when one goes`() throws {
+    let folder = try TemporaryFolder()
+    var limits = WireLimits.app
+    limits.connections = 3
+    let server = try TestServer(in: folder, limits: limits) { connection, _, _ in connection.send(Reply(["count": 0])) }
+    defer { server.stop() }
+    var clients = try (0..<3).map { _ in try WireClient(address: server.address) }
+    for client in clients { _ = try client.call(AccessInterface.stop, ["scope": "x"]) }
+    let late = try WireClient(address: server.address)
+    #expect(
+      throws: WireError.remote(name: "io.ambit.TooMuch", parameters: ["limit": "connections", "value": 3])
+    ) { try late.receive(wait: true) }
+    clients.removeLast()
+    while server.log.withLock({ !$0.contains("closed") }) { usleep(1000) }
+    _ = try WireClient(address: server.address).call(AccessInterface.stop, ["scope": "x"])
+    #expect(server.log.withLock { $0.contains("refused: 3") })
+  }
+
+  @Test func `who calls faster than allowed is slowed down, and loses nothing`() throws {
+    let folder = try TemporaryFolder()
+    var limits = WireLimits.app
+    limits.callBurst = 2
+    limits.callsPerSecond = 500
+    let server = try TestServer(in: folder, limits: limits) { connection, call, _ in
+      connection.send(Reply(["count": .int(Int64((try? call.parameters.string("scope")).flatMap(Int.init) ?? -1))]))
+    }
+    defer { server.stop() }
+    let client = try WireClient(address: server.address)
+    let start = ContinuousClock.now
+    for number in 0..<30 { try client.send(AccessInterface.stop, ["scope": .string("\(number)")]) }
+    for number in 0..<30 {
+      #expect(try client.receive(wait: true)?.parameters == ["count": JSONValue(number)])
+    }
+    // A lower bound, which no slow machine breaks: 28 calls beyond the burst, at 500 a second.
+    #expect(ContinuousClock.now - start >= .milliseconds(56))
+  }
+
+  @Test func `calls of many threads over one client do not mix`() async throws {
+    let folder = try TemporaryFolder()
+    let server = try TestServer(in: folder) { connection, call, _ in
+      connection.send(Reply(["path": call.parameters["scope"] ?? .null, "count": 1]))
+    }
+    defer { server.stop() }
+    let client = try WireClient(address: server.address)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<4 {
+        group.addTask { @concurrent in
+          for round in 0..<200 {
+            let answer = try client.call(AccessInterface.start, ["scope": .string("\(task)/\(round)")])
+            #expect(try answer.parameters.string("path") == "\(task)/\(round)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `a server that is gone, or was never there, is an error`() throws {
+    let folder = try TemporaryFolder()
+    #expect(throws: WireError.self) { try WireClient(address: "unix:\(folder.path)/none") }
+    #expect(throws: WireError.badAddress("the address “tcp:1:2” is not of the form unix:/PATH")) {
+      try WireClient(address: "tcp:1:2")
+    }
+    let server = try TestServer(in: folder) { _, _, _ in }
+    let client = try WireClient(address: server.address)
+    server.stop()
+    #expect(throws: WireError.closed) { try client.call(AccessInterface.status) }
+  }
+
+  @Test func `a socket may stand in a folder whose path is too long for an address`() throws {
+    let folder = try TemporaryFolder()
+    let deep = (0..<4).map { "\($0)" + String(repeating: "d", count: 100) }.joined(separator: "/")
+    let path = folder.path + "/" + deep
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let directory = Descriptor(owning: unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    let listener = try UnixSocket.listen(in: directory, name: "broker")
+    #expect(try UnixSocket.accept(listener) == nil)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path + "/broker")
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let client = try UnixSocket.connect(path: path + "/broker")
+    let server = try #require(try UnixSocket.accept(listener))
+    #expect(try UnixSocket.send([7], to: client, wait: true) == 1)
+    var buffer: [UInt8] = [0, 0]
+    guard case .bytes(1, _) = try UnixSocket.receive(into: &buffer, from: server, wait: true) else {
+      throw CocoaError(.fileReadUnknown)
+    }
+    #expect(buffer == [7, 0])
+    let peer = try UnixSocket.peer(of: server)
+    #expect(peer.pid == getpid() && peer.userID == getuid() && peer.groupID == getgid())
+    _ = try UnixSocket.connect(in: directory, name: "broker")
+    for name in ["", ".", "..", "a/b", String(repeating: "x", count: 100)] {
+      #expect(throws: KernelError.self) { try UnixSocket.connect(in: directory, name: name) }
+      #expect(throws: KernelError.self) { try UnixSocket.listen(in: directory, name: name) }
+    }
+    #expect(throws: KernelError.self) { try UnixSocket.listen(in: directory, name: "broker") }
   }
 }

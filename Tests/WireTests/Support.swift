@@ -17,12 +17,12 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 /// A folder that goes away with the value's last use.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
   let path: String
   let descriptor: Descriptor
 
   init() throws {
-    path = NSTemporaryDirectory() + "/ambit-" + UUID().uuidString
+    path = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath().path + "/ambit-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     descriptor = Descriptor(owning: unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
   }
@@ -47,7 +47,9 @@ final class TemporaryFolder {
 
 /// A server with a thread of its own, made of the pieces that the broker is made of.
 final class TestServer: Sendable {
-  typealias Handler = @Sendable (WireConnection, CheckedCall) -> Void
+  /// What the server's thread remembers between calls.
+  struct Memory { var held: WireConnection? }
+  typealias Handler = @Sendable (WireConnection, CheckedCall, inout Memory) -> Void
   let address: String
   private let stopping = Mutex(false)
   private let done = DispatchSemaphore(value: 0)
@@ -70,13 +72,14 @@ final class TestServer: Sendable {
   ) throws {
     let service = WireService(info: ServiceInfo(version: "1.0", url: "https://example.org"), interfaces: interfaces)
     let endpoint = WireEndpoint(listener: listener, service: service, limits: limits, now: now())
+    var memory = Memory()
     while !stopping.withLock({ $0 }) {
       var entries: [PollEntry] = []
       let range = endpoint.appendEntries(to: &entries, now: now())
       try Poll.wait(&entries, timeout: min(endpoint.timeout(now: now()) ?? .milliseconds(20), .milliseconds(20)))
       for event in endpoint.process(entries[range], now: now()) {
         switch event {
-        case .call(let connection, let call): handler(connection, call)
+        case .call(let connection, let call): handler(connection, call, &memory)
         case .closed: log.withLock { $0.append("closed") }
         case .broken(_, let reason): log.withLock { $0.append("broken: \(reason)") }
         case .refused(let limit): log.withLock { $0.append("refused: \(limit)") }

@@ -1,5 +1,5 @@
 /// One active scope of an instance (`Holder` in `io.ambit.Access`).
-package struct HolderMessage: Equatable, Sendable {
+package struct HolderMessage: WireMessage {
   package var grant: String
   package var path: String
   package var name: String
@@ -46,7 +46,7 @@ package enum AccessInterface {
   package static let path = "io.ambit.Access.Path"
   package static let status = "io.ambit.Access.Status"
 
-  package struct StartCall: Equatable, Sendable {
+  package struct StartCall: WireMessage {
     package var scope: String
     package var caller: String?
     package init(scope: String, caller: String? = nil) {
@@ -64,7 +64,7 @@ package enum AccessInterface {
     }
   }
 
-  package struct StartReply: Equatable, Sendable {
+  package struct StartReply: WireMessage {
     package var path: String
     package var count: Int
     package init(path: String, count: Int) {
@@ -79,21 +79,21 @@ package enum AccessInterface {
   }
 
   /// Parameters of `Stop` and of `Path`.
-  package struct ScopeCall: Equatable, Sendable {
+  package struct ScopeCall: WireMessage {
     package var scope: String
     package init(scope: String) { self.scope = scope }
     package init(json: JSONObject) throws(FieldError) { scope = try json.string("scope") }
     package var json: JSONObject { ["scope": .string(scope)] }
   }
 
-  package struct StopReply: Equatable, Sendable {
+  package struct StopReply: WireMessage {
     package var count: Int
     package init(count: Int) { self.count = count }
     package init(json: JSONObject) throws(FieldError) { count = try json.int("count") }
     package var json: JSONObject { ["count": JSONValue(count)] }
   }
 
-  package struct PathReply: Equatable, Sendable {
+  package struct PathReply: WireMessage {
     package var path: String
     package var name: String
     package var kind: DocumentKind
@@ -118,7 +118,7 @@ package enum AccessInterface {
     }
   }
 
-  package struct StatusReply: Equatable, Sendable {
+  package struct StatusReply: WireMessage {
     package var used: Int
     package var limit: Int
     package var holders: [HolderMessage]
@@ -130,7 +130,7 @@ package enum AccessInterface {
     package init(json: JSONObject) throws(FieldError) {
       used = try json.int("used")
       limit = try json.int("limit")
-      holders = try json.messages("holders") { json throws(FieldError) in try HolderMessage(json: json) }
+      holders = try json.messages("holders")
     }
     package var json: JSONObject {
       ["used": JSONValue(used), "limit": JSONValue(limit), "holders": holders.map(\.json).json]

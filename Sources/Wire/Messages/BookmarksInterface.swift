@@ -8,7 +8,7 @@ package enum BookmarksInterface {
   /// Which evidence found the document.
   package enum MatchedBy: String, CaseIterable, Sendable { case identity, path }
 
-  package struct CreateCall: Equatable, Sendable {
+  package struct CreateCall: WireMessage {
     package var scope: String
     package var readOnly: Bool
     package init(scope: String, readOnly: Bool = false) {
@@ -22,7 +22,7 @@ package enum BookmarksInterface {
     package var json: JSONObject { ["scope": .string(scope), "readOnly": .bool(readOnly)] }
   }
 
-  package struct CreateReply: Equatable, Sendable {
+  package struct CreateReply: WireMessage {
     /// Base64.
     package var bookmark: String
     package init(bookmark: String) { self.bookmark = bookmark }
@@ -30,7 +30,7 @@ package enum BookmarksInterface {
     package var json: JSONObject { ["bookmark": .string(bookmark)] }
   }
 
-  package struct ResolveCall: Equatable, Sendable {
+  package struct ResolveCall: WireMessage {
     /// Base64.
     package var bookmark: String
     package init(bookmark: String) { self.bookmark = bookmark }
@@ -38,7 +38,7 @@ package enum BookmarksInterface {
     package var json: JSONObject { ["bookmark": .string(bookmark)] }
   }
 
-  package struct ResolveReferenceCall: Equatable, Sendable {
+  package struct ResolveReferenceCall: WireMessage {
     /// Base64 of the reference's content.
     package var reference: String
     package init(reference: String) { self.reference = reference }
@@ -47,7 +47,7 @@ package enum BookmarksInterface {
   }
 
   /// The answer of `Resolve` and of `ResolveReference`.
-  package struct ResolveReply: Equatable, Sendable {
+  package struct ResolveReply: WireMessage {
     package var document: DocumentMessage
     package var isStale: Bool
     package var matchedBy: MatchedBy

@@ -4,7 +4,7 @@ package enum DocumentKind: String, CaseIterable, Sendable { case file, folder }
 package enum DocumentAccess: String, CaseIterable, Sendable { case readOnly, readWrite }
 
 /// A document that the user handed to an app (`Document` in `io.ambit.Picker` and `io.ambit.Bookmarks`).
-package struct DocumentMessage: Equatable, Sendable {
+package struct DocumentMessage: WireMessage {
   /// File URL with the scope in its fragment, see `ScopedURLFormat`.
   package var url: String
   /// The security-scoped token by itself.
@@ -44,19 +44,4 @@ package struct DocumentMessage: Equatable, Sendable {
       "name": .string(name), "kind": .string(kind.rawValue), "access": .string(access.rawValue),
     ]
   }
-}
-
-extension JSONObject {
-  /// An array of messages of one type.
-  func messages<Message>(
-    _ name: String, _ read: (JSONObject) throws(FieldError) -> Message
-  ) throws(FieldError) -> [Message] {
-    var messages: [Message] = []
-    for object in try objects(name) { messages.append(try read(object)) }
-    return messages
-  }
-}
-
-extension [JSONObject] {
-  var json: JSONValue { .array(map { .object($0) }) }
 }

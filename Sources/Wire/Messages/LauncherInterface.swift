@@ -12,7 +12,7 @@ package enum LauncherInterface {
   /// Who made a choice.
   package enum How: String, CaseIterable, Sendable { case user, scripted }
 
-  package struct PrepareCall: Equatable, Sendable {
+  package struct PrepareCall: WireMessage {
     package var bundleIdentifier: String
     package var name: String
     package var version: String?
@@ -54,7 +54,7 @@ package enum LauncherInterface {
     }
   }
 
-  package struct PrepareReply: Equatable, Sendable {
+  package struct PrepareReply: WireMessage {
     package var instance: String
     /// The app's container on the host.
     package var container: String
@@ -87,7 +87,7 @@ package enum LauncherInterface {
 
   /// Descriptors that come with it, in this order: pidfd of the sandbox's init, its mount namespace, the writable side
   /// of its `/documents`, its listening socket.
-  package struct AttachCall: Equatable, Sendable {
+  package struct AttachCall: WireMessage {
     package var instance: String
     package var bundleIdentifier: String
     package var name: String
@@ -132,7 +132,7 @@ package enum LauncherInterface {
     }
   }
 
-  package struct PromptsCall: Equatable, Sendable {
+  package struct PromptsCall: WireMessage {
     package var instance: String
     package init(instance: String) { self.instance = instance }
     package init(json: JSONObject) throws(FieldError) { instance = try json.string("instance") }
@@ -140,7 +140,7 @@ package enum LauncherInterface {
   }
 
   /// Descriptors that come with it: the chosen documents, as many as `paths` and in the same order.
-  package struct AnswerCall: Equatable, Sendable {
+  package struct AnswerCall: WireMessage {
     package var instance: String
     package var id: Int
     package var how: How
@@ -179,14 +179,14 @@ package enum LauncherInterface {
     }
   }
 
-  package struct AnswerReply: Equatable, Sendable {
+  package struct AnswerReply: WireMessage {
     package var refused: [String]
     package init(refused: [String]) { self.refused = refused }
     package init(json: JSONObject) throws(FieldError) { refused = try json.strings("refused") }
     package var json: JSONObject { ["refused": .array(refused.map { .string($0) })] }
   }
 
-  package struct EndedCall: Equatable, Sendable {
+  package struct EndedCall: WireMessage {
     package var instance: String
     package var status: Int
     /// 0 when it exited by itself.

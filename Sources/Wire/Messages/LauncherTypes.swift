@@ -1,6 +1,6 @@
 extension LauncherInterface {
   /// What an app asks its user for (`PickRequest`); the one field of an answer to `Prompts`.
-  package struct PickRequest: Equatable, Sendable {
+  package struct PickRequest: WireMessage {
     package var id: Int
     package var mode: PickerInterface.Mode
     package var multiple: Bool
@@ -43,7 +43,7 @@ extension LauncherInterface {
     }
   }
 
-  package struct PromptsReply: Equatable, Sendable {
+  package struct PromptsReply: WireMessage {
     package var request: PickRequest
     package init(request: PickRequest) { self.request = request }
     package init(json: JSONObject) throws(FieldError) { request = try PickRequest(json: try json.object("request")) }
@@ -51,7 +51,7 @@ extension LauncherInterface {
   }
 
   /// An active scope of a running instance, as the user sees it.
-  package struct Scope: Equatable, Sendable {
+  package struct Scope: WireMessage {
     package var grant: String
     package var path: String
     /// Where the document is on the host.
@@ -89,7 +89,7 @@ extension LauncherInterface {
   }
 
   /// A running instance.
-  package struct Instance: Equatable, Sendable {
+  package struct Instance: WireMessage {
     package var instance: String
     package var bundleIdentifier: String
     package var name: String
@@ -124,7 +124,7 @@ extension LauncherInterface {
       started = try json.string("started")
       used = try json.int("used")
       limit = try json.int("limit")
-      scopes = try json.messages("scopes") { json throws(FieldError) in try Scope(json: json) }
+      scopes = try json.messages("scopes")
     }
 
     package var json: JSONObject {
@@ -136,11 +136,11 @@ extension LauncherInterface {
     }
   }
 
-  package struct InstancesReply: Equatable, Sendable {
+  package struct InstancesReply: WireMessage {
     package var instances: [Instance]
     package init(instances: [Instance]) { self.instances = instances }
     package init(json: JSONObject) throws(FieldError) {
-      instances = try json.messages("instances") { json throws(FieldError) in try Instance(json: json) }
+      instances = try json.messages("instances")
     }
     package var json: JSONObject { ["instances": instances.map(\.json).json] }
   }

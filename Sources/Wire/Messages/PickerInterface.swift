@@ -6,7 +6,7 @@ package enum PickerInterface {
   /// What the choice means. This version knows the original, not a copy.
   package enum Mode: String, CaseIterable, Sendable { case open }
 
-  package struct PickCall: Equatable, Sendable {
+  package struct PickCall: WireMessage {
     package var mode: Mode
     package var multiple: Bool
     package var kind: DocumentKind
@@ -48,11 +48,11 @@ package enum PickerInterface {
     }
   }
 
-  package struct PickReply: Equatable, Sendable {
+  package struct PickReply: WireMessage {
     package var documents: [DocumentMessage]
     package init(documents: [DocumentMessage]) { self.documents = documents }
     package init(json: JSONObject) throws(FieldError) {
-      documents = try json.messages("documents") { json throws(FieldError) in try DocumentMessage(json: json) }
+      documents = try json.messages("documents")
     }
     package var json: JSONObject { ["documents": documents.map(\.json).json] }
   }

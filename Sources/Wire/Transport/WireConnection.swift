@@ -125,9 +125,11 @@ package final class WireConnection {
     if outstanding > limits.outstandingBytes { close() }
   }
 
-  /// Ends the connection. The socket is closed with its last reference.
+  /// Ends the connection. The socket is closed with its last reference; descriptors that came and were not handed out
+  /// are closed now.
   package func close() {
     isClosed = true
+    framer = MessageFramer(limits: limits)
     pending = nil
     outgoing = []
     outstanding = 0

@@ -1,0 +1,137 @@
+import Testing
+@testable import Wire
+
+@Suite struct `Typed messages` {
+  static let document = DocumentMessage(
+    scope: "t0ken", grant: "g1", name: "a b.txt", kind: .file, access: .readWrite)
+  static let holder = HolderMessage(
+    grant: "g1", path: "/documents/g1/a", name: "a", count: 2, since: "2026-01-01T00:00:00Z", caller: "E.swift:4")
+  static let scope = LauncherInterface.Scope(
+    grant: "g", path: "/documents/g/a", host: "/home/user/a", count: 1, since: "2026-01-01T00:00:00Z", caller: nil)
+
+  /// Every message, with its method; `(` stands for the parameters, `)` for the answer.
+  static func messages() -> [(name: String, message: any WireMessage)] {
+    typealias L = LauncherInterface
+    typealias A = AccessInterface
+    typealias B = BookmarksInterface
+    typealias P = PickerInterface
+    let pick = P.PickCall(multiple: true, kind: .folder, access: .readOnly, types: ["txt"], message: "m")
+    let resolved = B.ResolveReply(document: document, isStale: true, matchedBy: .path)
+    let instance = L.Instance(
+      instance: "i", bundleIdentifier: "b", name: "n", pid: 9, policy: "p", started: "s", used: 1, limit: 8,
+      scopes: [scope])
+    return [
+      (P.pick + "(", pick), (P.pick + "(", P.PickCall()), (P.pick + ")", P.PickReply(documents: [document])),
+      (A.start + "(", A.StartCall(scope: "s", caller: "c")), (A.start + "(", A.StartCall(scope: "s")),
+      (A.start + ")", A.StartReply(path: "/p", count: 1)),
+      (A.stop + "(", A.ScopeCall(scope: "s")), (A.stop + ")", A.StopReply(count: 0)),
+      (A.path + "(", A.ScopeCall(scope: "s")),
+      (A.path + ")", A.PathReply(path: "/p", name: "n", kind: .folder, access: .readOnly)),
+      (A.status + ")", A.StatusReply(used: 1, limit: 8, holders: [holder])),
+      (B.create + "(", B.CreateCall(scope: "s", readOnly: true)), (B.create + ")", B.CreateReply(bookmark: "AA==")),
+      (B.resolve + "(", B.ResolveCall(bookmark: "AA==")), (B.resolve + ")", resolved),
+      (B.resolveReference + "(", B.ResolveReferenceCall(reference: "AA==")), (B.resolveReference + ")", resolved),
+      (
+        L.prepare + "(",
+        L.PrepareCall(
+          bundleIdentifier: "org.example.Edit", name: "Edit", version: "1", executable: "/e", policy: "teach",
+          scopeLimit: 8, references: true)
+      ),
+      (L.prepare + ")", L.PrepareReply(instance: "i", container: "/c", hostID: -1, namespaces: 0)),
+      (
+        L.attach + "(",
+        L.AttachCall(
+          instance: "i", bundleIdentifier: "b", name: "n", policy: "p", scopeLimit: 1, references: false, pid: 9,
+          resume: true)
+      ),
+      (L.prompts + "(", L.PromptsCall(instance: "i")),
+      (L.prompts + ")", L.PromptsReply(request: L.PickRequest(id: 3, call: pick, appName: "Edit"))),
+      (L.answer + "(", L.AnswerCall(instance: "i", id: 3, how: .scripted, paths: ["/a"], unavailable: "no terminal")),
+      (L.answer + ")", L.AnswerReply(refused: ["/"])), (L.ended + "(", L.EndedCall(instance: "i", status: 0, signal: 9)),
+      (L.instances + ")", L.InstancesReply(instances: [instance])),
+    ]
+  }
+
+  @Test func `each is as its interface describes it, and is read as it was written`() throws {
+    let interfaces = Dictionary(
+      uniqueKeysWithValues: (Interface.app + Interface.user).map { ($0.name, $0) })
+    func again<Message: WireMessage>(_ message: Message) throws -> JSONObject { try Message(json: message.json).json }
+    for (name, message) in Self.messages() {
+      let json = message.json
+      let method = name.dropLast()
+      let dot = try #require(method.lastIndex(of: "."))
+      let interface = try #require(interfaces[String(method[..<dot])])
+      let description = try #require(interface.methods[String(method[method.index(after: dot)...])])
+      let structure = name.hasSuffix("(") ? description.parameters : description.reply
+      #expect(interface.fault(in: json, against: structure) == nil, "\(name): \(json.text)")
+      #expect(try again(message) == json, "\(name)")
+    }
+  }
+
+  @Test func `every error is as its interface describes it`() {
+    let service = WireService(
+      info: ServiceInfo(version: "1", url: "u"), interfaces: Interface.app + Interface.user)
+    let errors: [(String, ErrorReply)] = [
+      (PickerInterface.pick, PickerInterface.Failure.cancelled),
+      (PickerInterface.pick, PickerInterface.Failure.noUser("r")),
+      (PickerInterface.pick, PickerInterface.Failure.notGrantable("r")),
+      (AccessInterface.start, AccessInterface.Failure.limitReached(limit: 8, holders: [Self.holder])),
+      (AccessInterface.start, AccessInterface.Failure.invalidScope),
+      (AccessInterface.start, AccessInterface.Failure.revoked),
+      (AccessInterface.start, AccessInterface.Failure.unavailable("r")),
+      (BookmarksInterface.create, BookmarksInterface.Failure.notActive),
+      (BookmarksInterface.create, BookmarksInterface.Failure.invalidScope),
+      (BookmarksInterface.resolve, BookmarksInterface.Failure.badSeal("r")),
+      (BookmarksInterface.resolve, BookmarksInterface.Failure.revoked),
+      (BookmarksInterface.resolve, BookmarksInterface.Failure.notFound(name: "n")),
+      (LauncherInterface.prepare, LauncherInterface.Failure.unknownInstance("i")),
+      (LauncherInterface.prepare, LauncherInterface.Failure.failed("r")),
+      (PickerInterface.pick, .invalidParameter("p")), (PickerInterface.pick, .methodNotFound("p")),
+      (PickerInterface.pick, .interfaceNotFound("p")), (PickerInterface.pick, .permissionDenied),
+      (PickerInterface.pick, .expectedMore),
+    ]
+    for (method, error) in errors { #expect(service.fault(in: Reply(error), to: method) == nil, "\(error)") }
+    #expect(service.fault(in: Reply(ErrorReply("io.ambit.Access.Nonsense")), to: AccessInterface.start) != nil)
+    #expect(service.fault(in: Reply(["path": "/p"]), to: AccessInterface.start) == "count")
+  }
+
+  @Test func `a field that is not as expected is named`() {
+    #expect(throws: FieldError(field: "kind", expected: "one of file, folder")) {
+      var json = Self.document.json
+      json["kind"] = "pipe"
+      _ = try DocumentMessage(json: json)
+    }
+    #expect(throws: FieldError(field: "count", expected: "a whole number")) {
+      _ = try AccessInterface.StopReply(json: ["count": "1"])
+    }
+  }
+}
+
+@Suite struct `Scoped URLs` {
+  @Test func `a name of any characters goes into the URL and comes out again`() throws {
+    for name in ["a.txt", "a b#c?d%e.txt", "ä€😀", "%41", "..a", "a:b&c=d+e", "\n\"\\", "~", String(repeating: "x", count: 255)] {
+      let format = ScopedURLFormat(grant: "g-1", name: name, scope: "tok/+=_-")
+      #expect(ScopedURLFormat(url: format.url) == format, "\(format.url)")
+      #expect(format.url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+    }
+    #expect(
+      ScopedURLFormat(grant: "7", name: "My notes.txt", scope: "abc").url
+        == "file:///documents/7/My%20notes.txt#ambit-scope=abc")
+  }
+
+  @Test func `something in a granted folder has the folder's scope`() {
+    #expect(
+      ScopedURLFormat(url: "file:///documents/7/Folder/sub/a.txt#ambit-scope=abc")
+        == ScopedURLFormat(grant: "7", name: "Folder", scope: "abc"))
+  }
+
+  @Test(arguments: [
+    "file:///documents/7/a.txt", "file:///documents/7/a.txt#", "file:///documents/7/a.txt#ambit-scope=",
+    "file:///documents/7/a.txt#scope=x", "file:///documents/7#ambit-scope=x", "file:///documents//a#ambit-scope=x",
+    "file:///documents/7/#ambit-scope=x", "file:///etc/passwd#ambit-scope=x", "/documents/7/a#ambit-scope=x",
+    "file:///documents/../etc#ambit-scope=x", "file:///documents/7/..#ambit-scope=x",
+    "file:///documents/7/a%2Fb#ambit-scope=x", "file:///documents/7/a%2#ambit-scope=x",
+    "file:///documents/7/a%FF#ambit-scope=x", "file:///documents/7/a%00#ambit-scope=x", "",
+  ])
+  func `anything else is no scoped URL`(url: String) { #expect(ScopedURLFormat(url: url) == nil) }
+}
