@@ -1,1 +1,2 @@
-import AmbitKit
+var editor = Editor()
+editor.run()

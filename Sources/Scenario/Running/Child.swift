@@ -1,0 +1,126 @@
+internal import Kernel
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// A program that the runner started: its streams, and how it ended.
+///
+/// Only the runner's own thread uses one. Nothing here blocks; ``Waiting`` does the waiting.
+final class Child {
+  /// For messages: an instance's name, or the command.
+  let name: String
+  let pid: Int32
+  /// A person at the terminal may be answering this one's questions, so its answers have no time limit.
+  let isInteractive: Bool
+  private var input: Descriptor?
+  private(set) var output: Stream
+  private(set) var errors: Stream
+  private(set) var ending: Ending?
+
+  /// What has been read of one stream and not yet been taken.
+  struct Stream {
+    fileprivate(set) var descriptor: Descriptor?
+    fileprivate var bytes: [UInt8] = []
+
+    var isAtEnd: Bool { descriptor == nil }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+  }
+
+  init(
+    name: String, executable: String, arguments: [String], environment: [String: String], isInteractive: Bool = false
+  ) throws {
+    let started = try Spawn.start(
+      executable, arguments, environment: environment, keepsTerminal: isInteractive)
+    self.name = name
+    self.isInteractive = isInteractive
+    pid = started.pid
+    input = started.input
+    output = Stream(descriptor: started.output)
+    errors = Stream(descriptor: started.errors)
+    for descriptor in [started.input, started.output, started.errors] {
+      try KernelError.check("fcntl", "O_NONBLOCK") { fcntl(descriptor.rawValue, F_SETFL, O_NONBLOCK) }
+    }
+  }
+
+  /// Descriptors that may have something to read.
+  var readable: [Int32] { [output.descriptor, errors.descriptor].compactMap { $0?.rawValue } }
+
+  /// Reads all there is, of both streams, so that the program never waits for its reader.
+  func drain() {
+    Self.drain(&output, keeping: Self.most)
+    Self.drain(&errors, keeping: Self.most)
+  }
+
+  /// More than this of a stream is cut at its front: evidence, not an archive.
+  private static let most = 8 << 20
+
+  private static func drain(_ stream: inout Stream, keeping most: Int) {
+    guard let descriptor = stream.descriptor else { return }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe read(descriptor.rawValue, &buffer, buffer.count)
+      if count > 0 {
+        stream.bytes += buffer[..<count]
+        if stream.bytes.count > most { stream.bytes.removeFirst(stream.bytes.count - most) }
+      } else if count == 0 {
+        stream.descriptor = nil
+        return
+      } else if errno != EINTR {
+        if errno != EAGAIN { stream.descriptor = nil }
+        return
+      }
+    }
+  }
+
+  /// Takes the next whole line of its output; a last line without its end counts once nothing can follow.
+  func takeLine() -> String? {
+    if let end = output.bytes.firstIndex(of: 10) {
+      let line = String(decoding: output.bytes[..<end], as: UTF8.self)
+      output.bytes.removeSubrange(...end)
+      return line
+    }
+    guard output.isAtEnd, !output.bytes.isEmpty else { return nil }
+    return takeOutput()
+  }
+
+  func takeOutput() -> String {
+    defer { output.bytes = [] }
+    return output.text
+  }
+
+  func takeErrors() -> String {
+    defer { errors.bytes = [] }
+    return errors.text
+  }
+
+  /// Sends bytes as far as the pipe takes them; nil: the program does not read any more.
+  func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+    guard let input else { return nil }
+    let count = unsafe bytes.withUnsafeBytes { unsafe write(input.rawValue, $0.baseAddress, $0.count) }
+    if count >= 0 { return count }
+    return errno == EAGAIN || errno == EINTR ? 0 : nil
+  }
+
+  func closeInput() { input = nil }
+
+  /// Asks the kernel whether the program has ended, without waiting.
+  func reap() {
+    guard ending == nil else { return }
+    var status: Int32 = 0
+    let answer = unsafe waitpid(pid, &status, WNOHANG)
+    if answer == pid {
+      ending = status & 0x7f == 0 ? .exit((status >> 8) & 0xff) : .signal(status & 0x7f)
+    } else if answer == -1, errno == ECHILD {
+      // Somebody else has waited for it; it is gone all the same.
+      ending = .exit(-1)
+    }
+  }
+
+  /// Sends a signal, unless the program has ended and its number may be another's by now.
+  func signal(_ number: Int32) {
+    reap()
+    if ending == nil { _ = kill(pid, number) }
+  }
+}

@@ -1,0 +1,107 @@
+/// `ambit` commands that are run to their end, and what the audit log says.
+extension Play {
+  func perform(_ command: Command, limit: Double) throws -> [String] {
+    let child = try start(try command.arguments.map { try variables.expand($0) })
+    defer { child.signal(9) }
+    return try finish(child, command.outcome, limit: limit)
+  }
+
+  private func start(_ arguments: [String]) throws -> Child {
+    let child = try Child(
+      name: "ambit " + arguments.joined(separator: " "), executable: options.ambit, arguments: arguments,
+      environment: environment)
+    child.closeInput()
+    children.append(child)
+    return child
+  }
+
+  /// Waits until the log has events that match the patterns, in this order (others may stand between them).
+  func expectEvents(_ patterns: [EventPattern], limit: Double) throws -> [String] {
+    // An event may come a moment after what it tells of: the end of a sandbox is noticed, not announced.
+    var log = try readLog(limit: limit)
+    var attempt = match(patterns, in: log)
+    let clock = ContinuousClock()
+    let start = clock.now
+    while case .stopped = attempt, start.duration(to: clock.now) / .seconds(1) < limit {
+      let _: Bool? = try wait(for: "the audit log", limit: 0.1) { nil }
+      log = try readLog(limit: limit)
+      attempt = match(patterns, in: log)
+    }
+    switch attempt {
+    case .matched(let events): return events.map { display.line(Self.summary(of: $0)) }
+    case .stopped(let index):
+      let place = patterns.count > 1 ? " (number \(index + 1) of \(patterns.count), after the ones before it)" : ""
+      throw Failure(
+        expected: "an event with \(try describe(patterns[index]))\(place) within \(seconds(limit))",
+        seen: log.isEmpty ? "an empty log" : log.map(Self.summary).joined(separator: "\n"))
+    }
+  }
+
+  func expectNone(of patterns: [EventPattern], limit: Double) throws -> [String] {
+    let log = try readLog(limit: limit)
+    for pattern in patterns {
+      if let event = log.first(where: { matches($0, pattern) }) {
+        throw Failure(expected: "no event with \(try describe(pattern))", seen: Self.summary(of: event))
+      }
+    }
+    return ["none among \(log.count) events"]
+  }
+
+  private enum Attempt {
+    case matched([JSONValue])
+    /// The first pattern that no event matches.
+    case stopped(Int)
+  }
+
+  private func match(_ patterns: [EventPattern], in log: [JSONValue]) -> Attempt {
+    var events: [JSONValue] = []
+    var rest = log[...]
+    for (index, pattern) in patterns.enumerated() {
+      guard let found = rest.firstIndex(where: { matches($0, pattern) }) else { return .stopped(index) }
+      events.append(rest[found])
+      rest = rest[(found + 1)...]
+    }
+    return .matched(events)
+  }
+
+  private func matches(_ event: JSONValue, _ pattern: EventPattern) -> Bool {
+    pattern.fields.allSatisfy { field in
+      guard let text = event[path: field.name]?.text else { return false }
+      return (try? field.expect.judge(text, variables)) != nil
+    }
+  }
+
+  private func readLog(limit: Double) throws -> [JSONValue] {
+    let child = try start(["audit", "log", "--format", "json"])
+    defer { child.signal(9) }
+    guard let ending = try wait(for: "ambit audit log", limit: limit, { child.ending }) else {
+      throw Failure(expected: "`ambit audit log` to end within \(seconds(limit))", seen: "it still runs")
+    }
+    guard ending == .exit(0) else {
+      throw Failure(
+        expected: "`ambit audit log` to print the log", seen: "\(ending)",
+        context: display.tail(child.takeErrors()).map { "stderr: \($0)" })
+    }
+    return try child.takeOutput().split(separator: "\n").map { line in
+      guard let event = JSONValue(parsing: String(line)) else {
+        throw Failure(expected: "one JSON object a line from `ambit audit log --format json`", seen: String(line))
+      }
+      return event
+    }
+  }
+
+  private func describe(_ pattern: EventPattern) throws -> String {
+    try pattern.fields.map { field in
+      let wanted = try field.expect.equals.map { try variables.expand($0) } ?? "…"
+      return "\(field.name) = \(wanted)"
+    }.joined(separator: ", ")
+  }
+
+  /// The fields that tell most of an event, in the order that they are read in.
+  private static let telling = ["kind", "result", "app", "how", "rule", "document.path", "reason", "detail"]
+
+  private static func summary(of event: JSONValue) -> String {
+    telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.text).filter { !$0.isEmpty }
+      .joined(separator: "  ")
+  }
+}

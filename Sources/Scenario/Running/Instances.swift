@@ -1,0 +1,217 @@
+import Foundation
+
+/// App instances: launching them, talking to them, ending them.
+extension Play {
+  func perform(_ launch: Launch, limit: Double) throws -> [String] {
+    let isInteractive = launch.interactive && options.isInteractive
+    var arguments = ["run"]
+    if let policy = launch.policy ?? scenario.policy { arguments += ["--policy", policy] }
+    if let container = launch.container { arguments += ["--container", container] }
+    if isInteractive {
+      reporter.asks(try instructions(for: launch))
+    } else if !launch.user.isEmpty {
+      arguments += ["--answers", try writeAnswers(of: launch)]
+    }
+    arguments.append(try variables.expand(launch.program))
+    arguments += try launch.arguments.map { try variables.expand($0) }
+    if let earlier = instances[launch.name], earlier.ending == nil {
+      throw Failure(expected: "no instance named \(launch.name)", seen: "process \(earlier.pid) is still running")
+    }
+    let child = try Child(
+      name: launch.name, executable: options.ambit, arguments: arguments, environment: environment,
+      isInteractive: isInteractive)
+    children.append(child)
+    instances[launch.name] = child
+    guard let expect = launch.expect else { return ["process \(child.pid)"] }
+    let line = try nextLine(of: child, limit: limit)
+    try judge(expect, line, of: child)
+    return [display.line(line)]
+  }
+
+  /// Sends each line and judges each answer.
+  func perform(_ tell: Tell, limit: Double) throws -> [String] {
+    let child = try instance(tell.instance)
+    var evidence: [String] = []
+    for template in tell.lines {
+      let line = try variables.expand(template)
+      guard !line.contains("\n") else { throw Failure(expected: "one line to send", seen: line) }
+      // Whatever it printed before the question is no answer to it.
+      child.drain()
+      while child.takeLine() != nil {}
+      try send(line, to: child, limit: limit)
+      let reply = try nextLine(of: child, limit: limit)
+      let kept = try judge(tell.answer, reply, of: child)
+      if let save = tell.save { variables[save] = kept }
+      evidence.append(display.line(evidenceText(reply)))
+    }
+    return evidence
+  }
+
+  /// SIGKILL to the launcher, as when the system takes an app away.
+  func kill(_ name: String, limit: Double) throws -> [String] {
+    let child = try instance(name)
+    child.reap()
+    if let ending = child.ending { throw Failure(expected: "\(name) to be running", seen: "\(ending)") }
+    let number: Int32 = 9
+    child.signal(number)
+    guard let ending = try wait(for: "\(name) to end", limit: limit, { child.ending }) else {
+      throw Failure(expected: "\(name) to end", seen: "process \(child.pid) still runs after \(seconds(limit))")
+    }
+    guard ending == .signal(number) else { throw Failure(expected: "\(Ending.signal(number))", seen: "\(ending)") }
+    return ["process \(child.pid) \(ending)"]
+  }
+
+  func end(_ name: String, closing: Bool, _ outcome: Outcome, limit: Double) throws -> [String] {
+    let child = try instance(name)
+    if closing { child.closeInput() }
+    return try finish(child, outcome, limit: limit)
+  }
+
+  /// Waits for a process to end and judges its end and what it printed.
+  func finish(_ child: Child, _ outcome: Outcome, limit: Double) throws -> [String] {
+    let patience = child.isInteractive ? nil : limit
+    guard let ending = try wait(for: "\(child.name) to end", limit: patience, { child.ending }) else {
+      throw Failure(
+        expected: "\(child.name) to end within \(seconds(limit))", seen: "it still runs", context: printed(by: child))
+    }
+    guard ending == outcome.ending else {
+      throw Failure(expected: "\(outcome.ending)", seen: "\(ending)", context: printed(by: child))
+    }
+    let output = child.takeOutput()
+    let errors = child.takeErrors()
+    do {
+      let kept = try outcome.expect.judge(output, variables)
+      if let save = outcome.save { variables[save] = kept }
+      try outcome.errors.judge(errors, variables)
+    } catch let mismatch as TextExpectation.Mismatch {
+      throw Failure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(errors))
+    }
+    let count = output.split(separator: "\n").count
+    if count == 0 { return [errors.isEmpty ? "\(ending)" : "\(ending), \(display.line(errors))"] }
+    return [count == 1 ? display.line(output) : "\(ending), \(count) lines"]
+  }
+
+  // MARK: - Lines
+
+  private func send(_ line: String, to child: Child, limit: Double) throws {
+    var rest = ArraySlice(Array((line + "\n").utf8))
+    let sent: Bool? = try wait(for: "\(child.name) to read", limit: limit) {
+      guard let count = child.send(rest) else {
+        guard let ending = child.ending else { return nil }
+        throw Failure(
+          expected: "\(child.name) to read a line", seen: "it has ended: \(ending)", context: printed(by: child))
+      }
+      rest = rest.dropFirst(count)
+      return rest.isEmpty ? true : nil
+    }
+    guard sent != nil else {
+      throw Failure(
+        expected: "\(child.name) to read a line within \(seconds(limit))", seen: "it does not read its input",
+        context: printed(by: child))
+    }
+  }
+
+  private func nextLine(of child: Child, limit: Double) throws -> String {
+    let patience = child.isInteractive ? nil : limit
+    let line: String? = try wait(for: "\(child.name) to answer", limit: patience) {
+      if let line = child.takeLine() { return line }
+      guard let ending = child.ending else { return nil }
+      let rest = child.takeOutput()
+      if !rest.isEmpty { return rest }
+      throw Failure(
+        expected: "a line from \(child.name)", seen: "it ended without one: \(ending)", context: printed(by: child))
+    }
+    guard let line else {
+      throw Failure(
+        expected: "a line from \(child.name) within \(seconds(limit))",
+        seen: child.output.text.isEmpty ? "nothing" : "only the beginning of one: \(child.output.text)",
+        context: printed(by: child))
+    }
+    return line
+  }
+
+  private func judge(_ answer: Tell.Answer, _ reply: String, of child: Child) throws -> String {
+    let words = reply.split(separator: " ", maxSplits: 1).map(String.init)
+    let rest = words.count > 1 ? words[1] : ""
+    switch answer {
+    case .line(let expect): return try judge(expect, reply, of: child)
+    case .ok(let expect):
+      guard words.first == "ok" else {
+        throw Failure(expected: "an answer that begins with: ok", seen: reply, context: errorLines(child.errors.text))
+      }
+      return try judge(expect, rest, of: child)
+    case .error(let symbols, let expect):
+      let parts = rest.split(separator: " ", maxSplits: 1).map(String.init)
+      guard words.first == "error", let symbol = parts.first, symbols.contains(symbol) else {
+        throw Failure(
+          expected: "error \(symbols.joined(separator: " or "))", seen: reply, context: errorLines(child.errors.text))
+      }
+      return try judge(expect, parts.count > 1 ? parts[1] : "", of: child)
+    }
+  }
+
+  @discardableResult
+  private func judge(_ expect: TextExpectation, _ text: String, of child: Child) throws -> String {
+    do {
+      return try expect.judge(text, variables)
+    } catch let mismatch as TextExpectation.Mismatch {
+      throw Failure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(child.errors.text))
+    }
+  }
+
+  /// `error EACCES Permission denied` without the word that the check's own mark says already.
+  private func evidenceText(_ reply: String) -> String {
+    for word in ["ok ", "error "] where reply.hasPrefix(word) { return String(reply.dropFirst(word.count)) }
+    return reply
+  }
+
+  // MARK: - Helpers
+
+  private func instance(_ name: String) throws -> Child {
+    guard let child = instances[name] else {
+      throw Failure(expected: "\(name) to be launched", seen: "it is not")
+    }
+    return child
+  }
+
+  /// Everything that a program has printed and nobody has taken, for a failure's context.
+  private func printed(by child: Child) -> [String] {
+    let output = child.output.text
+    return errorLines(child.errors.text) + (output.isEmpty ? [] : display.tail(output).map { "stdout: \($0)" })
+  }
+
+  private func errorLines(_ errors: String) -> [String] { display.tail(errors).map { "stderr: \($0)" } }
+
+  func seconds(_ limit: Double) -> String {
+    limit == limit.rounded() ? "\(Int(limit)) s" : "\(limit) s"
+  }
+
+  private func instructions(for launch: Launch) throws -> String {
+    var steps: [String] = []
+    for answer in launch.user {
+      switch answer {
+      case .cancel: steps.append("close the picker without choosing")
+      case .pick(let paths):
+        steps.append("choose \(try paths.map { display.clean(try variables.expand($0)) }.joined(separator: ", "))")
+      }
+    }
+    return "Your turn: when the picker opens, \(steps.isEmpty ? "answer it" : steps.joined(separator: "; then "))."
+  }
+
+  /// The answers file of `ambit run --answers`.
+  private func writeAnswers(of launch: Launch) throws -> String {
+    var text = ""
+    for answer in launch.user {
+      text += "[[answer]]\n"
+      switch answer {
+      case .cancel: text += "cancel = true\n"
+      case .pick(let paths):
+        let quoted = try paths.map { TOMLText.quoted(try variables.expand($0)) }
+        text += "pick = [\(quoted.joined(separator: ", "))]\n"
+      }
+    }
+    let path = "\(stage.folder)/answers/\(launch.name)-\(children.count).toml"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+/// One scenario while it runs: its variables, its instances, and the folder it plays in.
+final class Play {
+  let scenario: Scenario
+  let stage: Stage
+  let options: ScenarioRunner.Options
+  let display: Display
+  let environment: [String: String]
+  let reporter: any ScenarioReporter
+  var variables: Variables
+  /// Everything started with `launch`, by the name that the scenario gave it; a name used again is a new instance.
+  var instances: [String: Child] = [:]
+  /// Every process started, in order.
+  var children: [Child] = []
+
+  init(scenario: Scenario, stage: Stage, options: ScenarioRunner.Options, reporter: any ScenarioReporter) {
+    self.scenario = scenario
+    self.stage = stage
+    self.options = options
+    self.reporter = reporter
+    display = Display(home: stage.home, apps: options.apps, scratch: stage.folder)
+    environment = stage.environment(from: ProcessInfo.processInfo.environment)
+    variables = Variables(
+      home: stage.home, apps: options.apps, scratch: stage.folder, ambit: options.ambit, containers: stage.containers)
+  }
+
+  /// What one action did, for its check.
+  struct Report {
+    var what: String
+    var evidence: [String]
+  }
+
+  /// Carries an action out. A failed expectation is an answer; only an interruption is thrown.
+  func check(_ action: Action) throws -> Check {
+    var what = ""
+    do {
+      what = display.line(try summary(of: action.verb), width: 72)
+      let evidence = try perform(action.verb, limit: action.timeout ?? scenario.timeout)
+      return Check(what: what, evidence: evidence, failure: nil, place: action.place)
+    } catch let error as Interrupted {
+      throw error
+    } catch {
+      var failure: Failure
+      switch error {
+      case let error as Failure: failure = error
+      case let error as TextExpectation.Mismatch: failure = Failure(expected: error.expected, seen: error.seen)
+      default: failure = Failure(expected: "to get that far", seen: "\(error)")
+      }
+      failure.expected = display.clean(failure.expected)
+      failure.seen = display.tail(failure.seen).joined(separator: "\n")
+      failure.context = failure.context.map(display.clean)
+      return Check(what: what, evidence: [], failure: failure, place: action.place)
+    }
+  }
+
+  private func perform(_ verb: Verb, limit: Double) throws -> [String] {
+    switch verb {
+    case .write, .read, .move, .remove, .present, .absent: try performOnHost(verb)
+    case .launch(let launch): try perform(launch, limit: limit)
+    case .tell(let tell): try perform(tell, limit: limit)
+    case .kill(let name): try kill(name, limit: limit)
+    case .close(let name, let outcome): try end(name, closing: true, outcome, limit: limit)
+    case .wait(let name, let outcome): try end(name, closing: false, outcome, limit: limit)
+    case .run(let command): try perform(command, limit: limit)
+    case .audit(let events): try expectEvents(events, limit: limit)
+    case .never(let events): try expectNone(of: events, limit: limit)
+    }
+  }
+
+  private func summary(of verb: Verb) throws -> String {
+    func all(_ templates: [Template]) throws -> String {
+      if templates.count > 3 { return "\(try variables.expand(templates[0])) and \(templates.count - 1) more" }
+      return try templates.map { try variables.expand($0) }.joined(separator: ", ")
+    }
+    switch verb {
+    case .write(let paths, _): return "write \(try all(paths))"
+    case .read(let path, _): return "read \(try variables.expand(path))"
+    case .move(let from, let to): return "move \(try variables.expand(from)) to \(try variables.expand(to))"
+    case .remove(let paths): return "remove \(try all(paths))"
+    case .present(let paths): return "\(try all(paths)) exists"
+    case .absent(let paths): return "\(try all(paths)) does not exist"
+    case .launch(let launch): return "launch \(try variables.expand(launch.program)) as \(launch.name)"
+    case .tell(let tell): return "\(tell.instance): \(try all(tell.lines))"
+    case .kill(let name): return "kill \(name)"
+    case .close(let name, _): return "close \(name)"
+    case .wait(let name, _): return "wait for \(name) to end"
+    case .run(let command):
+      return "ambit " + (try command.arguments.map { try variables.expand($0) }.joined(separator: " "))
+    case .audit(let events): return events.count == 1 ? "audit log" : "audit log: \(events.count) events in this order"
+    case .never: return "audit log: none such"
+    }
+  }
+
+  /// Waits while every child's output is read.
+  func wait<Value>(for what: String, limit: Double?, _ check: () throws -> Value?) throws -> Value? {
+    let waiting = Waiting { [self] what, seconds in reporter.waiting(for: what, seconds: seconds) }
+    return try waiting.wait(for: what, limit: limit, children: children, check)
+  }
+
+  /// Ends what still runs, the last started first; stops the broker; removes the folder.
+  ///
+  /// - Returns: remarks.
+  func cleanUp() -> [String] {
+    var notes = endChildren()
+    if let note = stopBroker() { notes.append(note) }
+    notes += endChildren()
+    if options.keepsScratch {
+      notes.append("kept: \(stage.folder) (AMBIT_HOME=\(stage.ambitHome))")
+    } else if let note = stage.remove() {
+      notes.append(note)
+    }
+    return notes
+  }
+
+  private func endChildren() -> [String] {
+    let waiting = Waiting { _, _ in }
+    func allEnded() -> Bool? { children.allSatisfy { $0.ending != nil } ? true : nil }
+    for child in children { child.closeInput() }
+    for signal in [SignalName.number(of: "TERM"), SignalName.number(of: "KILL")].compactMap({ $0 }) {
+      for child in children.reversed() { child.signal(signal) }
+      let ended = try? waiting.wait(
+        for: "processes to end", limit: 3, children: children, isInterruptible: false, allEnded)
+      if ended != nil { return [] }
+    }
+    return children.filter { $0.ending == nil }.map { "\($0.name) (process \($0.pid)) could not be ended" }
+  }
+
+  private func stopBroker() -> String? {
+    var outcome = "it could not be started"
+    if let child = try? Child(
+      name: "ambit broker stop", executable: options.ambit, arguments: ["broker", "stop"], environment: environment)
+    {
+      children.append(child)
+      let waiting = Waiting { _, _ in }
+      _ = try? waiting.wait(for: child.name, limit: 5, children: children, isInterruptible: false) { child.ending }
+      if child.ending == .exit(0) { return nil }
+      outcome = child.ending.map(\.description) ?? "no end within 5 s"
+    }
+    return "`ambit broker stop` did not work (\(outcome)); the scenario's broker ends by itself when it is idle"
+  }
+}

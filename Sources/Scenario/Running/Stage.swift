@@ -1,0 +1,48 @@
+import Foundation
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The scratch folder that a scenario plays in: a home for the "user", and a folder for all of Ambit's own state.
+/// Nothing outside it is written.
+struct Stage {
+  let folder: String
+  var home: String { folder + "/home" }
+  /// `AMBIT_HOME` of every command.
+  var ambitHome: String { folder + "/ambit" }
+  /// Where Ambit keeps the apps' containers below `AMBIT_HOME`.
+  var containers: String { ambitHome + "/data/containers" }
+
+  /// - Throws: ``KernelError``, or what FileManager throws.
+  init() throws {
+    // Short, because sockets are made below it and a socket's path has at most 107 bytes.
+    let base = FileManager.default.temporaryDirectory.path
+    var template = Array((base + "/ambit-XXXXXX").utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw KernelError.last("mkdtemp", base) }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    for path in [home, ambitHome, folder + "/answers"] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+  }
+
+  /// What commands and apps' launchers get: this process's environment, with the user's own places replaced.
+  func environment(from inherited: [String: String]) -> [String: String] {
+    var environment = inherited.filter { !$0.key.hasPrefix("AMBIT_") && !$0.key.hasPrefix("XDG_") }
+    environment["AMBIT_HOME"] = ambitHome
+    environment["HOME"] = home
+    environment["NO_COLOR"] = "1"
+    return environment
+  }
+
+  /// - Returns: a remark when something could not be removed.
+  func remove() -> String? {
+    do {
+      try FileManager.default.removeItem(atPath: folder)
+      return nil
+    } catch {
+      return "the scratch folder \(folder) could not be removed: \(error.localizedDescription)"
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/// Strict decoding of one table: every key is asked for, or ``finish()`` complains of it.
+struct Fields {
+  let file: String
+  let place: Place
+  private let members: [String: Node]
+  private var asked: Set<String> = []
+
+  init(_ node: Node, file: String, what: String) throws(ScenarioError) {
+    guard case .table(let members) = node.value else {
+      throw ScenarioError(file: file, place: node.place, message: "\(what) is a table, not \(node.kind)")
+    }
+    self.file = file
+    self.place = node.place
+    self.members = members
+  }
+
+  /// Keys that are there and that nobody has asked for, in the file's order.
+  var remaining: [String] {
+    members.keys.filter { !asked.contains($0) }
+      .sorted { (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1) }
+  }
+
+  func has(_ key: String) -> Bool { members[key] != nil }
+
+  func place(of key: String) -> Place { members[key]?.place ?? place }
+
+  func problem(_ message: String, at key: String? = nil) -> ScenarioError {
+    ScenarioError(file: file, place: key.map(place(of:)) ?? place, message: message)
+  }
+
+  mutating func node(_ key: String) -> Node? {
+    asked.insert(key)
+    return members[key]
+  }
+
+  mutating func string(_ key: String) throws(ScenarioError) -> String? {
+    guard let node = node(key) else { return nil }
+    guard case .string(let value) = node.value else { throw wrong(key, node, "a string") }
+    return value
+  }
+
+  mutating func bool(_ key: String) throws(ScenarioError) -> Bool? {
+    guard let node = node(key) else { return nil }
+    guard case .bool(let value) = node.value else { throw wrong(key, node, "true or false") }
+    return value
+  }
+
+  mutating func int(_ key: String) throws(ScenarioError) -> Int? {
+    guard let node = node(key) else { return nil }
+    guard case .integer(let value) = node.value else { throw wrong(key, node, "a whole number") }
+    return value
+  }
+
+  /// A positive number of seconds.
+  mutating func seconds(_ key: String) throws(ScenarioError) -> Double? {
+    guard let node = node(key) else { return nil }
+    let value: Double
+    switch node.value {
+    case .integer(let number): value = Double(number)
+    case .float(let number): value = number
+    default: throw wrong(key, node, "a number of seconds")
+    }
+    guard value > 0, value <= 86_400 else {
+      throw problem("`\(key)` is a number of seconds, above 0 and at most a day", at: key)
+    }
+    return value
+  }
+
+  /// A string, or an array of strings.
+  mutating func strings(_ key: String) throws(ScenarioError) -> [String]? {
+    guard let node = node(key) else { return nil }
+    switch node.value {
+    case .string(let value): return [value]
+    case .array(let elements):
+      var values: [String] = []
+      for element in elements {
+        guard case .string(let value) = element.value else {
+          throw ScenarioError(
+            file: file, place: element.place, message: "`\(key)` holds strings, not \(element.kind)")
+        }
+        values.append(value)
+      }
+      return values
+    default: throw wrong(key, node, "a string or an array of strings")
+    }
+  }
+
+  /// A table, or an array of tables.
+  mutating func tables(_ key: String, of what: String) throws(ScenarioError) -> [Fields]? {
+    guard let node = node(key) else { return nil }
+    if case .array(let elements) = node.value {
+      var tables: [Fields] = []
+      for element in elements { tables.append(try Fields(element, file: file, what: what)) }
+      return tables
+    }
+    return [try Fields(node, file: file, what: what)]
+  }
+
+  /// - Parameter known: every key that may stand here, for the proposal.
+  /// - Parameter what: what the keys belong to, for the message: ``a `tell` action``.
+  func finish(known: [String], what: String) throws(ScenarioError) {
+    guard let key = remaining.first else { return }
+    throw problem("\(what) has no key `\(key)`\(Nearest.proposal(for: key, among: known))", at: key)
+  }
+
+  private func wrong(_ key: String, _ node: Node, _ wanted: String) -> ScenarioError {
+    problem("`\(key)` is \(wanted), not \(node.kind)", at: key)
+  }
+}
+
+/// Proposes what somebody may have meant.
+enum Nearest {
+  /// `; did you mean …?`, or the whole list when nothing is near; empty when there is nothing to propose.
+  static func proposal(for word: String, among known: [String]) -> String {
+    let ranked = known.map { ($0, distance(word, $0)) }.min { ($0.1, $0.0) < ($1.1, $1.0) }
+    guard let (best, distance) = ranked else { return "" }
+    if distance <= max(1, word.count / 3) { return "; did you mean `\(best)`?" }
+    return "; known are \(known.map { "`\($0)`" }.joined(separator: ", "))"
+  }
+
+  /// Number of changes between two words: a character added, dropped or replaced, or two neighbours swapped.
+  static func distance(_ first: String, _ second: String) -> Int {
+    let (first, second) = (Array(first), Array(second))
+    var rows = [Array(0...second.count)]
+    for i in first.indices {
+      var row = [i + 1]
+      for j in second.indices {
+        var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (first[i] == second[j] ? 0 : 1))
+        if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
+          best = min(best, rows[i - 1][j - 1] + 1)
+        }
+        row.append(best)
+      }
+      rows.append(row)
+    }
+    return rows[first.count][second.count]
+  }
+}
