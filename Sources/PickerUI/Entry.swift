@@ -65,8 +65,9 @@ enum Folding {
   }
 
   /// A text whose order is that of the folded name with its numbers by value (2 before 10): each run of digits,
-  /// leading zeros apart, is preceded by its length.
+  /// leading zeros apart, is preceded by its length. Accents count for nothing: “é” stands with “e”.
   static func orderKey(_ folded: [UInt8]) -> String {
+    let folded = folded.allSatisfy { $0 < 0x80 } ? folded : withoutAccents(folded)
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     guard folded.contains(where: digits.contains) else { return String(decoding: folded, as: UTF8.self) }
     var key: [UInt8] = []
@@ -85,5 +86,11 @@ enum Folding {
       key.append(contentsOf: run)
     }
     return String(decoding: key, as: UTF8.self)
+  }
+
+  private static func withoutAccents(_ folded: [UInt8]) -> [UInt8] {
+    let scalars = String(decoding: folded, as: UTF8.self).unicodeScalars
+    let bare = scalars.filter { $0.properties.generalCategory != .nonspacingMark }
+    return Array(String(String.UnicodeScalarView(bare)).utf8)
   }
 }

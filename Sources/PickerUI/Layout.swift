@@ -9,8 +9,8 @@ struct Layout: Sendable, Equatable {
   let size: ScreenSize
   let title: [DisplayText]
   let quotation: [DisplayText]
-  /// An empty line between head and list, where there is room.
-  let hasGap: Bool
+  /// Empty lines around place and filter, where there is room.
+  let gaps: Int
   let hasHelp: Bool
   /// 0 when the window is too small to choose in.
   let listRows: Int
@@ -25,7 +25,7 @@ struct Layout: Sendable, Equatable {
     guard size.columns >= Self.smallest.columns, size.rows >= Self.smallest.rows else {
       title = []
       quotation = []
-      hasGap = false
+      gaps = 0
       hasHelp = false
       listRows = 0
       return
@@ -39,8 +39,8 @@ struct Layout: Sendable, Equatable {
     let quoted = request.quotation.map { Self.wrap($0, size.columns, lines: size.rows >= 16 ? 3 : 1) } ?? []
     quotation = left - quoted.count >= 3 ? quoted : []
     left -= quotation.count
-    hasGap = size.rows >= 16
-    if hasGap { left -= 1 }
+    gaps = size.rows >= 20 ? 2 : size.rows >= 16 ? 1 : 0
+    left -= gaps
     listRows = max(1, left)
   }
 

@@ -6,8 +6,8 @@ extension PickerModel {
     switch key {
     case .up, .control("p"): move(by: -1)
     case .down, .control("n"): move(by: 1)
-    case .pageUp: move(by: -max(1, listRows - 1))
-    case .pageDown: move(by: max(1, listRows - 1))
+    case .pageUp: page(by: -1)
+    case .pageDown: page(by: 1)
     case .home: move(by: -rowCount)
     case .end: move(by: rowCount)
     case .enter: return choose()

@@ -142,6 +142,14 @@ struct PickerModel: Sendable {
     settle()
   }
 
+  /// A screenful up or down: the list moves, and the cursor with it.
+  mutating func page(by pages: Int) {
+    let rows = pages * max(1, listRows - 1)
+    scroll += rows
+    cursor += rows
+    settle()
+  }
+
   mutating func remove(mark: Mark) { marks.removeAll { $0 == mark } }
 
   mutating func toggleHidden() {
@@ -155,7 +163,9 @@ struct PickerModel: Sendable {
     // Folding is not always prefix by prefix (accents reorder), so this is asked of the folded text.
     let narrows = !old.isEmpty && Folding.fold(text).starts(with: Folding.fold(old))
     refilter(narrowing: narrows)
-    cursor = 0
+    // What Enter can do something with comes to hand first; the rest is only there to be seen.
+    cursor = filter.isEmpty ? 0 : matches.firstIndex { isUseful(entries[$0]) } ?? 0
+    scroll = 0
     settle()
   }
 
@@ -178,6 +188,10 @@ struct PickerModel: Sendable {
     }
     candidates = found
     matches = Array(tiers.joined())
+  }
+
+  private func isUseful(_ entry: Entry) -> Bool {
+    entry.kind == .folder || rule.allows(entry.kind, named: entry.realName)
   }
 
   private mutating func moveCursor(to name: FileName?) {

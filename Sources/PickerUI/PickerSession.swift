@@ -81,7 +81,7 @@ struct PickerSession {
       size = now
     }
     for (index, line) in lines.enumerated() where index >= drawn.count || drawn[index] != line {
-      output += "\u{1B}[\(index + 1);1H" + line + "\u{1B}[K"
+      output += "\u{1B}[\(index + 1);1H\u{1B}[K" + line
     }
     drawn = lines
     try device.write(output)

@@ -10,9 +10,10 @@ enum Screen {
     if layout.isTooSmall { return tooSmall(layout.size) }
     var lines = layout.title.map { Line($0, .bold) }
     lines += layout.quotation.map { Line($0, .dim) }
+    if layout.gaps > 0 { lines.append(Line()) }
     lines.append(place(model, columns, home))
     lines.append(filter(model, columns))
-    if layout.hasGap { lines.append(Line()) }
+    if layout.gaps > 1 { lines.append(Line()) }
     let rows = Rows(model: model, columns: columns, now: now)
     var list = model.visibleRows.map(rows.line)
     if model.rowCount == 0 { list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim)) }

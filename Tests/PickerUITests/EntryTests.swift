@@ -1,0 +1,105 @@
+import Testing
+
+@testable import PickerUI
+
+@Suite struct EntryTests {
+  @Test func `Folders come first, then names without regard to case, numbers by value`() {
+    let sorted = entries("b.txt", "A.txt", "file10", "file2", "file02", "zoo/", "Archive/", "éa", ".hidden", "file2b")
+    #expect(
+      sorted.map(\.name.text)
+        == ["Archive", "zoo", ".hidden", "A.txt", "b.txt", "éa", "file02", "file2", "file2b", "file10"])
+  }
+
+  @Test func `The order is total for random names`() {
+    var random = Seeded(state: 3)
+    let letters = Array("aAbB019é.")
+    let names = (0..<60).map { _ in
+      String((0..<Int.random(in: 1...5, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
+    }
+    let all = Set(names).map { Entry(name: FileName($0), kind: .file) }
+    for left in all {
+      for right in all where left.name != right.name {
+        #expect(Entry.precedes(left, right) != Entry.precedes(right, left), "\(left.name.text) \(right.name.text)")
+        for third in all where Entry.precedes(left, right) && Entry.precedes(right, third) {
+          #expect(Entry.precedes(left, third))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("", "anything", MatchTier.beginning),
+    ("notes.txt", "Notes.txt", .whole),
+    ("NOT", "notes.txt", .beginning),
+    ("txt", "notes.txt", .inside),
+    ("ntx", "notes.txt", .scattered),
+    ("é", "CAFÉ", .inside),
+    ("cafe", "Café", .beginning),
+    ("日", "日本", .beginning),
+  ])
+  func `The filter finds whole, beginning, inside and scattered`(filter: String, name: String, tier: MatchTier) {
+    #expect(FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name)) == tier)
+  }
+
+  @Test(arguments: [("tn", "notes.txt.", false), ("xyz", "notes", false), ("notess", "notes", false), ("ee", "e", false)])
+  func `The filter wants all its letters, in order`(filter: String, name: String, matches: Bool) {
+    #expect((FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name)) != nil) == matches)
+  }
+
+  @Test(arguments: [
+    ("no", "Notes", Set([0, 1])),
+    ("ts", "Notes", Set([2, 4])),
+    ("e", "Été", Set([0])),
+    ("", "Notes", Set()),
+    ("q", "Notes", Set()),
+    ("本", "日本", Set([1])),
+  ])
+  func `The matched letters are known for emphasis`(filter: String, name: String, letters: Set<Int>) {
+    #expect(FilterMatch.matchedCharacters(of: filter, in: name) == letters)
+  }
+
+  @Test func `Every name that matches has letters to emphasise, and no other has`() {
+    var random = Seeded(state: 5)
+    let letters = Array("abAB.é")
+    for _ in 0..<2000 {
+      let name = String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
+      let filter = String((0..<Int.random(in: 1...4, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
+      let tier = FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name))
+      #expect(FilterMatch.matchedCharacters(of: filter, in: name).isEmpty == (tier == nil), "\(filter) in \(name)")
+    }
+  }
+}
+
+@Suite struct ChoiceRuleTests {
+  @Test(arguments: [
+    ("notes.txt", ["txt"], true), ("NOTES.TXT", ["txt"], true), ("notes.txt", [".TXT"], true),
+    ("notes.md", ["txt", "md"], true), ("notes.txt.exe", ["txt"], false), ("txt", ["txt"], false),
+    (".txt", ["txt"], false), ("a.tar.gz", ["tar.gz"], true), ("a.tar.gz", ["gz"], true), ("targz", ["gz"], false),
+    ("notes", ["txt"], false), ("anything", [], true),
+  ])
+  func `PCK-7: only files of a wanted type can be chosen`(name: String, types: [String], allowed: Bool) {
+    let rule = ChoiceRule(request(types: types))
+    #expect(rule.allows(.file, named: name) == allowed)
+    #expect((rule.refusal(of: .file, named: name) == nil) == allowed)
+  }
+
+  @Test(arguments: [PickerRequest.Kind.file, .folder])
+  func `Only what is asked for can be chosen, and every refusal gives a reason`(kind: PickerRequest.Kind) {
+    let rule = ChoiceRule(request(kind: kind))
+    for entry in [EntryKind.file, .folder, .special, .broken] {
+      let wanted = (entry == .file && kind == .file) || (entry == .folder && kind == .folder)
+      #expect(rule.allows(entry, named: "x") == wanted)
+      #expect((rule.refusal(of: entry, named: "x") == nil) == wanted)
+    }
+  }
+
+  @Test func `Types do not stand in the way of folders`() {
+    #expect(ChoiceRule(request(kind: .folder, types: ["txt"])).allows(.folder, named: "Letters"))
+  }
+
+  @Test func `Types are named in sentences, however the app spelled them`() {
+    #expect(ChoiceRule(request(types: ["txt"])).typeList == ".txt")
+    #expect(ChoiceRule(request(types: ["a", ".b", "C\u{1B}"])).typeList == ".a, .b or .c␛")
+    #expect(ChoiceRule(request()).typeList == nil)
+  }
+}
