@@ -83,6 +83,10 @@ let package = Package(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
       linkerSettings: selfContained),
 
+    // Runs inside sandboxes for the tests: a line-driven program that uses AmbitKit as an app does.
+    .executableTarget(
+      name: "probe", dependencies: ["AmbitKit"], path: "Tests/Probe", swiftSettings: strict,
+      linkerSettings: selfContained),
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),

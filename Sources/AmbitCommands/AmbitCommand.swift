@@ -20,7 +20,9 @@ package struct AmbitCommand: ParsableCommand {
         ambit doctor                     what this machine offers, and how to mend what is missing
       """,
     version: Broker.version,
-    subcommands: [RunCommand.self, PsCommand.self, BrokerCommand.self])
+    subcommands: [
+      RunCommand.self, PsCommand.self, DoctorCommand.self, ScenarioCommand.self, BrokerCommand.self,
+    ])
 
   package init() {}
 }

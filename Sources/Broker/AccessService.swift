@@ -15,7 +15,7 @@ extension Broker {
       return Answer(AccessInterface.StopReply(count: try stop(request.scope, for: instance)).json)
     case "Path":
       let grant = try grant(ofScope: try AccessInterface.ScopeCall(json: call.parameters).scope, instance)
-      let name = instance.exposed[grant.id] ?? grant.name
+      let name = instance.exposed[grant.id]?.name ?? grant.name
       return Answer(
         AccessInterface.PathReply(
           path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
@@ -46,7 +46,8 @@ extension Broker {
 
   private func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply {
     let grant = try grant(ofScope: request.scope, instance)
-    let name = instance.exposed[grant.id] ?? grant.name
+    let exposure = instance.exposed[grant.id] ?? .init(name: grant.name, how: grant.origin.rawValue)
+    let name = exposure.name
     let path = ScopeMounts.path(grant: grant.id, name: name)
     let caller = request.caller.map { String($0.prefix(200)) }
     let ledger = instance.ledger
@@ -56,14 +57,14 @@ extension Broker {
       let names = instance.holders.map { "\($0.name) (\($0.count)×, since \($0.since))" }.joined(separator: ", ")
       try decide([
         event(
-          .start, .refused, instance, grant: grant, rule: "LIM-1",
+          .start, .refused, instance, grant: grant, how: exposure.how, rule: "LIM-1",
           reason: "all \(ledger.limit) scope slots are in use, by \(names)", detail: facts(instance, caller))
       ])
       throw AccessInterface.Failure.limitReached(limit: ledger.limit, holders: instance.holders)
 
     case .nested(let count):
       do {
-        try decide([event(.start, .allowed, instance, grant: grant, detail: facts(instance, caller, count))])
+        try decide([event(.start, .allowed, instance, grant: grant, how: exposure.how, detail: facts(instance, caller, count))])
       } catch {
         instance.ledger = ledger
         throw error
@@ -75,10 +76,12 @@ extension Broker {
         let document = try locate(grant).document
         try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
         try decide([
-          event(.start, .allowed, instance, grant: grant, document: document, detail: facts(instance, caller, 1))
+          event(
+            .start, .allowed, instance, grant: grant, document: document, how: exposure.how,
+            detail: facts(instance, caller, 1))
         ])
         try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights)
-        instance.exposed[grant.id] = name
+        instance.exposed[grant.id] = exposure
         instance.shown[grant.id] = document
       } catch {
         // Nothing was shown, so nothing may be counted.
@@ -112,8 +115,8 @@ extension Broker {
   /// Takes a document away. The app's mount namespace may be gone already, and with it what was mounted there.
   func hide(_ grant: String, _ instance: Instance) {
     instance.shown[grant] = nil
-    guard let name = instance.exposed[grant] else { return }
-    try? instance.mounts.hide(grant: grant, name: name)
+    guard let exposure = instance.exposed[grant] else { return }
+    try? instance.mounts.hide(grant: grant, name: exposure.name)
   }
 
   /// Finds the document of a grant, and notes where it was found.

@@ -27,8 +27,8 @@ final class Instance {
   let started: Int64
 
   var ledger: ScopeLedger
-  /// The documents that this instance has been told of, by grant: under which name they appear inside.
-  var exposed: [String: String] = [:]
+  /// The documents that this instance has been told of, by grant.
+  var exposed: [String: Exposure] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
 
@@ -53,6 +53,14 @@ final class Instance {
     ledger = ScopeLedger(limit: app.scopeLimit)
   }
 
+  /// How an instance knows a document.
+  struct Exposure {
+    /// The name under which it appears inside.
+    let name: String
+    /// The way in which the instance came by it: `user`, `scripted`, `bookmark`, `reference`, `resumed`.
+    let how: String
+  }
+
   struct PendingPick {
     let id: Int
     let connection: WireConnection
@@ -62,7 +70,7 @@ final class Instance {
   /// The holders of the instance's slots, as an app or its user reads of them.
   var holders: [HolderMessage] {
     ledger.holders.map { holder in
-      let name = exposed[holder.grant] ?? ""
+      let name = exposed[holder.grant]?.name ?? ""
       return HolderMessage(
         grant: holder.grant, path: ScopeMounts.path(grant: holder.grant, name: name), name: name, count: holder.count,
         since: Instance.rfc3339(holder.since), caller: holder.caller)

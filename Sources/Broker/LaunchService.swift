@@ -126,7 +126,7 @@ extension Broker {
     var events: [AuditEvent] = []
     let shown = Set(try instance.mounts.hideAll())
     for (grant, name) in try instance.mounts.placeholders() {
-      instance.exposed[grant] = name
+      instance.exposed[grant] = .init(name: name, how: "resumed")
       guard shown.contains(ScopeMounts.path(grant: grant, name: name)) else { continue }
       events.append(
         event(.scopeEnded, .allowed, instance, grant: try grants.grant(grant), reason: "the broker that started it is gone"))

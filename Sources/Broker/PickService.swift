@@ -132,18 +132,20 @@ extension Broker {
     ]
     if known != nil { events.removeLast() }
     if instance.app.references { events.append(reference(to: grant, document, instance)) }
-    let message = try expose(grant, as: document, to: instance)
+    let message = try expose(grant, as: document, to: instance, how: origin.rawValue)
     try decide(events)
     return message
   }
 
   /// Gives a grant its place inside an instance, and makes the message that hands it over.
-  func expose(_ grant: Grant, as document: FoundDocument, to instance: Instance) throws -> DocumentMessage {
+  func expose(
+    _ grant: Grant, as document: FoundDocument, to instance: Instance, how: String
+  ) throws -> DocumentMessage {
     let present = document.path.map { ($0 as NSString).lastPathComponent } ?? grant.name
     // While it is shown, a document stays where it is: somebody is using that path.
-    let name = instance.ledger.count(of: grant.id) > 0 ? instance.exposed[grant.id] ?? present : present
+    let name = instance.ledger.count(of: grant.id) > 0 ? instance.exposed[grant.id]?.name ?? present : present
     try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
-    instance.exposed[grant.id] = name
+    instance.exposed[grant.id] = .init(name: name, how: how)
     return DocumentMessage(
       scope: key.token(instance: instance.id, grant: grant.id), grant: grant.id, name: name, kind: grant.kind.message,
       access: grant.rights.message)
