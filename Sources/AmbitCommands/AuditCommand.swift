@@ -101,16 +101,12 @@ extension AuditCommand {
       } catch let error as KernelError where error.isHangUp {
         // Whoever was reading has read enough.
       } catch let error as AuditLogError {
-        throw Failure(description: printable(error.description))
+        throw Failure(printable(error.description))
       }
     }
   }
 }
 
-/// An error's sentence, safe for a terminal.
-private struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
 
 extension AuditCommand.Log {
   /// How many entries are read at a time, so that a long log is not held in memory.
