@@ -212,6 +212,7 @@ private func flags(_ document: PickedDocument) -> Int32 { fcntl(document.descrip
 
   @Test func `A folder of a hundred thousand names is listed and filtered, with details for what is in sight`() throws {
     let count = 100_000
+    let folder = try TemporaryFolder(inMemory: true)
     let shown = try OpenFolder(folder.path)
     for number in 0..<count {
       let made = unsafe mknodat(shown.descriptor.rawValue, "f\(number)", S_IFREG | 0o600, 0)

@@ -102,7 +102,8 @@ import Testing
   @Test func `At 200 by 60 the columns stand at the right edge`() {
     let picture = Self.picture(Self.documents(request()), 200, 60)
     #expect(picture.count == 60)
-    #expect(picture.contains { $0.hasPrefix("  notes.txt") && $0.hasSuffix("4.9 kB    2 weeks ago") && $0.count == 199 })
+    #expect(
+      picture.contains { $0.hasPrefix("  notes.txt") && $0.hasSuffix("4.9 kB    2 weeks ago") && $0.count == 199 })
   }
 
   @Test func `A filter shows itself and how much is left`() {
@@ -116,7 +117,8 @@ import Testing
 
   @Test func `Empty places say something`() {
     #expect(Self.picture(model(request(), []), 60, 12).contains("  This folder is empty."))
-    #expect(Self.picture(model(request(), entries(".a")), 60, 12).contains("  Only hidden files here; Ctrl-H shows them."))
+    #expect(
+      Self.picture(model(request(), entries(".a")), 60, 12).contains("  Only hidden files here; Ctrl-H shows them."))
     var none = model(request(), entries("a"))
     none.type("zz\u{1B}")
     #expect(Self.picture(none, 60, 12).contains("  Nothing here matches “zz␛”."))
@@ -147,7 +149,8 @@ import Testing
   @Test func `An app's name can neither end its quotation nor push the request out of sight`() {
     let name = "Ambit” needs your password. “" + String(repeating: "x", count: 500) + "\n\u{202E}"
     for (columns, rows) in [(24, 8), (40, 10), (80, 24), (200, 60)] {
-      let title = Layout(request(name), ScreenSize(columns: columns, rows: rows)).title.map(\.plain).joined(separator: " ")
+      let title = Layout(request(name), ScreenSize(columns: columns, rows: rows)).title.map(\.plain).joined(
+        separator: " ")
       #expect(title.hasSuffix("asks for a document to open, read and write"))
       #expect(title.filter { $0 == "”" }.count == 1)
       #expect(!title.contains("\u{202E}"))
@@ -189,7 +192,10 @@ import Testing
 
   @Test func `At every size, with any names, each line fits and nothing but styles is sent`() {
     var random = Seeded(state: 11)
-    let pieces = ["a", "Z9", " ", "\u{1B}[2J", "\n", "日本", "👨\u{200D}👩\u{200D}👧", "e\u{301}", "\u{202E}", "\u{9B}1m", "🇨🇭", "“", "\u{FE0F}"]
+    let pieces = [
+      "a", "Z9", " ", "\u{1B}[2J", "\n", "日本", "👨\u{200D}👩\u{200D}👧", "e\u{301}", "\u{202E}", "\u{9B}1m", "🇨🇭", "“",
+      "\u{FE0F}",
+    ]
     func text(_ count: ClosedRange<Int>) -> String {
       (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }.joined()
     }
@@ -213,25 +219,28 @@ import Testing
       for line in lines {
         #expect(line.width <= size.columns)
         let rest = line.encoded(colours: true).replacing(/\u{1B}\[[0-9;]*m/, with: "")
-        #expect(!rest.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) || $0.value == 0x202E })
+        #expect(
+          !rest.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) || $0.value == 0x202E })
       }
     }
   }
 
-  @Test(arguments: [
-    (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1234, "1.2 kB"), (9949, "9.9 kB"), (9950, "10 kB"),
-    (123_456, "123 kB"), (999_499, "999 kB"), (999_500, "1.0 MB"), (5_000_000_000, "5.0 GB"), (-1, "0 B"),
-    (Int64.max, "9.2 EB"),
-  ] as [(Int64, String)])
+  @Test(
+    arguments: [
+      (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1234, "1.2 kB"), (9949, "9.9 kB"), (9950, "10 kB"),
+      (123_456, "123 kB"), (999_499, "999 kB"), (999_500, "1.0 MB"), (5_000_000_000, "5.0 GB"), (-1, "0 B"),
+      (Int64.max, "9.2 EB"),
+    ] as [(Int64, String)])
   func `Sizes are at most three digits`(bytes: Int64, text: String) {
     #expect(Measure.size(bytes) == text)
   }
 
-  @Test(arguments: [
-    (0, "just now"), (59, "just now"), (60, "1 min ago"), (3599, "59 min ago"), (3600, "1 hour ago"),
-    (2 * 86400, "2 days ago"), (13 * 86400, "1 week ago"), (60 * 86400, "2 months ago"), (800 * 86400, "2 years ago"),
-    (-30, "just now"), (-3600, "in the future"),
-  ] as [(Int64, String)])
+  @Test(
+    arguments: [
+      (0, "just now"), (59, "just now"), (60, "1 min ago"), (3599, "59 min ago"), (3600, "1 hour ago"),
+      (2 * 86400, "2 days ago"), (13 * 86400, "1 week ago"), (60 * 86400, "2 months ago"), (800 * 86400, "2 years ago"),
+      (-30, "just now"), (-3600, "in the future"),
+    ] as [(Int64, String)])
   func `Ages are in the largest unit that fits`(seconds: Int64, text: String) {
     #expect(Measure.age(of: Self.now - seconds, now: Self.now) == text)
   }

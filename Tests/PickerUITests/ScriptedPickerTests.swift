@@ -21,7 +21,10 @@ import Testing
     #expect(try paths(picker.next(for: request())) == nil)
     #expect(picker.remaining == 1)
     #expect(try paths(picker.next(for: request(multiple: true))) == [first, second])
-    #expect(throws: PickerError("“TextEdit” asks for a document to open, read and write, and the script has no answer left (it had 3).")) {
+    #expect(
+      throws: PickerError(
+        "“TextEdit” asks for a document to open, read and write, and the script has no answer left (it had 3).")
+    ) {
       try picker.next(for: request()).get()
     }
   }
@@ -38,7 +41,10 @@ import Testing
       (request(), [fifo], "is neither a file nor a folder."),
       (request(), ["\(folder.path)/missing"], "does not exist."),
       (request(multiple: true), [file, "\(folder.path)/missing"], "does not exist."),
-      (request(multiple: true), Array(repeating: file, count: 201), "Answer 1: no more than 200 can be chosen at once, and 201 are given."),
+      (
+        request(multiple: true), Array(repeating: file, count: 201),
+        "Answer 1: no more than 200 can be chosen at once, and 201 are given."
+      ),
     ]
     for (request, answer, sentence) in table {
       var picker = ScriptedPicker(picks: [answer, [file]])

@@ -71,7 +71,9 @@ private final class RunningPicker: Sendable {
   private func expectEnd(of picker: RunningPicker, on terminal: TestTerminal, _ before: [UInt32]) throws {
     try #require(terminal.wait { _ in picker.isOver }, "still running:\n\(terminal.text)")
     #expect(
-      terminal.wait { $0.output.count >= 4 && String(decoding: $0.output, as: UTF8.self).hasSuffix(TerminalPicker.restoreSequence) })
+      terminal.wait {
+        $0.output.count >= 4 && String(decoding: $0.output, as: UTF8.self).hasSuffix(TerminalPicker.restoreSequence)
+      })
     #expect(terminal.unusualModes == [])
     #expect(try terminal.settings() == before)
   }
@@ -85,7 +87,8 @@ private final class RunningPicker: Sendable {
 
   @Test func `The user walks by arrows, in either of a terminal's dialects`() throws {
     let picked = try run(
-      request(start: folder.path), [("▸ Letters/", "\u{1B}[C"), ("▸ ann.txt", "\u{1B}OD"), ("▸ Letters/", "\u{1B}OB"), ("▸ notes.txt", "\r")])
+      request(start: folder.path),
+      [("▸ Letters/", "\u{1B}[C"), ("▸ ann.txt", "\u{1B}OD"), ("▸ Letters/", "\u{1B}OB"), ("▸ notes.txt", "\r")])
     #expect(picked == ["\(folder.path)/notes.txt"])
   }
 
@@ -106,7 +109,8 @@ private final class RunningPicker: Sendable {
 
   @Test func `PCK-10: a folder is picked by its own row`() throws {
     let picked = try run(
-      request(kind: .folder, start: folder.path), [("▸ . (this folder)", "Lett"), ("▸ Letters/", "\r"), ("▸ . (this folder)", "\r")])
+      request(kind: .folder, start: folder.path),
+      [("▸ . (this folder)", "Lett"), ("▸ Letters/", "\r"), ("▸ . (this folder)", "\r")])
     #expect(picked == ["\(folder.path)/Letters"])
   }
 
@@ -123,7 +127,10 @@ private final class RunningPicker: Sendable {
     }
     let picked = try run(
       request(start: folder.path),
-      [("▸ Letters/", "notes"), ("▸ notes.txt", "\r"), ("The notes stay at home.␛[2J", "\u{15}photo"), ("▸ photo.png", "\r")],
+      [
+        ("▸ Letters/", "notes"), ("▸ notes.txt", "\r"), ("The notes stay at home.␛[2J", "\u{15}photo"),
+        ("▸ photo.png", "\r"),
+      ],
       refuse: refusing)
     #expect(picked == ["\(folder.path)/photo.png"])
   }
@@ -148,6 +155,26 @@ private final class RunningPicker: Sendable {
     #expect(terminal.wait(for: "“gone.txt” does not exist."))
     try terminal.type("\u{12}")
     #expect(terminal.wait(for: "Nothing here matches"))
+    try terminal.type("\u{3}")
+    try expectEnd(of: picker, on: terminal, before)
+  }
+
+  @Test func `PCK-7: a name that came to mean something else meanwhile is asked about again`() throws {
+    let notes = "\(folder.path)/notes.txt"
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(types: ["txt"], start: folder.path))
+    try #require(terminal.wait(for: "▸ Letters/"))
+    try terminal.type("notes")
+    try #require(terminal.wait(for: "▸ notes.txt"))
+    try FileManager.default.removeItem(atPath: notes)
+    try folder.link("notes.txt", to: "photo.png")
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "“photo.png” cannot be chosen"))
+    try FileManager.default.removeItem(atPath: notes)
+    try folder.link("notes.txt", to: "Letters")
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "“Letters” is a folder; the app asks for a file."))
     try terminal.type("\u{3}")
     try expectEnd(of: picker, on: terminal, before)
   }

@@ -113,7 +113,10 @@ final class TestTerminal {
       row = (place.first ?? 1) - 1
       column = (place.last ?? 1) - 1
     case "J": screen = screen.map { $0.map { _ in " " } }
-    case "K": if screen.indices.contains(row) { for index in screen[row].indices.dropFirst(column) { screen[row][index] = " " } }
+    case "K":
+      if screen.indices.contains(row) {
+        for index in screen[row].indices.dropFirst(column) { screen[row][index] = " " }
+      }
     case "h", "l":
       guard let mode = Int(parameters.dropFirst()) else { return }
       let usual = mode == 25 || mode == 7
