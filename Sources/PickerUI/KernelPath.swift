@@ -27,5 +27,7 @@ enum KernelPath {
 }
 
 /// glibc has these behind `_GNU_SOURCE`, which a Swift import does not set. The same on every architecture of Swift's.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 let O_PATH: Int32 = 0o10_000_000
+// swift-format-ignore: AlwaysUseLowerCamelCase
 let AT_NO_AUTOMOUNT: Int32 = 0x800
