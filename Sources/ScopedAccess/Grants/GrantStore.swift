@@ -113,7 +113,7 @@ package final class GrantStore: Sendable {
       try db.execute(
         sql: """
           INSERT INTO app (bundleIdentifier, name, version) VALUES (?, ?, ?)
-          ON CONFLICT (bundleIdentifier) DO UPDATE SET name = excluded.name, version = excluded.version
+          ON CONFLICT (bundleIdentifier) DO UPDATE SET name = excluded.name, version = coalesce(excluded.version, version)
           """, arguments: [bundleIdentifier, name, version])
       return try Int.fetchOne(
         db, sql: "SELECT number FROM app WHERE bundleIdentifier = ?", arguments: [bundleIdentifier]) ?? 0
