@@ -15,6 +15,7 @@ public final class DocumentPicker {
     case `import`, open, exportToService, moveToService
   }
 
+  /// Is told what the user chose when the picker was presented.
   public weak var delegate: (any DocumentPickerDelegate)?
   /// One document unless set (`PCK-8`).
   public var allowsMultipleSelection = false
@@ -22,7 +23,9 @@ public final class DocumentPicker {
   public var isReadOnly = false
   /// Shown to the user above the documents.
   public var message: String?
+  /// What the choice means; as given when the picker was made.
   public let documentPickerMode: Mode
+  /// What may be chosen; as given when the picker was made.
   public let contentTypes: [UTType]
 
   /// - Parameters:
@@ -128,15 +131,19 @@ public protocol DocumentPickerDelegate: AnyObject {
 }
 
 extension DocumentPickerDelegate {
+  /// Nothing happens.
   public func documentPickerWasCancelled(_ controller: DocumentPicker) {}
 
+  /// Writes the reason to standard error and tells of a cancelled picker.
   public func documentPicker(_ controller: DocumentPicker, didFailWithError error: any Error) {
     try? FileHandle.standardError.write(contentsOf: Data("document picker: \(error.localizedDescription)\n".utf8))
     documentPickerWasCancelled(controller)
   }
 }
 
-/// Apple's names.
+/// Apple's name.
 public typealias UIDocumentPickerViewController = DocumentPicker
+/// Apple's name.
 public typealias UIDocumentPickerDelegate = DocumentPickerDelegate
+/// Apple's name.
 public typealias UIDocumentPickerMode = DocumentPicker.Mode

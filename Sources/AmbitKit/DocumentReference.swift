@@ -12,6 +12,7 @@ public struct DocumentReference: Sendable, Hashable {
   /// Where the reference itself is.
   public let fileURL: URL
 
+  /// The reference in a file; whether it is one shows when it is resolved.
   public init(fileURL: URL) { self.fileURL = fileURL }
 
   /// The reference's name without extension.

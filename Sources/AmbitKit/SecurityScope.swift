@@ -6,16 +6,21 @@ internal import Wire
 public enum SecurityScope {
   /// How many scopes are used, how many there are, and who holds them (`LIM-8`).
   public struct Status: Sendable, Hashable, Codable {
+    /// Documents whose scope is active now, however often each was started.
     public let used: Int
+    /// How many can be active at a time; set by the policy the app was launched with.
     public let limit: Int
+    /// The active ones.
     public let holders: [Holder]
   }
 
   /// One active scope of this launch.
   public struct Holder: Sendable, Hashable, Codable {
+    /// The user's decision that this scope belongs to; part of its path.
     public let grant: String
     /// Where the document appears.
     public let path: String
+    /// The document's file name.
     public let name: String
     /// Starts that have not been balanced by a stop.
     public let count: Int

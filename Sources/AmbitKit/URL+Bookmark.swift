@@ -5,7 +5,9 @@ extension URL {
   /// How a bookmark is made. All of Apple's options have their names here; those that this version does not do are
   /// refused when used, by an error that names them.
   public struct BookmarkCreationOptions: OptionSet, Sendable, Hashable {
+    /// Apple's bits.
     public let rawValue: UInt
+    /// Options from their bits; bits without a name are ignored.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// A smaller bookmark. Ambit's are all of one size.
@@ -23,12 +25,18 @@ extension URL {
   /// How a bookmark is resolved. Ambit shows and mounts nothing while it resolves, and starts no scope, so that every
   /// option of Apple's is kept already.
   public struct BookmarkResolutionOptions: OptionSet, Sendable, Hashable {
+    /// Apple's bits.
     public let rawValue: UInt
+    /// Options from their bits; bits without a name are ignored.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// Show nothing to the user.
     public static let withoutUI = BookmarkResolutionOptions(rawValue: 1 << 8)
+    /// Mount no volume.
     public static let withoutMounting = BookmarkResolutionOptions(rawValue: 1 << 9)
+    /// The URL has the scope that the bookmark was made with. It always has.
     public static let withSecurityScope = BookmarkResolutionOptions(rawValue: 1 << 10)
+    /// Do not start the scope. It never is.
     public static let withoutImplicitStartAccessing = BookmarkResolutionOptions(rawValue: 1 << 15)
   }
 

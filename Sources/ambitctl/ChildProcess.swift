@@ -56,7 +56,7 @@ struct ChildProcess {
     unsafe posix_spawnattr_setsigmask(&attributes, &mask)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var argv: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe argument in unsafe argv { unsafe free(argument) } }
+    defer { unsafe argv.forEach { unsafe free($0) } }
     return unsafe posix_spawnp(&pid, arguments[0], nil, &attributes, &argv, environ)
   }
 

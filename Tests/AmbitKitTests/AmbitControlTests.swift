@@ -70,7 +70,9 @@ import Wire
     try broker.stop()
   }
 
-  @Test func `PCK-9: a cancelled pick is silent and exits with 1; with nobody to ask, it says so and exits with 2`() throws {
+  @Test func `PCK-9: a cancelled pick is silent and exits with 1; with nobody to ask, it says so and exits with 2`()
+    throws
+  {
     broker.ledger.withLock { $0.answers = [.failure(PickerInterface.Failure.cancelled)] }
     #expect(try run("pick") == Outcome(status: 1, output: "", errors: ""))
     #expect(
@@ -98,7 +100,9 @@ import Wire
 
   @Test func `TOK-7: a path, and a URL made of it, are refused with the reason`() throws {
     _ = grant("a.txt")
-    for argument in ["/documents/1/a.txt", "file:///documents/1/a.txt", "file:///documents/1/a.txt#ambit-scope=launch1-9"] {
+    for argument in [
+      "/documents/1/a.txt", "file:///documents/1/a.txt", "file:///documents/1/a.txt#ambit-scope=launch1-9",
+    ] {
       for verb in ["start", "stop", "path"] {
         let outcome = try run(verb, argument)
         #expect(outcome.status == 1 && outcome.output == "")
@@ -110,7 +114,9 @@ import Wire
   }
 
   @Test func `LIM-1, LIM-8: the ninth of eight is refused and says who holds the eight; scopes lists them`() throws {
-    for number in 1...8 { #expect(try run("start", grant("\(number).txt"), "--caller", "script:\(number)").status == 0) }
+    for number in 1...8 {
+      #expect(try run("start", grant("\(number).txt"), "--caller", "script:\(number)").status == 0)
+    }
     let refused = try run("start", grant("9.txt"))
     #expect(refused.status == 1)
     for number in 1...8 { #expect(refused.errors.contains("“\(number).txt” (started at script:\(number))")) }
@@ -121,7 +127,8 @@ import Wire
     let json = try JSONSerialization.jsonObject(with: Data(try run("scopes", "--format", "json").output.utf8))
     let status = try #require(json as? [String: Any])
     #expect(status["used"] as? Int == 8 && status["limit"] as? Int == 8)
-    #expect((status["holders"] as? [[String: Any]])?.compactMap { $0["name"] as? String } == (1...8).map { "\($0).txt" })
+    #expect(
+      (status["holders"] as? [[String: Any]])?.compactMap { $0["name"] as? String } == (1...8).map { "\($0).txt" })
     try broker.stop()
   }
 
@@ -137,7 +144,8 @@ import Wire
     let url = grant("a b.txt")
     #expect(
       try run("with", url, "--", "echo", "x", "--", "-n").output == "x -- -n /documents/1/a b.txt\n")
-    #expect(try run("with", url, "--", "echo", "{}", "y", "[{}]").output == "/documents/1/a b.txt y [/documents/1/a b.txt]\n")
+    #expect(
+      try run("with", url, "--", "echo", "{}", "y", "[{}]").output == "/documents/1/a b.txt y [/documents/1/a b.txt]\n")
     #expect(count() == 0)
     #expect(broker.ledger.withLock { $0.calls } == ["Path", "Start", "Stop", "Path", "Start", "Stop"])
     try broker.stop()

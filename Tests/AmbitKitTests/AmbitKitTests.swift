@@ -26,7 +26,9 @@ extension AmbitKitTests {
     func url(_ broker: ScriptedBroker, _ name: String = "My notes.txt") throws -> URL {
       try #require(URL(string: broker.ledger.withLock { $0.grant(name).url }))
     }
-    func count(_ broker: ScriptedBroker, _ grant: Int = 1) -> Int? { broker.ledger.withLock { $0.grants[grant]?.count } }
+    func count(_ broker: ScriptedBroker, _ grant: Int = 1) -> Int? {
+      broker.ledger.withLock { $0.grants[grant]?.count }
+    }
 
     @Test func `TOK-4, TOK-5: starts are counted, stops balance them, and one too many does nothing`() throws {
       try withBroker { broker in
@@ -96,11 +98,15 @@ extension AmbitKitTests {
     @Test func `LIM-1, LIM-2, LIM-8: the ninth of eight is refused with the names of those that hold them`() throws {
       try withBroker { broker in
         let urls = try (1...9).map { try url(broker, "\($0).txt") }
-        for url in urls.prefix(8) { #expect(url.startAccessingSecurityScopedResource(fileID: "Editor/Open.swift", line: 41)) }
+        for url in urls.prefix(8) {
+          #expect(url.startAccessingSecurityScopedResource(fileID: "Editor/Open.swift", line: 41))
+        }
         #expect(!urls[8].startAccessingSecurityScopedResource())
         let error = try #require(SecurityScope.lastError)
         #expect(error.posix == .EMFILE)
-        for number in 1...8 { #expect(error.localizedDescription.contains("“\(number).txt” (started at Editor/Open.swift:41)")) }
+        for number in 1...8 {
+          #expect(error.localizedDescription.contains("“\(number).txt” (started at Editor/Open.swift:41)"))
+        }
         let status = try SecurityScope.status()
         #expect(status.used == 8 && status.limit == 8)
         #expect(status.holders.map(\.name) == (1...8).map { "\($0).txt" })
@@ -108,7 +114,8 @@ extension AmbitKitTests {
         #expect(inside == status)
         urls[2].stopAccessingSecurityScopedResource()
         #expect(urls[8].startAccessingSecurityScopedResource())
-        #expect(try SecurityScope.status().holders.last?.caller?.hasPrefix("AmbitKitTests/AmbitKitTests.swift:") == true)
+        #expect(
+          try SecurityScope.status().holders.last?.caller?.hasPrefix("AmbitKitTests/AmbitKitTests.swift:") == true)
         #expect(SecurityScope.lastError == nil)
       }
     }

@@ -10,11 +10,14 @@ extension AmbitKitTests {
       try #require(URL(string: broker.ledger.withLock { $0.grant(name).url }))
     }
 
-    @Test func `BMK-1, BMK-2, RST-3: one finds the renamed document in the next launch, and is stale until renewed`() throws {
+    @Test func `BMK-1, BMK-2, RST-3: one finds the renamed document in the next launch, and is stale until renewed`()
+      throws
+    {
       try withBroker { broker in
         let url = try url(broker)
         #expect(url.startAccessingSecurityScopedResource())
-        let saved = try url.bookmarkData(options: .withSecurityScope, includingResourceValuesForKeys: nil, relativeTo: nil)
+        let saved = try url.bookmarkData(
+          options: .withSecurityScope, includingResourceValuesForKeys: nil, relativeTo: nil)
         var isStale = true
         #expect(try URL(resolvingBookmarkData: saved, bookmarkDataIsStale: &isStale) == url)
         #expect(!isStale)
@@ -77,13 +80,23 @@ extension AmbitKitTests {
         _ = url.startAccessingSecurityScopedResource()
         var isStale = false
         let refused: [(CocoaError.Code, String, () throws -> Void)] = [
-          (.featureUnsupported, "suitableForBookmarkFile", { _ = try url.bookmarkData(options: .suitableForBookmarkFile) }),
-          (.featureUnsupported, "withoutImplicit", { _ = try url.bookmarkData(options: .withoutImplicitSecurityScope) }),
+          (
+            .featureUnsupported, "suitableForBookmarkFile",
+            { _ = try url.bookmarkData(options: .suitableForBookmarkFile) }
+          ),
+          (
+            .featureUnsupported, "withoutImplicit", { _ = try url.bookmarkData(options: .withoutImplicitSecurityScope) }
+          ),
           (.featureUnsupported, "relative", { _ = try url.bookmarkData(relativeTo: url) }),
-          (.featureUnsupported, "resource values", { _ = try url.bookmarkData(includingResourceValuesForKeys: [.nameKey]) }),
+          (
+            .featureUnsupported, "resource values",
+            { _ = try url.bookmarkData(includingResourceValuesForKeys: [.nameKey]) }
+          ),
           (.featureUnsupported, "did not pick", { _ = try URL(fileURLWithPath: "/tmp/a").bookmarkData() }),
           (.featureUnsupported, "one of the folder", { _ = try url.appending(path: "child").bookmarkData() }),
-          (.fileReadUnknown, "combined", { _ = try url.bookmarkData(options: [.withSecurityScope, .minimalBookmark]) }),
+          (
+            .fileReadUnknown, "combined", { _ = try url.bookmarkData(options: [.withSecurityScope, .minimalBookmark]) }
+          ),
           (
             .featureUnsupported, "relative",
             { _ = try URL(resolvingBookmarkData: Data(), relativeTo: url, bookmarkDataIsStale: &isStale) }
@@ -114,7 +127,9 @@ extension AmbitKitTests {
   }
 
   @Suite struct References {
-    @Test func `REF-2, REF-3: those in Documents are listed, resolve after being renamed, and a broken one says why`() throws {
+    @Test func `REF-2, REF-3: those in Documents are listed, resolve after being renamed, and a broken one says why`()
+      throws
+    {
       try withBroker { broker in
         let documents = URL(fileURLWithPath: broker.folder).appendingPathComponent("Documents")
         try FileManager.default.createDirectory(at: documents, withIntermediateDirectories: true)
@@ -130,7 +145,9 @@ extension AmbitKitTests {
         #expect(found.url.startAccessingSecurityScopedResource())
         #expect(cocoa { _ = try references[0].resolve() }?.code == .fileReadCorruptFile)
         #expect(cocoa { _ = try references[1].resolve() }?.localizedDescription.contains("too long") == true)
-        #expect(cocoa { _ = try DocumentReference(fileURL: documents.appendingPathComponent("none.ambitref")).resolve() } != nil)
+        #expect(
+          cocoa { _ = try DocumentReference(fileURL: documents.appendingPathComponent("none.ambitref")).resolve() }
+            != nil)
       }
     }
   }

@@ -30,7 +30,9 @@ final class ScriptedBroker: Sendable {
     var calls: [String] = []
     var connections = 0
 
-    mutating func grant(_ name: String, _ kind: DocumentKind = .file, _ access: DocumentAccess = .readWrite) -> DocumentMessage {
+    mutating func grant(_ name: String, _ kind: DocumentKind = .file, _ access: DocumentAccess = .readWrite)
+      -> DocumentMessage
+    {
       let number = grants.count + 1
       grants[number] = Grant(name: name, kind: kind, access: access)
       return document(number)
@@ -100,7 +102,8 @@ final class ScriptedBroker: Sendable {
         } catch {
           reply = Reply(error)
         }
-        precondition(service.fault(in: reply, to: call.call.method) == nil, "the test's own server breaks the interface")
+        precondition(
+          service.fault(in: reply, to: call.call.method) == nil, "the test's own server breaks the interface")
         connection.send(reply)
       }
       ledger.withLock { $0.connections = max($0.connections, endpoint.connections.count) }

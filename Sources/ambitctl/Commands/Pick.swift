@@ -10,7 +10,8 @@ struct Pick: ParsableCommand {
   @Flag(help: "Let the user pick several.") var multiple = false
   @Flag(help: "Ask for a folder.") var folder = false
   @Flag(help: "Ask for reading only.") var readOnly = false
-  @Option(name: .customLong("type"), help: ArgumentHelp("Only files with this extension; may be repeated.", valueName: "EXT"))
+  @Option(
+    name: .customLong("type"), help: ArgumentHelp("Only files with this extension; may be repeated.", valueName: "EXT"))
   var types: [String] = []
   @Option(help: "Shown to the user above the documents.") var message: String?
 

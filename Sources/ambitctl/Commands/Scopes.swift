@@ -25,7 +25,9 @@ struct Scopes: ParsableCommand {
 
   static func table(_ status: SecurityScope.Status) -> [String] {
     let header = ["COUNT", "SINCE", "NAME", "PATH", "CALLER"]
-    let rows = status.holders.map { ["\($0.count)", $0.since, $0.name, $0.path, $0.caller ?? "-"].map(Console.printable) }
+    let rows = status.holders.map {
+      ["\($0.count)", $0.since, $0.name, $0.path, $0.caller ?? "-"].map(Console.printable)
+    }
     var lines = ["\(status.used) of \(status.limit) scopes in use"]
     guard !rows.isEmpty else { return lines }
     let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
