@@ -25,7 +25,7 @@ import Testing
       ]
       """)
     #expect(scenario.title == "A story")
-    #expect(scenario.policy == "teach")
+    #expect(scenario.policy == Template(text: "teach"))
     #expect(scenario.timeout == Scenario.defaultTimeout)
     #expect(scenario.steps.map(\.say) == ["Only words.", "Something is done."])
     #expect(scenario.steps[1].rules == ["TOK-1", "TOK-2"])

@@ -10,7 +10,7 @@ import Testing
   ]
 
   private var variables: Variables {
-    var variables = Variables(home: "/h", apps: "/a", scratch: "/s", ambit: "/x", containers: "/c")
+    var variables = Variables(home: "/h", here: "/w", apps: "/a", scratch: "/s", ambit: "/x", containers: "/c")
     variables["x"] = "1"
     return variables
   }
@@ -31,7 +31,7 @@ import Testing
 }
 
 @Suite struct ExpectationTests {
-  private let variables = Variables(home: "/h.e", apps: "", scratch: "", ambit: "", containers: "")
+  private let variables = Variables(home: "/h.e", here: "", apps: "", scratch: "", ambit: "", containers: "")
 
   private func expectation(_ build: (inout TextExpectation) -> Void) -> TextExpectation {
     var expectation = TextExpectation.anything
@@ -122,7 +122,8 @@ import Testing
   }
 
   @Test func `what is shown has short paths, no escape codes and a bounded length`() {
-    let display = Display(home: "/tmp/s/home", apps: "/tmp/apps", scratch: "/tmp/s")
+    let display = Display(home: "/tmp/s/home", apps: "/tmp/apps", scratch: "/tmp/s", containers: "/tmp/s/c")
+    #expect(display.line("/tmp/s/c/io.x/Library") == "container:io.x/Library")
     #expect(display.line("/tmp/s/home/a in /tmp/s/x of /tmp/apps/T.app") == "~/a in ${scratch}/x of T.app")
     #expect(!display.line("\u{1b}[2Jgone\u{202e}").unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x202e })
     #expect(display.line(String(repeating: "x", count: 500)).count == 100)
