@@ -65,7 +65,7 @@ let package = Package(
       dependencies: ["Kernel", "Policy", "Wire", "ScopedAccess", "Audit", "AppModel", system],
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
-    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel"], swiftSettings: strict),
+    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
     .target(
       name: "Scenario", dependencies: ["Kernel", "Terminal", "Audit", "AppModel", tomlKit], swiftSettings: strict),
     .target(
@@ -98,7 +98,7 @@ let package = Package(
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(name: "BrokerTests", dependencies: ["Broker", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "TestSupport"], swiftSettings: strict),
     .testTarget(

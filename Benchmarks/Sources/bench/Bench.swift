@@ -43,8 +43,9 @@ struct Bench {
     return path
   }
 
-  /// Removes the files. A mount that is still there would hand the documents behind it over to the removal.
+  /// Stops the broker that was used, and removes the files. A mount that is still there would hand the documents behind it over to the removal.
   func clear() {
+    _ = try? Child([ambit, "broker", "stop"], environment: environment).wait()
     let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
     guard !mounts.contains(" \(scratch)/") else {
       progress("something is still mounted in \(scratch), so it is left there")
