@@ -1,4 +1,4 @@
-import TOMLKit
+import Policy
 import Testing
 
 @testable import Scenario
@@ -87,28 +87,10 @@ import Testing
       for _ in 0..<Int.random(in: 0...12, using: &generator) {
         text.unicodeScalars.append(alphabet.randomElement(using: &generator) ?? "a")
       }
-      // The parser ends a text at NUL; a path cannot hold one either.
+      // No file may hold NUL, and no path either.
       text = text.replacing("\u{0}", with: "")
-      let table = try TOMLTable(string: "x = \(TOMLText.quoted(text))")
-      #expect(table["x"]?.string == text)
-    }
-  }
-
-  @Test func `the distance of words agrees with its definition`() {
-    func model(_ a: Substring, _ b: Substring) -> Int {
-      guard let x = a.first, let y = b.first else { return a.count + b.count }
-      var best = min(
-        model(a.dropFirst(), b) + 1, model(a, b.dropFirst()) + 1,
-        model(a.dropFirst(), b.dropFirst()) + (x == y ? 0 : 1))
-      if a.dropFirst().first == y, b.dropFirst().first == x {
-        best = min(best, model(a.dropFirst(2), b.dropFirst(2)) + 1)
-      }
-      return best
-    }
-    for _ in 0..<200 {
-      let one = String((0..<Int.random(in: 0...5)).map { _ in "abc".randomElement() ?? "a" })
-      let two = String((0..<Int.random(in: 0...5)).map { _ in "abc".randomElement() ?? "a" })
-      #expect(Nearest.distance(one, two) == model(one[...], two[...]), "\(one) \(two)")
+      let top = try StrictTOML.parse("x = \(TOMLText.quoted(text))", file: "t")
+      #expect(try top.string("x") == text)
     }
   }
 
