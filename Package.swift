@@ -66,8 +66,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
-    .target(
-      name: "Scenario", dependencies: ["Kernel", "Terminal", "Audit", "AppModel", tomlKit], swiftSettings: strict),
+    .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
@@ -99,7 +98,7 @@ let package = Package(
     .testTarget(name: "BrokerTests", dependencies: ["Broker", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
-    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),
