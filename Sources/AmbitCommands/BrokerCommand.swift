@@ -49,7 +49,8 @@ struct BrokerCommand: ParsableCommand {
   }
 
   struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Say whether the broker is running. Exit status 1 if not.")
+    static let configuration = CommandConfiguration(
+      abstract: "Say whether the broker is running. Exit status 1 if not.")
 
     func run() throws {
       let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)

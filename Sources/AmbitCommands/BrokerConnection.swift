@@ -40,11 +40,16 @@ enum BrokerConnection {
     let log = try Descriptor.open(
       folders.brokerLog, flags: [.write, .create, .append, .noFollow], mode: 0o600)
     var (reading, writing): (Descriptor, Descriptor?) = try UnixSocket.pair()
-    guard let program = unsafe realpath("/proc/self/exe", nil) else { throw KernelError.last("realpath", "/proc/self/exe") }
+    guard let program = unsafe realpath("/proc/self/exe", nil) else {
+      throw KernelError.last("realpath", "/proc/self/exe")
+    }
     defer { unsafe free(program) }
 
     // What the broker has to know, and nothing of what this terminal happens to have set.
-    let names = ["AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME", "AMBIT_BROKER_IDLE"]
+    let names = [
+      "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
+      "AMBIT_BROKER_IDLE",
+    ]
     var environment = ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
     environment["PATH"] = "/usr/bin:/bin"
     // A launcher that replaces a broker which died lives in that broker's namespaces, and so do the apps; the new broker

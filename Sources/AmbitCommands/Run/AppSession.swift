@@ -145,7 +145,8 @@ final class AppSession {
       let path = plan.flatMap { step < $0.root.count ? $0.root[step].path : nil } ?? "?"
       return Failure("the sandbox cannot be set up: \(path): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
     default:
-      return Failure("the sandbox cannot be set up: \(stage) \(step): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
+      return Failure(
+        "the sandbox cannot be set up: \(stage) \(step): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
     }
   }
 

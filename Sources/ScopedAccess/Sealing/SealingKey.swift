@@ -117,4 +117,3 @@ package struct SealingKey: Sendable {
     return difference == 0 ? grant : nil
   }
 }
-
