@@ -43,6 +43,7 @@ package struct AmbitCommand: ParsableCommand {
 
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
   package static func launch() -> Never {
+    StandardDescriptors.fill()
     do {
       var command = try parsed()
       try command.run()

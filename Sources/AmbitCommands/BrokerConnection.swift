@@ -37,8 +37,14 @@ enum BrokerConnection {
 
   private static func start(_ folders: AmbitFolders) throws {
     try folders.make()
-    let log = try Descriptor.open(
-      folders.brokerLog, flags: [.write, .create, .append, .noFollow], mode: 0o600)
+    let log: Descriptor
+    do throws(KernelError) {
+      log = try Descriptor.open(folders.brokerLog, flags: [.write, .create, .append, .noFollow], mode: 0o600)
+    } catch {
+      throw Failure(
+        "\(folders.brokerLog): cannot be written: \(error.errno) (\(error.errno.symbol)). "
+          + "Make the folder writable for you, or set AMBIT_HOME to another one.")
+    }
     var (reading, writing): (Descriptor, Descriptor?) = try UnixSocket.pair()
     guard let program = unsafe realpath("/proc/self/exe", nil) else {
       throw KernelError.last("realpath", "/proc/self/exe")

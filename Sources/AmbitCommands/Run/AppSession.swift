@@ -98,6 +98,8 @@ final class AppSession {
     guard namespaces.count == 2 else { return }
     let here = FileManager.default.currentDirectoryPath
     do throws(KernelError) {
+      // Already there: the broker found that it could mount where it was started.
+      if try namespaces[0].status().inode == Namespaces.own("user").status().inode { return }
       try Namespaces.join(namespaces[0], .user)
       try Namespaces.join(namespaces[1], .mount)
       try Namespaces.ownProcEntries()
