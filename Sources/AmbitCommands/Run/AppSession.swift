@@ -104,7 +104,7 @@ final class AppSession {
       try Namespaces.join(namespaces[1], .mount)
       try Namespaces.ownProcEntries()
     } catch {
-      throw Failure("the broker's namespaces cannot be entered: \(error)")
+      throw Failure("the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
     }
     // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
     _ = FileManager.default.changeCurrentDirectoryPath(here)
