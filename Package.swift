@@ -52,7 +52,7 @@ let package = Package(
     .target(name: "CLinux", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-fno-stack-protector"])]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "Kernel", dependencies: ["CLinux", "CSeccomp", system], swiftSettings: strict),
-    .target(name: "Terminal", dependencies: ["Kernel"], swiftSettings: strict),
+    .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "AppModel", swiftSettings: strict),
     .target(name: "Policy", dependencies: ["AppModel", tomlKit], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", "Policy", "AppModel", crypto], swiftSettings: strict),
@@ -65,9 +65,8 @@ let package = Package(
       dependencies: ["Kernel", "Policy", "Wire", "ScopedAccess", "Audit", "AppModel", system],
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
-    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel"], swiftSettings: strict),
-    .target(
-      name: "Scenario", dependencies: ["Kernel", "Terminal", "Audit", "AppModel", tomlKit], swiftSettings: strict),
+    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
+    .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
@@ -75,7 +74,7 @@ let package = Package(
         "PickerUI", "Scenario", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
-      name: "ambit", dependencies: ["AmbitCommands", argumentParser], swiftSettings: strict, linkerSettings: selfContained),
+      name: "ambit", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
     .executableTarget(
       name: "ambitctl", dependencies: ["AmbitKit", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),
@@ -89,17 +88,17 @@ let package = Package(
       linkerSettings: selfContained),
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal"], swiftSettings: strict),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
     .testTarget(name: "AppModelTests", dependencies: ["AppModel"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
     .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ScopedAccessTests", dependencies: ["ScopedAccess", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(name: "BrokerTests", dependencies: ["Broker", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
+    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),

@@ -12,6 +12,8 @@ if [ ! -x "$ambit" ]; then
   exit 1
 fi
 
+# The package manager looks for new files in this package alone, not in Ambit's; without its plan it looks again.
+rm -f "$here/.build/release.yaml"
 "${SWIFT:-swift}" build --package-path "$here" -c release --product inside >&2
 "${SWIFT:-swift}" build --package-path "$here" -c release --product bench >&2
 exec "$here/.build/release/bench" "$ambit" "$here/.build/release/inside" "$@"

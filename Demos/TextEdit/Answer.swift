@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -17,6 +19,35 @@ enum Answer: Equatable {
   private static func oneLine(_ text: String) -> String {
     text.replacing("\\", with: "\\\\").replacing("\r", with: "\\r").replacing("\n", with: "\\n")
   }
+
+  /// The system's error that lies underneath gives the symbol; where there is none, Foundation's does.
+  init(_ error: any Error) {
+    switch error {
+    case let error as SystemError: self = .error(symbol: error.symbol, message: error.message)
+    case let error as Refusal: self = .error(symbol: "EINVAL", message: error.message)
+    case let error as CocoaError:
+      let symbol =
+        if let posix = error.underlying as? POSIXError {
+          SystemError(number: posix.code.rawValue).symbol
+        } else {
+          switch error.code {
+          case .userCancelled: "CANCELLED"
+          case .fileReadCorruptFile: "CORRUPT"
+          case .featureUnsupported: "UNSUPPORTED"
+          case .fileReadNoSuchFile, .fileNoSuchFile: "ENOENT"
+          default: "FAILED"
+          }
+        }
+      self = .error(symbol: symbol, message: error.localizedDescription)
+    default: self = .error(symbol: "FAILED", message: "\(error)")
+    }
+  }
+}
+
+/// A command that makes no sense now.
+struct Refusal: Error, Equatable {
+  let message: String
+  init(_ message: String) { self.message = message }
 }
 
 /// A system call that failed.
@@ -26,10 +57,8 @@ struct SystemError: Error, Equatable {
   /// Of the call that has just failed.
   static var last: SystemError { SystemError(number: errno) }
 
-  var answer: Answer { .error(symbol: symbol, message: message) }
-
   /// The constant's name, for the errors that an editor meets.
-  private var symbol: String {
+  var symbol: String {
     switch number {
     case EACCES: "EACCES"
     case EPERM: "EPERM"
@@ -41,11 +70,12 @@ struct SystemError: Error, Equatable {
     case ENOSPC: "ENOSPC"
     case ENAMETOOLONG: "ENAMETOOLONG"
     case EEXIST: "EEXIST"
+    case EMFILE: "EMFILE"
     case ENXIO: "ENXIO"
     case EIO: "EIO"
     default: "E\(number)"
     }
   }
 
-  private var message: String { unsafe String(cString: strerror(number)) }
+  var message: String { unsafe String(cString: strerror(number)) }
 }

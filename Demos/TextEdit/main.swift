@@ -1,2 +1,1 @@
-var editor = Editor()
-editor.run()
+Window(editor: Editor()).run()

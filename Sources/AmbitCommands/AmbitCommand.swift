@@ -1,5 +1,8 @@
 package import ArgumentParser
 internal import Broker
+internal import Kernel
+internal import ScopedAccess
+internal import Wire
 
 /// `ambit`.
 package struct AmbitCommand: ParsableCommand {
@@ -21,8 +24,29 @@ package struct AmbitCommand: ParsableCommand {
       """,
     version: Broker.version,
     subcommands: [
-      RunCommand.self, PsCommand.self, DoctorCommand.self, ScenarioCommand.self, BrokerCommand.self,
+      RunCommand.self, PsCommand.self, AuditCommand.self, DoctorCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ])
 
   package init() {}
+
+  /// Runs the command that the arguments ask for, and ends the process with its exit status.
+  package static func launch() -> Never {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+      exit()
+    } catch let failure as Failure {
+      failure.report()
+      exit(withError: ExitCode(failure.status))
+    } catch let error where error is ExitCode || error is ValidationError || error is CleanExit {
+      exit(withError: error)
+    } catch let error as any CustomStringConvertible & Error {
+      // Ambit's own errors are sentences; the parser's know how to say themselves.
+      guard error is StateError || error is KernelError || error is WireError else { exit(withError: error) }
+      Failure(error.description).report()
+      exit(withError: ExitCode(125))
+    } catch {
+      exit(withError: error)
+    }
+  }
 }

@@ -47,6 +47,9 @@ enum BrokerConnection {
     let names = ["AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME", "AMBIT_BROKER_IDLE"]
     var environment = ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
     environment["PATH"] = "/usr/bin:/bin"
+    // A launcher that replaces a broker which died lives in that broker's namespaces, and so do the apps; the new broker
+    // has to be able to mount there.
+    try Namespaces.passCapabilitiesOn()
     _ = try Service.start(
       unsafe String(cString: program), arguments: ["ambit", "broker", "serve", "--ready-descriptor", "3"],
       environment: environment, log: log, ready: writing ?? log)

@@ -4,8 +4,6 @@ internal import Foundation
 internal import Terminal
 internal import Wire
 
-extension OutputFormat: ExpressibleByArgument {}
-
 /// `ambit ps`: running instances and their scopes.
 struct PsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -29,8 +29,10 @@ extension AuditEvent {
     case .pick: return ("\(chooser) picked \(subject)", "pick \(subject)")
     case .pickCancelled: return ("\(chooser) cancelled the picker", "cancel the picker")
     case .grant: return ("was granted \(subject)\(facts(access))", "grant \(subject)\(facts(access))")
-    case .start: return ("started scope on \(subject)\(facts(nesting, slots))", "start scope on \(subject)\(facts(slots))")
-    case .stop: return ("stopped scope on \(subject)\(facts(nesting, slots))", "stop scope on \(subject)\(facts(slots))")
+    case .start:
+      return ("started scope on \(subject)\(facts(nesting, slots))", "start scope on \(subject)\(facts(slots))")
+    case .stop:
+      return ("stopped scope on \(subject)\(facts(nesting, slots))", "stop scope on \(subject)\(facts(slots))")
     case .scopeEnded: return ("scope on \(subject) ended\(facts(slots))", "end scope on \(subject)")
     case .reference: return ("was given a reference to \(subject)", "give a reference to \(subject)")
     case .bookmarkCreated: return ("made a bookmark of \(subject)", "make a bookmark of \(subject)")

@@ -38,6 +38,12 @@ enum AuditFile {
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
       // Bytes at its beginning are not SQLite's: a file of another kind, or a log that something wrote over.
       throw AuditLogError(.foreign, path, "it is no SQLite database")
+    } catch let error as DatabaseError where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode) {
+      if unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 { throw inaccessible(path, errno) }
+      throw AuditLogError(
+        .inaccessible, path,
+        "SQLite keeps \(path)-shm beside a log that is read, and cannot make it there; "
+          + "to read it all the same, copy it and, where it exists, \(path)-wal to a folder of your own")
     }
   }
 
@@ -64,7 +70,7 @@ enum AuditFile {
     let unfinished = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     // For nobody else to read: it says which documents its user has.
     let descriptor = unsafe open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw AuditFile.inaccessible(path, errno) }
+    guard descriptor >= 0 else { throw inaccessible(path, errno) }
     // No connection is open yet: closing a descriptor of a database drops the locks that its process holds on it.
     close(descriptor)
     defer { for suffix in ["", "-journal", "-wal", "-shm"] { unsafe unlink(unfinished + suffix) } }
@@ -78,14 +84,14 @@ enum AuditFile {
     } catch {
       throw AuditLogError(error, file: path)
     }
-    guard unsafe link(unfinished, path) == 0 || errno == EEXIST else { throw AuditFile.inaccessible(path, errno) }
+    guard unsafe link(unfinished, path) == 0 || errno == EEXIST else { throw inaccessible(path, errno) }
   }
 
   /// Whether there is a file; refuses what cannot be a log without opening it.
   private static func exists(_ path: String) throws -> Bool {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw AuditFile.inaccessible(path, errno) }
+      guard errno == ENOENT else { throw inaccessible(path, errno) }
       // SQLite would play a write-ahead log that was left behind into the new file, and lose what it held.
       for suffix in ["-wal", "-journal"] where unsafe stat(path + suffix, &status) == 0 && status.st_size > 0 {
         throw AuditLogError(.damaged, path, "it is gone, and \(path)\(suffix) with entries of it is still there")
@@ -107,7 +113,7 @@ enum AuditFile {
     case ENOTDIR:
       return AuditLogError(.inaccessible, path, "a part of its path is a file, not a folder")
     case EACCES, EPERM:
-      return AuditLogError(.inaccessible, path, "there is no permission to use the folder \(folder)")
+      return AuditLogError(.inaccessible, path, "there is no permission to use it or its folder \(folder)")
     case EROFS:
       return AuditLogError(.inaccessible, path, "its file system is read-only")
     default:

@@ -35,7 +35,8 @@ package final class AuditLog: Sendable {
           let insert = try db.cachedStatement(sql: EventRow.insert)
           for event in events {
             last += 1
-            try insert.execute(arguments: StatementArguments(EventRow.values(event, sequence: last)))
+            let values: [(any DatabaseValueConvertible)?] = EventRow.values(event, sequence: last)
+            try insert.execute(arguments: StatementArguments(values))
           }
           return .commit
         }

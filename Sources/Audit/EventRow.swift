@@ -17,7 +17,7 @@ enum EventRow {
   static let longestText = 8192
 
   /// The columns' values. Texts are stored as `storable(_:)` leaves them.
-  static func values(_ event: AuditEvent, sequence: Int64) throws -> [DatabaseValue] {
+  static func values(_ event: AuditEvent, sequence: Int64) -> [DatabaseValue] {
     let document = event.document
     var values = [
       sequence.databaseValue,
@@ -27,7 +27,7 @@ enum EventRow {
       text(event.app), text(event.instance), event.pid.databaseValue, text(event.grant),
       text(document?.path), text(document?.volume), (document?.inode).map { Int64(bitPattern: $0) }.databaseValue,
       (document?.birth).map { Timestamp($0).microseconds }.databaseValue,
-      text(event.how), text(event.rule), text(event.reason), try detail(event.detail),
+      text(event.how), text(event.rule), text(event.reason), detail(event.detail),
     ]
     values.append(checksum(values).databaseValue)
     return values
@@ -83,11 +83,7 @@ enum EventRow {
     text.map(storable).databaseValue
   }
 
-  private static func detail(_ facts: [String: String]) throws -> DatabaseValue {
-    if facts.isEmpty { return .null }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let encoded = try encoder.encode(facts.mapValues(storable))
-    return String(decoding: encoded, as: UTF8.self).databaseValue
+  private static func detail(_ facts: [String: String]) -> DatabaseValue {
+    facts.isEmpty ? .null : JSONText.object(facts.mapValues(storable)).databaseValue
   }
 }

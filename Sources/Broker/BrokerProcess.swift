@@ -28,10 +28,7 @@ package enum BrokerProcess {
         try? ready?.writeAll(Array("\n".utf8))
         return 0
       }
-      if !privileged {
-        try becomeMountOwner()
-        try Namespaces.ownProcEntries()
-      }
+      if !privileged { try enterNamespaces(folders) }
       raiseDescriptorLimit()
       let home = try Namespaces.own("mnt")
       let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
@@ -49,6 +46,14 @@ package enum BrokerProcess {
       FileHandle.standardError.write(Data("ambit: the broker cannot run: \(sentence)\n".utf8))
       return 125
     }
+  }
+
+  /// Where apps' sandboxes are made: in the namespaces of a broker that died, while apps of it are running (nowhere
+  /// else can their mounts be changed), otherwise in new ones.
+  private static func enterNamespaces(_ folders: AmbitFolders) throws {
+    // Started by a launcher inside them, with what it may do there.
+    if !Namespaces.mayMount, try !LauncherRecords(folders).joinNamespaces() { try becomeMountOwner() }
+    try Namespaces.ownProcEntries()
   }
 
   private static func becomeMountOwner() throws {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <sched.h>
@@ -229,6 +230,26 @@ int ambit_next_signal(int descriptor) {
   ssize_t got = read(descriptor, &info, sizeof info);
   if (got == -1) return errno == EAGAIN ? 0 : -errno;
   return got == sizeof info ? (int)info.ssi_signo : 0;
+}
+
+int ambit_pass_capabilities_on(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[2];
+  if (syscall(SYS_capget, &header, data) == -1) return -errno;
+  for (int i = 0; i < 2; i++) data[i].inheritable = data[i].permitted;
+  if (syscall(SYS_capset, &header, data) == -1) return -errno;
+  for (int capability = 0; capability < 64; capability++) {
+    if (!(data[capability / 32].permitted & (1u << (capability % 32)))) continue;
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) == -1) return -errno;
+  }
+  return 0;
+}
+
+int ambit_may_mount(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[2];
+  if (syscall(SYS_capget, &header, data) == -1) return 0;
+  return (data[CAP_SYS_ADMIN / 32].effective >> (CAP_SYS_ADMIN % 32)) & 1;
 }
 
 int ambit_any_readable(const int32_t *descriptors, size_t count) {

@@ -61,6 +61,15 @@ package enum Namespaces {
     try KernelError.check("mount", "/, slave") { unsafe mount(nil, "/", nil, UInt(MS_REC | MS_SLAVE), nil) }
   }
 
+  /// Whether this process may mount in its own mount namespace.
+  package static var mayMount: Bool { ambit_may_mount() == 1 }
+
+  /// Lets programs that this unprivileged process starts keep what it may do in its user namespace.
+  package static func passCapabilitiesOn() throws(KernelError) {
+    guard geteuid() != 0 else { return }
+    try KernelError.checkNegative("prctl", "PR_CAP_AMBIENT") { ambit_pass_capabilities_on() }
+  }
+
   /// After joining a user namespace the kernel treats the process as one whose memory must not be looked at, and its
   /// own `/proc` entries stop being its own; this takes that back.
   package static func ownProcEntries() throws(KernelError) {

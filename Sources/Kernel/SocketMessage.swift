@@ -83,4 +83,7 @@ extension UnixSocket {
 extension KernelError {
   /// The call failed because nobody is at the other end any more.
   package var isPeerGone: Bool { errno == .brokenPipe || errno == .connectionReset }
+
+  /// The number in `errno(3)`, for those who do not import swift-system.
+  package var errnoCode: Int32 { errno.rawValue }
 }

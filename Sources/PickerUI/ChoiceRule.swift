@@ -15,7 +15,9 @@ struct ChoiceRule: Sendable, Equatable {
 
   init(_ request: PickerRequest) {
     kind = request.kind
-    let wanted = (request.types ?? []).map { type in (type.hasPrefix(".") ? String(type.dropFirst()) : type).lowercased() }
+    let wanted = (request.types ?? []).map { type in
+      (type.hasPrefix(".") ? String(type.dropFirst()) : type).lowercased()
+    }
     types = wanted.isEmpty ? nil : wanted
   }
 

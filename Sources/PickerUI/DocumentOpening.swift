@@ -36,8 +36,9 @@ package enum DocumentOpening {
     let document: Descriptor
     do throws(KernelError) {
       document = try KernelPath.open(FileName(path), O_PATH | O_NOFOLLOW, subject: subject)
-    } catch where [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) {
-      throw KernelError("openat", subject, errno: .staleNFSFileHandle)
+    } catch {
+      let isElsewhere = [.noSuchFileOrDirectory, .notDirectory].contains(error.errno)
+      throw isElsewhere ? KernelError("openat", subject, errno: .staleNFSFileHandle) : error
     }
     guard try FileStatus(of: document.rawValue, subject: subject).isSameFile(as: status) else {
       throw KernelError("openat", subject, errno: .staleNFSFileHandle)

@@ -1,6 +1,10 @@
 /// How a piece of text looks.
 struct Style: Sendable, Equatable {
-  enum Colour: Int, Sendable { case yellow = 33, blue = 34, cyan = 36 }
+  enum Colour: Int, Sendable {
+    case yellow = 33
+    case blue = 34
+    case cyan = 36
+  }
 
   var bold = false
   var dim = false

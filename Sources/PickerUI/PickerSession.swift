@@ -54,7 +54,8 @@ struct PickerSession {
   /// Keys that choose are not heard before the user can have seen what they would choose.
   private mutating func isHeard(_ key: Key) -> Bool {
     if key == .escape || key == .control("c") { return true }
-    if Layout(model.request, device.size()).isTooSmall { return false }
+    // The size that was drawn, not the size now: what counts is what was in sight when the key was pressed.
+    if Layout(model.request, size).isTooSmall { return false }
     let chooses = [.enter, .tab, .text(" ")].contains(key)
     if chooses && ContinuousClock.now < choosesFrom {
       model.say("The picker has only just opened: look, then press that again.")

@@ -111,7 +111,9 @@ enum Screen {
   private static func whatEnterDoes(_ model: PickerModel) -> String? {
     let row = model.row(at: model.cursor)
     if case .entry(let index) = row, model.entries[index].kind == .folder { return "open folder" }
-    if !model.marks.isEmpty { return "choose the \(model.marks.count) marked" }
+    if !model.marks.isEmpty {
+      return model.marks.count == 1 ? "choose the marked one" : "choose the \(model.marks.count) marked"
+    }
     switch row {
     case nil: return nil
     case .here: return "choose this folder"

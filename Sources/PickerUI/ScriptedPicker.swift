@@ -41,7 +41,8 @@ package struct ScriptedPicker: Sendable {
   private func open(_ paths: [String], for request: PickerRequest) throws(PickerError) -> [PickedDocument] {
     if paths.isEmpty { throw PickerError("it picks nothing; name a path, or cancel.") }
     if paths.count > 1 && !request.multiple {
-      throw PickerError("the app asks for one \(request.kind == .file ? "document" : "folder"), and \(paths.count) are given.")
+      throw PickerError(
+        "the app asks for one \(request.kind == .file ? "document" : "folder"), and \(paths.count) are given.")
     }
     if paths.count > PickerModel.markLimit {
       throw PickerError("no more than \(PickerModel.markLimit) can be chosen at once, and \(paths.count) are given.")

@@ -47,7 +47,8 @@ struct TerminalDevice: Sendable {
           unsafe rest.withUnsafeBytes { unsafe Glibc.write(output, $0.baseAddress, $0.count) }
         }
         rest = rest.dropFirst(written)
-      } catch where error.errno == .wouldBlock {
+      } catch {
+        guard error.errno == .wouldBlock else { throw error }
         // Somebody made the terminal non-blocking; wait until it takes more.
         var waiting = [pollfd(fd: output, events: Int16(POLLOUT), revents: 0)]
         _ = unsafe poll(&waiting, 1, -1)

@@ -1,6 +1,6 @@
 import Foundation
-import Kernel
 import Glibc
+import Kernel
 
 /// The document picker on the user's terminal. Trusted: it runs outside every sandbox, and the app that asks sees
 /// neither what is shown nor what is typed.

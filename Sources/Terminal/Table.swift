@@ -83,12 +83,12 @@ package struct Table: Sendable {
     return Layout(table: self, widths: widths)
   }
 
-  /// Takes columns of the terminal from the widest that may give one, until the line fits or none may.
+  /// Takes columns of the terminal from the one that is furthest above its minimum, until the line fits or all are
+  /// at theirs.
   private func shrink(_ widths: inout [Int], to width: Int) {
     var excess = widths.reduce(0, +) + Layout.gap.count * (widths.count - 1) - width
-    while excess > 0 {
-      let candidates = widths.indices.filter { widths[$0] > columns[$0].minWidth }
-      guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { return }
+    func slack(_ index: Int) -> Int { widths[index] - columns[index].minWidth }
+    while excess > 0, let widest = widths.indices.max(by: { slack($0) < slack($1) }), slack(widest) > 0 {
       widths[widest] -= 1
       excess -= 1
     }

@@ -1,4 +1,3 @@
 import AmbitCommands
-import ArgumentParser
 
-AmbitCommand.main()
+AmbitCommand.launch()

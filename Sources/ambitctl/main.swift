@@ -1,1 +1,3 @@
-import AmbitKit
+internal import ArgumentParser
+
+AmbitControl.main()

@@ -67,7 +67,9 @@ import Testing
       CREATE TRIGGER no_third BEFORE INSERT ON event WHEN NEW.kind = 'stop' BEGIN SELECT RAISE(ABORT, 'no'); END
       """, on: folder.log)
     for _ in 0..<3 {
-      #expect(throws: AuditLogError.self) { try log.append([AuditEvent(.pick), AuditEvent(.start), AuditEvent(.stop)]) }
+      #expect(throws: AuditLogError.self) {
+        try log.append([AuditEvent(.pick), AuditEvent(.start), AuditEvent(.stop)])
+      }
     }
     #expect(try log.append([AuditEvent(.exit)]) == 2)
     #expect(try AuditReader(path: folder.log).events(limit: 10).map(\.kind) == [.launch, .exit])
@@ -145,6 +147,18 @@ import Testing
     for pair in stride(from: 0, to: events.count - 1, by: 2) {
       #expect(events[pair].kind == .start && events[pair + 1].kind == .stop)
       #expect(events[pair].app == events[pair + 1].app)
+    }
+  }
+
+  @Test func `keeps every entry when its writer is killed, and goes on with the next number`() async throws {
+    let folder = try Folder()
+    for round in Int64(0)..<3 {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.log as String, round = round as Int64] in
+        let log = try AuditLog(path: path)
+        for entry in 1...Int64(20) { #expect(try log.append([AuditEvent(.start)]) == round * 20 + entry) }
+        kill(getpid(), SIGKILL)
+      }
+      #expect(try AuditReader(path: folder.log).verify() == (round + 1) * 20)
     }
   }
 

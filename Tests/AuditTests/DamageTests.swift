@@ -88,7 +88,9 @@ import Testing
     for name in ["event_update", "event_delete"] {
       try sql(try #require(AuditSchema.triggers[name]), on: folder.log)
     }
-    for read: (AuditReader) throws -> Void in [{ _ = try $0.events(limit: 9) }, { _ = try $0.latest(9) }, { _ = try $0.verify() }] {
+    for read: (AuditReader) throws -> Void in [
+      { _ = try $0.events(limit: 9) }, { _ = try $0.latest(9) }, { _ = try $0.verify() },
+    ] {
       let error = #expect(throws: AuditLogError.self) { try read(AuditReader(path: folder.log)) }
       #expect(error?.problem == .damaged)
       #expect(error?.description.contains(words) == true)
@@ -109,7 +111,7 @@ import Testing
     let whole = try Data(contentsOf: url)
     #expect(whole.count >= 10 * 4096, "the last connection moved everything into the one file")
     var refused = 0
-    for _ in 0..<150 {
+    for _ in 0..<80 {
       var bytes = whole
       switch Int.random(in: 0..<4, using: &generator) {
       case 0:
@@ -149,11 +151,12 @@ import Testing
             #expect(Array(events.dropLast()) == written && events.last?.kind == .exit)
           } catch {}
         }
-      } catch where error.problem == .foreign || error.problem == .newer {
-        #expect(try Data(contentsOf: url) == before)
-      } catch {}
+      } catch {
+        let isRefused = error.problem == .foreign || error.problem == .newer
+        #expect(try !isRefused || Data(contentsOf: url) == before)
+      }
     }
-    #expect(refused > 30)
+    #expect(refused > 15)
   }
 
   /// A write-ahead log that ends early or has a bad frame is what a power failure leaves: what is before it counts.
@@ -163,7 +166,9 @@ import Testing
     let written = numbered(generator.events(60))
     let log = try AuditLog(path: folder.log)
     for event in written { try log.append([event]) }
-    let (main, journal) = (try Data(contentsOf: URL(filePath: folder.log)), try Data(contentsOf: URL(filePath: folder.log + "-wal")))
+    let (main, journal) = (
+      try Data(contentsOf: URL(filePath: folder.log)), try Data(contentsOf: URL(filePath: folder.log + "-wal"))
+    )
     var lengths: Set<Int> = []
     for _ in 0..<60 {
       let copy = try Folder()

@@ -56,6 +56,10 @@ import Testing
     await #expect(processExitsWith: .success) { try openInForbiddenFolder() }
   }
 
+  @Test func `says how to read it where nothing can stand beside it`() async {
+    await #expect(processExitsWith: .success) { try readInForbiddenFolder() }
+  }
+
   @Test func `is not written when the file is read-only, and is still read`() async {
     await #expect(processExitsWith: .success) { try openReadOnlyFile() }
   }
@@ -92,10 +96,26 @@ private func openInForbiddenFolder() throws {
     #expect(unsafe chmod(folder.path, 0o500) == 0)
     let error = #expect(throws: AuditLogError.self) { _ = try AuditLog(path: folder.log) }
     #expect(error?.problem == .inaccessible)
-    #expect(error?.description.contains("no permission to use the folder \(folder.path)") == true)
+    #expect(error?.description.contains("no permission to use it or its folder \(folder.path)") == true)
     #expect(unsafe chmod(folder.path, 0o700) == 0)
     let left = try folder.contents()
     #expect(left.isEmpty)
+  }
+}
+
+private func readInForbiddenFolder() throws {
+  let folder = try Folder()
+  try asOrdinaryUser(owning: folder.path) {
+    do { try AuditLog(path: folder.log).append([AuditEvent(.launch)]) }
+    #expect(unsafe chmod(folder.path, 0o500) == 0)
+    let error = #expect(throws: AuditLogError.self) { _ = try AuditReader(path: folder.log) }
+    #expect(error?.problem == .inaccessible)
+    #expect(error?.description.contains("copy it and, where it exists, \(folder.log)-wal") == true)
+    #expect(unsafe chmod(folder.path, 0o700) == 0)
+    // A file that may not even be read says that instead.
+    #expect(unsafe chmod(folder.log, 0) == 0)
+    let unreadable = #expect(throws: AuditLogError.self) { _ = try AuditReader(path: folder.log) }
+    #expect(unreadable?.description.contains("no permission to use it") == true)
   }
 }
 

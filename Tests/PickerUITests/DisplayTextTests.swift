@@ -37,7 +37,9 @@ import Testing
   @Test(arguments: [1, 2, 3, 5, 8, 13, 21])
   func `Cut text is never wider than asked and says that it was cut`(limit: Int) {
     for text in ["a rather long name.txt", "日本語のとても長い名前.txt", "👨\u{200D}👩 and more and more of it"] {
-      for cut in [DisplayText(text).keepingStart(limit), .init(text).keepingMiddle(limit), .init(text).keepingEnd(limit)] {
+      for cut in [
+        DisplayText(text).keepingStart(limit), .init(text).keepingMiddle(limit), .init(text).keepingEnd(limit),
+      ] {
         #expect(cut.width <= limit)
         #expect(cut.plain.contains("…"))
       }

@@ -41,7 +41,9 @@ import Testing
     #expect(FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name)) == tier)
   }
 
-  @Test(arguments: [("tn", "notes.txt.", false), ("xyz", "notes", false), ("notess", "notes", false), ("ee", "e", false)])
+  @Test(arguments: [
+    ("tn", "notes.txt.", false), ("xyz", "notes", false), ("notess", "notes", false), ("ee", "e", false),
+  ])
   func `The filter wants all its letters, in order`(filter: String, name: String, matches: Bool) {
     #expect((FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name)) != nil) == matches)
   }
@@ -63,7 +65,8 @@ import Testing
     let letters = Array("abAB.é")
     for _ in 0..<2000 {
       let name = String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
-      let filter = String((0..<Int.random(in: 1...4, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
+      let filter = String(
+        (0..<Int.random(in: 1...4, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
       let tier = FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name))
       #expect(FilterMatch.matchedCharacters(of: filter, in: name).isEmpty == (tier == nil), "\(filter) in \(name)")
     }

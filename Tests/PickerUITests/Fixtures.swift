@@ -8,8 +8,12 @@ import Testing
 final class TemporaryFolder: Sendable {
   let path: String
 
-  init() throws {
-    let made = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
+  /// - Parameter inMemory: on a file system in memory where there is one; for very many files.
+  init(inMemory: Bool = false) throws {
+    let shared = "/dev/shm"
+    let made =
+      inMemory && FileManager.default.isWritableFile(atPath: shared)
+      ? shared : FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
     path = "\(made)/picker-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }

@@ -135,7 +135,8 @@ import Testing
   }
 
   @Test func `Marks have a limit, with a sentence`() {
-    let many = (0...PickerModel.markLimit).map { Entry(name: FileName("f\($0)"), kind: .file) }.sorted(by: Entry.precedes)
+    let many = (0...PickerModel.markLimit).map { Entry(name: FileName("f\($0)"), kind: .file) }.sorted(
+      by: Entry.precedes)
     var model = model(request(multiple: true), many)
     for _ in 0..<PickerModel.markLimit {
       guard case .mark(let target) = model.press(.tab) else { break }
@@ -216,7 +217,8 @@ import Testing
 
   @Test func `Coming up from a folder, the cursor is on it`() {
     var model = model(request(), Self.folder)
-    model.show(folder: "/home/ann", isTop: false, entries: entries("a/", "b/", "Documents/"), selected: FileName("Documents"))
+    model.show(
+      folder: "/home/ann", isTop: false, entries: entries("a/", "b/", "Documents/"), selected: FileName("Documents"))
     #expect(model.nameUnderCursor == "Documents")
   }
 }

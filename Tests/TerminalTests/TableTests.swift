@@ -29,7 +29,7 @@ import Testing
     #expect(table.render([]) == "name  size  where\n")
   }
 
-  @Test func `on a narrow terminal the widest column gives way first`() {
+  @Test func `on a narrow terminal the column gives way that has most to give`() {
     let table = Table(Self.columns, style: Style(isEnabled: false), width: 26)
     let text = table.render([["notes.txt", "7", "/home/alice/notes.txt"]])
     #expect(

@@ -77,7 +77,8 @@ struct PseudoTerminal {
     let before = try device.settings()
     let number = try device.terminal.duplicate()
     let raw = try RawTerminal(number.rawValue)
-    let null = Descriptor(owning: try KernelError.check("open", "/dev/null") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) })
+    let null = Descriptor(
+      owning: try KernelError.check("open", "/dev/null") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) })
     try KernelError.check("dup2") { dup2(null.rawValue, number.rawValue) }
     raw.restore()
     #expect(try device.settings() == before)
@@ -96,7 +97,8 @@ struct PseudoTerminal {
   }
 
   @Test func `that is none is refused with the call's name`() throws {
-    let null = Descriptor(owning: try KernelError.check("open", "/dev/null") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) })
+    let null = Descriptor(
+      owning: try KernelError.check("open", "/dev/null") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) })
     let error = #expect(throws: KernelError.self) { _ = try RawTerminal(null.rawValue) }
     #expect(error?.call == "tcgetattr" && error?.errno.rawValue == ENOTTY)
     #expect(throws: KernelError.self) { _ = try WindowSize(of: null.rawValue) }

@@ -82,12 +82,14 @@ import Wire
     (String(repeating: "x", count: 65_537), "a message is longer than 65536 bytes"),
   ]
 
-  @Test(arguments: broken) func `a broken message ends the connection, which says why`(text: String, why: String) throws {
+  @Test(arguments: broken) func `a broken message ends the connection, which says why`(text: String, why: String) throws
+  {
     let (connection, peer) = try Self.pair()
     try Self.send(text, to: peer)
     #expect(throws: WireError.broken(why)) { try connection.receive() }
     #expect(connection.isClosed && connection.events == [])
-    let answer = JSONObject(dictionaryLiteral: ("error", "io.ambit.ProtocolError"), ("parameters", ["reason": .string(why)]))
+    let answer = JSONObject(
+      dictionaryLiteral: ("error", "io.ambit.ProtocolError"), ("parameters", ["reason": .string(why)]))
     #expect(try Self.read(peer) == answer.text + "|")
     #expect(try connection.receive() == nil)
   }

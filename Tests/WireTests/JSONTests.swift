@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+
 @testable import Wire
 
 @Suite struct `JSON` {
@@ -152,7 +153,8 @@ extension [UInt8] {
   /// Changes, adds or removes a byte, or cuts the rest off.
   mutating func damage(using random: inout SeededGenerator) {
     guard let index = indices.randomElement(using: &random) else { return }
-    let byte = Bool.random(using: &random)
+    let byte =
+      Bool.random(using: &random)
       ? UInt8.random(in: 0...255, using: &random)
       : Array("{}[]\",:\\u0123456789.eE+-truefalsn".utf8).randomElement(using: &random) ?? 0
     switch Int.random(in: 0..<10, using: &random) {
@@ -173,9 +175,11 @@ extension JSONValue {
     case 3: return .int(.random(in: .min ... .max, using: &random))
     case 4: return .double(Double(Int.random(in: -9999...9999, using: &random)) / 128 + 1 / 256)
     case 5, 6: return .string(randomString(using: &random))
-    case 7: return .array((0..<Int.random(in: 0..<5, using: &random)).map { _ in
-      Self.random(depth: depth - 1, using: &random)
-    })
+    case 7:
+      return .array(
+        (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+          Self.random(depth: depth - 1, using: &random)
+        })
     default:
       var object = JSONObject()
       for _ in 0..<Int.random(in: 0..<5, using: &random) {
@@ -187,7 +191,8 @@ extension JSONValue {
 
   private static func randomString(using random: inout SeededGenerator) -> String {
     let alphabet = Array("abcXYZ 019\"\\/\u{8}\u{c}\n\r\t\u{1}\u{1f}\u{7f}äß€\u{2028}😀中").map(String.init)
-    return (0..<Int.random(in: 0..<8, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "" }.joined()
+    return (0..<Int.random(in: 0..<8, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "" }
+      .joined()
   }
 
   /// As Foundation has it.

@@ -1,4 +1,5 @@
 import Testing
+
 @testable import Wire
 
 @Suite struct `Typed messages` {
@@ -47,7 +48,8 @@ import Testing
       (L.prompts + "(", L.PromptsCall(instance: "i")),
       (L.prompts + ")", L.PromptsReply(request: L.PickRequest(id: 3, call: pick, appName: "Edit"))),
       (L.answer + "(", L.AnswerCall(instance: "i", id: 3, how: .scripted, paths: ["/a"], unavailable: "no terminal")),
-      (L.answer + ")", L.AnswerReply(refused: ["/"])), (L.ended + "(", L.EndedCall(instance: "i", status: 0, signal: 9)),
+      (L.answer + ")", L.AnswerReply(refused: ["/"])),
+      (L.ended + "(", L.EndedCall(instance: "i", status: 0, signal: 9)),
       (L.instances + ")", L.InstancesReply(instances: [instance])),
     ]
   }
@@ -109,7 +111,9 @@ import Testing
 
 @Suite struct `Scoped URLs` {
   @Test func `a name of any characters goes into the URL and comes out again`() throws {
-    for name in ["a.txt", "a b#c?d%e.txt", "ä€😀", "%41", "..a", "a:b&c=d+e", "\n\"\\", "~", String(repeating: "x", count: 255)] {
+    for name in [
+      "a.txt", "a b#c?d%e.txt", "ä€😀", "%41", "..a", "a:b&c=d+e", "\n\"\\", "~", String(repeating: "x", count: 255),
+    ] {
       let format = ScopedURLFormat(grant: "g-1", name: name, scope: "tok/+=_-")
       #expect(ScopedURLFormat(url: format.url) == format, "\(format.url)")
       #expect(format.url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })

@@ -33,6 +33,11 @@ struct Bench {
       sandboxed(arguments, picks: picks), environment: environment, errors: scratch + "/errors")
   }
 
+  /// Runs `inside` where everybody is, for comparison.
+  func outside(_ arguments: [String]) throws -> [String] {
+    try Child.lines([inside] + arguments, environment: environment, errors: scratch + "/errors")
+  }
+
   func sandboxed(_ arguments: [String], picks: [String]) -> [String] {
     [ambit, "run"] + picks.flatMap { ["--pick", $0] } + [inside] + arguments
   }
@@ -43,8 +48,9 @@ struct Bench {
     return path
   }
 
-  /// Removes the files. A mount that is still there would hand the documents behind it over to the removal.
+  /// Stops the broker that was used, and removes the files. A mount that is still there would hand the documents behind it over to the removal.
   func clear() {
+    _ = try? Child([ambit, "broker", "stop"], environment: environment).wait()
     let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
     guard !mounts.contains(" \(scratch)/") else {
       progress("something is still mounted in \(scratch), so it is left there")

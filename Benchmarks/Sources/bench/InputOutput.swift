@@ -30,21 +30,17 @@ extension Bench {
       for round in 0..<rounds {
         progress("io, round \(round + 1) of \(rounds)")
         for (measure, file) in files {
-          func once(_ path: String) throws -> Double {
-            try measure == "open" ? openReadClose(path, count: opens) : readThrough(path)
-          }
-          samples[measure, default: [:]]["native", default: []].append(try once(file))
-          if notes["portal"] == nil, let path = paths[measure] {
-            do { samples[measure]?["portal", default: []].append(try once(path)) } catch {
-              notes["portal"] = "\(error)"
-            }
-          }
-          if notes["ambit"] == nil {
+          let arguments = measure == "open" ? ["open", "\(opens)"] : ["read", "2"]
+          // The same program each time, in a process of its own, so that nothing but the file differs.
+          let contenders: [(String, () throws -> [String])] = [
+            ("native", { try outside(arguments + [file]) }),
+            ("ambit", { try insideSandbox(arguments, picks: [file]) }),
+            ("portal", { try paths[measure].map { try outside(arguments + [$0]) } ?? [] }),
+          ]
+          for (name, values) in contenders where notes[name] == nil {
             do {
-              let arguments = measure == "open" ? ["open", "\(opens)"] : ["read"]
-              let values = try insideSandbox(arguments, picks: [file]).compactMap(Double.init)
-              samples[measure]?["ambit", default: []] += values
-            } catch { notes["ambit"] = "\(error)" }
+              samples[measure, default: [:]][name, default: []] += try values().compactMap(Double.init)
+            } catch { notes[name] = "\(error)" }
           }
         }
       }

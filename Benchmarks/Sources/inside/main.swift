@@ -7,7 +7,8 @@ import Measure
 //   scope N      picks a document, starts and stops its scope N times: µs a pair
 //   grant N      picks N documents: µs a pick
 //   open N       opens, reads 4 KiB of and closes a picked document N times: µs, on average
-//   read         reads a picked document through: MiB/s
+//   read N       reads a picked document through, N times: MiB/s
+//                (with a path as well, both take that file and ask nobody: so they run outside, for comparison)
 //   bookmark     picks a document and keeps a bookmark of it in the container
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
@@ -30,6 +31,11 @@ func accessing<Answer>(_ url: URL, _ body: (String) throws -> Answer) throws -> 
   return try body(try SecurityScope.path(of: url))
 }
 
+/// Runs the body with the path of the file that is to be read.
+func reading(_ arguments: [String], _ body: (String) throws -> Void) throws {
+  if arguments.count > 2 { try body(arguments[2]) } else { try accessing(try pick(), body) }
+}
+
 func say(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
@@ -49,9 +55,11 @@ func run(_ arguments: [String]) throws {
   case "grant":
     for _ in 0..<count { say("\(try microseconds { _ = try pick() })") }
   case "open":
-    say("\(try accessing(try pick()) { try openReadClose($0, count: count) })")
+    try reading(arguments) { say("\(try openReadClose($0, count: count))") }
   case "read":
-    say("\(try accessing(try pick()) { try readThrough($0) })")
+    try reading(arguments) { path in
+      for _ in 0..<count { say("\(try readThrough(path))") }
+    }
   case "bookmark":
     let url = try pick()
     try SecurityScope.start(url)

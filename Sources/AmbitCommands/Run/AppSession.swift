@@ -54,6 +54,9 @@ final class AppSession {
       throw error
     }
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
+    let record = LauncherRecords(folders)
+    try? record.add()
+    defer { record.remove() }
     try sandbox.go()
     try loop(sandbox, signals, proxy)
     proxy?.drain()

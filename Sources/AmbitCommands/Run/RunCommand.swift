@@ -3,6 +3,7 @@ internal import Broker
 internal import Foundation
 internal import Kernel
 internal import PickerUI
+internal import Policy
 
 /// `ambit run`.
 struct RunCommand: ParsableCommand {
@@ -47,23 +48,19 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
+    let environment = ProcessInfo.processInfo.environment
+    let folders = AmbitFolders.current(environment: environment)
+    let specification: LaunchSpecification
+    let answers: ScriptedPicker?
     do {
-      let environment = ProcessInfo.processInfo.environment
-      let folders = AmbitFolders.current(environment: environment)
-      let specification = try LaunchSpecification(
-        app: app, arguments: arguments, policy: policy, container: container, folders: folders, environment: environment)
-      let session = AppSession(
-        specification, folders: folders, answers: try scriptedAnswers(), environment: environment)
-      throw ExitCode(try session.run())
-    } catch let failure as Failure {
-      failure.report()
-      throw ExitCode(failure.status)
-    } catch let code as ExitCode {
-      throw code
-    } catch {
-      Failure("\(error)").report()
-      throw ExitCode(125)
+      specification = try LaunchSpecification(
+        app: app, arguments: arguments, policy: policy, container: container, folders: folders,
+        environment: environment)
+      answers = try scriptedAnswers()
+    } catch let error as SourceError {
+      throw Failure("\(error)")
     }
+    throw ExitCode(try AppSession(specification, folders: folders, answers: answers, environment: environment).run())
   }
 
   /// `nil`: the user answers.

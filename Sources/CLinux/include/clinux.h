@@ -79,6 +79,12 @@ int ambit_signal_descriptor(const int32_t *signals, size_t count);
 /* The next signal that has arrived; 0 when there is none. */
 int ambit_next_signal(int descriptor);
 
+/* Lets a program that this unprivileged user starts keep the capabilities that this process has in its user namespace
+   (capabilities(7), the ambient set). For root exec does that by itself. */
+int ambit_pass_capabilities_on(void);
+/* 1 if this process may mount in its own mount namespace (CAP_SYS_ADMIN is effective), else 0. */
+int ambit_may_mount(void);
+
 /* A descriptor that is readable while any of the others is (epoll(7)). */
 int ambit_any_readable(const int32_t *descriptors, size_t count);
 

@@ -16,8 +16,39 @@ package struct SeccompProfile: Equatable, Sendable {
 
   /// A text that is the same for the same filter, whatever the process: the key of the cache.
   package var identity: String {
-    var lines = ["ambit seccomp 1", "libseccomp \(SeccompProgram.compilerVersion)", "\(otherwise)"]
-    lines += rules.map { "\($0.call) \($0.action) \($0.conditions)" }
-    return lines.joined(separator: "\n")
+    // Spelt out: this runs at every launch, and describing values by reflection costs more than the rest of it.
+    var text = "ambit seccomp 1\nlibseccomp \(SeccompProgram.compilerVersion)\n"
+    text += otherwise.code
+    for group in groups {
+      for rule in group.rules {
+        text += "\n"
+        text += rule.call
+        text += rule.action.code
+        for condition in rule.conditions { text += condition.code }
+      }
+    }
+    return text
+  }
+}
+
+extension SeccompAction {
+  fileprivate var code: String {
+    switch self {
+    case .allow: " allow"
+    case .fail(let errno): " fail " + String(errno)
+    case .kill: " kill"
+    }
+  }
+}
+
+extension SeccompCondition {
+  fileprivate var code: String {
+    let test =
+      switch test {
+      case .equal(let value): " = " + String(value)
+      case .notEqual(let value): " != " + String(value)
+      case .masked(let mask, let value): " & " + String(mask) + " = " + String(value)
+      }
+    return " " + String(argument) + test
   }
 }

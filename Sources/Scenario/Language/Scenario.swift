@@ -8,7 +8,7 @@ package struct Scenario: Equatable, Sendable {
   /// A sentence or two below the title.
   package var about: String?
   /// Policy of each launch that names none; nil: `ambit run`'s own default.
-  package var policy: String?
+  package var policy: Template?
   /// How long each wait may take that does not say otherwise, in seconds.
   package var timeout: Double
   package var steps: [Step]
@@ -58,7 +58,7 @@ package struct Launch: Equatable, Sendable {
   package var arguments: [Template]
   /// What later actions call this instance.
   package var name: String
-  package var policy: String?
+  package var policy: Template?
   package var container: String?
   /// What the user does when the app asks, one answer a question.
   package var user: [UserAnswer]

@@ -30,10 +30,10 @@ package struct ScenarioReader {
     guard let title = try fields.string("title") else {
       throw fields.problem("a scenario needs a `title`")
     }
-    var scenario = Scenario(
-      file: file, title: title, about: try fields.string("about"), policy: try fields.string("policy"),
-      timeout: try fields.seconds("timeout") ?? Scenario.defaultTimeout, steps: [])
     var reader = ScenarioReader(file: file)
+    var scenario = Scenario(
+      file: file, title: title, about: try fields.string("about"), policy: try reader.template(&fields, "policy"),
+      timeout: try fields.seconds("timeout") ?? Scenario.defaultTimeout, steps: [])
     for step in try fields.tables("step", of: "a step") ?? [] { scenario.steps.append(try reader.step(step)) }
     try fields.finish(known: ["title", "about", "policy", "timeout", "step"], what: "a scenario")
     guard scenario.steps.contains(where: { !$0.actions.isEmpty }) else {

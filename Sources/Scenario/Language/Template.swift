@@ -66,11 +66,14 @@ package struct Variables: Equatable, Sendable {
   private let containers: String
 
   /// Names that every scenario can use. `container:` is followed by a bundle identifier.
-  package static let given = ["home", "apps", "scratch", "ambit"]
+  package static let given = ["home", "here", "apps", "scratch", "ambit"]
   package static let containerPrefix = "container:"
 
-  package init(home: String, apps: String, scratch: String, ambit: String, containers: String) {
-    values = ["home": home, "apps": apps, "scratch": scratch, "ambit": ambit]
+  /// - Parameters:
+  ///   - home: the scratch home folder. here: the folder that the scenario's file is in.
+  ///   - apps: folder of the demo apps. scratch: the folder that home is in. ambit: the executable.
+  package init(home: String, here: String, apps: String, scratch: String, ambit: String, containers: String) {
+    values = ["home": home, "here": here, "apps": apps, "scratch": scratch, "ambit": ambit]
     self.containers = containers
   }
 

@@ -1,6 +1,8 @@
 /// The words of the language: how each action is written. Each `do` element holds exactly one of these keys, which
 /// says what it does, and the keys that go with it. `timeout` (seconds) goes with all.
 ///
+/// Programs are started in `${home}`; other paths begin with a variable or are absolute.
+///
 ///     { write = PATH | [PATHS], content = TEXT }       makes host files, and the folders above them
 ///     { read = PATH, expect = … }                      a host file's content
 ///     { move = PATH, to = PATH }                       renames or moves a host file
@@ -107,7 +109,7 @@ extension ScenarioReader {
     }
     var launch = Launch(
       program: program, arguments: try templates(&fields, "args") ?? [], name: name,
-      policy: try fields.string("policy"), container: try fields.string("container"), user: [],
+      policy: try template(&fields, "policy"), container: try fields.string("container"), user: [],
       interactive: try fields.bool("interactive") ?? false, expect: try expectation(&fields, "expect"))
     for answer in try fields.tables("user", of: "a user's answer") ?? [] { launch.user.append(try userAnswer(answer)) }
     instances.append(name)

@@ -45,14 +45,14 @@ package final class PrettyReporter: ScenarioReporter {
 
   package func checked(_ check: Check) {
     let mark = check.failure == nil ? green("✓") : red("✗")
-    let column = Self.evidenceColumn
+    let column = evidenceColumn
     guard check.failure == nil else {
       line("    \(mark) \(check.what)")
       return
     }
     let first = check.evidence.first ?? ""
     // Evidence stands beside what was done where both fit, else below it.
-    if displayWidth(check.what) < column, column + 6 + displayWidth(first) <= layout.width {
+    if check.evidence.count < 2, displayWidth(check.what) < column, column + 6 + displayWidth(first) <= layout.width {
       line("    \(mark) \(pad(first.isEmpty ? "" : check.what, column, else: check.what))\(dim(first))")
     } else {
       line("    \(mark) \(check.what)")
@@ -61,7 +61,8 @@ package final class PrettyReporter: ScenarioReporter {
     for text in check.evidence.dropFirst() { evidence(text) }
   }
 
-  private static let evidenceColumn = 44
+  /// Where evidence begins that stands beside what was done.
+  private var evidenceColumn: Int { layout.width < 100 ? 44 : 52 }
 
   private func evidence(_ text: String) {
     for part in wrap(text, to: layout.width - 10) { line("          \(dim(part))") }
@@ -142,6 +143,10 @@ package final class PrettyReporter: ScenarioReporter {
   func wrap(_ text: String, to width: Int) -> [String] {
     var lines: [String] = []
     for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if displayWidth(String(paragraph)) <= width {
+        lines.append(String(paragraph))
+        continue
+      }
       var current = ""
       for word in paragraph.split(separator: " ") {
         if !current.isEmpty, displayWidth(current) + 1 + displayWidth(String(word)) > width {

@@ -29,10 +29,11 @@ final class Child {
   }
 
   init(
-    name: String, executable: String, arguments: [String], environment: [String: String], isInteractive: Bool = false
+    name: String, executable: String, arguments: [String], environment: [String: String], directory: String,
+    isInteractive: Bool = false
   ) throws {
     let started = try Spawn.start(
-      executable, arguments, environment: environment, keepsTerminal: isInteractive)
+      executable, arguments, environment: environment, directory: directory, keepsTerminal: isInteractive)
     self.name = name
     self.isInteractive = isInteractive
     pid = started.pid

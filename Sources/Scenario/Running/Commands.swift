@@ -9,7 +9,7 @@ extension Play {
   private func start(_ arguments: [String]) throws -> Child {
     let child = try Child(
       name: "ambit " + arguments.joined(separator: " "), executable: options.ambit, arguments: arguments,
-      environment: environment)
+      environment: environment, directory: stage.home)
     child.closeInput()
     children.append(child)
     return child
@@ -98,10 +98,13 @@ extension Play {
   }
 
   /// The fields that tell most of an event, in the order that they are read in.
-  private static let telling = ["kind", "result", "app", "how", "rule", "document.path", "reason", "detail"]
+  private static let telling = ["result", "document.path", "how", "rule", "reason", "app"]
 
+  /// One line: its kind in a column of its own, then what there is to tell. That it was allowed goes without saying.
   private static func summary(of event: JSONValue) -> String {
-    telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.text).filter { !$0.isEmpty }
-      .joined(separator: "  ")
+    let kind = event[path: "kind"]?.text ?? "?"
+    let rest = telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.text)
+      .filter { !$0.isEmpty && $0 != "allowed" }
+    return ([kind + String(repeating: " ", count: max(0, 16 - kind.count))] + rest).joined(separator: "  ")
   }
 }

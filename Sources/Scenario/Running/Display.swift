@@ -9,8 +9,10 @@ struct Display: Equatable, Sendable {
     one.folders.elementsEqual(other.folders) { $0 == $1 }
   }
 
-  init(home: String, apps: String, scratch: String) {
-    folders = [(apps + "/", ""), (home, "~"), (scratch, "${scratch}")].sorted { $0.folder.count > $1.folder.count }
+  init(home: String, apps: String, scratch: String, containers: String) {
+    folders = [(apps + "/", ""), (containers + "/", "container:"), (home, "~"), (scratch, "${scratch}")].sorted {
+      $0.folder.count > $1.folder.count
+    }
   }
 
   /// One text, on as many lines as it has, without its last line end.

@@ -1,14 +1,19 @@
 import Foundation
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// App instances: launching them, talking to them, ending them.
 extension Play {
   func perform(_ launch: Launch, limit: Double) throws -> [String] {
     let isInteractive = launch.interactive && options.isInteractive
     var arguments = ["run"]
-    if let policy = launch.policy ?? scenario.policy { arguments += ["--policy", policy] }
+    if let policy = launch.policy ?? scenario.policy { arguments += ["--policy", try variables.expand(policy)] }
     if let container = launch.container { arguments += ["--container", container] }
     if isInteractive {
       reporter.asks(try instructions(for: launch))
+      try waitForEnter()
     } else if !launch.user.isEmpty {
       arguments += ["--answers", try writeAnswers(of: launch)]
     }
@@ -19,7 +24,7 @@ extension Play {
     }
     let child = try Child(
       name: launch.name, executable: options.ambit, arguments: arguments, environment: environment,
-      isInteractive: isInteractive)
+      directory: stage.home, isInteractive: isInteractive)
     children.append(child)
     instances[launch.name] = child
     guard let expect = launch.expect else { return ["process \(child.pid)"] }
@@ -42,13 +47,13 @@ extension Play {
       let reply = try nextLine(of: child, limit: limit)
       let kept = try judge(tell.answer, reply, of: child)
       if let save = tell.save { variables[save] = kept }
-      evidence.append(display.line(evidenceText(reply)))
+      evidence.append(evidenceText(reply))
     }
-    return evidence
+    return [display.line(evidence.joined(separator: ", "), width: evidence.count > 1 ? 200 : 160)]
   }
 
   /// SIGKILL to the launcher, as when the system takes an app away.
-  func kill(_ name: String, limit: Double) throws -> [String] {
+  func killInstance(_ name: String, limit: Double) throws -> [String] {
     let child = try instance(name)
     child.reap()
     if let ending = child.ending { throw Failure(expected: "\(name) to be running", seen: "\(ending)") }
@@ -186,6 +191,15 @@ extension Play {
     limit == limit.rounded() ? "\(Int(limit)) s" : "\(limit) s"
   }
 
+  /// The picker will cover what was said; the person at the terminal decides when.
+  private func waitForEnter() throws {
+    let _: Bool? = try wait(for: "you", limit: nil) {
+      var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+      return unsafe poll(&input, 1, 0) > 0 ? true : nil
+    }
+    _ = readLine()
+  }
+
   private func instructions(for launch: Launch) throws -> String {
     var steps: [String] = []
     for answer in launch.user {
@@ -195,7 +209,8 @@ extension Play {
         steps.append("choose \(try paths.map { display.clean(try variables.expand($0)) }.joined(separator: ", "))")
       }
     }
-    return "Your turn: when the picker opens, \(steps.isEmpty ? "answer it" : steps.joined(separator: "; then "))."
+    return
+      "Your turn: when the picker opens, \(steps.isEmpty ? "answer it" : steps.joined(separator: "; then ")). Press Enter to go on."
   }
 
   /// The answers file of `ambit run --answers`.

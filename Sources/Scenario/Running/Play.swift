@@ -19,10 +19,13 @@ final class Play {
     self.stage = stage
     self.options = options
     self.reporter = reporter
-    display = Display(home: stage.home, apps: options.apps, scratch: stage.folder)
+    display = Display(
+      home: stage.home, apps: options.apps, scratch: stage.folder, containers: stage.containers)
     environment = stage.environment(from: ProcessInfo.processInfo.environment)
+    let here = URL(fileURLWithPath: scenario.file).deletingLastPathComponent().path
     variables = Variables(
-      home: stage.home, apps: options.apps, scratch: stage.folder, ambit: options.ambit, containers: stage.containers)
+      home: stage.home, here: here, apps: options.apps, scratch: stage.folder, ambit: options.ambit,
+      containers: stage.containers)
   }
 
   /// What one action did, for its check.
@@ -59,7 +62,7 @@ final class Play {
     case .write, .read, .move, .remove, .present, .absent: try performOnHost(verb)
     case .launch(let launch): try perform(launch, limit: limit)
     case .tell(let tell): try perform(tell, limit: limit)
-    case .kill(let name): try kill(name, limit: limit)
+    case .kill(let name): try killInstance(name, limit: limit)
     case .close(let name, let outcome): try end(name, closing: true, outcome, limit: limit)
     case .wait(let name, let outcome): try end(name, closing: false, outcome, limit: limit)
     case .run(let command): try perform(command, limit: limit)
@@ -129,7 +132,8 @@ final class Play {
   private func stopBroker() -> String? {
     var outcome = "it could not be started"
     if let child = try? Child(
-      name: "ambit broker stop", executable: options.ambit, arguments: ["broker", "stop"], environment: environment)
+      name: "ambit broker stop", executable: options.ambit, arguments: ["broker", "stop"], environment: environment,
+      directory: stage.home)
     {
       children.append(child)
       let waiting = Waiting { _, _ in }

@@ -6,7 +6,7 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Starts a program with pipes for its standard streams.
+/// Starts a program in a folder, with pipes for its standard streams.
 enum Spawn {
   struct Started {
     var pid: pid_t
@@ -15,14 +15,17 @@ enum Spawn {
     var errors: Descriptor
   }
 
+  /// - Parameter directory: its working directory.
   /// - Parameter keepsTerminal: whether the program stays in this session, with its controlling terminal and in the
   ///   foreground. Otherwise it gets a session of its own, so that nothing it does can reach the terminal and it
   ///   behaves the same under CI as by hand.
   static func start(
-    _ executable: String, _ arguments: [String], environment: [String: String], keepsTerminal: Bool
+    _ executable: String, _ arguments: [String], environment: [String: String], directory: String, keepsTerminal: Bool
   ) throws(KernelError) -> Started {
-    try lock.withLock { (_) throws(KernelError) in
-      try startAlone(executable, arguments, environment, keepsTerminal)
+    // A shell changes the folder and gives its place, and its number, to the program.
+    let command = ["-c", #"cd "$0" && exec "$@""#, directory, executable] + arguments
+    return try lock.withLock { (_) throws(KernelError) in
+      try startAlone("/bin/sh", command, environment, keepsTerminal)
     }
   }
 

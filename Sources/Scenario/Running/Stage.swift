@@ -32,6 +32,8 @@ struct Stage {
     var environment = inherited.filter { !$0.key.hasPrefix("AMBIT_") && !$0.key.hasPrefix("XDG_") }
     environment["AMBIT_HOME"] = ambitHome
     environment["HOME"] = home
+    // Where every program is started, so that a picker opens on the scenario's documents.
+    environment["PWD"] = home
     environment["NO_COLOR"] = "1"
     return environment
   }

@@ -1,3 +1,5 @@
+internal import Policy
+
 /// Strict decoding of one table: every key is asked for, or ``finish()`` complains of it.
 struct Fields {
   let file: String
@@ -112,27 +114,7 @@ struct Fields {
 enum Nearest {
   /// `; did you mean …?`, or the whole list when nothing is near; empty when there is nothing to propose.
   static func proposal(for word: String, among known: [String]) -> String {
-    let ranked = known.map { ($0, distance(word, $0)) }.min { ($0.1, $0.0) < ($1.1, $1.0) }
-    guard let (best, distance) = ranked else { return "" }
-    if distance <= max(1, word.count / 3) { return "; did you mean `\(best)`?" }
-    return "; known are \(known.map { "`\($0)`" }.joined(separator: ", "))"
-  }
-
-  /// Number of changes between two words: a character added, dropped or replaced, or two neighbours swapped.
-  static func distance(_ first: String, _ second: String) -> Int {
-    let (first, second) = (Array(first), Array(second))
-    var rows = [Array(0...second.count)]
-    for i in first.indices {
-      var row = [i + 1]
-      for j in second.indices {
-        var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (first[i] == second[j] ? 0 : 1))
-        if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
-          best = min(best, rows[i - 1][j - 1] + 1)
-        }
-        row.append(best)
-      }
-      rows.append(row)
-    }
-    return rows[first.count][second.count]
+    if let best = known.nearest(to: word) { return "; did you mean `\(best)`?" }
+    return known.isEmpty ? "" : "; known are \(known.map { "`\($0)`" }.joined(separator: ", "))"
   }
 }

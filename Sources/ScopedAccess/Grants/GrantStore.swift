@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Kernel
+internal import Synchronization
 
 /// What could not be kept, as a sentence that names the file and the remedy.
 package struct StateError: Error, Sendable, CustomStringConvertible {
@@ -11,6 +12,8 @@ package struct StateError: Error, Sendable, CustomStringConvertible {
 /// Apps and their grants, on disk. A grant that has been answered for is there after any crash.
 package final class GrantStore: Sendable {
   private let database: DatabaseQueue
+  /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
+  private let known = Mutex<[String: Grant]>([:])
 
   /// Marks the file as Ambit's grants: "AmbG".
   private static let applicationID = 0x416d_6247
@@ -110,7 +113,7 @@ package final class GrantStore: Sendable {
       try db.execute(
         sql: """
           INSERT INTO app (bundleIdentifier, name, version) VALUES (?, ?, ?)
-          ON CONFLICT (bundleIdentifier) DO UPDATE SET name = excluded.name, version = excluded.version
+          ON CONFLICT (bundleIdentifier) DO UPDATE SET name = excluded.name, version = coalesce(excluded.version, version)
           """, arguments: [bundleIdentifier, name, version])
       return try Int.fetchOne(
         db, sql: "SELECT number FROM app WHERE bundleIdentifier = ?", arguments: [bundleIdentifier]) ?? 0
@@ -120,6 +123,7 @@ package final class GrantStore: Sendable {
   // MARK: Grants
 
   package func add(_ grant: Grant) throws(StateError) {
+    defer { forget(grant.id) }
     try write { db in
       try db.execute(
         sql: """
@@ -137,10 +141,15 @@ package final class GrantStore: Sendable {
   }
 
   package func grant(_ id: String) throws(StateError) -> Grant? {
-    try write { db in
+    if let grant = known.withLock({ $0[id] }) { return grant }
+    let found = try write { db in
       try Row.fetchOne(db, sql: "SELECT * FROM grant_ WHERE id = ?", arguments: [id]).flatMap(Self.grant)
     }
+    if let found { known.withLock { $0[id] = found } }
+    return found
   }
+
+  private func forget(_ id: String) { known.withLock { $0[id] = nil } }
 
   /// The grant that an app already has for a document with these rights, if it is in force.
   package func grant(
@@ -164,6 +173,7 @@ package final class GrantStore: Sendable {
 
   /// Notes where a document was seen.
   package func move(_ id: String, to path: String) throws(StateError) {
+    defer { forget(id) }
     try write { db in try db.execute(sql: "UPDATE grant_ SET path = ? WHERE id = ?", arguments: [path, id]) }
   }
 

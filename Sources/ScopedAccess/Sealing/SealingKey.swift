@@ -95,7 +95,13 @@ package struct SealingKey: Sendable {
   /// the broker; another instance's token for the same grant is another one (`TOK-9`, `TOK-15`).
   package func token(instance: String, grant: String) -> String {
     let code = HMAC<SHA256>.authenticationCode(for: Data("ambit token 1\0\(instance)\0\(grant)".utf8), using: key)
-    return "\(grant).\(Data(code.prefix(16)).base64EncodedString().urlSafe)"
+    return "\(grant).\(Self.text(code.prefix(16)))"
+  }
+
+  /// Hexadecimal: it stands in URLs and on command lines, where nothing of it means anything.
+  private static func text(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
   /// The grant that a token opens in this instance; `nil` for any other token.
@@ -112,9 +118,3 @@ package struct SealingKey: Sendable {
   }
 }
 
-extension String {
-  fileprivate var urlSafe: String {
-    replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_").replacingOccurrences(
-      of: "=", with: "")
-  }
-}

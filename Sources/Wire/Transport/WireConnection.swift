@@ -79,7 +79,9 @@ package final class WireConnection {
     do { document = try JSONValue(parsing: message.bytes, depth: limits.depth) } catch { throw end(error.description) }
     guard case .object(let object) = document else { throw end("a message is a JSON object") }
     let call: IncomingCall
-    do { call = try IncomingCall(message: object, descriptors: message.passengers) } catch { throw end(error.description) }
+    do { call = try IncomingCall(message: object, descriptors: message.passengers) } catch {
+      throw end(error.description)
+    }
     if !call.oneway { pending = (call.method, call.more) }
     return call
   }

@@ -1,0 +1,81 @@
+internal import Foundation
+package import Synchronization
+internal import Wire
+
+/// The app's way to its broker. Connections are made when they are needed and kept: one thread uses one, and a thread
+/// that waits (for the user to pick) keeps no other waiting.
+package enum Broker {
+  /// Named by the environment of every sandboxed app.
+  static let variable = "AMBIT_ADDRESS"
+
+  private struct Idle {
+    var address = ""
+    var clients: [WireClient] = []
+  }
+  private static let idle = Mutex(Idle())
+  /// More than one is there only when several threads called at once.
+  private static let keptConnections = 4
+
+  static func call<Answer: WireMessage>(
+    _ method: String, _ parameters: some WireMessage, answer: Answer.Type = Answer.self
+  ) throws(WireError) -> Answer {
+    try call { client throws(WireError) in try client.call(method, parameters, answer: answer) }
+  }
+
+  static func call<Answer: WireMessage>(
+    _ method: String, answer: Answer.Type = Answer.self
+  ) throws(WireError) -> Answer {
+    try call { client throws(WireError) in try client.call(method, answer: answer) }
+  }
+
+  private static func call<Answer>(_ body: (WireClient) throws(WireError) -> Answer) throws(WireError) -> Answer {
+    let address = try self.address()
+    if let kept = take(address) {
+      do throws(WireError) {
+        return try use(kept, address, body)
+      } catch .closed {
+        // The broker has been restarted since the last call. A connection that was just made gets no second chance:
+        // then the call itself may have been seen.
+      }
+    }
+    return try use(try WireClient(address: address), address, body)
+  }
+
+  private static func use<Answer>(
+    _ client: WireClient, _ address: String, _ body: (WireClient) throws(WireError) -> Answer
+  ) throws(WireError) -> Answer {
+    do throws(WireError) {
+      let answer = try body(client)
+      keep(client, address)
+      return answer
+    } catch {
+      // An error that the broker answered leaves the connection whole. After any other it is not to be trusted.
+      if case .remote(let name, _) = error, !name.hasPrefix("io.ambit.ProtocolError") { keep(client, address) }
+      throw error
+    }
+  }
+
+  /// Stands for the environment in tests: those of a whole package run in one process, whose environment cannot be
+  /// changed while other threads read it.
+  package static let addressInTests = Mutex<String?>(nil)
+
+  private static func address() throws(WireError) -> String {
+    if let address = addressInTests.withLock({ $0 }) { return address }
+    guard let value = unsafe getenv(variable) else {
+      throw .badAddress(
+        "This program is not running under Ambit: \(variable) is not set. Start it with `ambit run`.")
+    }
+    return unsafe String(cString: value)
+  }
+
+  private static func take(_ address: String) -> WireClient? {
+    idle.withLock { idle in idle.address == address ? idle.clients.popLast() : nil }
+  }
+
+  private static func keep(_ client: WireClient, _ address: String) {
+    idle.withLock { idle in
+      if idle.address != address { idle = Idle(address: address) }
+      if idle.clients.count < keptConnections { idle.clients.append(client) }
+    }
+  }
+}

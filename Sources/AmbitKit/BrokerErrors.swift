@@ -1,0 +1,91 @@
+internal import Foundation
+internal import Wire
+
+/// What the broker answers, as the errors that Foundation's users know: a Cocoa code, the POSIX error underneath where
+/// the kernel has one for it (`SBX-3`), and a sentence that says what to do.
+extension WireError {
+  func cocoa(for url: URL? = nil) -> CocoaError {
+    guard case .remote(let name, let parameters) = self else { return transport(for: url) }
+    let reason = (try? parameters.string("reason")) ?? ""
+    return switch name {
+    case AccessInterface.Failure.limitReachedName: limitReached(parameters, url)
+    case AccessInterface.Failure.invalidScopeName, BookmarksInterface.Failure.invalidScopeName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        """
+        The security scope of this URL is not one of this launch of the app. A scope does not outlive the launch, \
+        also when the URL was saved as a string: save a bookmark, and use the URL that it resolves to.
+        """)
+    case AccessInterface.Failure.revokedName, BookmarksInterface.Failure.revokedName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        "The user has withdrawn this app's access to the document. Only picking it again gives it back.")
+    case AccessInterface.Failure.unavailableName:
+      .make(.fileReadNoSuchFile, .ENOENT, url, "The document cannot be shown to the app: \(reason)")
+    case BookmarksInterface.Failure.notActiveName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        "Call startAccessingSecurityScopedResource() before making a bookmark of this URL.")
+    case BookmarksInterface.Failure.badSealName:
+      .make(
+        .fileReadCorruptFile, nil, url,
+        "These bytes are no bookmark that was made for this app, or they have been changed: \(reason)")
+    case BookmarksInterface.Failure.notFoundName:
+      .make(
+        .fileNoSuchFile, .ENOENT, url,
+        """
+        The document “\((try? parameters.string("name")) ?? "")” has been deleted, or another file stands in its place.
+        """)
+    case PickerInterface.Failure.cancelledName: .make(.userCancelled, nil, url, "The user chose nothing.")
+    case PickerInterface.Failure.noUserName:
+      .make(.featureUnsupported, nil, url, "Nobody can be asked to pick a document: \(reason)")
+    case PickerInterface.Failure.notGrantableName:
+      .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
+    default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")
+    }
+  }
+
+  private func limitReached(_ parameters: JSONObject, _ url: URL?) -> CocoaError {
+    let limit = (try? parameters.int("limit")) ?? 0
+    let holders = ((try? parameters.objects("holders")) ?? []).compactMap { try? HolderMessage(json: $0) }
+    let list = holders.map { "“\($0.name)”" + ($0.caller.map { " (started at \($0))" } ?? "") }
+    return .make(
+      .fileReadNoPermission, .EMFILE, url,
+      """
+      All \(limit) security scopes of this launch are in use; stop one of them first. They are held by \
+      \(list.joined(separator: ", ")).
+      """,
+      [
+        SecurityScope.statusErrorKey: SecurityScope.Status(
+          used: holders.count, limit: limit, holders: holders.map(SecurityScope.Holder.init))
+      ])
+  }
+
+  private func transport(for url: URL?) -> CocoaError {
+    switch self {
+    case .badAddress(let reason): .make(.featureUnsupported, nil, url, reason)
+    default:
+      .make(
+        .fileReadUnknown, systemCode.flatMap(POSIXErrorCode.init), url,
+        "The app's broker cannot be reached: \(description).")
+    }
+  }
+}
+
+extension CocoaError {
+  static func make(
+    _ code: CocoaError.Code, _ posix: POSIXErrorCode?, _ url: URL?, _ sentence: String,
+    _ more: [String: any Sendable] = [:]
+  ) -> CocoaError {
+    var userInfo: [String: Any] = more
+    userInfo[NSLocalizedDescriptionKey] = sentence
+    if let posix { userInfo[NSUnderlyingErrorKey] = POSIXError(posix) }
+    if let url { userInfo[NSURLErrorKey] = url }
+    return CocoaError(code, userInfo: userInfo)
+  }
+
+  /// What Apple's systems do and this version of Ambit does not do yet.
+  static func notInThisVersion(_ what: String) -> CocoaError {
+    make(.featureUnsupported, nil, nil, "This version of Ambit does not do this yet: \(what).")
+  }
+}

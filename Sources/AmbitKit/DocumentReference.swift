@@ -1,0 +1,52 @@
+public import Foundation
+internal import Wire
+
+/// A small sealed file that a pick leaves in the app's `Documents`, and that stands for the picked document
+/// (`REF-1`). It can be renamed and moved within the container (`REF-3`).
+public struct DocumentReference: Sendable, Hashable {
+  /// Of the reference's file name.
+  public static let fileExtension = "ambitref"
+  /// References are short; a longer file is none.
+  private static let longest = 48 << 10
+
+  /// Where the reference itself is.
+  public let fileURL: URL
+
+  /// The reference in a file; whether it is one shows when it is resolved.
+  public init(fileURL: URL) { self.fileURL = fileURL }
+
+  /// The reference's name without extension.
+  public var name: String { fileURL.deletingPathExtension().lastPathComponent }
+
+  /// The references in a folder, by name; in the container's `Documents` unless told otherwise.
+  public static func references(in folder: URL = documents) throws -> [DocumentReference] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == fileExtension }
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
+      .map(DocumentReference.init(fileURL:))
+  }
+
+  /// The container's `Documents`.
+  public static var documents: URL {
+    // Foundation asks the user database first; in a sandbox the environment is what counts.
+    let home = unsafe getenv("HOME").map { unsafe String(cString: $0) } ?? NSHomeDirectory()
+    return URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent("Documents", isDirectory: true)
+  }
+
+  /// The document that the reference stands for, with its scope, which is not started (`REF-2`).
+  ///
+  /// - Returns: the document's URL, and whether something that the reference remembers has changed.
+  /// - Throws: as `URL.init(resolvingBookmarkData:options:relativeTo:bookmarkDataIsStale:)`.
+  public func resolve() throws -> (url: URL, isStale: Bool) {
+    let handle = try FileHandle(forReadingFrom: fileURL)
+    defer { try? handle.close() }
+    let content = try handle.read(upToCount: Self.longest + 1) ?? Data()
+    guard content.count <= Self.longest else {
+      throw CocoaError.make(
+        .fileReadCorruptFile, nil, fileURL, "\(fileURL.path) is too long to be a document reference.")
+    }
+    return try URL.resolved(
+      BookmarksInterface.resolveReference,
+      BookmarksInterface.ResolveReferenceCall(reference: content.base64EncodedString()))
+  }
+}

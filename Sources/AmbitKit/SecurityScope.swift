@@ -1,0 +1,131 @@
+public import Foundation
+internal import Wire
+
+/// What lies behind `URL.startAccessingSecurityScopedResource()`: the scopes of this launch of the app, counted and
+/// limited, with reasons where the URL's own methods only answer true or false.
+public enum SecurityScope {
+  /// How many scopes are used, how many there are, and who holds them (`LIM-8`).
+  public struct Status: Sendable, Hashable, Codable {
+    /// Documents whose scope is active now, however often each was started.
+    public let used: Int
+    /// How many can be active at a time; set by the policy the app was launched with.
+    public let limit: Int
+    /// The active ones.
+    public let holders: [Holder]
+  }
+
+  /// One active scope of this launch.
+  public struct Holder: Sendable, Hashable, Codable {
+    /// The user's decision that this scope belongs to; part of its path.
+    public let grant: String
+    /// Where the document appears.
+    public let path: String
+    /// The document's file name.
+    public let name: String
+    /// Starts that have not been balanced by a stop.
+    public let count: Int
+    /// When it was started, as RFC 3339 has it.
+    public let since: String
+    /// Where in the app it was started, for example `Editor/Open.swift:41`.
+    public let caller: String?
+
+    init(_ message: HolderMessage) {
+      grant = message.grant
+      path = message.path
+      name = message.name
+      count = message.count
+      since = message.since
+      caller = message.caller
+    }
+  }
+
+  /// In the `userInfo` of the error that says that all scopes are in use: a `Status`.
+  public static let statusErrorKey = "AmbitSecurityScopeStatus"
+
+  /// Asks the broker which scopes of this launch are active.
+  public static func status() throws -> Status {
+    do {
+      let status: AccessInterface.StatusReply = try Broker.call(AccessInterface.status)
+      return Status(used: status.used, limit: status.limit, holders: status.holders.map(Holder.init))
+    } catch { throw error.cocoa() }
+  }
+
+  /// Makes the document of a scoped URL appear at the URL's path. Every start wants a stop (`TOK-4`).
+  ///
+  /// - Parameter caller: for people who look for a scope that was not stopped.
+  /// - Returns: how many starts of this document have not been balanced yet, this one included.
+  /// - Throws: `CocoaError` with the reason: `fileReadNoPermission` when the scope is not one of this launch, was
+  ///   withdrawn, or when all are in use (`EMFILE` underneath); `fileReadNoSuchFile` when the document is gone.
+  @discardableResult
+  public static func start(_ url: URL, caller: String? = nil) throws -> Int {
+    let call = AccessInterface.StartCall(scope: try scope(of: url), caller: caller)
+    do {
+      let started: AccessInterface.StartReply = try Broker.call(AccessInterface.start, call)
+      return started.count
+    } catch { throw error.cocoa(for: url) }
+  }
+
+  /// Balances one start; the last one takes the document away (`TOK-3`). With nothing started, nothing happens
+  /// (`TOK-5`).
+  ///
+  /// - Returns: how many starts of this document have not been balanced yet.
+  @discardableResult
+  public static func stop(_ url: URL) throws -> Int {
+    let call = AccessInterface.ScopeCall(scope: try scope(of: url))
+    do {
+      let stopped: AccessInterface.StopReply = try Broker.call(AccessInterface.stop, call)
+      return stopped.count
+    } catch { throw error.cocoa(for: url) }
+  }
+
+  /// The path at which the document of a scoped URL appears once started; for something in a granted folder, its path
+  /// in that folder.
+  public static func path(of url: URL) throws -> String {
+    let call = AccessInterface.ScopeCall(scope: try scope(of: url))
+    do {
+      let place: AccessInterface.PathReply = try Broker.call(AccessInterface.path, call)
+      return place.path + inside(url)
+    } catch { throw error.cocoa(for: url) }
+  }
+
+  /// Why the last start or stop on this thread failed; nil when it succeeded.
+  public static var lastError: CocoaError? { Thread.current.threadDictionary[lastErrorKey] as? CocoaError }
+
+  private static let lastErrorKey = "io.ambit.SecurityScope.lastError"
+
+  /// Runs a call, and remembers how it went.
+  static func remembering<Value>(_ body: () throws -> Value) -> Value? {
+    let dictionary = Thread.current.threadDictionary
+    do {
+      let value = try body()
+      dictionary.removeObject(forKey: lastErrorKey)
+      return value
+    } catch {
+      dictionary[lastErrorKey] = error
+      return nil
+    }
+  }
+
+  /// The token in the URL's fragment. A URL without one asks nobody.
+  static func scope(of url: URL) throws -> String {
+    guard url.isFileURL, let fragment = url.fragment(percentEncoded: false),
+      let scope = ScopedURLFormat.scope(fragment: fragment)
+    else {
+      throw CocoaError.make(
+        .fileReadNoPermission, .EPERM, url,
+        """
+        The URL \(url.absoluteString) carries no security scope. A path or a string made of a scoped URL's path does \
+        not have it; a file in the app's own container needs none.
+        """)
+    }
+    return scope
+  }
+
+  /// What a URL's path has behind the granted document's own: empty, or `/…` for something in a granted folder.
+  static func inside(_ url: URL) -> String {
+    // "", documents, grant, name, …
+    let parts = url.path(percentEncoded: false).split(separator: "/", omittingEmptySubsequences: false)
+    let rest = parts.dropFirst(4).joined(separator: "/")
+    return rest.isEmpty ? "" : "/" + rest
+  }
+}

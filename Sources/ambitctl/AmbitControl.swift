@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// What an app's shell scripts see of their broker. Silent but for the answer: reasons go to standard error.
+struct AmbitControl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ambitctl",
+    abstract: "Pick, open and find again the user's documents, from inside a sandbox.",
+    discussion: """
+      Runs inside an app that `ambit run` has started. A picked document is a scoped URL: start it to make the \
+      document appear at its path, stop it to give it back.
+
+        url=$(ambitctl pick) || exit
+        ambitctl with "$url" -- sed -n 1,10p
+
+      Exit status: 0 done; 1 refused, or for `pick` cancelled; 2 the user could not be asked; 64 wrong usage.
+      """,
+    subcommands: [
+      Pick.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, BookmarkCommand.self, References.self,
+    ])
+}
+
+/// A scoped URL as an argument.
+struct ScopedURLArgument: ParsableArguments {
+  @Argument(help: "A scoped URL, as `pick`, `bookmark resolve` or `references` prints it.", transform: parseURL)
+  var url: URL
+
+  /// A path is taken too, so that the answer to it is the broker's rule and not a usage error: it carries no scope.
+  private static func parseURL(_ text: String) throws -> URL {
+    if text.hasPrefix("/") { return URL(fileURLWithPath: text) }
+    guard let url = URL(string: text), url.isFileURL else {
+      throw ValidationError("“\(text)” is not a file URL")
+    }
+    return url
+  }
+}
+
+/// Standard output and error, one line at a time.
+enum Console {
+  static func print(_ line: String) throws {
+    try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  /// Standard error may be closed; then nobody wants to know.
+  static func complain(_ line: String) {
+    try? FileHandle.standardError.write(contentsOf: Data("ambitctl: \(printable(line))\n".utf8))
+  }
+
+  /// Names of documents are other people's: one with a line break or a terminal's commands in it stays one line of text.
+  static func printable(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+  }
+
+  /// Runs a verb; what goes wrong is said, and becomes the exit status.
+  static func explaining(status: Int32 = 1, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as ExitCode {
+      throw error
+    } catch {
+      complain(error.localizedDescription)
+      throw ExitCode(status)
+    }
+  }
+}

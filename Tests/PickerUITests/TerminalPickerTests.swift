@@ -1,0 +1,286 @@
+import Foundation
+import Glibc
+import Kernel
+import Synchronization
+import Testing
+
+@testable import PickerUI
+
+/// A picker at work on a thread of its own, as `ambit run` has it.
+private final class RunningPicker: Sendable {
+  private let result = Mutex<Result<PickerOutcome, any Error>?>(nil)
+
+  init(
+    _ request: PickerRequest, input: Int32, output: Int32, settling: Duration = .zero,
+    environment: [String: String] = [:], abandoned: Int32? = nil,
+    refuse: @escaping @Sendable (PickedDocument) -> String? = { _ in nil }
+  ) {
+    Thread.detachNewThread { [self] in
+      let picker = TerminalPicker(input: input, output: output, settling: settling, environment: environment)
+      let outcome = Result { try picker.run(request, abandoned: abandoned, refuse: refuse) }
+      result.withLock { $0 = outcome }
+    }
+  }
+
+  var isOver: Bool { result.withLock { $0 != nil } }
+  func outcome() throws -> PickerOutcome? { try result.withLock { try $0?.get() } }
+
+  /// Paths that were picked; nil when cancelled.
+  func paths() throws -> [String]? {
+    guard case .picked(let documents) = try #require(try outcome()) else { return nil }
+    return documents.map(\.path)
+  }
+}
+
+@Suite struct TerminalPickerTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.file("Letters/ann.txt")
+    try folder.file("notes.txt")
+    try folder.file("photo.png")
+  }
+
+  private func start(
+    _ terminal: TestTerminal, _ request: PickerRequest, settling: Duration = .zero, abandoned: Int32? = nil,
+    refuse: @escaping @Sendable (PickedDocument) -> String? = { _ in nil }
+  ) -> RunningPicker {
+    RunningPicker(
+      request, input: terminal.slave.rawValue, output: terminal.slave.rawValue, settling: settling,
+      environment: ["HOME": folder.path], abandoned: abandoned, refuse: refuse)
+  }
+
+  /// Runs a picker to its end by keys, each sent when the text before it is on the screen; answers what was picked.
+  private func run(
+    _ request: PickerRequest, _ steps: [(see: String, press: String)],
+    refuse: @escaping @Sendable (PickedDocument) -> String? = { _ in nil }
+  ) throws -> [String]? {
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request, refuse: refuse)
+    for step in steps {
+      try #require(terminal.wait(for: step.see), "“\(step.see)” is not on the screen:\n\(terminal.text)")
+      try terminal.type(step.press)
+    }
+    try expectEnd(of: picker, on: terminal, before)
+    return try picker.paths()
+  }
+
+  /// The picker ends, and the terminal is as it was.
+  private func expectEnd(of picker: RunningPicker, on terminal: TestTerminal, _ before: [UInt32]) throws {
+    try #require(terminal.wait { _ in picker.isOver }, "still running:\n\(terminal.text)")
+    #expect(
+      terminal.wait {
+        $0.output.count >= 4 && String(decoding: $0.output, as: UTF8.self).hasSuffix(TerminalPicker.restoreSequence)
+      })
+    #expect(terminal.unusualModes == [])
+    #expect(try terminal.settings() == before)
+  }
+
+  @Test func `PCK-8: the user filters, presses Enter, and the document is theirs to give`() throws {
+    let picked = try run(
+      request(start: folder.path),
+      [("“TextEdit” asks for a document", "note"), ("Filter: note", "\r")])
+    #expect(picked == ["\(folder.path)/notes.txt"])
+  }
+
+  @Test func `The user walks by arrows, in either of a terminal's dialects`() throws {
+    let picked = try run(
+      request(start: folder.path),
+      [("▸ Letters/", "\u{1B}[C"), ("▸ ann.txt", "\u{1B}OD"), ("▸ Letters/", "\u{1B}OB"), ("▸ notes.txt", "\r")])
+    #expect(picked == ["\(folder.path)/notes.txt"])
+  }
+
+  @Test(arguments: ["\u{1B}", "\u{3}"])
+  func `PCK-9: Escape and control C cancel`(key: String) throws {
+    #expect(try run(request(start: folder.path), [("▸ Letters/", key)]) == nil)
+  }
+
+  @Test func `PCK-8: several are marked over folders and come in the order of marking`() throws {
+    let picked = try run(
+      request(multiple: true, start: folder.path),
+      [
+        ("▸  Letters/", "phot"), ("▸  photo.png", "\t"), ("✓ photo.png", "\u{15}"), ("Type to filter", "\u{1B}[H\r"),
+        ("▸  ann.txt", " "), ("Marked: photo.png, ann.txt", "\r"),
+      ])
+    #expect(picked == ["\(folder.path)/photo.png", "\(folder.path)/Letters/ann.txt"])
+  }
+
+  @Test func `PCK-10: a folder is picked by its own row`() throws {
+    let picked = try run(
+      request(kind: .folder, start: folder.path),
+      [("▸ . (this folder)", "Lett"), ("▸ Letters/", "\r"), ("▸ . (this folder)", "\r")])
+    #expect(picked == ["\(folder.path)/Letters"])
+  }
+
+  @Test func `PCK-7: a file of another type is not picked, the reason is shown, and the user goes on`() throws {
+    let picked = try run(
+      request(types: ["txt"], start: folder.path),
+      [("▸ Letters/", "photo"), ("▸ photo.png", "\r"), ("the app asks for .txt", "\u{15}notes"), ("▸ notes.txt", "\r")])
+    #expect(picked == ["\(folder.path)/notes.txt"])
+  }
+
+  @Test func `What the caller refuses is refused with its reason, and the user picks again`() throws {
+    let refusing: @Sendable (PickedDocument) -> String? = { document in
+      document.name == "notes.txt" ? "The notes stay at home.\u{1B}[2J" : nil
+    }
+    let picked = try run(
+      request(start: folder.path),
+      [
+        ("▸ Letters/", "notes"), ("▸ notes.txt", "\r"), ("The notes stay at home.␛[2J", "\u{15}photo"),
+        ("▸ photo.png", "\r"),
+      ],
+      refuse: refusing)
+    #expect(picked == ["\(folder.path)/photo.png"])
+  }
+
+  @Test func `A pasted path leads to the document, and its newline picks nothing`() throws {
+    let path = try folder.file("deep/er/letter to ann.txt")
+    let picked = try run(
+      request(start: "/"), [("▸", "\u{1B}[200~\(path)\n\u{1B}[201~"), ("▸ letter to ann.txt", "\r")])
+    #expect(picked == [path])
+  }
+
+  @Test func `A file that vanished meanwhile is a sentence, and the list can be read again`() throws {
+    let gone = try folder.file("gone.txt")
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: folder.path))
+    try #require(terminal.wait(for: "gone.txt"))
+    try terminal.type("gone")
+    try #require(terminal.wait(for: "▸ gone.txt"))
+    try FileManager.default.removeItem(atPath: gone)
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "“gone.txt” does not exist."))
+    try terminal.type("\u{12}")
+    #expect(terminal.wait(for: "Nothing here matches"))
+    try terminal.type("\u{3}")
+    try expectEnd(of: picker, on: terminal, before)
+  }
+
+  @Test func `PCK-7: a name that came to mean something else meanwhile is asked about again`() throws {
+    let notes = "\(folder.path)/notes.txt"
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(types: ["txt"], start: folder.path))
+    try #require(terminal.wait(for: "▸ Letters/"))
+    try terminal.type("notes")
+    try #require(terminal.wait(for: "▸ notes.txt"))
+    try FileManager.default.removeItem(atPath: notes)
+    try folder.link("notes.txt", to: "photo.png")
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "“photo.png” cannot be chosen"))
+    try FileManager.default.removeItem(atPath: notes)
+    try folder.link("notes.txt", to: "Letters")
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "“Letters” is a folder; the app asks for a file."))
+    try terminal.type("\u{3}")
+    try expectEnd(of: picker, on: terminal, before)
+  }
+
+  @Test func `A window that changes its size is drawn anew; in one too small nothing can be chosen`() throws {
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: folder.path))
+    try #require(terminal.wait(for: "Ctrl-H"))
+    try terminal.type("note")
+    try #require(terminal.wait(for: "▸ notes.txt"))
+    try terminal.resize(columns: 30, rows: 5)
+    try #require(terminal.wait(for: "This window is too"))
+    try terminal.type("\r")
+    // Drawn once more before it grows, so that the Enter was read in a window too small.
+    try terminal.resize(columns: 20, rows: 5)
+    try #require(terminal.wait(for: "This window is too"))
+    try terminal.resize(columns: 40, rows: 10)
+    try #require(terminal.wait(for: "▸ notes.txt"))
+    #expect(!picker.isOver)
+    try terminal.type("\r")
+    try expectEnd(of: picker, on: terminal, before)
+    #expect(try picker.paths() == ["\(folder.path)/notes.txt"])
+  }
+
+  @Test func `What was typed before the picker appeared is not for it`() throws {
+    try FileManager.default.removeItem(atPath: "\(folder.path)/Letters")
+    let terminal = try TestTerminal()
+    try terminal.typeAhead("\r\r")
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: folder.path))
+    try #require(terminal.wait(for: "▸ notes.txt"))
+    try terminal.type("\u{3}")
+    try expectEnd(of: picker, on: terminal, before)
+    #expect(try picker.paths() == nil)
+  }
+
+  @Test func `An Enter that comes before anybody can have looked chooses nothing`() throws {
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: "\(folder.path)/Letters"), settling: .seconds(3600))
+    try #require(terminal.wait(for: "▸ ann.txt"))
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "only just opened"))
+    try terminal.type("\u{1B}")
+    try expectEnd(of: picker, on: terminal, before)
+    #expect(try picker.paths() == nil)
+  }
+
+  @Test func `PCK-9: when nobody waits for the answer any more, the picker closes`() throws {
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    var ends: [Int32] = [0, 0]
+    try KernelError.check("pipe") { unsafe pipe(&ends) }
+    let reading = Descriptor(owning: ends[0])
+    var writing: Descriptor? = Descriptor(owning: ends[1])
+    let picker = start(terminal, request(start: folder.path), abandoned: reading.rawValue)
+    try #require(terminal.wait(for: "▸ Letters/"))
+    #expect(writing != nil)
+    writing = nil
+    try expectEnd(of: picker, on: terminal, before)
+    #expect(try picker.paths() == nil)
+  }
+
+  @Test func `When drawing fails, the error comes out and the terminal is as it was`() throws {
+    let typing = try TestTerminal()
+    let before = try typing.settings()
+    var drawing: TestTerminal? = try TestTerminal()
+    let output = try #require(drawing).slave
+    let picker = RunningPicker(request(start: folder.path), input: typing.slave.rawValue, output: output.rawValue)
+    try #require(drawing?.wait(for: "▸ Letters/") == true)
+    #expect(try typing.settings() != before)
+    drawing = nil  // its main side closes: the terminal hangs up
+    try typing.type("x")
+    try #require(typing.wait { _ in picker.isOver })
+    #expect(throws: KernelError.self) { try picker.outcome() }
+    #expect(try typing.settings() == before)
+  }
+
+  @Test func `When the terminal hangs up, the picker is over`() throws {
+    var terminal: TestTerminal? = try TestTerminal()
+    let slave = try #require(terminal).slave
+    let picker = RunningPicker(request(start: folder.path), input: slave.rawValue, output: slave.rawValue)
+    try #require(terminal?.wait(for: "▸ Letters/") == true)
+    terminal = nil
+    let other = try TestTerminal()
+    #expect(other.wait { _ in picker.isOver })
+  }
+
+  @Test func `Without a terminal that can show it there is no picker, but a sentence`() throws {
+    let null = try DescriptorForTest.open("/dev/null")
+    #expect(throws: PickerError.self) {
+      try TerminalPicker(input: null.rawValue, output: null.rawValue, environment: [:]).run(request())
+    }
+    let terminal = try TestTerminal()
+    let slave = terminal.slave.rawValue
+    #expect(throws: PickerError.self) {
+      try TerminalPicker(input: slave, output: slave, environment: ["TERM": "dumb"]).run(request())
+    }
+    terminal.readAvailable(milliseconds: 50)
+    #expect(terminal.output.isEmpty, "nothing was drawn")
+  }
+}
+
+private enum DescriptorForTest {
+  static func open(_ path: String) throws -> Descriptor {
+    Descriptor(owning: try KernelError.check("open", path) { unsafe Glibc.open(path, O_RDWR | O_CLOEXEC) })
+  }
+}
