@@ -134,7 +134,6 @@ struct BookmarkTests {
       let documents = "\(world.container(Workspace.identifier("Probe")))/Documents"
       let reference = try Data(contentsOf: URL(fileURLWithPath: "\(documents)/letter.txt.ambitref"))
       #expect(try resolve(app, reference.base64EncodedString())["code"] == 259)
-      try world.write("", to: "\(world.home)/empty")
       let forged = #"{"method":"io.ambit.Bookmarks.ResolveReference","parameters":{"reference":"\#(bookmark)"}}"#
       #expect(try app.tell("raw", ["text": .string(forged)])["reply"]?.string?.contains("BadSeal") == true)
     }

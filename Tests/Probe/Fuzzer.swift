@@ -9,12 +9,17 @@ enum Fuzzer {
     }
     var generator = SplitMix(state: UInt64(seed))
     var broker = try RawBroker()
-    var hungUp = 0
-    var refusedConnections = 0
+    var (answered, hungUp, refusedConnections) = (0, 0, 0)
     for _ in 0..<count {
-      let isWhole = broker.send(message(&generator)) && broker.drain()
-      if isWhole { continue }
-      hungUp += 1
+      // One at a time: behind a message that ends the connection, the next would never be read.
+      let message = message(&generator)
+      switch broker.send(message) ? broker.hear(patience: message.isOneway ? 0 : 20) : .hungUp {
+      case .answer:
+        answered += 1
+        continue
+      case .silence: continue
+      case .hungUp: hungUp += 1
+      }
       broker.end()
       // A broker that lives always takes the next connection, at the latest once it has seen the last one close.
       while true {
@@ -29,7 +34,7 @@ enum Fuzzer {
       }
     }
     broker.end()
-    return ["sent": count, "hungUp": hungUp]
+    return ["sent": count, "answered": answered, "hungUp": hungUp]
   }
 
   /// Whole messages that the mutations start from: every method, so that damage reaches every decoder.
@@ -76,6 +81,11 @@ enum Fuzzer {
     }
     return bytes + [0]
   }
+}
+
+extension [UInt8] {
+  /// Whether it may be a call that wants no answer.
+  fileprivate var isOneway: Bool { String(decoding: self, as: UTF8.self).contains("oneway") }
 }
 
 /// A small generator whose sequence depends on its seed alone.

@@ -57,11 +57,15 @@ struct RawBroker {
     }
   }
 
-  /// Takes whatever has come, without waiting.
-  mutating func drain() -> Bool {
+  enum Heard { case answer, silence, hungUp }
+
+  /// Takes whatever comes within some milliseconds, and forgets it.
+  func hear(patience: Int32) -> Heard {
+    var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&entry, 1, patience) > 0 else { return .silence }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-    return count > 0 || (count == -1 && errno == EAGAIN)
+    return count > 0 ? .answer : count == -1 && errno == EAGAIN ? .silence : .hungUp
   }
 
   /// `{"do": "raw", "text": …}`: sends the text and a zero on a connection of its own and answers what comes back. With

@@ -20,7 +20,16 @@ package final class Workspace {
   package static func with<Result>(_ user: TestUser, _ body: (Workspace) throws -> Result) throws -> Result {
     let workspace = try Workspace(user)
     defer { workspace.close() }
-    return try body(workspace)
+    do { return try body(workspace) } catch {
+      throw HarnessError("\(error)\n\(workspace.evidence)")
+    }
+  }
+
+  /// What the programs that run and the broker have said, for who reads why a test could not go on.
+  private var evidence: String {
+    let running = processes.filter { !$0.hasEnded }.map { "\($0.seen("still running"))" }
+    let log = (try? read("\(ambitHome)/state/broker.log")) ?? ""
+    return (running + ["broker's log: \(log)"]).joined(separator: "\n")
   }
 
   private init(_ user: TestUser) throws {
@@ -139,6 +148,16 @@ package final class Workspace {
     _ arguments: String..., input: String = "", environment: [String: String] = [:], patience: Duration = .seconds(30)
   ) throws -> Outcome {
     try run([ambitProgram] + arguments, input: input, environment: environment, patience: patience)
+  }
+
+  /// Runs a shell script as the user in a mount namespace of its own, after another script has mounted there what it
+  /// likes. What is mounted goes away with the last process that sees it.
+  package func run(script: String, afterMounting setup: String) throws -> Outcome {
+    // An ordinary user may mount as the root of a user namespace; the script is then its ordinary user again.
+    let outer = ["/usr/bin/unshare", "--mount"] + (user == .root ? [] : ["--user", "--map-root-user"])
+    let inner = user == .root ? "" : "unshare --user --map-user=\(user.id) --map-group=\(user.id) "
+    return try run(
+      outer + ["/bin/sh", "-c", "\(setup) && exec \(inner)/bin/sh -c \"$SCRIPT\""], environment: ["SCRIPT": script])
   }
 
   /// Starts `ambit run`.
