@@ -81,7 +81,7 @@ struct ProcessTests {
       #expect(family.count >= 6)
       try app.process.send("go\n")
       #expect(try app.process.waitForExit() == .status(3))
-      try Deadline.wait(for: "all of them to end") { ProcessTable.alive(family).isEmpty }
+      try Deadline.wait(for: "the end of \(ProcessTable.describe(ProcessTable.alive(family)))") { ProcessTable.alive(family).isEmpty }
     }
   }
 
@@ -107,7 +107,7 @@ struct ProcessTests {
         } else {
           app.process.kill()
         }
-        try Deadline.wait(for: "processes of round \(round)") { ProcessTable.alive(family).isEmpty }
+        try Deadline.wait(for: "the end, after round \(round), of \(ProcessTable.describe(ProcessTable.alive(family)))") { ProcessTable.alive(family).isEmpty }
         try Deadline.wait(for: "the instance of round \(round)") { try world.instances().isEmpty }
       }
       #expect(try world.brokerProcess() == broker)

@@ -148,7 +148,7 @@ struct ScopeTests {
       #expect(kill(Int32(pid), SIGKILL) == 0)
       _ = try app.process.waitForExit()
       try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty }
-      try Deadline.wait(for: "its processes to end") { ProcessTable.alive(family).isEmpty }
+      try Deadline.wait(for: "the end of \(ProcessTable.describe(ProcessTable.alive(family)))") { ProcessTable.alive(family).isEmpty }
       #expect(try world.audit(.scopeEnded).count == 8)
       #expect(ProcessTable.mounts(broker).allSatisfy { !$0.contains(world.home) })
 

@@ -18,12 +18,12 @@ package struct Deadline: Sendable {
 
   /// Asks again and again until the answer is yes.
   package static func wait(
-    _ patience: Duration = .seconds(10), for what: String, until isSo: () throws -> Bool
+    _ patience: Duration = .seconds(10), for what: @autoclosure () -> String, until isSo: () throws -> Bool
   ) throws {
     let deadline = Deadline(in: patience)
     while true {
       if try isSo() { return }
-      if deadline.isOver { throw HarnessError("waited \(patience) for \(what)") }
+      if deadline.isOver { throw HarnessError("waited \(patience) for \(what())") }
       usleep(5_000)
     }
   }

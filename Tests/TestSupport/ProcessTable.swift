@@ -21,12 +21,30 @@ package enum ProcessTable {
     return Set(family.compactMap { pid in all[pid].map { Process(pid: pid, started: $0.started) } })
   }
 
+  /// The inits of sandboxes in which something from a folder of that name is mounted.
+  package static func sandboxes(showing name: String) -> Set<Process> {
+    var found: Set<Process> = []
+    for (pid, status) in everyone() where commandLine(pid).hasPrefix("ambit-init") {
+      if mounts(pid).contains(where: { $0.contains(name) }) { found.insert(Process(pid: pid, started: status.started)) }
+    }
+    return alive(found)
+  }
+
   /// Those that are still there. One that has ended and waits for its parent is not.
   package static func alive(_ processes: Set<Process>) -> Set<Process> {
     processes.filter { process in
       guard let status = status(process.pid) else { return false }
       return status.started == process.started && status.state != "Z" && status.state != "X"
     }
+  }
+
+  /// Who they are, for a message.
+  package static func describe(_ processes: Set<Process>) -> String {
+    processes.map { process in
+      let status = status(process.pid)
+      let wait = (try? String(contentsOfFile: "/proc/\(process.pid)/wchan", encoding: .utf8)) ?? ""
+      return "\(process.pid) (\(commandLine(process.pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
+    }.joined(separator: "; ")
   }
 
   package static func isAlive(_ pid: Int32) -> Bool {

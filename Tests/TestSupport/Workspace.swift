@@ -19,10 +19,11 @@ package final class Workspace {
   /// Makes a world, does something in it, and takes it away again.
   package static func with<Result>(_ user: TestUser, _ body: (Workspace) throws -> Result) throws -> Result {
     let workspace = try Workspace(user)
-    defer { workspace.close() }
-    do { return try body(workspace) } catch {
-      throw HarnessError("\(error)\n\(workspace.evidence)")
-    }
+    let result = Swift.Result { try body(workspace) }
+      .mapError { HarnessError("\($0)\n\(workspace.evidence)") }
+    let left = workspace.close()
+    if case .success = result, !left.isEmpty { throw HarnessError("left running: \(left)") }
+    return try result.get()
   }
 
   /// What the programs that run and the broker have said, for who reads why a test could not go on.
@@ -195,15 +196,22 @@ package final class Workspace {
 
   // MARK: The end
 
-  private func close() {
+  /// - Returns: sandboxes that went on although their launchers had ended. They are ended now.
+  private func close() -> String {
     for process in processes where !process.hasEnded { process.kill() }
     let broker = (try? brokerProcess()) ?? nil
     _ = try? ambit("broker", "stop", patience: .seconds(10))
     if let broker, ProcessTable.isAlive(broker), ProcessTable.commandLine(broker).contains("broker") {
       _ = Glibc.kill(broker, SIGKILL)
     }
+    // The folder's name is in their mount tables, and in nobody else's.
+    let name = (folder as NSString).lastPathComponent
+    try? Deadline.wait(.seconds(3), for: "sandboxes to end") { ProcessTable.sandboxes(showing: name).isEmpty }
+    let left = ProcessTable.sandboxes(showing: name)
+    for process in left { _ = Glibc.kill(process.pid, SIGKILL) }
     // As the user: what an app or a test made unreadable for its owner is still the owner's to change.
     _ = try? run(["/bin/chmod", "-R", "u+rwX", folder])
     try? FileManager.default.removeItem(atPath: folder)
+    return ProcessTable.describe(left)
   }
 }
