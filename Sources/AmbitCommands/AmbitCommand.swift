@@ -4,6 +4,10 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// `ambit`.
 package struct AmbitCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
@@ -29,16 +33,28 @@ package struct AmbitCommand: ParsableCommand {
 
   package init() {}
 
+  /// A launch is what people wait for, and looking at every other command first costs as much as the rest of it: `run` is
+  /// tried by itself. What does not parse (an error, a question for help) goes the long way and is answered from there.
+  private static func parsed() throws -> any ParsableCommand {
+    let words = CommandLine.arguments.dropFirst()
+    if words.first == "run", let command = try? RunCommand.parse(Array(words.dropFirst())) { return command }
+    return try parseAsRoot()
+  }
+
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
   package static func launch() -> Never {
+    StandardDescriptors.fill()
     do {
-      var command = try parseAsRoot()
+      var command = try parsed()
       try command.run()
       exit()
     } catch let failure as Failure {
       failure.report()
       exit(withError: ExitCode(failure.status))
-    } catch let error where error is ExitCode || error is ValidationError || error is CleanExit {
+    } catch let code as ExitCode {
+      // Not the parser's way out, which first works out a help text that nobody asked for.
+      Glibc.exit(code.rawValue)
+    } catch let error where error is ValidationError || error is CleanExit {
       exit(withError: error)
     } catch let error as any CustomStringConvertible & Error {
       // Ambit's own errors are sentences; the parser's know how to say themselves.

@@ -107,7 +107,6 @@ extension AuditCommand {
   }
 }
 
-
 extension AuditCommand.Log {
   /// How many entries are read at a time, so that a long log is not held in memory.
   private static let batch = 1000

@@ -13,7 +13,8 @@ struct BrokerCommand: ParsableCommand {
     subcommands: [Serve.self, Stop.self, Status.self])
 
   struct Serve: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Be the broker, in the foreground.", shouldDisplay: false)
+    static let configuration = CommandConfiguration(
+      commandName: "serve", abstract: "Be the broker, in the foreground.", shouldDisplay: false)
 
     @Option(help: ArgumentHelp("Write a line here when the broker can be reached.", visibility: .hidden))
     var readyDescriptor: Int32?
@@ -33,7 +34,7 @@ struct BrokerCommand: ParsableCommand {
 
   struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Stop the broker.",
+      commandName: "stop", abstract: "Stop the broker.",
       discussion: """
         What apps have started ends. Apps that are running go on; the next broker, which their launchers start at \
         once, takes them over, and they can start again what they were granted.
@@ -49,7 +50,8 @@ struct BrokerCommand: ParsableCommand {
   }
 
   struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Say whether the broker is running. Exit status 1 if not.")
+    static let configuration = CommandConfiguration(
+      commandName: "status", abstract: "Say whether the broker is running. Exit status 1 if not.")
 
     func run() throws {
       let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)

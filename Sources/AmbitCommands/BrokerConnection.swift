@@ -37,14 +37,25 @@ enum BrokerConnection {
 
   private static func start(_ folders: AmbitFolders) throws {
     try folders.make()
-    let log = try Descriptor.open(
-      folders.brokerLog, flags: [.write, .create, .append, .noFollow], mode: 0o600)
+    let log: Descriptor
+    do throws(KernelError) {
+      log = try Descriptor.open(folders.brokerLog, flags: [.write, .create, .append, .noFollow], mode: 0o600)
+    } catch {
+      throw Failure(
+        "\(folders.brokerLog): cannot be written: \(error.errno) (\(error.errno.symbol)). "
+          + "Make the folder writable for you, or set AMBIT_HOME to another one.")
+    }
     var (reading, writing): (Descriptor, Descriptor?) = try UnixSocket.pair()
-    guard let program = unsafe realpath("/proc/self/exe", nil) else { throw KernelError.last("realpath", "/proc/self/exe") }
+    guard let program = unsafe realpath("/proc/self/exe", nil) else {
+      throw KernelError.last("realpath", "/proc/self/exe")
+    }
     defer { unsafe free(program) }
 
     // What the broker has to know, and nothing of what this terminal happens to have set.
-    let names = ["AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME", "AMBIT_BROKER_IDLE"]
+    let names = [
+      "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
+      "AMBIT_BROKER_IDLE",
+    ]
     var environment = ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
     environment["PATH"] = "/usr/bin:/bin"
     // A launcher that replaces a broker which died lives in that broker's namespaces, and so do the apps; the new broker

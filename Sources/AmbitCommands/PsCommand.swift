@@ -16,7 +16,8 @@ struct PsCommand: ParsableCommand {
     let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
     var instances: [LauncherInterface.Instance] = []
     if let client = try BrokerConnection.existing(folders) {
-      instances = try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters).instances
+      instances = try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters)
+        .instances
     }
     instances.sort { $0.started < $1.started }
     switch format {
@@ -36,7 +37,8 @@ struct PsCommand: ParsableCommand {
     for instance in instances {
       let head: [Table.Cell] = [
         "\(instance.pid)", Table.Cell(printable(instance.bundleIdentifier), .bold), "\(instance.instance)",
-        Table.Cell(printable(instance.policy)), Table.Cell("\(instance.used)/\(instance.limit)", instance.used == instance.limit ? .red : .green),
+        Table.Cell(printable(instance.policy)),
+        Table.Cell("\(instance.used)/\(instance.limit)", instance.used == instance.limit ? .red : .green),
       ]
       guard let first = instance.scopes.first else {
         rows.append(head + [Table.Cell("nothing open", .dim), Table.Cell(instance.started, .dim)])

@@ -44,7 +44,8 @@ extension Broker {
     return grant
   }
 
-  private func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply {
+  private func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply
+  {
     let grant = try grant(ofScope: request.scope, instance)
     let exposure = instance.exposed[grant.id] ?? .init(name: grant.name, how: grant.origin.rawValue)
     let name = exposure.name
@@ -64,7 +65,9 @@ extension Broker {
 
     case .nested(let count):
       do {
-        try decide([event(.start, .allowed, instance, grant: grant, how: exposure.how, detail: facts(instance, caller, count))])
+        try decide([
+          event(.start, .allowed, instance, grant: grant, how: exposure.how, detail: facts(instance, caller, count))
+        ])
       } catch {
         instance.ledger = ledger
         throw error

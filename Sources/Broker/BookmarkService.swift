@@ -94,7 +94,9 @@ extension Broker {
         detail: ["matchedBy": "identity", "by": found.by.rawValue, "stale": isStale ? "true" : "false"])
     ])
     return BookmarksInterface.ResolveReply(
-      document: try expose(grant, as: found.document, to: instance, how: purpose == .bookmark ? "bookmark" : "reference"), isStale: isStale, matchedBy: .identity)
+      document: try expose(
+        grant, as: found.document, to: instance, how: purpose == .bookmark ? "bookmark" : "reference"),
+      isStale: isStale, matchedBy: .identity)
   }
 }
 

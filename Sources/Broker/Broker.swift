@@ -26,6 +26,8 @@ package final class Broker {
   private let signals: SignalQueue
 
   var instances: [String: Instance] = [:]
+  /// Instances that are over, and whose launcher has not said yet how they ended.
+  var ended: [String: Instance] = [:]
   /// Launches that have been prepared and not yet attached, by the launcher's connection.
   var prepared: [String: Int] = [:]
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
@@ -90,6 +92,7 @@ package final class Broker {
       }
     }
     for instance in Array(instances.values) { leave(instance) }
+    for instance in Array(ended.values) { recordExit(of: instance, nil) }
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
   }
 
@@ -112,6 +115,7 @@ package final class Broker {
     case .closed(let connection):
       prepared = prepared.filter { $0.value != connection.id }
       for instance in instances.values where instance.prompts === connection { userLeft(instance) }
+      for instance in ended.values where instance.prompts === connection { recordExit(of: instance, nil) }
     case .broken(_, let reason): record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))
     case .refused, .failed: break
     }

@@ -21,7 +21,7 @@ package enum BrokerProcess {
       // Before any thread: what is held back here is held back in all of them.
       let signals = try SignalQueue([SIGTERM, SIGINT, SIGHUP, SIGQUIT])
       umask(0o077)
-      let privileged = geteuid() == 0
+      let privileged = Namespaces.isHostRoot
       try folders.make()
       guard let lock = try takePlace(folders) else {
         // Another broker was faster; it serves as well.

@@ -24,7 +24,8 @@ extension Broker {
       return Answer(try answer(request, documents: call.call.descriptors, instance).json)
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
-      if let instance = instances[request.instance] { end(instance, request) }
+      if let instance = instances[request.instance] { end(instance) }
+      if let instance = ended[request.instance] { recordExit(of: instance, request) }
       return Answer([:])
     case "Shutdown":
       stopping = true
@@ -47,7 +48,8 @@ extension Broker {
 
   private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
     if let fault = BundleIdentifier.check(request.bundleIdentifier) {
-      throw LauncherInterface.Failure.failed("the bundle identifier “\(request.bundleIdentifier)” is of no use: \(fault)")
+      throw LauncherInterface.Failure.failed(
+        "the bundle identifier “\(request.bundleIdentifier)” is of no use: \(fault)")
     }
     guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
     let number = try grants.register(
@@ -129,7 +131,9 @@ extension Broker {
       instance.exposed[grant] = .init(name: name, how: "resumed")
       guard shown.contains(ScopeMounts.path(grant: grant, name: name)) else { continue }
       events.append(
-        event(.scopeEnded, .allowed, instance, grant: try grants.grant(grant), reason: "the broker that started it is gone"))
+        event(
+          .scopeEnded, .allowed, instance, grant: try grants.grant(grant), reason: "the broker that started it is gone")
+      )
     }
     return events
   }
@@ -137,17 +141,22 @@ extension Broker {
   // MARK: Ending
 
   /// An app has ended: its scopes end, its slots come back, and what was mounted for it goes with its namespace
-  /// (`TOK-11`, `LIM-4`).
-  func end(_ instance: Instance, _ report: LauncherInterface.EndedCall? = nil) {
+  /// (`TOK-11`, `LIM-4`). How it ended is for its launcher to say, if that is still there.
+  func end(_ instance: Instance) {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
-    var events = endScopes(of: instance, reason: "the app ended")
+    let events = endScopes(of: instance, reason: "the app ended")
+    _ = try? log.append(events)
+    if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
+  }
+
+  /// - Parameter report: `nil` if the launcher is gone without a word.
+  func recordExit(of instance: Instance, _ report: LauncherInterface.EndedCall?) {
+    ended[instance.id] = nil
     var detail: [String: String] = [:]
     if let report {
       detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]
     }
-    events.append(event(.exit, .allowed, instance, reason: report == nil ? "its launcher was ended" : nil, detail: detail))
-    _ = try? log.append(events)
-    instance.prompts?.send(Reply(LauncherInterface.Failure.unknownInstance(instance.id)))
+    record(event(.exit, .allowed, instance, reason: report == nil ? "its launcher was ended" : nil, detail: detail))
   }
 
   private func endScopes(of instance: Instance, reason: String) -> [AuditEvent] {

@@ -96,7 +96,9 @@ extension Broker {
     if documents.count > 1, !call.multiple { return ["the app asked for one document, and \(documents.count) came"] }
     return documents.compactMap { document in
       let path = document.path ?? "the document"
-      if document.kind.message != call.kind { return "\(path) is a \(document.kind), and the app asked for a \(call.kind)" }
+      if document.kind.message != call.kind {
+        return "\(path) is a \(document.kind), and the app asked for a \(call.kind)"
+      }
       if let types = call.types, document.kind == .file {
         let suffix = (path as NSString).pathExtension.lowercased()
         guard types.contains(where: { $0.lowercased() == suffix }) else {

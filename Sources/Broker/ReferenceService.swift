@@ -17,13 +17,16 @@ extension Broker {
   /// that keeps a reference from being written harms only itself, so that is noted and the grant stands.
   func reference(to grant: Grant, _ document: FoundDocument, _ instance: Instance) -> AuditEvent {
     do throws(KernelError) {
-      let container = try Descriptor.open(container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
+      let container = try Descriptor.open(
+        container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
       let folder = try Descriptor.open("Documents", below: container, flags: [.read, .directory, .noFollow])
       if let name = existingReference(to: grant, in: folder, instance) {
-        return event(.reference, .allowed, instance, grant: grant, document: document, detail: ["name": name, "kept": "true"])
+        return event(
+          .reference, .allowed, instance, grant: grant, document: document, detail: ["name": name, "kept": "true"])
       }
       let content = Bookmark(
-        bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights, path: document.path ?? grant.path
+        bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
+        path: document.path ?? grant.path
       ).sealed(with: key, for: .reference)
       let name = try withFileSystemIdentity(instance.hostID) { () throws(KernelError) in
         try write(content, named: grant.name, in: folder)

@@ -21,6 +21,7 @@ package final class Descriptor: Sendable {
 
   /// A second descriptor for the same open file description, close-on-exec (`fcntl(2)`, `F_DUPFD_CLOEXEC`).
   package func duplicate() throws(KernelError) -> Descriptor {
-    Descriptor(owning: try KernelError.check("fcntl", "F_DUPFD_CLOEXEC, \(rawValue)") { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) })
+    Descriptor(
+      owning: try KernelError.check("fcntl", "F_DUPFD_CLOEXEC, \(rawValue)") { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) })
   }
 }

@@ -29,7 +29,8 @@ package struct FileHandle: Hashable, Sendable {
   package func open(on volume: Descriptor, flags: OpenFlags) throws(KernelError) -> Descriptor {
     Descriptor(
       owning: try KernelError.checkNegative("open_by_handle_at", "") {
-        unsafe ambit_open_handle(volume.rawValue, type, bytes, UInt32(bytes.count), CInt(truncatingIfNeeded: flags.rawValue))
+        unsafe ambit_open_handle(
+          volume.rawValue, type, bytes, UInt32(bytes.count), CInt(truncatingIfNeeded: flags.rawValue))
       })
   }
 }

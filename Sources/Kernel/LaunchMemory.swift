@@ -29,7 +29,7 @@
   }
 
   deinit {
-    for unsafe each in unsafe strings { unsafe free(each) }
-    for unsafe each in unsafe arrays { unsafe each.deallocate() }
+    unsafe strings.forEach { unsafe free($0) }
+    unsafe arrays.forEach { unsafe $0.deallocate() }
   }
 }

@@ -61,6 +61,15 @@ package enum Namespaces {
     try KernelError.check("mount", "/, slave") { unsafe mount(nil, "/", nil, UInt(MS_REC | MS_SLAVE), nil) }
   }
 
+  /// Whether this process is root with every id of the host at its disposal. Root in a container that has only some of
+  /// them is, for what sandboxes need, an ordinary user.
+  package static var isHostRoot: Bool {
+    guard geteuid() == 0, let file = try? Descriptor.open("/proc/self/uid_map", flags: .read),
+      let map = try? file.readAll(limit: 4096)
+    else { return false }
+    return String(decoding: map, as: UTF8.self).split(whereSeparator: \.isWhitespace) == ["0", "0", "4294967295"]
+  }
+
   /// Whether this process may mount in its own mount namespace.
   package static var mayMount: Bool { ambit_may_mount() == 1 }
 

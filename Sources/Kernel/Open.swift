@@ -70,13 +70,15 @@ extension Descriptor {
     }
     guard length > 0 else { return nil }
     let path = String(decoding: buffer[..<length], as: UTF8.self)
-    guard path.hasPrefix("/"), path != "/" || isHostRoot, !path.hasSuffix(" (deleted)") else { return nil }
+    guard path.hasPrefix("/") else { return nil }
+    // What the kernel says where it has no path, a file may be called as well.
+    guard path != "/", !path.hasSuffix(" (deleted)") else { return stands(at: path) ? path : nil }
     return path
   }
 
-  private var isHostRoot: Bool {
-    guard let root = try? Descriptor.open("/", flags: [.path, .directory]), let mine = try? status(),
-      let its = try? root.status()
+  private func stands(at path: String) -> Bool {
+    guard let found = try? Descriptor.open(path, flags: [.path, .noFollow]), let mine = try? status(),
+      let its = try? found.status()
     else { return false }
     return mine.inode == its.inode && mine.device == its.device
   }

@@ -98,11 +98,13 @@ final class AppSession {
     guard namespaces.count == 2 else { return }
     let here = FileManager.default.currentDirectoryPath
     do throws(KernelError) {
+      // Already there: the broker found that it could mount where it was started.
+      if try namespaces[0].status().inode == Namespaces.own("user").status().inode { return }
       try Namespaces.join(namespaces[0], .user)
       try Namespaces.join(namespaces[1], .mount)
       try Namespaces.ownProcEntries()
     } catch {
-      throw Failure("the broker's namespaces cannot be entered: \(error)")
+      throw Failure("the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
     }
     // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
     _ = FileManager.default.changeCurrentDirectoryPath(here)
@@ -145,7 +147,8 @@ final class AppSession {
       let path = plan.flatMap { step < $0.root.count ? $0.root[step].path : nil } ?? "?"
       return Failure("the sandbox cannot be set up: \(path): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
     default:
-      return Failure("the sandbox cannot be set up: \(stage) \(step): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
+      return Failure(
+        "the sandbox cannot be set up: \(stage) \(step): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
     }
   }
 

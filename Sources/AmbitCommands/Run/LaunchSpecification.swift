@@ -61,7 +61,8 @@ struct LaunchSpecification {
         return Failure("\(candidate): there is no such program.", status: 127)
       }
       if status.kind == .directory {
-        return Failure("\(candidate): is a folder. An app's folder is called Name.app; a program is a file.", status: 126)
+        return Failure(
+          "\(candidate): is a folder. An app's folder is called Name.app; a program is a file.", status: 126)
       }
       guard FileManager.default.isExecutableFile(atPath: candidate) else {
         return Failure("\(candidate): is not executable (chmod +x it if it should be).", status: 126)

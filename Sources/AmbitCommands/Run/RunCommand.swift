@@ -31,10 +31,14 @@ struct RunCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The container to use, instead of the app's own.", valueName: "id"))
   var container: String?
 
-  @Option(help: ArgumentHelp("Answer the picker from a TOML file: [[answer]] with pick = [\"path\"] or cancel = true.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Answer the picker from a TOML file: [[answer]] with pick = [\"path\"] or cancel = true.", valueName: "file"))
   var answers: String?
 
-  @Option(name: .long, parsing: .singleValue, help: ArgumentHelp("Answer the picker with this document. Once for each time the app asks.", valueName: "path"))
+  @Option(
+    name: .long, parsing: .singleValue,
+    help: ArgumentHelp("Answer the picker with this document. Once for each time the app asks.", valueName: "path"))
   var pick: [String] = []
 
   @Argument(help: ArgumentHelp("An app bundle or a program.", valueName: "app"))

@@ -22,9 +22,6 @@ struct StandardStreams {
       terminals.append(terminal)
       if terminal {
         streams.append(nil)
-      } else if fcntl(number, F_GETFD) == -1 {
-        // Closed here; inside, the number must not fall to the next file that the app opens.
-        streams.append(try Descriptor.open("/dev/null", flags: number == 0 ? .read : .write))
       } else {
         let copy = try KernelError.check("fcntl", "F_DUPFD_CLOEXEC, \(number)") { fcntl(number, F_DUPFD_CLOEXEC, 10) }
         streams.append(Descriptor(owning: copy))

@@ -12,18 +12,31 @@ extension SeccompProfile {
   package static func standard(network: Bool) -> SeccompProfile {
     SeccompProfile(
       groups: [
-        Group(name: "fall-back", reason: "newer calls whose absence every libc copes with; a filter cannot look into their structures", rules: fallBack),
-        Group(name: "files", reason: "files by path and descriptor; the mount namespace decides which there are", rules: allow(files)),
+        Group(
+          name: "fall-back",
+          reason: "newer calls whose absence every libc copes with; a filter cannot look into their structures",
+          rules: fallBack),
+        Group(
+          name: "files", reason: "files by path and descriptor; the mount namespace decides which there are",
+          rules: allow(files)),
         Group(name: "memory", reason: "a program's own memory", rules: allow(memory)),
         Group(name: "processes", reason: "a program's own processes and threads", rules: allow(processes)),
         Group(name: "signals", reason: "signals reach no further than the pid namespace", rules: allow(signals)),
         Group(name: "time", reason: "reading clocks and sleeping, not setting", rules: allow(time)),
         Group(name: "waiting", reason: "waiting for descriptors", rules: allow(waiting)),
         Group(name: "ipc", reason: "inside an ipc namespace of its own", rules: allow(ipc)),
-        Group(name: "namespaces", reason: "a new user namespace would bring back capabilities and most of the kernel's attack surface", rules: cloneRules),
-        Group(name: "terminal", reason: "typing into the user's terminal from inside (TIOCSTI, TIOCLINUX)", rules: terminalRules),
-        Group(name: "personality", reason: "address-space tricks; the plain values are harmless", rules: personalityRules),
-        Group(name: "sockets", reason: network ? "Unix sockets and the internet" : "Unix sockets only", rules: socketRules(network: network)),
+        Group(
+          name: "namespaces",
+          reason: "a new user namespace would bring back capabilities and most of the kernel's attack surface",
+          rules: cloneRules),
+        Group(
+          name: "terminal", reason: "typing into the user's terminal from inside (TIOCSTI, TIOCLINUX)",
+          rules: terminalRules),
+        Group(
+          name: "personality", reason: "address-space tricks; the plain values are harmless", rules: personalityRules),
+        Group(
+          name: "sockets", reason: network ? "Unix sockets and the internet" : "Unix sockets only",
+          rules: socketRules(network: network)),
       ], otherwise: .fail(EPERM))
   }
 

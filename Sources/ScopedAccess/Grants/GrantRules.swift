@@ -33,7 +33,10 @@ package struct GrantRules: Equatable, Sendable {
       if path.isInside(folder) { return "it belongs to Ambit itself" }
       if kind == .folder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
     }
-    for folder in Self.system where path.isInside(folder) { return "it belongs to the system" }
+    for folder in Self.system {
+      if path.isInside(folder) { return "it belongs to the system" }
+      if kind == .folder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
+    }
     if kind == .folder {
       if home.isInside(path) {
         return path == home
@@ -41,7 +44,7 @@ package struct GrantRules: Equatable, Sendable {
           : "it holds the whole home folder; choose a folder in that"
       }
       for name in Self.secrets {
-        let folder = "\(home)/\(name)"
+        let folder = home == "/" ? "/\(name)" : "\(home)/\(name)"
         if path.isInside(folder) || folder.isInside(path) { return "it holds keys and settings of other programs" }
       }
     }

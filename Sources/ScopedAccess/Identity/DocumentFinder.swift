@@ -29,9 +29,10 @@ package struct DocumentFinder: Sendable {
   private let searchBudget: Int
   private let privileged: Bool
 
-  package init(searchBudget: Int = 400_000) {
+  /// - Parameter privileged: whether the kernel may be asked to open handles; `nil` looks at who this process is.
+  package init(searchBudget: Int = 400_000, privileged: Bool? = nil) {
     self.searchBudget = searchBudget
-    privileged = geteuid() == 0
+    self.privileged = privileged ?? (geteuid() == 0)
   }
 
   /// - Parameters:
@@ -136,26 +137,27 @@ private struct Search {
     return nil
   }
 
+  /// Depth first, and a folder is opened only when its turn comes: what is open at a time is one folder a level.
   private mutating func walk(_ start: Descriptor, device: UInt64, deep: Bool) -> FoundDocument? {
-    var queue = [start]
-    while let folder = queue.popLast() {
-      guard let entries = try? DirectoryReader.entries(of: folder) else { continue }
-      for entry in entries {
-        budget -= 1
-        if entry.inode == identity.inode, let found = finder.candidate(entry.name, below: folder, identity) {
-          return found
+    var waiting: [(name: String, parent: Descriptor)] = []
+    var current: Descriptor? = start
+    while true {
+      if let folder = current, let entries = try? DirectoryReader.entries(of: folder) {
+        for entry in entries {
+          budget -= 1
+          if entry.inode == identity.inode, let found = finder.candidate(entry.name, below: folder, identity) {
+            return found
+          }
+          if deep, entry.kind == .directory, visited.insert(entry.inode).inserted {
+            waiting.append((entry.name, folder))
+          }
         }
-        guard deep, entry.kind == .directory, !visited.contains(entry.inode) else { continue }
-        visited.insert(entry.inode)
-        if let child = try? Descriptor.open(
-          entry.name, below: folder, flags: [.read, .directory, .noFollow, .nonBlocking], resolve: .noSymlinks),
-          let status = try? child.status(), status.device == device
-        {
-          queue.append(child)
-        }
+        if budget <= 0 { return nil }
       }
-      if budget <= 0 { return nil }
+      guard let next = waiting.popLast() else { return nil }
+      current = try? Descriptor.open(
+        next.name, below: next.parent, flags: [.read, .directory, .noFollow, .nonBlocking], resolve: .noSymlinks)
+      if (try? current?.status().device) != device { current = nil }
     }
-    return nil
   }
 }

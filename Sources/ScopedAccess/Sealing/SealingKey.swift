@@ -31,7 +31,8 @@ package struct SealingKey: Sendable {
       )
     }
     do {
-      let file = try Descriptor.open(path, flags: [.read, .noFollow])
+      // Without waiting: were it a pipe, nobody might ever write into it.
+      let file = try Descriptor.open(path, flags: [.read, .noFollow, .nonBlocking])
       let bytes = try file.readAll(limit: 64)
       guard bytes.count == 32 else {
         throw StateError(
@@ -117,4 +118,3 @@ package struct SealingKey: Sendable {
     return difference == 0 ? grant : nil
   }
 }
-

@@ -1,0 +1,45 @@
+internal import Foundation
+internal import GRDB
+internal import Kernel
+
+/// A grant as a row of the database.
+extension Grant {
+  static let columns =
+    "id, bundleIdentifier, kind, rights, origin, created, revoked, volume, handleType, handle, inode, birth, path"
+
+  /// In the order of ``columns``. SQLite's integers are signed, inode numbers are not.
+  var row: StatementArguments {
+    [
+      id, bundleIdentifier, kind.rawValue, rights.rawValue, origin.rawValue, created, revoked, Data(identity.volume),
+      identity.handle.type, Data(identity.handle.bytes), Int64(bitPattern: identity.inode), identity.birth, path,
+    ]
+  }
+
+  /// A value of another type than it was written with means damage that no check of pages finds. GRDB's shorter way to
+  /// read a column would end the broker over it.
+  init(row: Row) throws(StateError) {
+    func value<Value: DatabaseValueConvertible>(_ column: String, _: Value.Type = Value.self) throws(StateError) -> Value {
+      let stored: DatabaseValue? = row[column]
+      guard let stored, let value = Value.fromDatabaseValue(stored) else { throw Self.damaged(row, column) }
+      return value
+    }
+    guard let kind = DocumentKind(rawValue: try value("kind")) else { throw Self.damaged(row, "kind") }
+    guard let rights = AccessRights(rawValue: try value("rights")) else { throw Self.damaged(row, "rights") }
+    guard let origin = Origin(rawValue: try value("origin")) else { throw Self.damaged(row, "origin") }
+    let revoked: DatabaseValue? = row["revoked"]
+    self.init(
+      id: try value("id"), bundleIdentifier: try value("bundleIdentifier"), kind: kind, rights: rights, origin: origin,
+      created: try value("created"), revoked: revoked?.isNull == true ? nil : try value("revoked", Int64.self),
+      identity: FileIdentity(
+        volume: Array(try value("volume", Data.self)),
+        handle: Kernel.FileHandle(type: try value("handleType"), bytes: Array(try value("handle", Data.self))),
+        inode: UInt64(bitPattern: try value("inode", Int64.self)), birth: try value("birth")),
+      path: try value("path"))
+  }
+
+  private static func damaged(_ row: Row, _ column: String) -> StateError {
+    let id: DatabaseValue? = row["id"]
+    let grant = id.flatMap(String.fromDatabaseValue) ?? "without a name"
+    return StateError("it is damaged: the \(column) of the grant \(grant) makes no sense; put a backup in its place")
+  }
+}

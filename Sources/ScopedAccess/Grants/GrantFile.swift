@@ -1,0 +1,121 @@
+internal import Foundation
+internal import GRDB
+
+/// The file of the grants: looked at before it is written, and never touched when it is not what it should be. What
+/// stands in it may be all that is left of the user's decisions (`AUD-8`).
+enum GrantFile {
+  /// Marks the file as Ambit's grants: "AmbG".
+  private static let applicationID = 0x416d_6247
+
+  /// A connection that reads and writes; the database is made where there is none.
+  static func open(_ path: String) throws(StateError) -> DatabaseQueue {
+    do {
+      // Setting the journal's mode writes to the file, so a connection that cannot write has to look at it first.
+      if try holdsAnything(path) { try connect(path, writing: false).read(check) }
+      let database = try connect(path, writing: true)
+      try database.write { db in try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
+      try migrator.migrate(database)
+      try database.read(check)
+      return database
+    } catch let error as StateError {
+      throw refusal(path, because: error.description)
+    } catch {
+      throw explain(error, path: path)
+    }
+  }
+
+  private static func connect(_ path: String, writing: Bool) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.readonly = !writing
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA trusted_schema = OFF")
+      guard writing else { return }
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// Whether there is something at the path. An empty file is what a crash leaves while the database is being made.
+  private static func holdsAnything(_ path: String) throws(StateError) -> Bool {
+    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return false }
+    if attributes[.type] as? FileAttributeType == .typeDirectory { throw StateError("it is a folder") }
+    let size = attributes[.size] as? Int ?? 0
+    // SQLite takes a file that is shorter than its smallest page for an empty one, and would write over it.
+    if size > 0, size < 512 { throw StateError("it is no database") }
+    return size > 0
+  }
+
+  /// Refuses another program's database, a later version's, and a damaged one. Reads only.
+  private static func check(_ db: Database) throws {
+    let mark = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    let entries = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+    guard mark == applicationID || (mark == 0 && entries == 0) else { throw StateError("it belongs to another program") }
+    let answer = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
+    guard answer == "ok" else { throw StateError("it is damaged: \(answer ?? "no answer")") }
+    if try migrator.hasBeenSuperseded(db) { throw StateError("a newer version of Ambit wrote it") }
+    guard try migrator.hasCompletedMigrations(db) else { return }
+    do {
+      // A page check says nothing of the names in the schema.
+      _ = try db.makeStatement(sql: "SELECT \(Grant.columns) FROM grant_")
+      _ = try db.makeStatement(sql: "SELECT number, bundleIdentifier, name, version FROM app")
+    } catch let error as DatabaseError {
+      throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
+    }
+  }
+
+  /// A failure of the database as a sentence that names the file and the remedy.
+  static func explain(_ error: any Error, path: String) -> StateError {
+    if let error = error as? StateError { return StateError("\(path): \(error)") }
+    guard let error = error as? DatabaseError else { return StateError("\(path): \(error)") }
+    let reason = error.message ?? "no reason given"
+    switch error.resultCode {
+    case .SQLITE_NOTADB, .SQLITE_CORRUPT: return refusal(path, because: "it is damaged (\(reason))")
+    case .SQLITE_FULL:
+      return StateError("\(path): the disk is full. Make room and try again; nothing that was there is lost.")
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_IOERR:
+      return StateError(
+        "\(path): cannot be written (\(reason)). Make the folder writable for you, or set AMBIT_HOME to another one.")
+    default: return StateError("\(path): \(error.message ?? "\(error.resultCode)")")
+    }
+  }
+
+  private static func refusal(_ path: String, because reason: String) -> StateError {
+    StateError(
+      "\(path): cannot be used as Ambit's database of grants; \(reason). It has been left as it is: move it away to start anew, or put a backup in its place."
+    )
+  }
+
+  private static let migrator: DatabaseMigrator = {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1: apps and grants") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE app (
+            number INTEGER PRIMARY KEY,
+            bundleIdentifier TEXT NOT NULL UNIQUE,
+            name TEXT NOT NULL,
+            version TEXT
+          );
+          CREATE TABLE grant_ (
+            id TEXT PRIMARY KEY,
+            bundleIdentifier TEXT NOT NULL REFERENCES app (bundleIdentifier),
+            kind TEXT NOT NULL,
+            rights TEXT NOT NULL,
+            origin TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            revoked INTEGER,
+            volume BLOB NOT NULL,
+            handleType INTEGER NOT NULL,
+            handle BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            birth INTEGER NOT NULL,
+            path TEXT NOT NULL
+          );
+          CREATE INDEX grantByFile ON grant_ (bundleIdentifier, inode);
+          """)
+    }
+    return migrator
+  }()
+}
