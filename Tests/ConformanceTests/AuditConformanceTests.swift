@@ -1,0 +1,145 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// Group O of the catalogue: the audit log, and a broker that dies.
+@Suite(.serialized)
+struct AuditConformanceTests {
+  @Test(arguments: TestUser.all)
+  func `AUD-3: a grant's record says who, what, how, which rights, when and until when`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let began = Date()
+      let app = try world.probe(picks: [document, document])
+      try app.pick()
+      try app.pick(as: "b", ["readOnly": true])
+      let grants = try world.audit(.grant)
+      try #require(grants.count == 2)
+      let inode = try FileManager.default.attributesOfItem(atPath: document)[.systemFileNumber] as? UInt64
+      let pid = try #require(try world.instances().first?["pid"]?.int)
+      for grant in grants {
+        #expect(grant.app == Workspace.identifier("Probe"))
+        #expect(grant.pid == Int32(pid))
+        #expect(grant.instance?.isEmpty == false)
+        #expect(grant.document?.path == document)
+        #expect(grant.document?.inode == inode)
+        #expect(grant.document?.volume?.isEmpty == false)
+        #expect(grant.how == "scripted")
+        #expect(grant.result == .allowed)
+        #expect(grant.time >= began.addingTimeInterval(-1) && grant.time <= Date().addingTimeInterval(1))
+        #expect(grant.detail["until"]?.isEmpty == false)
+      }
+      #expect(grants.map { $0.detail[AuditEvent.Fact.access] } == ["readWrite", "readOnly"])
+      #expect(grants[0].grant != grants[1].grant)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-3: from launch to exit, every decision is an event, numbered without a gap`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.start())
+      let bookmark = try app.bookmark()
+      try app.stop()
+      _ = try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])
+      _ = try app.tell("resolve", ["bookmark": "AAAA", "as": "b"])
+      _ = try app.tell("resolveReference", ["path": "/home/user/Documents/letter.txt.ambitref", "as": "c"])
+      #expect(try app.start("c"))
+      #expect(try app.finish() == .status(0))
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      let events = try world.audit()
+      #expect(
+        events.map { "\($0.kind.rawValue) \($0.result.rawValue)" } == [
+          "brokerStarted allowed", "launch allowed", "pick allowed", "grant allowed", "reference allowed",
+          "start allowed", "bookmarkCreated allowed", "stop allowed", "bookmarkResolved allowed",
+          "bookmarkResolved refused", "referenceResolved allowed", "start allowed", "scopeEnded allowed",
+          "exit allowed", "brokerStopped allowed",
+        ])
+      #expect(events.map(\.sequence) == Array(1...Int64(events.count)))
+      #expect(events.last { $0.kind == .exit }?.detail[AuditEvent.Fact.status] == "0")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-10: when the broker is killed, the running app loses access cleanly and can start again`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      var broker = try #require(try world.brokerProcess())
+      for round in 1...3 {
+        #expect(try app.start(), "round \(round)")
+        #expect(try app.read().content == "text")
+        #expect(kill(broker, SIGKILL) == 0)
+        let dead = broker
+        try Deadline.wait(for: "another broker") {
+          guard let next = try world.brokerProcess(), next != dead else { return false }
+          broker = next
+          return true
+        }
+        try Deadline.wait(for: "the app to be taken over") { try !world.instances().isEmpty }
+        // What was started is over, in the kernel as in the books.
+        #expect(try app.tell("status")["used"] == 0, "round \(round)")
+        #expect(try app.read().errno == refused, "round \(round)")
+        #expect(try app.tell("mounts").content?.contains("letter.txt /documents") == false)
+      }
+      // Grants and tokens survive.
+      #expect(try app.start())
+      #expect(try app.tell("append", ["of": "a", "text": "!"]).isDone)
+      #expect(try world.read(document) == "text!")
+      #expect(try app.finish() == .status(0))
+      #expect(try world.instances().isEmpty)
+      let ended = try world.audit(.scopeEnded)
+      #expect(ended.count == 4)
+      #expect(ended.prefix(3).allSatisfy { $0.reason?.contains("gone") == true })
+      _ = try world.audit()
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-10: when the broker is stopped, scopes end with it and grants stay`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.start())
+      let broker = try #require(try world.brokerProcess())
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      #expect(!ProcessTable.isAlive(broker))
+      #expect(try app.read().errno == refused)
+      try Deadline.wait(for: "the app to be taken over") { try !world.instances().isEmpty }
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+      #expect(try app.finish() == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-10: the broker is killed in the midst of starts and stops, and no mount goes stale`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document], arguments: ["spin"])
+      _ = try app.process.readLine()
+      for _ in 1...8 {
+        var broker: Int32?
+        try Deadline.wait(for: "a broker that has the app") {
+          broker = try world.brokerProcess()
+          return try broker != nil && !world.instances().isEmpty
+        }
+        let seen = try world.audit(.start).count
+        try Deadline.wait(for: "starts") { try world.audit(.start).count > seen }
+        #expect(kill(try #require(broker), SIGKILL) == 0)
+      }
+      try Deadline.wait(for: "the last broker to have the app") { try !world.instances().isEmpty }
+      app.process.kill()
+      try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty }
+      let last = try #require(try world.brokerProcess())
+      #expect(ProcessTable.mounts(last).allSatisfy { !$0.contains("letter.txt") })
+      _ = try world.audit()
+      #expect(try world.read(document) == "text")
+    }
+  }
+}

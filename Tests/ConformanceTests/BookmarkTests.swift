@@ -1,0 +1,183 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// Group E of the catalogue: bookmarks.
+@Suite(.serialized)
+struct BookmarkTests {
+  /// Makes a bookmark of `letter.txt` in one launch, and hands the bytes to the body; that launch is over by then.
+  private func withBookmark(
+    _ user: TestUser, _ body: (Workspace, _ document: String, _ bookmark: String) throws -> Void
+  ) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      #expect(try app.start())
+      let bookmark = try app.bookmark()
+      #expect(try app.finish() == .status(0))
+      try body(world, document, bookmark)
+    }
+  }
+
+  private func resolve(_ app: AppRun, _ bookmark: String) throws -> JSON {
+    try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-1: after a rename and after a move, a bookmark resolves to the document, with its scope`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      try world.makeFolder("\(world.home)/Elsewhere/Deep")
+      var place = document
+      for next in ["Papers/renamed.txt", "Elsewhere/renamed.txt", "Elsewhere/Deep/other.txt"] {
+        try world.rename(place, to: "\(world.home)/\(next)")
+        place = "\(world.home)/\(next)"
+        let app = try world.probe()
+        let answer = try resolve(app, bookmark)
+        #expect(answer["name"]?.string == (next as NSString).lastPathComponent)
+        #expect(try app.read("b").errno == refused)
+        #expect(try app.start("b"))
+        #expect(try app.tell("append", ["of": "b", "text": "+"]).isDone)
+        #expect(try app.finish() == .status(0))
+      }
+      #expect(try world.read(place) == "text+++")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-2: a bookmark is stale once the document has moved, and one made anew is not`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      let app = try world.probe()
+      #expect(try resolve(app, bookmark)["stale"] == false)
+      try world.rename(document, to: "\(world.home)/moved.txt")
+      #expect(try resolve(app, bookmark)["stale"] == true)
+      #expect(try app.start("b"))
+      let renewed = try app.bookmark("b")
+      #expect(try resolve(app, renewed)["stale"] == false)
+      #expect(try resolve(app, bookmark)["stale"] == true)
+      let resolutions = try world.audit(.bookmarkResolved).map { $0.detail[AuditEvent.Fact.stale] }
+      #expect(resolutions == ["false", "true", "false", "true"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-3: a stored bookmark gives access after a relaunch and a new broker, and asks nobody`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.start())
+      let stored: JSON = "/home/user/Library/bookmark"
+      #expect(try app.tell("create", ["path": stored, "text": .string(try app.bookmark())]).isDone)
+      #expect(try app.finish() == .status(0))
+      let broker = try #require(try world.brokerProcess())
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      #expect(!ProcessTable.isAlive(broker))
+
+      // Without --pick and without a terminal: who asks gets no answer.
+      let next = try world.probe()
+      let bookmark = try #require(try next.tell("read", ["path": stored]).content)
+      #expect(try resolve(next, bookmark).url != nil)
+      #expect(try next.start("b"))
+      #expect(try next.read("b").content == "text")
+      #expect(try world.audit(.pick).count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-4: another app's bookmark does not resolve`(user: TestUser) throws {
+    try withBookmark(user) { (world, _, bookmark) throws in
+      let other = try world.probe("Snooper")
+      let answer = try resolve(other, bookmark)
+      #expect(answer["domain"] == "NSCocoaErrorDomain")
+      #expect(answer.url == nil)
+      #expect(try world.audit(.bookmarkResolved).map(\.rule) == ["BMK-4"])
+      // The control: the same bytes, in the app that they were sealed for.
+      #expect(try resolve(try world.probe(), bookmark).url != nil)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-20: a bookmark that was changed in any byte, or cut, is refused as a bad seal`(user: TestUser) throws {
+    try withBookmark(user) { (world, _, bookmark) throws in
+      let whole = try #require(Data(base64Encoded: bookmark))
+      var damaged: [Data] = []
+      for index in whole.indices {
+        var copy = whole
+        copy[index] ^= 1 << UInt8(index % 8)
+        damaged.append(copy)
+      }
+      for length in 0..<whole.count { damaged.append(whole.prefix(length)) }
+      damaged.append(whole + [0])
+      damaged.append(whole + whole)
+
+      let app = try world.probe()
+      let broker = try #require(try world.brokerProcess())
+      for bytes in damaged {
+        let answer = try resolve(app, bytes.base64EncodedString())
+        #expect(answer.url == nil && answer["code"] == 259, "\(bytes.base64EncodedString())")
+      }
+      let refusals = try world.audit(.bookmarkResolved)
+      #expect(refusals.count == damaged.count)
+      #expect(refusals.allSatisfy { $0.result == .refused && $0.rule == "BMK-20" && $0.reason?.hasPrefix("bad seal") == true })
+      #expect(try app.tell("status")["used"] == 0)
+      // The control: the whole one still resolves, by the same broker.
+      #expect(try resolve(app, bookmark).url != nil)
+      #expect(try world.brokerProcess() == broker)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-20: a reference's seal is no bookmark's, nor the other way round`(user: TestUser) throws {
+    try withBookmark(user) { (world, _, bookmark) throws in
+      let app = try world.probe()
+      let documents = "\(world.container(Workspace.identifier("Probe")))/Documents"
+      let reference = try Data(contentsOf: URL(fileURLWithPath: "\(documents)/letter.txt.ambitref"))
+      #expect(try resolve(app, reference.base64EncodedString())["code"] == 259)
+      let forged = #"{"method":"io.ambit.Bookmarks.ResolveReference","parameters":{"reference":"\#(bookmark)"}}"#
+      #expect(try app.tell("raw", ["text": .string(forged)])["reply"]?.string?.contains("BadSeal") == true)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `another file that took the document's name is refused`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      // Away, not deleted, then deleted: neither time may the newcomer be taken for it.
+      try world.rename(document, to: "\(world.home)/kept.txt")
+      try world.write("impostor", to: document)
+      let app = try world.probe()
+      #expect(try resolve(app, bookmark)["name"] == "kept.txt")
+      #expect(try app.start("b"))
+      #expect(try app.read("b").content == "text")
+      try app.stop("b")
+      try FileManager.default.removeItem(atPath: "\(world.home)/kept.txt")
+      #expect(try resolve(app, bookmark).url == nil)
+      #expect(try !app.start("b"))
+      // A link to it under the old name is another file as well.
+      try FileManager.default.removeItem(atPath: document)
+      try FileManager.default.createSymbolicLink(atPath: document, withDestinationPath: "/etc/passwd")
+      #expect(try resolve(app, bookmark).url == nil)
+      #expect(try world.audit(.bookmarkResolved).last?.result == .refused)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `another file that took the document's inode is refused`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      func inode() throws -> UInt64? {
+        try FileManager.default.attributesOfItem(atPath: document)[.systemFileNumber] as? UInt64
+      }
+      let original = try inode()
+      // File systems that number anew have no such case; others give the number back after a few tries.
+      for attempt in 1...200 {
+        try FileManager.default.removeItem(atPath: document)
+        try world.write("impostor \(attempt)", to: document)
+        if try inode() == original { break }
+      }
+      let app = try world.probe()
+      #expect(try resolve(app, bookmark).url == nil)
+      #expect(try world.audit(.bookmarkResolved).map(\.rule) == ["BMK-9"])
+    }
+  }
+}

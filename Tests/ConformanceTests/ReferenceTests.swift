@@ -1,0 +1,131 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// Groups F and M of the catalogue: references in the container, and restoration.
+@Suite(.serialized)
+struct ReferenceTests {
+  private let reference: JSON = "/home/user/Documents/letter.txt.ambitref"
+
+  /// The app has picked `letter.txt` and has been relaunched since.
+  private func withReference(_ user: TestUser, _ body: (Workspace, AppRun, _ document: String) throws -> Void) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      #expect(try app.finish() == .status(0))
+      try body(world, try world.probe(), document)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `REF-1: a pick leaves a reference in the container that stands for the document`(user: TestUser) throws {
+    try withReference(user) { (world, app, document) throws in
+      #expect(try app.tell("references")["paths"]?.array == [reference])
+      let answer = try app.tell("resolveReference", ["path": reference, "as": "a"])
+      #expect(answer["name"] == "letter.txt")
+      #expect(try world.audit(.referenceResolved).map { $0.document?.path } == [document])
+      // It is sealed: what the app can read in it names nothing of the user's.
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(world.container(Workspace.identifier("Probe")))/Documents/letter.txt.ambitref"))
+      #expect(bytes.range(of: Data("Papers".utf8)) == nil)
+      #expect(bytes.range(of: Data(world.home.utf8)) == nil)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `REF-2: a resolved reference carries its scope and works with start and stop`(user: TestUser) throws {
+    try withReference(user) { (_, app, _) throws in
+      _ = try app.tell("resolveReference", ["path": reference, "as": "a"])
+      #expect(try app.read().errno == refused)
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+      try app.stop()
+      #expect(try app.read().errno == refused)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `REF-3: moving the reference in the container leaves the document alone, and it still resolves`(
+    user: TestUser
+  ) throws {
+    try withReference(user) { (world, app, document) throws in
+      #expect(try app.tell("makeFolder", ["path": "/home/user/Library/Kept"]).isDone)
+      let moved: JSON = "/home/user/Library/Kept/another name.ambitref"
+      #expect(try app.tell("rename", ["path": reference, "to": moved]).isDone)
+      #expect(try world.read(document) == "text")
+      _ = try app.tell("resolveReference", ["path": moved, "as": "a"])
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `REF-4: when the document moves, the reference still resolves`(user: TestUser) throws {
+    try withReference(user) { (world, app, document) throws in
+      try world.makeFolder("\(world.home)/Elsewhere")
+      try world.rename(document, to: "\(world.home)/Elsewhere/new name.txt")
+      let answer = try app.tell("resolveReference", ["path": reference, "as": "a"])
+      #expect(answer["name"] == "new name.txt")
+      #expect(answer["stale"] == true)
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `REF-1: what an app planted in its own Documents cannot lead a reference elsewhere`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document, document])
+      let target = try world.document("target.txt", "untouched")
+      // A link under the name that the reference will want, and then a link instead of the folder itself.
+      #expect(try app.tell("link", ["path": reference, "text": .string(target)]).isDone)
+      try app.pick()
+      #expect(try app.tell("rename", ["path": "/home/user/Documents", "to": "/home/user/Old"]).isDone)
+      #expect(try app.tell("link", ["path": "/home/user/Documents", "text": .string("\(world.home)/Papers")]).isDone)
+      try app.pick(as: "b")
+      #expect(try world.read(target) == "untouched")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(world.home)/Papers").sorted() == ["letter.txt", "target.txt"])
+      // The grant stands; only the app's own reference is missing, and the audit says so.
+      #expect(try app.start("b"))
+      #expect(try world.audit(.reference).last?.result == .failed)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `RST-2: restoring from a saved URL string fails`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      let saved = try #require(try app.pick().url)
+      app.process.kill()
+      for moved in [false, true] {
+        if moved { try world.rename(document, to: "\(world.home)/renamed.txt") }
+        let next = try world.probe()
+        _ = try next.tell("fromString", ["string": .string(saved), "as": "a"])
+        #expect(try !next.start())
+        #expect(try next.read().isDone == false)
+        #expect(try next.tell("foundationRead", ["of": "a"])["domain"] == "NSCocoaErrorDomain")
+      }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `RST-3: restoring works after the app was killed and the document renamed`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      #expect(try app.start())
+      let bookmark = try app.bookmark()
+      app.process.kill()
+      try world.rename(document, to: "\(world.home)/Papers/renamed.txt")
+      let next = try world.probe()
+      #expect(try next.tell("resolve", ["bookmark": .string(bookmark), "as": "a"])["name"] == "renamed.txt")
+      #expect(try next.start())
+      #expect(try next.tell("append", ["of": "a", "text": " goes on"]).isDone)
+      #expect(try world.read("\(world.home)/Papers/renamed.txt") == "text goes on")
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// Group A of the catalogue: the sandbox and its containers.
+@Suite(.serialized)
+struct SandboxTests {
+  @Test(arguments: TestUser.all)
+  func `SBX-1: an app reads and writes inside its own container without any start`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe()
+      for folder in ["Documents", "Library", "tmp"] {
+        let path: JSON = .string("/home/user/\(folder)/own.txt")
+        #expect(try app.tell("create", ["path": path, "text": "mine"]).isDone)
+        #expect(try app.tell("append", ["path": path, "text": "!"]).isDone)
+        #expect(try app.tell("read", ["path": path]).content == "mine!")
+        #expect(try world.read("\(world.container("io.ambit.tests.probe"))/\(folder)/own.txt") == "mine!")
+      }
+      #expect(try app.tell("status")["used"] == 0)
+      #expect(try app.finish() == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-2: without a grant, another app's container and the user's files are out of reach`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "private")
+      let other = try world.probe("Other")
+      #expect(try other.tell("create", ["path": "/home/user/Documents/secret.txt", "text": "other's"]).isDone)
+      let secret = "\(world.container("io.ambit.tests.other"))/Documents/secret.txt"
+      // The control: both are there to be read, by whom they belong to.
+      #expect(try world.read(secret) == "other's")
+      #expect(try world.read(document) == "private")
+
+      let app = try world.probe()
+      for path in [secret, document, world.home, "\(world.ambitHome)/state/sealing.key", "\(world.ambitHome)/run/user"] {
+        for act in ["read", "list"] {
+          let answer = try app.tell(act, ["path": .string(path)])
+          #expect(!answer.isDone, "\(act) \(path)")
+          #expect(answer.errno == "ENOENT", "\(act) \(path)")
+        }
+        #expect(try !app.tell("append", ["path": .string(path), "text": "x"]).isDone)
+      }
+      // Nor by way of the processes outside, nor of the other app's name for it.
+      #expect(try !app.tell("read", ["path": .string("/proc/\(app.process.pid)/root\(document)")]).isDone)
+      #expect(try app.tell("read", ["path": "/home/user/Documents/secret.txt"]).errno == "ENOENT")
+      #expect(try app.tell("list", ["path": "/documents"])["names"]?.array?.isEmpty ?? true)
+    }
+  }
+
+  // The catalogue has EPERM where the sandbox denies and EACCES where mode bits do. Ambit's root is a fresh one: a host
+  // path that was never granted does not exist inside (ENOENT), and a granted one whose scope is not active is a place
+  // that lets nobody in (EACCES). What people build on holds: a permission error for what they may have after a start,
+  // and Foundation's 257 with the POSIX error underneath.
+  @Test(arguments: TestUser.all)
+  func `SBX-3: an inactive scope is a permission error, in POSIX and in Foundation`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      for act in ["read", "append"] {
+        #expect(try app.tell(act, ["of": "a", "text": "x"]).errno == refused, "\(act)")
+      }
+      // Where an open would truncate, the kernel looks at the mount before it looks at the mode.
+      #expect(try app.tell("write", ["of": "a", "text": "x"]).errno == "EROFS")
+      let error = try app.tell("foundationRead", ["of": "a"])
+      #expect(error["domain"] == "NSCocoaErrorDomain")
+      #expect(error["code"] == 257)
+      #expect(error["posix"] == .string(refused))
+      // The control: the same calls on the same URL, once it is started.
+      #expect(try app.start())
+      #expect(try app.tell("foundationRead", ["of": "a"]).content == "text")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-4: no call gives a token for a path that the app names itself`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "private")
+      let app = try world.probe(picks: [document])
+      let path = JSON.string(document).text
+      let attempts = [
+        #"{"method":"io.ambit.Picker.Pick","parameters":{"mode":"open","path":\#(path)}}"#,
+        #"{"method":"io.ambit.Picker.Pick","parameters":{"mode":"open","documents":[\#(path)]}}"#,
+        #"{"method":"io.ambit.Picker.Pick","parameters":{"mode":\#(path)}}"#,
+        #"{"method":"io.ambit.Access.Start","parameters":{"scope":\#(path)}}"#,
+        #"{"method":"io.ambit.Access.Path","parameters":{"scope":\#(path)}}"#,
+        #"{"method":"io.ambit.Bookmarks.Create","parameters":{"scope":\#(path)}}"#,
+        #"{"method":"io.ambit.Bookmarks.Resolve","parameters":{"bookmark":\#(path)}}"#,
+        #"{"method":"io.ambit.Launcher.Answer","parameters":{"instance":"x","id":1,"how":"user","cancelled":false,"paths":[\#(path)]}}"#,
+        #"{"method":"io.ambit.Launcher.Instances"}"#,
+      ]
+      for attempt in attempts {
+        let reply = try app.tell("raw", ["text": .string(attempt)])["reply"]?.string ?? ""
+        #expect(JSON(reply)?["error"]?.string != nil, "\(attempt) → \(reply)")
+      }
+      #expect(try world.audit(.grant).isEmpty)
+      #expect(try world.audit(.pick).isEmpty)
+      // The control: the same app gets a token for it when the user picks it.
+      try app.pick()
+      #expect(try world.audit(.grant).count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-5: the picker lists in another process, and the app sees only what was chosen`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      for name in ["a.txt", "b.txt", "c.txt"] { try world.document(name, name) }
+      let app = try world.probe(picks: ["\(world.home)/Papers/b.txt"])
+      let before = try app.tell("descriptors")["names"]?.strings ?? []
+      let answer = try app.pick()
+      #expect(answer["name"] == "b.txt")
+      for name in ["a.txt", "c.txt", "Papers", world.home] { #expect(!answer.text.contains(name)) }
+
+      let after = try app.tell("descriptors")["names"]?.strings ?? []
+      // One more at most: the connection that AmbitKit keeps. Nothing that leads to a file.
+      let more = after.filter { !before.contains($0) }
+      #expect(more.allSatisfy { $0.hasPrefix("socket:") }, "\(more)")
+      // What the app itself has by itself: three pipes and the folder that was just listed.
+      #expect(before.allSatisfy { $0.hasPrefix("pipe:") || $0.hasPrefix("/proc/") }, "\(before)")
+
+      let path = try #require(answer["path"]?.string)
+      let folder = (path as NSString).deletingLastPathComponent
+      // Of what lies under the granted name's folder, at most that name can be seen.
+      #expect(try app.tell("list", ["path": .string(folder)])["names"]?.strings ?? ["b.txt"] == ["b.txt"])
+      #expect(try app.tell("mounts").content?.contains("Papers") == false)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-10: a link in a granted folder reads as text and leads nowhere outside`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let outside = try world.document("outside.txt", "host")
+      try world.document("Papers/Folder/inside.txt", "inside")
+      let folder = "\(world.home)/Papers/Folder"
+      for (name, target) in [("absolute", outside), ("relative", "../outside.txt"), ("system", "/etc/passwd"), ("good", "inside.txt")] {
+        try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: target)
+      }
+      // The control: on the host the links lead there.
+      #expect(try world.read("\(folder)/absolute") == "host")
+      #expect(try world.read("\(folder)/relative") == "host")
+
+      let app = try world.probe(picks: [folder])
+      try app.pick(["kind": "folder"])
+      #expect(try app.start())
+      for (name, target) in [("absolute", outside), ("relative", "../outside.txt"), ("system", "/etc/passwd")] {
+        _ = try app.tell("child", ["of": "a", "name": .string(name), "as": "link"])
+        #expect(try app.tell("readLink", ["of": "link"]).content == target)
+      }
+      for name in ["absolute", "relative"] {
+        _ = try app.tell("child", ["of": "a", "name": .string(name), "as": "link"])
+        #expect(try app.tell("read", ["of": "link"]).errno == "ENOENT", "\(name)")
+      }
+      // In the app's own namespace: its passwd, in which nobody of the host stands.
+      _ = try app.tell("child", ["of": "a", "name": "system", "as": "link"])
+      let passwd = try #require(try app.tell("read", ["of": "link"]).content)
+      #expect(passwd == (try app.tell("read", ["path": "/etc/passwd"]).content))
+      #expect(passwd != (try world.read("/etc/passwd")))
+      _ = try app.tell("child", ["of": "a", "name": "good", "as": "link"])
+      #expect(try app.tell("read", ["of": "link"]).content == "inside")
+      // A link that the app makes itself is worth no more.
+      _ = try app.tell("child", ["of": "a", "name": "made", "as": "link"])
+      #expect(try app.tell("link", ["of": "link", "text": .string(outside)]).isDone)
+      #expect(try app.tell("read", ["of": "link"]).errno == "ENOENT")
+    }
+  }
+}

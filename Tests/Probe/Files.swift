@@ -1,0 +1,84 @@
+internal import Foundation
+
+/// What the kernel answers to one call on a path, by the name of its errno.
+enum Files {
+  static func symbol(_ code: Int32) -> String {
+    POSIXErrorCode(rawValue: code).map { "\($0)" } ?? "errno \(code)"
+  }
+
+  static func result(_ value: Int32) -> [String: Any] {
+    let code = errno
+    return value == -1 ? ["done": false, "errno": symbol(code)] : ["done": true]
+  }
+
+  /// Opens, does something with the descriptor, and closes it.
+  static func opening(_ path: String, _ flags: Int32, _ body: (Int32) -> [String: Any]) -> [String: Any] {
+    let descriptor = unsafe open(path, flags | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { return result(-1) }
+    defer { close(descriptor) }
+    return body(descriptor)
+  }
+
+  static func read(_ descriptor: Int32) -> [String: Any] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      if count == -1 { return result(-1) }
+      if count == 0 { return ["done": true, "text": String(decoding: bytes, as: UTF8.self)] }
+      bytes += buffer[..<count]
+    }
+  }
+
+  static func write(_ descriptor: Int32, _ text: String) -> [String: Any] {
+    let bytes = Array(text.utf8)
+    let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
+    return count == bytes.count ? ["done": true] : result(-1)
+  }
+}
+
+extension Session {
+  /// The path of a named URL, or a path that the request gives.
+  private func path(_ request: [String: Any]) throws -> String {
+    if let path = request["path"] as? String { return path }
+    return try url(request).path
+  }
+
+  mutating func fileAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
+    switch act {
+    case "read": return Files.opening(try path(request), O_RDONLY, Files.read)
+    case "write":
+      let text = try text("text", request)
+      return Files.opening(try path(request), O_WRONLY | O_TRUNC) { Files.write($0, text) }
+    case "append":
+      let text = try text("text", request)
+      return Files.opening(try path(request), O_WRONLY | O_APPEND) { Files.write($0, text) }
+    case "create":
+      let text = try text("text", request)
+      return Files.opening(try path(request), O_WRONLY | O_CREAT | O_EXCL) { Files.write($0, text) }
+    case "foundationRead":
+      return ["done": true, "text": try String(contentsOf: URL(fileURLWithPath: try path(request)), encoding: .utf8)]
+    case "list":
+      let path = try path(request)
+      guard let folder = unsafe opendir(path) else { return Files.result(-1) }
+      unsafe closedir(folder)
+      return ["done": true, "names": try FileManager.default.contentsOfDirectory(atPath: path).sorted()]
+    case "readLink":
+      return ["text": try FileManager.default.destinationOfSymbolicLink(atPath: try path(request))]
+    case "makeFolder": return Files.result(unsafe mkdir(try path(request), 0o755))
+    case "link": return Files.result(unsafe symlink(try text("text", request), try path(request)))
+    case "rename": return Files.result(unsafe rename(try path(request), try text("to", request)))
+    case "descriptors":
+      let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+      return [
+        "names": numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+          .sorted()
+      ]
+    case "mounts":
+      return ["text": (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""]
+    case "environment": return ["environment": ProcessInfo.processInfo.environment]
+    case "exit": exit(Int32(request["status"] as? Int ?? 0))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import AmbitKit
+internal import Foundation
+
+/// The URLs that the probe has been handed, by name, and what can be done with them.
+struct Session {
+  var urls: [String: URL] = [:]
+
+  /// A request that cannot be carried out, which is the test's mistake and not an observation.
+  struct Usage: Error { let sentence: String }
+
+  mutating func answer(to line: String) -> [String: Any] {
+    guard let request = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+      let act = request["do"] as? String
+    else { return ["usage": "not a request: \(line)"] }
+    do { return try carryOut(act, request) } catch let usage as Usage {
+      return ["usage": usage.sentence]
+    } catch {
+      return Self.describe(error)
+    }
+  }
+
+  private mutating func carryOut(_ act: String, _ request: [String: Any]) throws -> [String: Any] {
+    if let answer = try documentAct(act, request) { return answer }
+    if let answer = try fileAct(act, request) { return answer }
+    switch act {
+    case "raw": return try RawBroker.exchange(request)
+    case "fuzz": return try Fuzzer.run(request)
+    default: throw Usage(sentence: "no act is called “\(act)”")
+    }
+  }
+
+  // MARK: Documents
+
+  private mutating func documentAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
+    switch act {
+    case "pick": return try pick(request)
+    case "start":
+      let started = try url(request).startAccessingSecurityScopedResource()
+      return Self.outcome(started)
+    case "stop":
+      try url(request).stopAccessingSecurityScopedResource()
+      return Self.outcome(SecurityScope.lastError == nil)
+    // The same with the broker's count, which Apple's methods do not tell.
+    case "countedStart": return ["count": try SecurityScope.start(try url(request), caller: request["caller"] as? String)]
+    case "countedStop": return ["count": try SecurityScope.stop(try url(request))]
+    case "status":
+      let status = try SecurityScope.status()
+      return [
+        "used": status.used, "limit": status.limit,
+        "holders": status.holders.map {
+          ["name": $0.name, "count": $0.count, "path": $0.path, "caller": $0.caller ?? "", "since": $0.since]
+            as [String: Any]
+        },
+      ]
+    case "bookmark": return ["bookmark": try url(request).bookmarkData().base64EncodedString()]
+    case "resolve":
+      guard let data = Data(base64Encoded: try text("bookmark", request)) else {
+        throw Usage(sentence: "a bookmark travels as base64")
+      }
+      var isStale = false
+      let url = try URL(resolvingBookmarkData: data, bookmarkDataIsStale: &isStale)
+      return try keep([url], request).merging(["stale": isStale]) { _, new in new }
+    case "references":
+      return ["paths": try DocumentReference.references().map(\.fileURL.path)]
+    case "resolveReference":
+      let reference = DocumentReference(fileURL: URL(fileURLWithPath: try text("path", request)))
+      let (url, isStale) = try reference.resolve()
+      return try keep([url], request).merging(["stale": isStale]) { _, new in new }
+
+    case "copy":
+      let copy = try url(request)
+      return try keep([copy], request)
+    case "fromPath": return try keep([URL(fileURLWithPath: try url(request).path)], request)
+    case "fromString":
+      guard let url = URL(string: try text("string", request)) else { throw Usage(sentence: "not a URL") }
+      return try keep([url], request)
+    case "child": return try keep([try url(request).appendingPathComponent(try text("name", request))], request)
+    default: return nil
+    }
+  }
+
+  private mutating func pick(_ request: [String: Any]) throws -> [String: Any] {
+    var types: [UTType] = []
+    if request["kind"] as? String == "folder" { types = [.folder] }
+    if let suffix = request["type"] as? String, let type = UTType(filenameExtension: suffix) { types = [type] }
+    let picker = DocumentPicker(forOpeningContentTypes: types)
+    picker.allowsMultipleSelection = request["multiple"] as? Bool ?? false
+    picker.isReadOnly = request["readOnly"] as? Bool ?? false
+    let delegate = PickDelegate()
+    picker.delegate = delegate
+    picker.present()
+    var answer: [String: Any] = ["didPick": delegate.picked.count, "wasCancelled": delegate.cancelled]
+    if let error = delegate.error { answer.merge(Self.describe(error)) { _, new in new } }
+    if let urls = delegate.picked.first { answer.merge(try keep(urls, request)) { _, new in new } }
+    return answer
+  }
+
+  /// Remembers URLs: the first as `as`, the others as `as1`, `as2`, …
+  private mutating func keep(_ kept: [URL], _ request: [String: Any]) throws -> [String: Any] {
+    let name = request["as"] as? String ?? "last"
+    for (index, url) in kept.enumerated() { urls[index == 0 ? name : "\(name)\(index)"] = url }
+    return ["urls": kept.map(\.absoluteString), "path": kept.first?.path ?? "", "name": kept.first?.lastPathComponent ?? ""]
+  }
+
+  func url(_ request: [String: Any]) throws -> URL {
+    if let path = request["path"] as? String { return URL(fileURLWithPath: path) }
+    let name = try text("of", request)
+    guard let url = urls[name] else { throw Usage(sentence: "there is no URL “\(name)”") }
+    return url
+  }
+
+  func text(_ key: String, _ request: [String: Any]) throws -> String {
+    guard let value = request[key] as? String else { throw Usage(sentence: "“\(key)” is missing") }
+    return value
+  }
+
+  private static func outcome(_ done: Bool) -> [String: Any] {
+    var answer: [String: Any] = ["done": done]
+    if !done, let error = SecurityScope.lastError { answer.merge(describe(error)) { old, _ in old } }
+    return answer
+  }
+
+  /// An error as Foundation's users see it: domain, code, what is underneath, and the sentence.
+  static func describe(_ error: any Error) -> [String: Any] {
+    let seen = error as NSError
+    var answer: [String: Any] = ["domain": seen.domain, "code": seen.code, "sentence": error.localizedDescription]
+    if let under = seen.userInfo[NSUnderlyingErrorKey] as? any Error {
+      answer["posix"] = Files.symbol(Int32((under as NSError).code))
+    }
+    return answer
+  }
+}
+
+/// Counts what the picker tells its delegate.
+private final class PickDelegate: DocumentPickerDelegate {
+  var picked: [[URL]] = []
+  var cancelled = 0
+  var error: (any Error)?
+
+  func documentPicker(_ controller: DocumentPicker, didPickDocumentsAt urls: [URL]) { picked.append(urls) }
+  func documentPickerWasCancelled(_ controller: DocumentPicker) { cancelled += 1 }
+  func documentPicker(_ controller: DocumentPicker, didFailWithError error: any Error) { self.error = error }
+}

@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// A moment until which something is waited for. Nothing is measured with it: it ends tests that would hang.
+package struct Deadline: Sendable {
+  private let end: ContinuousClock.Instant
+
+  package init(in patience: Duration) { end = .now + patience }
+
+  package var isOver: Bool { .now >= end }
+
+  /// Milliseconds left, for `poll(2)`.
+  var milliseconds: Int32 {
+    let (seconds, attoseconds) = (end - .now).components
+    return max(0, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
+  }
+
+  /// Asks again and again until the answer is yes.
+  package static func wait(
+    _ patience: Duration = .seconds(10), for what: @autoclosure () -> String, until isSo: () throws -> Bool
+  ) throws {
+    let deadline = Deadline(in: patience)
+    while true {
+      if try isSo() { return }
+      if deadline.isOver { throw HarnessError("waited \(patience) for \(what())") }
+      usleep(5_000)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+
+/// What `/proc` says of the machine's processes. Numbers are reused, so a process is a number and when it began.
+package enum ProcessTable {
+  package struct Process: Hashable, Sendable {
+    package let pid: Int32
+    let started: String
+  }
+
+  /// A process and all that it has started, and what those have started; but not one that it merely started, as a
+  /// launcher does its broker.
+  package static func tree(below root: Int32, except stranger: Int32? = nil) -> Set<Process> {
+    var all = everyone()
+    if let stranger { all[stranger] = nil }
+    var family: Set<Int32> = [root]
+    while true {
+      let more = all.filter { !family.contains($0.key) && family.contains($0.value.parent) }.keys
+      if more.isEmpty { break }
+      family.formUnion(more)
+    }
+    return Set(family.compactMap { pid in all[pid].map { Process(pid: pid, started: $0.started) } })
+  }
+
+  /// The inits of sandboxes in which something from a folder of that name is mounted.
+  package static func sandboxes(showing name: String) -> Set<Process> {
+    var found: Set<Process> = []
+    for (pid, status) in everyone() where commandLine(pid).hasPrefix("ambit-init") {
+      if mounts(pid).contains(where: { $0.contains(name) }) { found.insert(Process(pid: pid, started: status.started)) }
+    }
+    return alive(found)
+  }
+
+  /// Those that are still there. One that has ended and waits for its parent is not.
+  package static func alive(_ processes: Set<Process>) -> Set<Process> {
+    processes.filter { process in
+      guard let status = status(process.pid) else { return false }
+      return status.started == process.started && status.state != "Z" && status.state != "X"
+    }
+  }
+
+  /// Who they are, for a message.
+  package static func describe(_ processes: Set<Process>) -> String {
+    processes.map { process in
+      let status = status(process.pid)
+      let wait = (try? String(contentsOfFile: "/proc/\(process.pid)/wchan", encoding: .utf8)) ?? ""
+      return "\(process.pid) (\(commandLine(process.pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
+    }.joined(separator: "; ")
+  }
+
+  package static func isAlive(_ pid: Int32) -> Bool {
+    guard let status = status(pid) else { return false }
+    return status.state != "Z" && status.state != "X"
+  }
+
+  package static func state(_ pid: Int32) -> String? { status(pid)?.state }
+
+  package static func commandLine(_ pid: Int32) -> String {
+    let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
+    return String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\0", with: " ")
+  }
+
+  /// What is mounted, as that process sees it, one line each.
+  package static func mounts(_ pid: Int32) -> [String] {
+    let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/mountinfo") ?? Data()
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Kibibytes of memory that a process has in use.
+  package static func residentKibibytes(_ pid: Int32) -> Int? {
+    let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }
+  }
+
+  /// How many descriptors a process has open.
+  package static func descriptors(_ pid: Int32) -> Int? {
+    try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+  }
+
+  private static func everyone() -> [Int32: (parent: Int32, started: String)] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    var all: [Int32: (parent: Int32, started: String)] = [:]
+    for pid in names.compactMap({ Int32($0) }) {
+      if let status = status(pid) { all[pid] = (status.parent, status.started) }
+    }
+    return all
+  }
+
+  private static func status(_ pid: Int32) -> (state: String, parent: Int32, started: String)? {
+    guard let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/stat") else { return nil }
+    let line = String(decoding: bytes, as: UTF8.self)
+    // The name stands in parentheses and may hold anything, a parenthesis too.
+    guard let end = line.lastIndex(of: ")") else { return nil }
+    let fields = line[line.index(after: end)...].split(separator: " ")
+    guard fields.count > 19, let parent = Int32(fields[1]) else { return nil }
+    return (String(fields[0]), parent, String(fields[19]))
+  }
+}

@@ -1,0 +1,34 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// As whom a test drives Ambit. Run by root, tests are run for both; run by an ordinary user, for that one.
+package enum TestUser: String, Sendable, CaseIterable, CustomStringConvertible {
+  case root
+  case ordinary = "ordinary user"
+
+  /// Those that this process can be.
+  package static let all: [TestUser] = geteuid() == 0 ? [.root, .ordinary] : [.ordinary]
+
+  package var description: String { rawValue }
+
+  /// The user and group id. Far from those of people and services, where root has to choose one.
+  package var id: UInt32 {
+    switch self {
+    case .root: 0
+    case .ordinary: geteuid() == 0 ? 61234 : geteuid()
+    }
+  }
+
+  /// What has to stand before a command so that it runs as this user.
+  package var prefix: [String] {
+    self == .ordinary && geteuid() == 0
+      ? ["/usr/bin/setpriv", "--reuid", "\(id)", "--regid", "\(id)", "--clear-groups"] : []
+  }
+
+  /// Gives a file to this user.
+  package func own(_ path: String) throws(HarnessError) {
+    guard geteuid() == 0 else { return }
+    if unsafe lchown(path, id, id) == -1 { throw HarnessError("chown \(path): errno \(errno)") }
+  }
+}
