@@ -77,7 +77,9 @@ package final class Workspace {
   package func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
   package func rename(_ path: String, to other: String) throws {
-    guard unsafe Glibc.rename(path, other) == 0 else { throw HarnessError("rename \(path) to \(other): errno \(errno)") }
+    guard unsafe Glibc.rename(path, other) == 0 else {
+      throw HarnessError("rename \(path) to \(other): errno \(errno)")
+    }
   }
 
   package func container(_ app: String) -> String { "\(ambitHome)/data/containers/\(app)" }
@@ -106,7 +108,9 @@ package final class Workspace {
       try Data(script.utf8).write(to: URL(fileURLWithPath: "\(path)/main"))
     } else {
       let probe = try Products.path("probe")
-      if unsafe link(probe, "\(path)/main") != 0 { try FileManager.default.copyItem(atPath: probe, toPath: "\(path)/main") }
+      if unsafe link(probe, "\(path)/main") != 0 {
+        try FileManager.default.copyItem(atPath: probe, toPath: "\(path)/main")
+      }
     }
     _ = unsafe chmod("\(path)/main", 0o755)
     return path

@@ -105,7 +105,8 @@ final class AppSession {
       try Namespaces.join(namespaces[1], .mount)
       try Namespaces.ownProcEntries()
     } catch {
-      throw Failure("the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
+      throw Failure(
+        "the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
     }
     // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
     _ = FileManager.default.changeCurrentDirectoryPath(here)
@@ -258,7 +259,7 @@ final class AppSession {
         FileHandle.standardError.write(Data("ambit: not granted: \(sentence)\n".utf8))
       }
     } catch let error as WireError {
-      guard case .remote = error else { return try reattach(sandbox) }
+      guard case .remote = error else { return reattach(sandbox) }
       // The instance is not known there any more: it is ending, and the loop hears so next.
       prompts = nil
     }
@@ -273,14 +274,23 @@ final class AppSession {
   }
 
   /// The broker died. Another one takes the app over; what the app had started is over (`AUD-10`).
-  private func reattach(_ sandbox: LaunchedInit) throws {
+  private func reattach(_ sandbox: LaunchedInit) {
     prompts = nil
     answers = nil
-    do {
-      try attach(try BrokerConnection.connect(folders), sandbox, resume: true)
-      try subscribe()
-    } catch {
-      Failure("the broker is gone and cannot be replaced, so the app gets no more documents: \(error)").report()
+    // A process that is dying closes its descriptors one by one: for a moment its socket still takes connections.
+    let attempts = 40
+    for attempt in 1...attempts {
+      do {
+        try attach(try BrokerConnection.connect(folders), sandbox, resume: true)
+        try subscribe()
+        return
+      } catch {
+        guard attempt == attempts else {
+          usleep(50_000)
+          continue
+        }
+        Failure("the broker is gone and cannot be replaced, so the app gets no more documents: \(error)").report()
+      }
     }
   }
 

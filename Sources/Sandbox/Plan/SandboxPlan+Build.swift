@@ -16,10 +16,6 @@ extension SandboxPlan {
       }
     }
     for (name, content) in Self.identityFiles { tree.add(.file("/etc/\(name)", content: content)) }
-    for path in request.readOnlyPaths where !tree.covers(path) {
-      tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
-    }
-
     tree.add(.processes("/proc"))
     for name in SystemLayout.devices {
       tree.add(.bind("/dev/\(name)", from: "/dev/\(name)", isDirectory: false, attributes: [.noSetuid, .noExecute]))
@@ -34,6 +30,10 @@ extension SandboxPlan {
     tree.add(.temporary("/tmp", mode: 0o1777, size: "256m", inodes: "64k", attributes: writable))
     tree.add(.directory("/var"))
     tree.add(.link("/var/tmp", to: "/tmp"))
+    // After the temporary folders, which would otherwise lie over what a policy shows below /tmp.
+    for path in request.readOnlyPaths where !tree.covers(path) {
+      tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
+    }
 
     tree.add(.bind(InsidePath.home, from: request.container, isDirectory: true, attributes: writable))
     tree.add(.documents(InsidePath.documents))
