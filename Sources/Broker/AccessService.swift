@@ -31,7 +31,7 @@ extension Broker {
 
   /// The grant that a token opens for this instance. Any other token, whoever it was sealed for, is no token here.
   func grant(ofScope scope: String, _ instance: Instance) throws -> Grant {
-    guard let id = key.grant(of: scope, instance: instance.id), let grant = try grants.grant(id),
+    guard let id = grantID(ofScope: scope, instance), let grant = try grants.grant(id),
       grant.bundleIdentifier == instance.app.bundleIdentifier
     else {
       record(event(.refuse, .refused, instance, rule: "TOK-15", reason: "a token that is not of this launch"))
@@ -42,6 +42,13 @@ extension Broker {
       throw AccessInterface.Failure.revoked
     }
     return grant
+  }
+
+  private func grantID(ofScope scope: String, _ instance: Instance) -> String? {
+    if let known = instance.tokens[scope] { return known }
+    guard let id = key.grant(of: scope, instance: instance.id) else { return nil }
+    instance.tokens[scope] = id
+    return id
   }
 
   private func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply
@@ -77,7 +84,9 @@ extension Broker {
     case .first:
       do {
         let document = try locate(grant).document
-        try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+        if instance.exposed[grant.id] != exposure {
+          try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+        }
         try decide([
           event(
             .start, .allowed, instance, grant: grant, document: document, how: exposure.how,
@@ -98,7 +107,7 @@ extension Broker {
   }
 
   private func stop(_ scope: String, for instance: Instance) throws -> Int {
-    guard let id = key.grant(of: scope, instance: instance.id) else {
+    guard let id = grantID(ofScope: scope, instance) else {
       record(event(.refuse, .refused, instance, rule: "TOK-15", reason: "a token that is not of this launch"))
       throw AccessInterface.Failure.invalidScope
     }

@@ -29,6 +29,8 @@ final class Instance {
   var ledger: ScopeLedger
   /// The documents that this instance has been told of, by grant.
   var exposed: [String: Exposure] = [:]
+  /// Tokens that have been found good, by what they open: working one out again costs more than the rest of a start.
+  var tokens: [String: String] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
 
@@ -54,7 +56,7 @@ final class Instance {
   }
 
   /// How an instance knows a document.
-  struct Exposure {
+  struct Exposure: Equatable {
     /// The name under which it appears inside.
     let name: String
     /// The way in which the instance came by it: `user`, `scripted`, `bookmark`, `reference`, `resumed`.

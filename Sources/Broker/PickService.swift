@@ -133,7 +133,7 @@ extension Broker {
         detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]),
     ]
     if known != nil { events.removeLast() }
-    if instance.app.references { events.append(reference(to: grant, document, instance)) }
+    if instance.app.references { events.append(reference(to: grant, isNew: known == nil, document, instance)) }
     let message = try expose(grant, as: document, to: instance, how: origin.rawValue)
     try decide(events)
     return message

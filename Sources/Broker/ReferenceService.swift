@@ -15,12 +15,13 @@ extension Broker {
   ///
   /// The app owns that folder and may have put anything there: every step is by descriptor and follows no link. An app
   /// that keeps a reference from being written harms only itself, so that is noted and the grant stands.
-  func reference(to grant: Grant, _ document: FoundDocument, _ instance: Instance) -> AuditEvent {
+  func reference(to grant: Grant, isNew: Bool, _ document: FoundDocument, _ instance: Instance) -> AuditEvent {
     do throws(KernelError) {
       let container = try Descriptor.open(
         container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
       let folder = try Descriptor.open("Documents", below: container, flags: [.read, .directory, .noFollow])
-      if let name = existingReference(to: grant, in: folder, instance) {
+      // A grant that was made just now has none; looking costs more the more documents the app has.
+      if !isNew, let name = existingReference(to: grant, in: folder, instance) {
         return event(
           .reference, .allowed, instance, grant: grant, document: document, detail: ["name": name, "kept": "true"])
       }

@@ -21,6 +21,7 @@ final class AppSession {
   private var instance = ""
   private var handover: [Descriptor] = []
   private var prompts: WireClient?
+  private var answers: WireClient?
   private var outcome: Int32?
   private var report: (status: Int32, signal: Int32)?
 
@@ -247,12 +248,12 @@ final class AppSession {
       proxy?.restore()
       let choice = front.answer(request, abandonedWith: sandbox.process)
       try? proxy?.takeTerminal()
-      let reply = try call(
-        try BrokerConnection.connect(folders), LauncherInterface.answer,
+      let reply = try answering().call(
+        LauncherInterface.answer,
         LauncherInterface.AnswerCall(
           instance: instance, id: request.id, how: choice.how, cancelled: choice.documents.isEmpty,
           paths: choice.documents.map(\.path), unavailable: choice.unavailable
-        ).json, choice.documents.map(\.descriptor))
+        ).json, descriptors: choice.documents.map(\.descriptor))
       for sentence in try LauncherInterface.AnswerReply(json: reply.parameters).refused {
         FileHandle.standardError.write(Data("ambit: not granted: \(sentence)\n".utf8))
       }
@@ -263,9 +264,18 @@ final class AppSession {
     }
   }
 
+  /// The connection that answers go over; the one that questions come on waits for the next question.
+  private func answering() throws -> WireClient {
+    if let answers { return answers }
+    let client = try BrokerConnection.connect(folders)
+    answers = client
+    return client
+  }
+
   /// The broker died. Another one takes the app over; what the app had started is over (`AUD-10`).
   private func reattach(_ sandbox: LaunchedInit) throws {
     prompts = nil
+    answers = nil
     do {
       try attach(try BrokerConnection.connect(folders), sandbox, resume: true)
       try subscribe()

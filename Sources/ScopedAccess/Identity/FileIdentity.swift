@@ -22,7 +22,10 @@ package struct FileIdentity: Hashable, Sendable {
 
   /// Asks the kernel about an open file.
   package init(of descriptor: Descriptor) throws(KernelError) {
-    let status = try descriptor.status()
+    try self.init(of: descriptor, status: try descriptor.status())
+  }
+
+  init(of descriptor: Descriptor, status: FileStatus) throws(KernelError) {
     self.init(
       volume: try descriptor.volumeIdentity(), handle: try FileHandle(of: descriptor), inode: status.inode,
       birth: status.birth)
@@ -51,12 +54,13 @@ package struct FoundDocument: Sendable {
   /// Looks at an open file or folder; anything else is no document.
   package init(_ descriptor: Descriptor) throws(KernelError) {
     self.descriptor = descriptor
-    switch try descriptor.status().kind {
+    let status = try descriptor.status()
+    switch status.kind {
     case .regular: kind = .file
     case .directory: kind = .folder
     default: throw KernelError("open", "not a file and not a folder", errno: .invalidArgument)
     }
-    identity = try FileIdentity(of: descriptor)
+    identity = try FileIdentity(of: descriptor, status: status)
     path = descriptor.currentPath
   }
 }
