@@ -36,7 +36,8 @@ struct AuditConformanceTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `AUD-3: a bookmark for reading only is a grant of its own, whose record names its parent`(user: TestUser) throws {
+  func `AUD-3: a bookmark for reading only is a grant of its own, whose record names its parent`(user: TestUser) throws
+  {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
       try app.pick()

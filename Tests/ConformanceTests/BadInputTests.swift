@@ -41,7 +41,10 @@ struct BadInputTests {
       }
       // The control.
       #expect(try world.ambit("run", whole).output == "good\n")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(world.ambitHome)/data/containers") == ["io.ambit.tests.good"])
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: "\(world.ambitHome)/data/containers") == [
+          "io.ambit.tests.good"
+        ])
     }
   }
 
@@ -92,7 +95,10 @@ struct BadInputTests {
   @Test(arguments: TestUser.all)
   func `what is too much to hand to an app is refused when it is picked`(user: TestUser) throws {
     try Workspace.with(user) { world in
-      let folders = ["/", world.home, (world.home as NSString).deletingLastPathComponent, "/etc", "/usr", world.ambitHome, "\(world.ambitHome)/state", "\(world.ambitHome)/data/containers"]
+      let folders = [
+        "/", world.home, (world.home as NSString).deletingLastPathComponent, "/etc", "/usr", world.ambitHome,
+        "\(world.ambitHome)/state", "\(world.ambitHome)/data/containers",
+      ]
       try world.makeFolder("\(world.home)/.ssh")
       try FileManager.default.createSymbolicLink(atPath: "\(world.home)/harmless", withDestinationPath: world.ambitHome)
       for folder in folders + ["\(world.home)/.ssh", "\(world.home)/harmless"] {
@@ -173,7 +179,10 @@ struct BadInputTests {
       #expect(try world.ambit("run", "/bin/true").exit == .status(0))
       #expect(try world.ambit("broker", "stop").exit == .status(0))
       let state = "\(world.ambitHome)/state"
-      for (file, content) in [("grants.sqlite", "not a database, but long enough to be looked at by somebody"), ("sealing.key", "short"), ("audit.sqlite", "not a database either")] {
+      for (file, content) in [
+        ("grants.sqlite", "not a database, but long enough to be looked at by somebody"), ("sealing.key", "short"),
+        ("audit.sqlite", "not a database either"),
+      ] {
         let path = "\(state)/\(file)"
         let kept = try Data(contentsOf: URL(fileURLWithPath: path))
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
@@ -197,7 +206,8 @@ struct BadInputTests {
       let ambit = try Products.path("ambit")
       let outcome = try world.run(
         script: "exec '\(ambit)' run /bin/true",
-        afterMounting: "mount --bind '\(world.ambitHome)' '\(world.ambitHome)' && mount -o remount,bind,ro '\(world.ambitHome)'")
+        afterMounting:
+          "mount --bind '\(world.ambitHome)' '\(world.ambitHome)' && mount -o remount,bind,ro '\(world.ambitHome)'")
       #expect(outcome.exit == .status(125), "\(outcome)")
       #expect(outcome.errors.contains(world.ambitHome), "\(outcome)")
       #expect(outcome.errors.contains("AMBIT_HOME"), "\(outcome)")

@@ -26,7 +26,9 @@ struct BookmarkTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `BMK-1: after a rename and after a move, a bookmark resolves to the document, with its scope`(user: TestUser) throws {
+  func `BMK-1: after a rename and after a move, a bookmark resolves to the document, with its scope`(user: TestUser)
+    throws
+  {
     try withBookmark(user) { (world, document, bookmark) throws in
       try world.makeFolder("\(world.home)/Elsewhere/Deep")
       var place = document
@@ -62,7 +64,8 @@ struct BookmarkTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `BMK-3: a stored bookmark gives access after a relaunch and a new broker, and asks nobody`(user: TestUser) throws {
+  func `BMK-3: a stored bookmark gives access after a relaunch and a new broker, and asks nobody`(user: TestUser) throws
+  {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
       try app.pick()
@@ -120,7 +123,9 @@ struct BookmarkTests {
       }
       let refusals = try world.audit(.bookmarkResolved)
       #expect(refusals.count == damaged.count)
-      #expect(refusals.allSatisfy { $0.result == .refused && $0.rule == "BMK-20" && $0.reason?.hasPrefix("bad seal") == true })
+      #expect(
+        refusals.allSatisfy { $0.result == .refused && $0.rule == "BMK-20" && $0.reason?.hasPrefix("bad seal") == true }
+      )
       #expect(try app.tell("status")["used"] == 0)
       // The control: the whole one still resolves, by the same broker.
       #expect(try resolve(app, bookmark).url != nil)

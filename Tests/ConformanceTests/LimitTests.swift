@@ -97,7 +97,9 @@ struct LimitTests {
       #expect(last["count"] == 2)
       #expect(last["caller"]?.string?.hasPrefix("Editor.swift:4") == true)
       #expect(last["since"]?.string?.hasSuffix("Z") == true)
-      #expect(holders.filter { $0["name"] != "9.txt" }.allSatisfy { $0["caller"]?.string?.contains("Session.swift:") == true })
+      #expect(
+        holders.filter { $0["name"] != "9.txt" }.allSatisfy { $0["caller"]?.string?.contains("Session.swift:") == true }
+      )
     }
   }
 }

@@ -12,7 +12,9 @@ struct ProcessTests {
       for status in [0, 1, 2, 42, 124, 125, 126, 127, 128, 255] as [Int32] {
         #expect(try world.ambit("run", "/bin/sh", "-c", "exit \(status)").exit == .status(status))
       }
-      for (name, number) in [("TERM", 15), ("KILL", 9), ("INT", 2), ("SEGV", 11), ("ABRT", 6), ("PIPE", 13), ("USR1", 10)] as [(String, Int32)] {
+      for (name, number) in [
+        ("TERM", 15), ("KILL", 9), ("INT", 2), ("SEGV", 11), ("ABRT", 6), ("PIPE", 13), ("USR1", 10),
+      ] as [(String, Int32)] {
         #expect(try world.ambit("run", "/bin/sh", "-c", "kill -\(name) $$").exit == .status(128 + number), "\(name)")
       }
       let crash = try world.probe(arguments: ["crash"])
@@ -35,7 +37,9 @@ struct ProcessTests {
       let ambit = try Products.path("ambit")
       let early = try world.run(["/bin/bash", "-c", "'\(ambit)' run /usr/bin/yes | head -2; echo ${PIPESTATUS[0]}"])
       #expect(early.output == "y\ny\n141\n", "\(early)")
-      let chained = try world.run(["/bin/bash", "-c", "'\(ambit)' run /usr/bin/seq 1000 | '\(ambit)' run /usr/bin/tail -1"])
+      let chained = try world.run([
+        "/bin/bash", "-c", "'\(ambit)' run /usr/bin/seq 1000 | '\(ambit)' run /usr/bin/tail -1",
+      ])
       #expect(chained.output == "1000\n", "\(chained)")
     }
   }
@@ -51,7 +55,9 @@ struct ProcessTests {
       _ = try world.run(["/bin/sh", "-c", "'\(ambit)' run /bin/echo hello >'\(result)'"])
       #expect(try world.read(result) == "hello\n")
       // Closed altogether: the app finds something harmless at 0, 1 and 2, and not the first file that it opens.
-      let closed = try world.run(["/bin/sh", "-c", "'\(ambit)' run /bin/sh -c 'exec 3</etc/passwd; readlink /proc/self/fd/0 >&2' <&-"])
+      let closed = try world.run([
+        "/bin/sh", "-c", "'\(ambit)' run /bin/sh -c 'exec 3</etc/passwd; readlink /proc/self/fd/0 >&2' <&-",
+      ])
       #expect(closed.errors.contains("null"), "\(closed)")
       #expect(try world.run(["/bin/sh", "-c", "'\(ambit)' run /bin/sh -c 'exit 7' <&- >&- 2>&-"]).exit == .status(7))
     }
@@ -60,7 +66,8 @@ struct ProcessTests {
   @Test(arguments: TestUser.all)
   func `a signal to the launcher reaches the app`(user: TestUser) throws {
     try Workspace.with(user) { world in
-      let script = "trap 'echo caught; exit 9' \(["TERM", "HUP", "USR1", "USR2", "INT"].joined(separator: " ")); echo ready; while :; do sleep 0.02; done"
+      let script =
+        "trap 'echo caught; exit 9' \(["TERM", "HUP", "USR1", "USR2", "INT"].joined(separator: " ")); echo ready; while :; do sleep 0.02; done"
       for signal in [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT] {
         let app = try world.launch(["/bin/bash", "-c", script])
         #expect(try app.process.readLine() == "ready")
@@ -81,7 +88,9 @@ struct ProcessTests {
       #expect(family.count >= 6)
       try app.process.send("go\n")
       #expect(try app.process.waitForExit() == .status(3))
-      try Deadline.wait(for: "the end of \(ProcessTable.describe(ProcessTable.alive(family)))") { ProcessTable.alive(family).isEmpty }
+      try Deadline.wait(for: "the end of \(ProcessTable.describe(ProcessTable.alive(family)))") {
+        ProcessTable.alive(family).isEmpty
+      }
     }
   }
 
@@ -107,14 +116,19 @@ struct ProcessTests {
         } else {
           app.process.kill()
         }
-        try Deadline.wait(for: "the end, after round \(round), of \(ProcessTable.describe(ProcessTable.alive(family)))") { ProcessTable.alive(family).isEmpty }
+        try Deadline.wait(for: "the end, after round \(round), of \(ProcessTable.describe(ProcessTable.alive(family)))")
+        { ProcessTable.alive(family).isEmpty }
         try Deadline.wait(for: "the instance of round \(round)") { try world.instances().isEmpty }
       }
       #expect(try world.brokerProcess() == broker)
       #expect(ProcessTable.mounts(broker) == mounts)
-      #expect(ProcessTable.mounts(getpid()).filter { $0.contains(world.folder) } == ownMounts.filter { $0.contains(world.folder) })
+      #expect(
+        ProcessTable.mounts(getpid()).filter { $0.contains(world.folder) }
+          == ownMounts.filter { $0.contains(world.folder) })
       // A document may be kept open to be found again; nothing else that grows with the rounds.
-      try Deadline.wait(for: "descriptors to be given back") { (ProcessTable.descriptors(broker) ?? 0) <= descriptors + 3 }
+      try Deadline.wait(for: "descriptors to be given back") {
+        (ProcessTable.descriptors(broker) ?? 0) <= descriptors + 3
+      }
       #expect(try world.read(document) == "text")
       let app = try world.probe(picks: [document])
       try app.pick()
@@ -185,7 +199,9 @@ struct ProcessTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `20,000 random messages from inside a sandbox leave the broker alive and its memory bounded`(user: TestUser) throws {
+  func `20,000 random messages from inside a sandbox leave the broker alive and its memory bounded`(user: TestUser)
+    throws
+  {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
       let app = try world.probe(picks: [document])

@@ -27,7 +27,9 @@ struct ReferenceTests {
       #expect(answer["name"] == "letter.txt")
       #expect(try world.audit(.referenceResolved).map { $0.document?.path } == [document])
       // It is sealed: what the app can read in it names nothing of the user's.
-      let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(world.container(Workspace.identifier("Probe")))/Documents/letter.txt.ambitref"))
+      let bytes = try Data(
+        contentsOf: URL(
+          fileURLWithPath: "\(world.container(Workspace.identifier("Probe")))/Documents/letter.txt.ambitref"))
       #expect(bytes.range(of: Data("Papers".utf8)) == nil)
       #expect(bytes.range(of: Data(world.home.utf8)) == nil)
     }
@@ -86,7 +88,10 @@ struct ReferenceTests {
       #expect(try app.tell("link", ["path": "/home/user/Documents", "text": .string("\(world.home)/Papers")]).isDone)
       try app.pick(as: "b")
       #expect(try world.read(target) == "untouched")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(world.home)/Papers").sorted() == ["letter.txt", "target.txt"])
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: "\(world.home)/Papers").sorted() == [
+          "letter.txt", "target.txt",
+        ])
       // The grant stands; only the app's own reference is missing, and the audit says so.
       #expect(try app.start("b"))
       #expect(try world.audit(.reference).last?.result == .failed)

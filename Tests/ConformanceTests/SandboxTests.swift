@@ -34,7 +34,8 @@ struct SandboxTests {
       #expect(try world.read(document) == "private")
 
       let app = try world.probe()
-      for path in [secret, document, world.home, "\(world.ambitHome)/state/sealing.key", "\(world.ambitHome)/run/user"] {
+      for path in [secret, document, world.home, "\(world.ambitHome)/state/sealing.key", "\(world.ambitHome)/run/user"]
+      {
         for act in ["read", "list"] {
           let answer = try app.tell(act, ["path": .string(path)])
           #expect(!answer.isDone, "\(act) \(path)")
@@ -133,7 +134,9 @@ struct SandboxTests {
       let outside = try world.document("outside.txt", "host")
       try world.document("Papers/Folder/inside.txt", "inside")
       let folder = "\(world.home)/Papers/Folder"
-      for (name, target) in [("absolute", outside), ("relative", "../outside.txt"), ("system", "/etc/passwd"), ("good", "inside.txt")] {
+      for (name, target) in [
+        ("absolute", outside), ("relative", "../outside.txt"), ("system", "/etc/passwd"), ("good", "inside.txt"),
+      ] {
         try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: target)
       }
       // The control: on the host the links lead there.

@@ -148,7 +148,9 @@ struct ScopeTests {
       #expect(kill(Int32(pid), SIGKILL) == 0)
       _ = try app.process.waitForExit()
       try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty }
-      try Deadline.wait(for: "the end of \(ProcessTable.describe(ProcessTable.alive(family)))") { ProcessTable.alive(family).isEmpty }
+      try Deadline.wait(for: "the end of \(ProcessTable.describe(ProcessTable.alive(family)))") {
+        ProcessTable.alive(family).isEmpty
+      }
       #expect(try world.audit(.scopeEnded).count == 8)
       #expect(ProcessTable.mounts(broker).allSatisfy { !$0.contains(world.home) })
 
@@ -170,7 +172,9 @@ struct ScopeTests {
       let folder = "\(world.home)/Papers/Folder"
       let app = try world.probe(picks: [folder])
       try app.pick(["kind": "folder"])
-      func child(_ path: String) throws { _ = try app.tell("child", ["of": "a", "name": .string(path), "as": "child"]) }
+      func child(_ path: String) throws {
+        _ = try app.tell("child", ["of": "a", "name": .string(path), "as": "child"])
+      }
 
       try child("Deep/Deeper/old.txt")
       #expect(try !app.read("child").isDone)
@@ -183,7 +187,8 @@ struct ScopeTests {
       #expect(try app.tell("create", ["of": "child", "text": "by the app"]).isDone)
       #expect(try world.read("\(folder)/Deep/made.txt") == "by the app")
       // What the app makes in the user's folder is the user's.
-      let owner = try FileManager.default.attributesOfItem(atPath: "\(folder)/Deep/made.txt")[.ownerAccountID] as? UInt32
+      let owner =
+        try FileManager.default.attributesOfItem(atPath: "\(folder)/Deep/made.txt")[.ownerAccountID] as? UInt32
       #expect(owner == user.id)
       #expect(try app.tell("status")["used"] == 1)
 

@@ -76,7 +76,9 @@ struct TerminalTests {
   func `the app's terminal has the size of the user's, and follows it`(user: TestUser) throws {
     try withShell(user) { (_, shell) throws in
       try shell.resize(columns: 91, rows: 33)
-      try shell.type("$AMBIT run /bin/bash -c 'stty size; trap \"stty size; exit\" WINCH; echo rea''dy; while :; do sleep 0.02; done'\n")
+      try shell.type(
+        "$AMBIT run /bin/bash -c 'stty size; trap \"stty size; exit\" WINCH; echo rea''dy; while :; do sleep 0.02; done'\n"
+      )
       try shell.see("33 91")
       try shell.see("ready")
       try shell.resize(columns: 120, rows: 40)

@@ -71,8 +71,10 @@ extension Session {
     case "descriptors":
       let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
       return [
-        "names": numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
-          .sorted()
+        "names": numbers.compactMap {
+          try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        .sorted()
       ]
     case "mounts":
       return ["text": (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""]

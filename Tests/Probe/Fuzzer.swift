@@ -61,7 +61,8 @@ enum Fuzzer {
   private static func message(_ generator: inout SplitMix) -> [UInt8] {
     switch generator.next() % 16 {
     case 0: return (0..<generator.below(300)).map { _ in UInt8(truncatingIfNeeded: generator.next()) } + [0]
-    case 1: return Array(String(repeating: pieces[generator.below(pieces.count)], count: generator.below(400)).utf8) + [0]
+    case 1:
+      return Array(String(repeating: pieces[generator.below(pieces.count)], count: generator.below(400)).utf8) + [0]
     // Larger than any message may be, once in a while.
     case 2 where generator.below(64) == 0: return [UInt8](repeating: 0x20, count: 80_000) + [0]
     case 3: return Array(seeds[generator.below(seeds.count)].utf8) + [0]

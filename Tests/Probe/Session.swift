@@ -41,7 +41,8 @@ struct Session {
       try url(request).stopAccessingSecurityScopedResource()
       return Self.outcome(SecurityScope.lastError == nil)
     // The same with the broker's count, which Apple's methods do not tell.
-    case "countedStart": return ["count": try SecurityScope.start(try url(request), caller: request["caller"] as? String)]
+    case "countedStart":
+      return ["count": try SecurityScope.start(try url(request), caller: request["caller"] as? String)]
     case "countedStop": return ["count": try SecurityScope.stop(try url(request))]
     case "status":
       let status = try SecurityScope.status()
@@ -102,7 +103,9 @@ struct Session {
   private mutating func keep(_ kept: [URL], _ request: [String: Any]) throws -> [String: Any] {
     let name = request["as"] as? String ?? "last"
     for (index, url) in kept.enumerated() { urls[index == 0 ? name : "\(name)\(index)"] = url }
-    return ["urls": kept.map(\.absoluteString), "path": kept.first?.path ?? "", "name": kept.first?.lastPathComponent ?? ""]
+    return [
+      "urls": kept.map(\.absoluteString), "path": kept.first?.path ?? "", "name": kept.first?.lastPathComponent ?? "",
+    ]
   }
 
   func url(_ request: [String: Any]) throws -> URL {

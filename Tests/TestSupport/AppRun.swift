@@ -14,7 +14,9 @@ package final class AppRun {
     let request = JSON.object(fields.merging(["do": .string(act)]) { _, act in act })
     try process.send(request.text + "\n")
     let line = try process.readLine(patience: patience)
-    guard let answer = JSON(line), answer.object != nil else { throw process.seen("answered “\(line)” to \(request.text)") }
+    guard let answer = JSON(line), answer.object != nil else {
+      throw process.seen("answered “\(line)” to \(request.text)")
+    }
     if let usage = answer["usage"]?.string { throw process.seen("\(request.text): \(usage)") }
     return answer
   }

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Foundation
 package import Kernel
-internal import SystemPackage
 internal import Synchronization
+internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc

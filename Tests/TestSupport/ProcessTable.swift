@@ -43,7 +43,8 @@ package enum ProcessTable {
     processes.map { process in
       let status = status(process.pid)
       let wait = (try? String(contentsOfFile: "/proc/\(process.pid)/wchan", encoding: .utf8)) ?? ""
-      return "\(process.pid) (\(commandLine(process.pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
+      return
+        "\(process.pid) (\(commandLine(process.pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
     }.joined(separator: "; ")
   }
 

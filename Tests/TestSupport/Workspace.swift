@@ -78,7 +78,9 @@ package final class Workspace {
   package func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
   package func rename(_ path: String, to other: String) throws {
-    guard unsafe Glibc.rename(path, other) == 0 else { throw HarnessError("rename \(path) to \(other): errno \(errno)") }
+    guard unsafe Glibc.rename(path, other) == 0 else {
+      throw HarnessError("rename \(path) to \(other): errno \(errno)")
+    }
   }
 
   package func container(_ app: String) -> String { "\(ambitHome)/data/containers/\(app)" }
