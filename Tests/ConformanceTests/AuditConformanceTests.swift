@@ -36,6 +36,29 @@ struct AuditConformanceTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `AUD-3: a bookmark for reading only is a grant of its own, whose record names its parent`(user: TestUser) throws
+  {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.start())
+      let answer = try app.tell("bookmark", ["of": "a", "readOnly": true])
+      let bookmark = try #require(answer["bookmark"], "\(answer.text)")
+      let grants = try world.audit(.grant)
+      try #require(grants.count == 2)
+      #expect(grants[1].how == "bookmark")
+      #expect(grants[1].detail["parent"] == grants[0].grant)
+      #expect(grants[1].detail[AuditEvent.Fact.access] == "readOnly")
+      // And it is what it says.
+      _ = try app.tell("resolve", ["bookmark": bookmark, "as": "b"])
+      #expect(try app.start("b"))
+      #expect(try app.read("b").content == "text")
+      #expect(try app.tell("append", ["of": "b", "text": "x"]).errno == "EROFS")
+      #expect(try app.tell("append", ["of": "a", "text": "x"]).isDone)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `AUD-3: from launch to exit, every decision is an event, numbered without a gap`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
@@ -108,7 +131,8 @@ struct AuditConformanceTests {
       #expect(try app.start())
       let broker = try #require(try world.brokerProcess())
       #expect(try world.ambit("broker", "stop").exit == .status(0))
-      #expect(!ProcessTable.isAlive(broker))
+      // It has said goodbye, and may need a moment to be gone.
+      try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
       #expect(try app.read().errno == refused)
       try Deadline.wait(for: "the app to be taken over") { try !world.instances().isEmpty }
       #expect(try app.start())

@@ -75,7 +75,8 @@ struct BookmarkTests {
       #expect(try app.finish() == .status(0))
       let broker = try #require(try world.brokerProcess())
       #expect(try world.ambit("broker", "stop").exit == .status(0))
-      #expect(!ProcessTable.isAlive(broker))
+      // It has said goodbye, and may need a moment to be gone.
+      try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
 
       // Without --pick and without a terminal: who asks gets no answer.
       let next = try world.probe()

@@ -53,7 +53,10 @@ struct Session {
             as [String: Any]
         },
       ]
-    case "bookmark": return ["bookmark": try url(request).bookmarkData().base64EncodedString()]
+    case "bookmark":
+      let options: URL.BookmarkCreationOptions =
+        request["readOnly"] as? Bool == true ? [.withSecurityScope, .securityScopeAllowOnlyReadAccess] : []
+      return ["bookmark": try url(request).bookmarkData(options: options).base64EncodedString()]
     case "resolve":
       guard let data = Data(base64Encoded: try text("bookmark", request)) else {
         throw Usage(sentence: "a bookmark travels as base64")

@@ -218,6 +218,12 @@ package final class ChildProcess {
 
   // MARK: Starting
 
+  /// Does something while no other program is being started: a program in the making holds all that was open at that
+  /// moment, and a file that somebody holds for writing cannot be executed (ETXTBSY).
+  package static func whileNothingStarts<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try start.withLock { _ in try body() }
+  }
+
   /// Between making a pipe and marking its ends close-on-exec no other child may start: it would keep them open, and
   /// the end of a stream would never be seen.
   private static let start = Mutex<Void>(())

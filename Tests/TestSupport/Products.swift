@@ -28,7 +28,7 @@ package enum Products {
       let built = "\(buildFolder)/\(name)"
       let copy = "\(folder)/\(name)"
       if unsafe link(built, copy) == 0 { continue }
-      try? FileManager.default.copyItem(atPath: built, toPath: copy)
+      ChildProcess.whileNothingStarts { try? FileManager.default.copyItem(atPath: built, toPath: copy) }
       _ = unsafe chmod(copy, 0o755)
     }
     return .success(folder)

@@ -51,7 +51,8 @@ package final class Workspace {
 
   // MARK: Files
 
-  /// Writes a document of the user's, in `Papers` unless the name says where below the home folder, and answers its path.
+  /// Writes a document of the user's and answers its path: in `Papers`, unless the name says where below the home
+  /// folder.
   @discardableResult
   package func document(_ name: String, _ content: String = "") throws -> String {
     let path = name.contains("/") ? "\(home)/\(name)" : "\(home)/Papers/\(name)"
@@ -70,7 +71,7 @@ package final class Workspace {
 
   /// Writes a file of the user's.
   package func write(_ content: String, to path: String) throws {
-    try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+    try ChildProcess.whileNothingStarts { try Data(content.utf8).write(to: URL(fileURLWithPath: path)) }
     try user.own(path)
   }
 
@@ -104,11 +105,11 @@ package final class Workspace {
       """
     try Data(plist.utf8).write(to: URL(fileURLWithPath: "\(path)/Info.plist"))
     if let entitlements { try Data(entitlements.utf8).write(to: URL(fileURLWithPath: "\(path)/Entitlements.plist")) }
-    if let script {
-      try Data(script.utf8).write(to: URL(fileURLWithPath: "\(path)/main"))
-    } else {
-      let probe = try Products.path("probe")
-      if unsafe link(probe, "\(path)/main") != 0 {
+    let probe = try Products.path("probe")
+    try ChildProcess.whileNothingStarts {
+      if let script {
+        try Data(script.utf8).write(to: URL(fileURLWithPath: "\(path)/main"))
+      } else if unsafe link(probe, "\(path)/main") != 0 {
         try FileManager.default.copyItem(atPath: probe, toPath: "\(path)/main")
       }
     }
@@ -212,10 +213,11 @@ package final class Workspace {
     let name = (folder as NSString).lastPathComponent
     try? Deadline.wait(.seconds(3), for: "sandboxes to end") { ProcessTable.sandboxes(showing: name).isEmpty }
     let left = ProcessTable.sandboxes(showing: name)
+    let description = ProcessTable.describe(left)
     for process in left { _ = Glibc.kill(process.pid, SIGKILL) }
     // As the user: what an app or a test made unreadable for its owner is still the owner's to change.
     _ = try? run(["/bin/chmod", "-R", "u+rwX", folder])
     try? FileManager.default.removeItem(atPath: folder)
-    return ProcessTable.describe(left)
+    return description
   }
 }
