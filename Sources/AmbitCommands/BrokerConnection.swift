@@ -26,9 +26,10 @@ enum BrokerConnection {
   /// Connects, and starts a broker if none is running.
   static func connect(_ folders: AmbitFolders) throws -> WireClient {
     if let client = try existing(folders) { return client }
-    try start(folders)
-    // A broker that another launcher started at the same moment may need a little longer than ours took to step back.
-    for _ in 0..<200 {
+    // A broker that another launcher started at the same moment may need a little longer than ours took to step back;
+    // and one that is dying may still have held the place when ours wanted it, so it is tried again.
+    for attempt in 0..<200 {
+      if attempt % 20 == 0 { try start(folders) }
       if let client = try existing(folders) { return client }
       usleep(20_000)
     }

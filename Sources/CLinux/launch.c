@@ -439,6 +439,9 @@ static void init_main(const struct ambit_launch *launch) __attribute__((noreturn
 static void init_main(const struct ambit_launch *launch) {
   struct handover handover = {-1, -1, -1, -1};
 
+  /* First of all: with a copy of the launcher's end here, the end of the conversation would never be seen, and a
+     launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
+  close(launch->launcher_end);
   become_inside_identity(launch);
   build_root(launch, &handover);
   if (launch->hostname && sethostname(launch->hostname, strlen(launch->hostname)) == -1)

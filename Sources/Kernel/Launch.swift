@@ -163,6 +163,7 @@ extension LaunchPlan {
     var launch = unsafe ambit_launch()
     unsafe launch.namespaces = namespaces.rawValue
     unsafe launch.control = theirs.rawValue
+    unsafe launch.launcher_end = control.rawValue
     unsafe launch.parent_maps = parentMaps ? 1 : 0
     unsafe launch.inside_id = insideID
     unsafe launch.outside_id = outsideID

@@ -36,8 +36,7 @@ final class AppSession {
 
   /// - Returns: the exit status.
   func run() throws -> Int32 {
-    let broker = try BrokerConnection.connect(folders)
-    let answer = try call(broker, LauncherInterface.prepare, prepareCall.json)
+    let (broker, answer) = try prepare()
     let prepared = try LauncherInterface.PrepareReply(json: answer.parameters)
     instance = prepared.instance
     try enter(answer.descriptors)
@@ -66,6 +65,19 @@ final class AppSession {
     return outcome ?? 125
   }
 
+  /// Asks the broker for an instance. A broker that is leaving at this moment may hang up; the next one does not.
+  private func prepare() throws -> (WireClient, WireClient.Answer) {
+    for _ in 1...5 {
+      let broker = try BrokerConnection.connect(folders)
+      do { return (broker, try broker.call(LauncherInterface.prepare, prepareCall.json)) } catch .closed {
+        usleep(50_000)
+      } catch {
+        throw explain(error)
+      }
+    }
+    throw Failure("the broker hangs up; \(folders.brokerLog) may say why")
+  }
+
   private var prepareCall: LauncherInterface.PrepareCall {
     let program: String =
       switch specification.program {
@@ -81,14 +93,16 @@ final class AppSession {
   private func call(
     _ client: WireClient, _ method: String, _ parameters: JSONObject, _ descriptors: [Descriptor] = []
   ) throws -> WireClient.Answer {
-    do { return try client.call(method, parameters, descriptors: descriptors) } catch {
-      if case .remote(LauncherInterface.Failure.failedName, let parameters) = error,
-        let reason = try? parameters.string("reason")
-      {
-        throw Failure(reason)
-      }
-      throw Failure("the broker refused: \(error)")
+    do { return try client.call(method, parameters, descriptors: descriptors) } catch { throw explain(error) }
+  }
+
+  private func explain(_ error: WireError) -> Failure {
+    if case .remote(LauncherInterface.Failure.failedName, let parameters) = error,
+      let reason = try? parameters.string("reason")
+    {
+      return Failure(reason)
     }
+    return Failure("the broker refused: \(error)")
   }
 
   // MARK: Setting up

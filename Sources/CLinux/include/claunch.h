@@ -85,7 +85,8 @@ struct ambit_message {
 
 struct ambit_launch {
   uint64_t namespaces; /* CLONE_NEW* */
-  int32_t control;     /* the init's end of the control socket */
+  int32_t control;      /* the init's end of the control socket */
+  int32_t launcher_end; /* the other end, of which the init must keep no copy */
   int32_t parent_maps; /* the launcher writes the identity maps (it is privileged); else the init does */
   uint32_t inside_id, outside_id;
   const char *hostname;
