@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -89,6 +88,8 @@ static int write_file(const char *path, const char *text) {
   return written == (ssize_t)strlen(text) ? 0 : -1;
 }
 
+/* By number: libc's setgroups, setresgid and setresuid first ask every thread of the process to do the same. This process
+   has the launcher's list of threads and none of the threads, and waits for ever for one that was just being started. */
 static void become_inside_identity(const struct ambit_launch *launch) {
   if (launch->parent_maps) {
     struct ambit_message message;
@@ -98,7 +99,7 @@ static void become_inside_identity(const struct ambit_launch *launch) {
       fail(launch, AMBIT_STAGE_IDS, 0);
     }
     /* The privileged launcher's groups must not come along. An unprivileged one cannot drop its own. */
-    if (setgroups(0, NULL) == -1) fail(launch, AMBIT_STAGE_IDS, 1);
+    if (syscall(SYS_setgroups, 0, NULL) == -1) fail(launch, AMBIT_STAGE_IDS, 1);
   } else {
     char line[64];
     /* Without this the kernel refuses the group map of an unprivileged writer. */
@@ -111,8 +112,9 @@ static void become_inside_identity(const struct ambit_launch *launch) {
      in it belongs to the app's own identity. */
   if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP | SECBIT_KEEP_CAPS, 0, 0, 0) == -1)
     fail(launch, AMBIT_STAGE_IDS, 5);
-  if (setresgid(launch->inside_id, launch->inside_id, launch->inside_id) == -1) fail(launch, AMBIT_STAGE_IDS, 6);
-  if (setresuid(launch->inside_id, launch->inside_id, launch->inside_id) == -1) fail(launch, AMBIT_STAGE_IDS, 7);
+  uint32_t id = launch->inside_id;
+  if (syscall(SYS_setresgid, id, id, id) == -1) fail(launch, AMBIT_STAGE_IDS, 6);
+  if (syscall(SYS_setresuid, id, id, id) == -1) fail(launch, AMBIT_STAGE_IDS, 7);
 }
 
 /* ---- root ---- */
