@@ -261,6 +261,7 @@ enum Looking: String, CaseIterable, CustomStringConvertible {
     try rename(path, to: new)
     let poor = DocumentFinder(searchBudget: 1, privileged: false)
     #expect(poor.find(identity, lastSeenAt: path, pinned: nil) == nil)
-    #expect(DocumentFinder(searchBudget: 20_000, privileged: false).find(identity, lastSeenAt: path, pinned: nil) != nil)
+    #expect(
+      DocumentFinder(searchBudget: 20_000, privileged: false).find(identity, lastSeenAt: path, pinned: nil) != nil)
   }
 }

@@ -15,7 +15,8 @@ private func grant(
     origin: number.isMultiple(of: 2) ? .user : .scripted, created: Int64(number) * 1_000_000_007,
     identity: FileIdentity(
       volume: (0..<16).map { UInt8(truncatingIfNeeded: $0 + number) },
-      handle: Kernel.FileHandle(type: Int32(number % 300) - 2, bytes: [UInt8](repeating: UInt8(number % 256), count: number % 128)),
+      handle: Kernel.FileHandle(
+        type: Int32(number % 300) - 2, bytes: [UInt8](repeating: UInt8(number % 256), count: number % 128)),
       inode: inode ?? UInt64.max - UInt64(number), birth: Int64(number) * 31 - 5),
     path: path ?? "/home/user/Größe \(number)'s “letter”.txt")
 }
@@ -160,7 +161,9 @@ private func grant(
     var after = try folder.contents()
     // SQLite's shared memory and an empty log, which hold nothing, may come to stand beside what is looked at.
     after["grants.sqlite-shm"] = before["grants.sqlite-shm"]
-    if before["grants.sqlite-wal"] == nil, after["grants.sqlite-wal"]?.isEmpty == true { after["grants.sqlite-wal"] = nil }
+    if before["grants.sqlite-wal"] == nil, after["grants.sqlite-wal"]?.isEmpty == true {
+      after["grants.sqlite-wal"] = nil
+    }
     #expect(before == after, "a refused store stays as it was")
   }
 

@@ -132,7 +132,9 @@ import Testing
       let holders = ledger.holders
       let holds =
         agrees && holders.count == model.order.count && ledger.used <= limit
-        && zip(holders, model.order).allSatisfy { $0.grant == names[$1] && $0.count == model.counts[$1] && $0.count > 0 }
+        && zip(holders, model.order).allSatisfy {
+          $0.grant == names[$1] && $0.count == model.counts[$1] && $0.count > 0
+        }
       if !holds { failures += 1 }
     }
     #expect(failures == 0)

@@ -8,7 +8,9 @@ import Testing
   let bookmark = Bookmark(
     bundleIdentifier: "io.ambit.editor", grant: "abcdefghij", rights: .readWrite, path: "/home/user/Größe – 1.txt")
 
-  private func opens(_ sealed: [UInt8], with key: SealingKey? = nil, for purpose: SealingKey.Purpose = .bookmark) -> Bool {
+  private func opens(_ sealed: [UInt8], with key: SealingKey? = nil, for purpose: SealingKey.Purpose = .bookmark)
+    -> Bool
+  {
     (try? Bookmark.open(sealed, with: key ?? self.key, for: purpose, app: "io.ambit.editor")) != nil
   }
 
@@ -63,7 +65,9 @@ import Testing
     #expect(!opens(bookmark.sealed(with: key, for: .bookmark), with: SealingKey(bytes: SealingKey.random())))
   }
 
-  @Test(arguments: ["io.ambit.edito", "io.ambit.editor2", "io.ambit.Editor", "io.ambit.snooper", "", "io.ambit.editor\0"])
+  @Test(arguments: [
+    "io.ambit.edito", "io.ambit.editor2", "io.ambit.Editor", "io.ambit.snooper", "", "io.ambit.editor\0",
+  ])
   func `BMK-4: another app does not open it`(app: String) {
     let sealed = bookmark.sealed(with: key, for: .bookmark)
     #expect(throws: Bookmark.OpenError.otherApp("io.ambit.editor")) {
@@ -74,7 +78,8 @@ import Testing
   @Test func `sealed bytes that hold no bookmark are refused`() {
     for content in ["", "{}", "[]", #"{"bundleIdentifier":"io.ambit.editor"}"#, "\u{0}"] {
       #expect(throws: Bookmark.OpenError.brokenSeal) {
-        try Bookmark.open(key.seal(Array(content.utf8), for: .bookmark), with: key, for: .bookmark, app: "io.ambit.editor")
+        try Bookmark.open(
+          key.seal(Array(content.utf8), for: .bookmark), with: key, for: .bookmark, app: "io.ambit.editor")
       }
     }
   }
@@ -87,7 +92,8 @@ import Testing
       // Half of them are cut and changed from a real one: nearer to the truth than noise.
       var blob = Array(sealed.prefix(Int.random(in: 0...sealed.count, using: &generator)))
       if Bool.random(using: &generator) {
-        blob = (0..<Int.random(in: 0...200, using: &generator)).map { _ in .random(in: .min ... .max, using: &generator) }
+        blob = (0..<Int.random(in: 0...200, using: &generator)).map { _ in .random(in: .min ... .max, using: &generator)
+        }
       } else if let index = blob.indices.randomElement(using: &generator) {
         blob[index] ^= .random(in: 1...255, using: &generator)
       }

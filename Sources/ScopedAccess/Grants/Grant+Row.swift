@@ -18,7 +18,9 @@ extension Grant {
   /// A value of another type than it was written with means damage that no check of pages finds. GRDB's shorter way to
   /// read a column would end the broker over it.
   init(row: Row) throws(StateError) {
-    func value<Value: DatabaseValueConvertible>(_ column: String, _: Value.Type = Value.self) throws(StateError) -> Value {
+    func value<Value: DatabaseValueConvertible>(_ column: String, _: Value.Type = Value.self) throws(StateError)
+      -> Value
+    {
       let stored: DatabaseValue? = row[column]
       guard let stored, let value = Value.fromDatabaseValue(stored) else { throw Self.damaged(row, column) }
       return value

@@ -51,7 +51,9 @@ enum GrantFile {
   private static func check(_ db: Database) throws {
     let mark = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
     let entries = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-    guard mark == applicationID || (mark == 0 && entries == 0) else { throw StateError("it belongs to another program") }
+    guard mark == applicationID || (mark == 0 && entries == 0) else {
+      throw StateError("it belongs to another program")
+    }
     let answer = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
     guard answer == "ok" else { throw StateError("it is damaged: \(answer ?? "no answer")") }
     if try migrator.hasBeenSuperseded(db) { throw StateError("a newer version of Ambit wrote it") }

@@ -118,4 +118,3 @@ package struct SealingKey: Sendable {
     return difference == 0 ? grant : nil
   }
 }
-
