@@ -181,7 +181,9 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
     if (readable != -1) {
       int got = ioctl(readable, AMBIT_GETFSUUID, &uuid);
       close(readable);
-      if (got == 0 && uuid.length == 16) {
+      /* A file system that was made without one has zeros there, which name nothing. */
+      static const uint8_t none[16];
+      if (got == 0 && uuid.length == 16 && memcmp(uuid.uuid, none, 16) != 0) {
         memcpy(bytes, uuid.uuid, 16);
         return 1;
       }

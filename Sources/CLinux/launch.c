@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -89,6 +88,8 @@ static int write_file(const char *path, const char *text) {
   return written == (ssize_t)strlen(text) ? 0 : -1;
 }
 
+/* By number: libc's setgroups, setresgid and setresuid first ask every thread of the process to do the same. This process
+   has the launcher's list of threads and none of the threads, and waits for ever for one that was just being started. */
 static void become_inside_identity(const struct ambit_launch *launch) {
   if (launch->parent_maps) {
     struct ambit_message message;
@@ -98,7 +99,7 @@ static void become_inside_identity(const struct ambit_launch *launch) {
       fail(launch, AMBIT_STAGE_IDS, 0);
     }
     /* The privileged launcher's groups must not come along. An unprivileged one cannot drop its own. */
-    if (setgroups(0, NULL) == -1) fail(launch, AMBIT_STAGE_IDS, 1);
+    if (syscall(SYS_setgroups, 0, NULL) == -1) fail(launch, AMBIT_STAGE_IDS, 1);
   } else {
     char line[64];
     /* Without this the kernel refuses the group map of an unprivileged writer. */
@@ -111,8 +112,9 @@ static void become_inside_identity(const struct ambit_launch *launch) {
      in it belongs to the app's own identity. */
   if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP | SECBIT_KEEP_CAPS, 0, 0, 0) == -1)
     fail(launch, AMBIT_STAGE_IDS, 5);
-  if (setresgid(launch->inside_id, launch->inside_id, launch->inside_id) == -1) fail(launch, AMBIT_STAGE_IDS, 6);
-  if (setresuid(launch->inside_id, launch->inside_id, launch->inside_id) == -1) fail(launch, AMBIT_STAGE_IDS, 7);
+  uint32_t id = launch->inside_id;
+  if (syscall(SYS_setresgid, id, id, id) == -1) fail(launch, AMBIT_STAGE_IDS, 6);
+  if (syscall(SYS_setresuid, id, id, id) == -1) fail(launch, AMBIT_STAGE_IDS, 7);
 }
 
 /* ---- root ---- */
@@ -142,22 +144,61 @@ static int open_below(int root, const char *path) {
                            0x04 /* NO_SYMLINKS */ | 0x02 /* NO_MAGICLINKS */ | 0x10 /* IN_ROOT */);
 }
 
-static int attach_tree(int root, int tree, const char *path) {
-  int target = open_below(root, path);
-  if (target == -1) return -1;
-  int result = syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */);
+/* The folder that a step's entry is to lie in, and the entry's name. The last component is never followed by what makes
+   an entry; those before it are, by everything but openat2. */
+static int open_parent(int root, const char *path, const char **name) {
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  if (!slash) return fcntl(root, F_DUPFD_CLOEXEC, 3);
+  char parent[PATH_MAX];
+  size_t length = (size_t)(slash - path);
+  if (length >= sizeof parent) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(parent, path, length);
+  parent[length] = 0;
+  return open_below(root, parent);
+}
+
+/* Closes without touching errno. */
+static int finish(int descriptor, int result) {
   int saved = errno;
-  close(target);
+  close(descriptor);
   errno = saved;
   return result;
 }
 
+static int attach_tree(int root, int tree, const char *path) {
+  int target = open_below(root, path);
+  if (target == -1) return -1;
+  return finish(
+      target, (int)syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
+}
+
+static int make_directory(int root, const char *path, uint32_t mode) {
+  const char *name;
+  int parent = open_parent(root, path, &name);
+  return parent == -1 ? -1 : finish(parent, mkdirat(parent, name, mode));
+}
+
+/* A new file, opened for writing. */
+static int make_file(int root, const char *path, uint32_t mode) {
+  const char *name;
+  int parent = open_parent(root, path, &name);
+  if (parent == -1) return -1;
+  return finish(parent, openat(parent, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode));
+}
+
+static int make_symlink(int root, const char *path, const char *text) {
+  const char *name;
+  int parent = open_parent(root, path, &name);
+  return parent == -1 ? -1 : finish(parent, symlinkat(text, parent, name));
+}
+
 static int make_mount_point(int root, const struct ambit_step *step) {
-  if (step->directory) {
-    if (mkdirat(root, step->path, 0755) == -1 && errno != EEXIST) return -1;
-    return 0;
-  }
-  int fd = openat(root, step->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0444);
+  if (step->directory) return make_directory(root, step->path, 0755) == -1 && errno != EEXIST ? -1 : 0;
+  int fd = make_file(root, step->path, 0444);
   if (fd == -1) return errno == EEXIST ? 0 : -1;
   close(fd);
   return 0;
@@ -169,58 +210,52 @@ static int attach_new(int root, const struct ambit_step *step, const char *type,
   if (mount == -1) return -1;
   struct ambit_step point = *step;
   point.directory = 1;
-  int result = make_mount_point(root, &point) == -1 ? -1 : attach_tree(root, mount, step->path);
-  int saved = errno;
-  close(mount);
-  errno = saved;
-  return result;
+  return finish(mount, make_mount_point(root, &point) == -1 ? -1 : attach_tree(root, mount, step->path));
 }
 
 static int open_listener(int root, const struct ambit_step *step) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  /* Through the root's descriptor: the path that the app will use does not exist yet on this side of the pivot. */
-  int length = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", root, step->path);
+  const char *name;
+  int parent = open_parent(root, step->path, &name);
+  if (parent == -1) return -1;
+  /* Through a descriptor: the path that the app will use does not exist yet on this side of the pivot. */
+  int length = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", parent, name);
   if (length < 0 || (size_t)length >= sizeof address.sun_path) {
     errno = ENAMETOOLONG;
-    return -1;
+    return finish(parent, -1);
   }
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener == -1) return -1;
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) == -1 || listen(listener, 64) == -1) {
-    int saved = errno;
-    close(listener);
-    errno = saved;
-    return -1;
-  }
-  return listener;
+  if (listener == -1) return finish(parent, -1);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) == -1 || listen(listener, 64) == -1)
+    listener = finish(listener, -1);
+  return finish(parent, listener);
 }
 
 static int documents_mount(int root, const struct ambit_step *step) {
   const char *options[] = {"mode", "0755", "size", step->size, "nr_inodes", step->inodes, NULL};
   /* MOUNT_ATTR_NOSUID | NODEV | NOEXEC */
   if (attach_new(root, step, "tmpfs", options, 0x02 | 0x04 | 0x08) == -1) return -1;
-  int writable = syscall(SYS_open_tree, root, step->path, 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC);
-  if (writable == -1) return -1;
+  int place = open_below(root, step->path);
+  if (place == -1) return -1;
+  int writable = syscall(SYS_open_tree, place, "", 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH);
+  if (writable == -1) return finish(place, -1);
   /* The app's own mount of it becomes read-only: it can neither make placeholders nor change their modes. */
   uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
-  if (syscall(SYS_mount_setattr, root, step->path, 0, attributes, sizeof attributes) == -1) return -1;
-  return writable;
+  if (syscall(SYS_mount_setattr, place, "", AT_EMPTY_PATH, attributes, sizeof attributes) == -1)
+    writable = finish(writable, -1);
+  return finish(place, writable);
 }
 
 static int carry_out(int root, const struct ambit_step *step, struct handover *handover) {
   switch (step->kind) {
   case AMBIT_STEP_DIRECTORY:
-    return mkdirat(root, step->path, step->mode);
+    return make_directory(root, step->path, step->mode);
   case AMBIT_STEP_SYMLINK:
-    return symlinkat(step->text, root, step->path);
+    return make_symlink(root, step->path, step->text);
   case AMBIT_STEP_FILE: {
-    int fd = openat(root, step->path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, step->mode);
+    int fd = make_file(root, step->path, step->mode);
     if (fd == -1) return -1;
-    ssize_t written = write(fd, step->text, step->text_length);
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return written == (ssize_t)step->text_length ? 0 : -1;
+    return finish(fd, write(fd, step->text, step->text_length) == (ssize_t)step->text_length ? 0 : -1);
   }
   case AMBIT_STEP_TREE:
     if (make_mount_point(root, step) == -1) return -1;

@@ -54,7 +54,7 @@ package enum MountTable {
   }
 
   /// Space, tab, newline and backslash stand there as three octal digits.
-  private static func unescape(_ field: ArraySlice<UInt8>) -> String {
+  static func unescape(_ field: ArraySlice<UInt8>) -> String {
     var bytes: [UInt8] = []
     var rest = field
     while let byte = rest.popFirst() {
