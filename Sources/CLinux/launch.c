@@ -1,10 +1,9 @@
 #define _GNU_SOURCE
-#include "claunch.h"
+#include "launch_internal.h"
 #include "clinux.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
@@ -16,26 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
-
-extern char **environ;
-
-/* Handed to the launcher with AMBIT_READY, in this order. */
-struct handover {
-  int mount_namespace, documents, listener, terminal;
-};
-
-static void fail(const struct ambit_launch *launch, int stage, int step) __attribute__((noreturn));
 
 static int send_message(int control, struct ambit_message message, const int *fds, size_t fd_count) {
   struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
@@ -70,7 +57,7 @@ static int receive_message(int control, struct ambit_message *message) {
   return got == sizeof *message ? 0 : -EPIPE;
 }
 
-static void fail(const struct ambit_launch *launch, int stage, int step) {
+void ambit_launch_fail(const struct ambit_launch *launch, int stage, int step) {
   struct ambit_message message = {.kind = AMBIT_FAILED, .first = stage, .second = errno, .third = step};
   send_message(launch->control, message, NULL, 0);
   _exit(125);
@@ -96,219 +83,25 @@ static void become_inside_identity(const struct ambit_launch *launch) {
     int result = receive_message(launch->control, &message);
     if (result < 0 || message.kind != AMBIT_MAPPED) {
       errno = result < 0 ? -result : EPROTO;
-      fail(launch, AMBIT_STAGE_IDS, 0);
+      ambit_launch_fail(launch, AMBIT_STAGE_IDS, 0);
     }
     /* The privileged launcher's groups must not come along. An unprivileged one cannot drop its own. */
-    if (syscall(SYS_setgroups, 0, NULL) == -1) fail(launch, AMBIT_STAGE_IDS, 1);
+    if (syscall(SYS_setgroups, 0, NULL) == -1) ambit_launch_fail(launch, AMBIT_STAGE_IDS, 1);
   } else {
     char line[64];
     /* Without this the kernel refuses the group map of an unprivileged writer. */
-    if (write_file("/proc/self/setgroups", "deny") == -1 && errno != ENOENT) fail(launch, AMBIT_STAGE_IDS, 2);
+    if (write_file("/proc/self/setgroups", "deny") == -1 && errno != ENOENT) ambit_launch_fail(launch, AMBIT_STAGE_IDS, 2);
     snprintf(line, sizeof line, "%u %u 1\n", launch->inside_id, launch->outside_id);
-    if (write_file("/proc/self/uid_map", line) == -1) fail(launch, AMBIT_STAGE_IDS, 3);
-    if (write_file("/proc/self/gid_map", line) == -1) fail(launch, AMBIT_STAGE_IDS, 4);
+    if (write_file("/proc/self/uid_map", line) == -1) ambit_launch_fail(launch, AMBIT_STAGE_IDS, 3);
+    if (write_file("/proc/self/gid_map", line) == -1) ambit_launch_fail(launch, AMBIT_STAGE_IDS, 4);
   }
   /* Keep the namespace's capabilities while changing identity: the root is built after it, so that every file
      in it belongs to the app's own identity. */
   if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP | SECBIT_KEEP_CAPS, 0, 0, 0) == -1)
-    fail(launch, AMBIT_STAGE_IDS, 5);
+    ambit_launch_fail(launch, AMBIT_STAGE_IDS, 5);
   uint32_t id = launch->inside_id;
-  if (syscall(SYS_setresgid, id, id, id) == -1) fail(launch, AMBIT_STAGE_IDS, 6);
-  if (syscall(SYS_setresuid, id, id, id) == -1) fail(launch, AMBIT_STAGE_IDS, 7);
-}
-
-/* ---- root ---- */
-
-static int new_filesystem(const char *type, const char *const *options, uint64_t attributes) {
-  int context = syscall(SYS_fsopen, type, 1 /* FSOPEN_CLOEXEC */);
-  if (context == -1) return -1;
-  for (; options && options[0]; options += 2) {
-    if (syscall(SYS_fsconfig, context, 1 /* FSCONFIG_SET_STRING */, options[0], options[1], 0) == -1) goto failed;
-  }
-  if (syscall(SYS_fsconfig, context, 6 /* FSCONFIG_CMD_CREATE */, NULL, NULL, 0) == -1) goto failed;
-  int mount = syscall(SYS_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, (unsigned)attributes);
-  if (mount == -1) goto failed;
-  close(context);
-  return mount;
-failed : {
-  int saved = errno;
-  close(context);
-  errno = saved;
-  return -1;
-}
-}
-
-/* Never follows a symlink, never leaves the root: whatever a mounted tree holds, a step lands where it was meant to. */
-static int open_below(int root, const char *path) {
-  return ambit_openat2_raw(root, path, O_PATH | O_CLOEXEC | O_NOFOLLOW, 0,
-                           0x04 /* NO_SYMLINKS */ | 0x02 /* NO_MAGICLINKS */ | 0x10 /* IN_ROOT */);
-}
-
-/* The folder that a step's entry is to lie in, and the entry's name. The last component is never followed by what makes
-   an entry; those before it are, by everything but openat2. */
-static int open_parent(int root, const char *path, const char **name) {
-  const char *slash = strrchr(path, '/');
-  *name = slash ? slash + 1 : path;
-  if (!slash) return fcntl(root, F_DUPFD_CLOEXEC, 3);
-  char parent[PATH_MAX];
-  size_t length = (size_t)(slash - path);
-  if (length >= sizeof parent) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  memcpy(parent, path, length);
-  parent[length] = 0;
-  return open_below(root, parent);
-}
-
-/* Closes without touching errno. */
-static int finish(int descriptor, int result) {
-  int saved = errno;
-  close(descriptor);
-  errno = saved;
-  return result;
-}
-
-static int attach_tree(int root, int tree, const char *path) {
-  int target = open_below(root, path);
-  if (target == -1) return -1;
-  return finish(
-      target, (int)syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
-}
-
-static int make_directory(int root, const char *path, uint32_t mode) {
-  const char *name;
-  int parent = open_parent(root, path, &name);
-  return parent == -1 ? -1 : finish(parent, mkdirat(parent, name, mode));
-}
-
-/* A new file, opened for writing. */
-static int make_file(int root, const char *path, uint32_t mode) {
-  const char *name;
-  int parent = open_parent(root, path, &name);
-  if (parent == -1) return -1;
-  return finish(parent, openat(parent, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode));
-}
-
-static int make_symlink(int root, const char *path, const char *text) {
-  const char *name;
-  int parent = open_parent(root, path, &name);
-  return parent == -1 ? -1 : finish(parent, symlinkat(text, parent, name));
-}
-
-static int make_mount_point(int root, const struct ambit_step *step) {
-  if (step->directory) return make_directory(root, step->path, 0755) == -1 && errno != EEXIST ? -1 : 0;
-  int fd = make_file(root, step->path, 0444);
-  if (fd == -1) return errno == EEXIST ? 0 : -1;
-  close(fd);
-  return 0;
-}
-
-static int attach_new(int root, const struct ambit_step *step, const char *type, const char *const *options,
-                      uint64_t attributes) {
-  int mount = new_filesystem(type, options, attributes);
-  if (mount == -1) return -1;
-  struct ambit_step point = *step;
-  point.directory = 1;
-  return finish(mount, make_mount_point(root, &point) == -1 ? -1 : attach_tree(root, mount, step->path));
-}
-
-static int open_listener(int root, const struct ambit_step *step) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  const char *name;
-  int parent = open_parent(root, step->path, &name);
-  if (parent == -1) return -1;
-  /* Through a descriptor: the path that the app will use does not exist yet on this side of the pivot. */
-  int length = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", parent, name);
-  if (length < 0 || (size_t)length >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    return finish(parent, -1);
-  }
-  int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener == -1) return finish(parent, -1);
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) == -1 || listen(listener, 64) == -1)
-    listener = finish(listener, -1);
-  return finish(parent, listener);
-}
-
-static int documents_mount(int root, const struct ambit_step *step) {
-  const char *options[] = {"mode", "0755", "size", step->size, "nr_inodes", step->inodes, NULL};
-  /* MOUNT_ATTR_NOSUID | NODEV | NOEXEC */
-  if (attach_new(root, step, "tmpfs", options, 0x02 | 0x04 | 0x08) == -1) return -1;
-  int place = open_below(root, step->path);
-  if (place == -1) return -1;
-  int writable = syscall(SYS_open_tree, place, "", 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH);
-  if (writable == -1) return finish(place, -1);
-  /* The app's own mount of it becomes read-only: it can neither make placeholders nor change their modes. */
-  uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
-  if (syscall(SYS_mount_setattr, place, "", AT_EMPTY_PATH, attributes, sizeof attributes) == -1)
-    writable = finish(writable, -1);
-  return finish(place, writable);
-}
-
-static int carry_out(int root, const struct ambit_step *step, struct handover *handover) {
-  switch (step->kind) {
-  case AMBIT_STEP_DIRECTORY:
-    return make_directory(root, step->path, step->mode);
-  case AMBIT_STEP_SYMLINK:
-    return make_symlink(root, step->path, step->text);
-  case AMBIT_STEP_FILE: {
-    int fd = make_file(root, step->path, step->mode);
-    if (fd == -1) return -1;
-    return finish(fd, write(fd, step->text, step->text_length) == (ssize_t)step->text_length ? 0 : -1);
-  }
-  case AMBIT_STEP_TREE:
-    if (make_mount_point(root, step) == -1) return -1;
-    return attach_tree(root, step->tree, step->path);
-  case AMBIT_STEP_TMPFS: {
-    char mode[16];
-    snprintf(mode, sizeof mode, "%o", step->mode);
-    const char *options[] = {"mode", mode, "size", step->size, "nr_inodes", step->inodes, NULL};
-    return attach_new(root, step, "tmpfs", options, step->attributes);
-  }
-  case AMBIT_STEP_DOCUMENTS:
-    handover->documents = documents_mount(root, step);
-    return handover->documents == -1 ? -1 : 0;
-  case AMBIT_STEP_PROC:
-    return attach_new(root, step, "proc", NULL, 0x02 | 0x04 | 0x08);
-  case AMBIT_STEP_DEVPTS: {
-    const char *options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
-    return attach_new(root, step, "devpts", options, 0x02 | 0x08);
-  }
-  case AMBIT_STEP_SOCKET:
-    handover->listener = open_listener(root, step);
-    return handover->listener == -1 ? -1 : 0;
-  }
-  errno = EINVAL;
-  return -1;
-}
-
-static void build_root(const struct ambit_launch *launch, struct handover *handover) {
-  /* Nothing that is mounted from here on may travel back to the host, whatever the host's propagation says. */
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1) fail(launch, AMBIT_STAGE_PRIVATE, 0);
-
-  const char *options[] = {"mode", "0755", "size", "4m", "nr_inodes", "1k", NULL};
-  int root = new_filesystem("tmpfs", options, 0x02 | 0x04);
-  if (root == -1) fail(launch, AMBIT_STAGE_ROOT, 0);
-  if (syscall(SYS_move_mount, root, "", AT_FDCWD, "/", 0x04) == -1) fail(launch, AMBIT_STAGE_ROOT, 1);
-
-  /* Masks would take rights away from mount points that other identities must be able to pass through. */
-  umask(0);
-  for (size_t i = 0; i < launch->step_count; i++) {
-    if (carry_out(root, &launch->steps[i], handover) == -1) fail(launch, AMBIT_STAGE_STEPS, (int)i);
-  }
-  umask(022);
-
-  if (fchdir(root) == -1) fail(launch, AMBIT_STAGE_PIVOT, 0);
-  if (syscall(SYS_pivot_root, ".", ".") == -1) fail(launch, AMBIT_STAGE_PIVOT, 1);
-  /* The old root now lies over the new one; take it away before anything is opened by path again. */
-  if (umount2(".", MNT_DETACH) == -1) fail(launch, AMBIT_STAGE_PIVOT, 2);
-  if (chdir("/") == -1) fail(launch, AMBIT_STAGE_PIVOT, 3);
-  /* Last, because every step above had to write into it. */
-  uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
-  if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, attributes, sizeof attributes) == -1)
-    fail(launch, AMBIT_STAGE_PIVOT, 4);
-  close(root);
+  if (syscall(SYS_setresgid, id, id, id) == -1) ambit_launch_fail(launch, AMBIT_STAGE_IDS, 6);
+  if (syscall(SYS_setresuid, id, id, id) == -1) ambit_launch_fail(launch, AMBIT_STAGE_IDS, 7);
 }
 
 /* ---- the init's other duties ---- */
@@ -386,31 +179,31 @@ static void run_app(const struct ambit_launch *launch, int slave) __attribute__(
 static void run_app(const struct ambit_launch *launch, int slave) {
   /* A process group of its own, in the init's session: with its parent in the same session the group is not
      orphaned, so Ctrl-Z stops it as it would under a shell. */
-  if (setpgid(0, 0) == -1) fail(launch, AMBIT_STAGE_STDIO, 0);
+  if (setpgid(0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STDIO, 0);
   if (slave != -1) {
     pid_t group = getpid();
     /* From a background group this raises SIGTTOU, which is still blocked here. */
-    if (ioctl(slave, TIOCSPGRP, &group) == -1) fail(launch, AMBIT_STAGE_STDIO, 1);
+    if (ioctl(slave, TIOCSPGRP, &group) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STDIO, 1);
   }
   /* Above all descriptors that the next lines write to, so that none of the sources is overwritten. */
   int sources[3];
   for (int i = 0; i < 3; i++) {
     sources[i] = fcntl(launch->stdio[i] == -1 ? slave : launch->stdio[i], F_DUPFD_CLOEXEC, 10);
-    if (sources[i] == -1) fail(launch, AMBIT_STAGE_STDIO, 2);
+    if (sources[i] == -1) ambit_launch_fail(launch, AMBIT_STAGE_STDIO, 2);
   }
   for (int i = 0; i < 3; i++) {
-    if (dup2(sources[i], i) == -1) fail(launch, AMBIT_STAGE_STDIO, 3);
+    if (dup2(sources[i], i) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STDIO, 3);
   }
   /* The control socket is close-on-exec and above 2; everything else that the launcher had open goes now. */
   unsigned control = (unsigned)launch->control;
-  if (control > 3 && syscall(SYS_close_range, 3, control - 1, 0) == -1) fail(launch, AMBIT_STAGE_STDIO, 4);
-  if (syscall(SYS_close_range, control + 1, ~0U, 0) == -1) fail(launch, AMBIT_STAGE_STDIO, 5);
+  if (control > 3 && syscall(SYS_close_range, 3, control - 1, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STDIO, 4);
+  if (syscall(SYS_close_range, control + 1, ~0U, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STDIO, 5);
 
   for (size_t i = 0; i < launch->limit_count; i++) {
     struct rlimit limit = {.rlim_cur = launch->limits[i].soft, .rlim_max = launch->limits[i].hard};
-    if (setrlimit(launch->limits[i].resource, &limit) == -1) fail(launch, AMBIT_STAGE_LIMITS, (int)i);
+    if (setrlimit(launch->limits[i].resource, &limit) == -1) ambit_launch_fail(launch, AMBIT_STAGE_LIMITS, (int)i);
   }
-  if (chdir(launch->directory) == -1) fail(launch, AMBIT_STAGE_DIRECTORY, 0);
+  if (chdir(launch->directory) == -1) ambit_launch_fail(launch, AMBIT_STAGE_DIRECTORY, 0);
 
   struct ambit_message started = {.kind = AMBIT_STARTED, .first = getpid()};
   send_message(launch->control, started, NULL, 0);
@@ -422,14 +215,14 @@ static void run_app(const struct ambit_launch *launch, int slave) {
 
   /* no_new_privs stands before the filter: without capabilities the kernel demands it. The filter comes last,
      because it denies several of the calls above. */
-  if (drop_privileges() == -1) fail(launch, AMBIT_STAGE_PRIVILEGES, 0);
+  if (drop_privileges() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 0);
   if (launch->filter_count > 0) {
     struct sock_fprog program = {.len = (unsigned short)launch->filter_count,
                                  .filter = (struct sock_filter *)launch->filter};
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == -1) fail(launch, AMBIT_STAGE_FILTER, 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 0);
   }
   execve(launch->program, launch->arguments, launch->environment);
-  fail(launch, AMBIT_STAGE_EXEC, 0);
+  ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 0);
 }
 
 /* Reaps until the app itself has ended; passes signals on; tells the launcher of stops. */
@@ -478,37 +271,37 @@ static void init_main(const struct ambit_launch *launch) {
      launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
   close(launch->launcher_end);
   become_inside_identity(launch);
-  build_root(launch, &handover);
+  ambit_build_root(launch, &handover);
   if (launch->hostname && sethostname(launch->hostname, strlen(launch->hostname)) == -1)
-    fail(launch, AMBIT_STAGE_HOSTNAME, 0);
+    ambit_launch_fail(launch, AMBIT_STAGE_HOSTNAME, 0);
   if (launch->bring_up_loopback) bring_up_loopback();
 
-  if (setsid() == -1) fail(launch, AMBIT_STAGE_TERMINAL, 0);
+  if (setsid() == -1) ambit_launch_fail(launch, AMBIT_STAGE_TERMINAL, 0);
   int slave = -1;
   if (launch->stdio[0] == -1 || launch->stdio[1] == -1 || launch->stdio[2] == -1) {
     handover.terminal = open_terminal(&slave);
-    if (handover.terminal == -1) fail(launch, AMBIT_STAGE_TERMINAL, 1);
-    if (ioctl(slave, TIOCSCTTY, 0) == -1) fail(launch, AMBIT_STAGE_TERMINAL, 2);
+    if (handover.terminal == -1) ambit_launch_fail(launch, AMBIT_STAGE_TERMINAL, 1);
+    if (ioctl(slave, TIOCSCTTY, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_TERMINAL, 2);
   }
 
   handover.mount_namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-  if (handover.mount_namespace == -1) fail(launch, AMBIT_STAGE_HANDOVER, 0);
+  if (handover.mount_namespace == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 0);
   wipe_launcher_strings(launch->title);
   /* Not dumpable: the app, although of the same identity, may not look into the init through /proc. This comes after
      the last use of /proc/self by the init itself. */
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1) fail(launch, AMBIT_STAGE_HANDOVER, 1);
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 1);
 
   struct ambit_message ready = {.kind = AMBIT_READY};
   int fds[4] = {handover.mount_namespace, handover.documents, handover.listener, handover.terminal};
   if (send_message(launch->control, ready, fds, handover.terminal == -1 ? 3 : 4) < 0)
-    fail(launch, AMBIT_STAGE_HANDOVER, 2);
+    ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 2);
   for (int i = 0; i < 4; i++) {
     if (fds[i] != -1) close(fds[i]);
   }
 
   /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The answer
      that is waited for next does not come if the launcher died before it took effect. */
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) fail(launch, AMBIT_STAGE_HANDOVER, 3);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 3);
   struct ambit_message go;
   int result = receive_message(launch->control, &go);
   if (result < 0 || go.kind != AMBIT_GO) _exit(125);
@@ -520,11 +313,11 @@ static void init_main(const struct ambit_launch *launch) {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signals == -1) fail(launch, AMBIT_STAGE_FORK, 0);
+  if (signals == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 0);
 
   /* Not libc's fork: it would run the launcher's at-fork handlers in a process whose thread data it copied. */
   pid_t app = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-  if (app == -1) fail(launch, AMBIT_STAGE_FORK, 1);
+  if (app == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 1);
   if (app == 0) run_app(launch, slave);
 
   /* What the init keeps: its control socket and its signals. Nothing of the app's terminal or pipes, so that

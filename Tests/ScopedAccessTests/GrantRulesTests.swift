@@ -24,7 +24,7 @@ import Testing
   @Test(
     arguments: [
       "/home/user/Documents", "/home/user/.sshx", "/home/user/.configuration", "/home/user2", "/home/user/etc",
-      "/home/user/home/user", "/srv", "/srv/share", "/mnt/usb", "/media/user/stick", "/tmp/work", "/var/libx",
+      "/home/user/home/user", "/srv", "/srv/share", "/mnt/usb", "/media/user/stick", "/tmp/scratch", "/var/libx",
       "/home/user/.local/share/ambition", "/home/user/.mozillas", "/data",
     ])
   func `a folder in an ordinary place may`(path: String) {
@@ -93,7 +93,7 @@ import Testing
   @Test func `secrets are refused where the home folder is the root of the file system`() {
     let rules = GrantRules(home: "/", own: ["/.local/state/ambit"])
     #expect(rules.refusal(of: .folder, at: "/.ssh")?.contains("keys") == true)
-    #expect(rules.refusal(of: .folder, at: "/work") == nil)
+    #expect(rules.refusal(of: .folder, at: "/srv") == nil)
   }
 
   /// Whatever the folder: with it an app must not get Ambit's files, the home folder or a secret.

@@ -1,0 +1,206 @@
+#define _GNU_SOURCE
+#include "launch_internal.h"
+#include "clinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int new_filesystem(const char *type, const char *const *options, uint64_t attributes) {
+  int context = syscall(SYS_fsopen, type, 1 /* FSOPEN_CLOEXEC */);
+  if (context == -1) return -1;
+  for (; options && options[0]; options += 2) {
+    if (syscall(SYS_fsconfig, context, 1 /* FSCONFIG_SET_STRING */, options[0], options[1], 0) == -1) goto failed;
+  }
+  if (syscall(SYS_fsconfig, context, 6 /* FSCONFIG_CMD_CREATE */, NULL, NULL, 0) == -1) goto failed;
+  int mount = syscall(SYS_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, (unsigned)attributes);
+  if (mount == -1) goto failed;
+  close(context);
+  return mount;
+failed : {
+  int saved = errno;
+  close(context);
+  errno = saved;
+  return -1;
+}
+}
+
+/* Never follows a symlink, never leaves the root: whatever a mounted tree holds, a step lands where it was meant to. */
+static int open_below(int root, const char *path) {
+  return ambit_openat2_raw(root, path, O_PATH | O_CLOEXEC | O_NOFOLLOW, 0,
+                           0x04 /* NO_SYMLINKS */ | 0x02 /* NO_MAGICLINKS */ | 0x10 /* IN_ROOT */);
+}
+
+/* The folder that a step's entry is to lie in, and the entry's name. The last component is never followed by what makes
+   an entry; those before it are, by everything but openat2. */
+static int open_parent(int root, const char *path, const char **name) {
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  if (!slash) return fcntl(root, F_DUPFD_CLOEXEC, 3);
+  char parent[PATH_MAX];
+  size_t length = (size_t)(slash - path);
+  if (length >= sizeof parent) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(parent, path, length);
+  parent[length] = 0;
+  return open_below(root, parent);
+}
+
+/* Closes without touching errno. */
+static int finish(int descriptor, int result) {
+  int saved = errno;
+  close(descriptor);
+  errno = saved;
+  return result;
+}
+
+static int attach_tree(int root, int tree, const char *path) {
+  int target = open_below(root, path);
+  if (target == -1) return -1;
+  return finish(
+      target, (int)syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
+}
+
+static int make_directory(int root, const char *path, uint32_t mode) {
+  const char *name;
+  int parent = open_parent(root, path, &name);
+  return parent == -1 ? -1 : finish(parent, mkdirat(parent, name, mode));
+}
+
+/* A new file, opened for writing. */
+static int make_file(int root, const char *path, uint32_t mode) {
+  const char *name;
+  int parent = open_parent(root, path, &name);
+  if (parent == -1) return -1;
+  return finish(parent, openat(parent, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode));
+}
+
+static int make_symlink(int root, const char *path, const char *text) {
+  const char *name;
+  int parent = open_parent(root, path, &name);
+  return parent == -1 ? -1 : finish(parent, symlinkat(text, parent, name));
+}
+
+static int make_mount_point(int root, const struct ambit_step *step) {
+  if (step->directory) return make_directory(root, step->path, 0755) == -1 && errno != EEXIST ? -1 : 0;
+  int fd = make_file(root, step->path, 0444);
+  if (fd == -1) return errno == EEXIST ? 0 : -1;
+  close(fd);
+  return 0;
+}
+
+static int attach_new(int root, const struct ambit_step *step, const char *type, const char *const *options,
+                      uint64_t attributes) {
+  int mount = new_filesystem(type, options, attributes);
+  if (mount == -1) return -1;
+  struct ambit_step point = *step;
+  point.directory = 1;
+  return finish(mount, make_mount_point(root, &point) == -1 ? -1 : attach_tree(root, mount, step->path));
+}
+
+static int open_listener(int root, const struct ambit_step *step) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  const char *name;
+  int parent = open_parent(root, step->path, &name);
+  if (parent == -1) return -1;
+  /* Through a descriptor: the path that the app will use does not exist yet on this side of the pivot. */
+  int length = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", parent, name);
+  if (length < 0 || (size_t)length >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return finish(parent, -1);
+  }
+  int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener == -1) return finish(parent, -1);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) == -1 || listen(listener, 64) == -1)
+    listener = finish(listener, -1);
+  return finish(parent, listener);
+}
+
+static int documents_mount(int root, const struct ambit_step *step) {
+  const char *options[] = {"mode", "0755", "size", step->size, "nr_inodes", step->inodes, NULL};
+  /* MOUNT_ATTR_NOSUID | NODEV | NOEXEC */
+  if (attach_new(root, step, "tmpfs", options, 0x02 | 0x04 | 0x08) == -1) return -1;
+  int place = open_below(root, step->path);
+  if (place == -1) return -1;
+  int writable = syscall(SYS_open_tree, place, "", 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH);
+  if (writable == -1) return finish(place, -1);
+  /* The app's own mount of it becomes read-only: it can neither make placeholders nor change their modes. */
+  uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
+  if (syscall(SYS_mount_setattr, place, "", AT_EMPTY_PATH, attributes, sizeof attributes) == -1)
+    writable = finish(writable, -1);
+  return finish(place, writable);
+}
+
+static int carry_out(int root, const struct ambit_step *step, struct handover *handover) {
+  switch (step->kind) {
+  case AMBIT_STEP_DIRECTORY:
+    return make_directory(root, step->path, step->mode);
+  case AMBIT_STEP_SYMLINK:
+    return make_symlink(root, step->path, step->text);
+  case AMBIT_STEP_FILE: {
+    int fd = make_file(root, step->path, step->mode);
+    if (fd == -1) return -1;
+    return finish(fd, write(fd, step->text, step->text_length) == (ssize_t)step->text_length ? 0 : -1);
+  }
+  case AMBIT_STEP_TREE:
+    if (make_mount_point(root, step) == -1) return -1;
+    return attach_tree(root, step->tree, step->path);
+  case AMBIT_STEP_TMPFS: {
+    char mode[16];
+    snprintf(mode, sizeof mode, "%o", step->mode);
+    const char *options[] = {"mode", mode, "size", step->size, "nr_inodes", step->inodes, NULL};
+    return attach_new(root, step, "tmpfs", options, step->attributes);
+  }
+  case AMBIT_STEP_DOCUMENTS:
+    handover->documents = documents_mount(root, step);
+    return handover->documents == -1 ? -1 : 0;
+  case AMBIT_STEP_PROC:
+    return attach_new(root, step, "proc", NULL, 0x02 | 0x04 | 0x08);
+  case AMBIT_STEP_DEVPTS: {
+    const char *options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
+    return attach_new(root, step, "devpts", options, 0x02 | 0x08);
+  }
+  case AMBIT_STEP_SOCKET:
+    handover->listener = open_listener(root, step);
+    return handover->listener == -1 ? -1 : 0;
+  }
+  errno = EINVAL;
+  return -1;
+}
+
+void ambit_build_root(const struct ambit_launch *launch, struct handover *handover) {
+  /* Nothing that is mounted from here on may travel back to the host, whatever the host's propagation says. */
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVATE, 0);
+
+  const char *options[] = {"mode", "0755", "size", "4m", "nr_inodes", "1k", NULL};
+  int root = new_filesystem("tmpfs", options, 0x02 | 0x04);
+  if (root == -1) ambit_launch_fail(launch, AMBIT_STAGE_ROOT, 0);
+  if (syscall(SYS_move_mount, root, "", AT_FDCWD, "/", 0x04) == -1) ambit_launch_fail(launch, AMBIT_STAGE_ROOT, 1);
+
+  /* Masks would take rights away from mount points that other identities must be able to pass through. */
+  umask(0);
+  for (size_t i = 0; i < launch->step_count; i++) {
+    if (carry_out(root, &launch->steps[i], handover) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STEPS, (int)i);
+  }
+  umask(022);
+
+  if (fchdir(root) == -1) ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 0);
+  if (syscall(SYS_pivot_root, ".", ".") == -1) ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 1);
+  /* The old root now lies over the new one; take it away before anything is opened by path again. */
+  if (umount2(".", MNT_DETACH) == -1) ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 2);
+  if (chdir("/") == -1) ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 3);
+  /* Last, because every step above had to write into it. */
+  uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
+  if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, attributes, sizeof attributes) == -1)
+    ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 4);
+  close(root);
+}
