@@ -114,9 +114,13 @@ extension Descriptor {
 
 extension Descriptor {
   /// Makes a folder in this one (`mkdirat(2)`). The mode is exactly this one, whatever the umask says.
+  ///
+  /// This folder may be an app's, which can put a link in the new one's place at once; so the mode is set on what was
+  /// opened without following one, not on the name.
   package func makeDirectory(_ name: String, mode: UInt32) throws(KernelError) {
-    try KernelError.check("mkdirat", name) { unsafe mkdirat(rawValue, name, mode_t(mode)) }
-    try KernelError.check("fchmodat", name) { unsafe fchmodat(rawValue, name, mode_t(mode), 0) }
+    try KernelError.check("mkdirat", name) { unsafe mkdirat(rawValue, name, 0o700) }
+    let made = try Descriptor.open(name, below: self, flags: [.read, .directory, .noFollow])
+    try KernelError.check("fchmod", name) { fchmod(made.rawValue, mode_t(mode)) }
   }
 
   /// Removes a file from this folder (`unlinkat(2)`).
