@@ -92,9 +92,14 @@ package struct AmbitFolders: Equatable, Sendable {
   /// What may be granted, given these folders. Links in their paths are resolved, since documents' paths are.
   package var grantRules: GrantRules {
     func real(_ path: String) -> String {
-      guard let resolved = unsafe realpath(path, nil) else { return path }
-      defer { unsafe free(resolved) }
-      return unsafe String(cString: resolved)
+      if let resolved = unsafe realpath(path, nil) {
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+      }
+      // What is not there yet, as the folder of settings may be, lies where its folder lies.
+      guard let slash = path.lastIndex(of: "/"), path.count > 1 else { return path }
+      let folder = slash == path.startIndex ? "/" : real(String(path[..<slash]))
+      return (folder == "/" ? "" : folder) + path[slash...]
     }
     return GrantRules(home: real(home), own: [data, state, runtime, configuration].map(real))
   }

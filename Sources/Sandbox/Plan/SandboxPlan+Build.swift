@@ -16,6 +16,7 @@ extension SandboxPlan {
       }
     }
     for (name, content) in Self.identityFiles { tree.add(.file("/etc/\(name)", content: content)) }
+
     tree.add(.processes("/proc"))
     for name in SystemLayout.devices {
       tree.add(.bind("/dev/\(name)", from: "/dev/\(name)", isDirectory: false, attributes: [.noSetuid, .noExecute]))
@@ -30,7 +31,7 @@ extension SandboxPlan {
     tree.add(.temporary("/tmp", mode: 0o1777, size: "256m", inodes: "64k", attributes: writable))
     tree.add(.directory("/var"))
     tree.add(.link("/var/tmp", to: "/tmp"))
-    // After the temporary folders, which would otherwise lie over what a policy shows below /tmp.
+    // After the temporary folders, which would cover what is shown in them.
     for path in request.readOnlyPaths where !tree.covers(path) {
       tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
     }
@@ -108,7 +109,12 @@ private struct RootBuilder {
 
   mutating func add(_ entry: SandboxPlan.Entry) {
     makeParents(of: entry.path)
-    if case .directory(let path) = entry { folders.insert(path) }
+    // Something that lies in it may have brought it along.
+    switch entry {
+    case .directory(let path) where !folders.insert(path).inserted: return
+    case .temporary(let path, _, _, _, _): folders.insert(path)
+    default: break
+    }
     entries.append(entry)
   }
 

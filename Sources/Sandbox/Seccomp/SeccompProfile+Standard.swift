@@ -138,14 +138,17 @@ extension SeccompProfile {
     var rules = allow(
       """
       accept accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
-      sendto setsockopt shutdown socketpair
+      sendto setsockopt shutdown
       """)
-    for family in families {
-      rules.append(SeccompRule("socket", .allow, [SeccompCondition(argument: 0, .equal(family))]))
-    }
-    // The rest of the families: every value that differs from the allowed ones in some bit.
-    rules += SeccompProfile.ioctlExcept(families).map {
-      SeccompRule("socket", .fail(EAFNOSUPPORT), $0.conditions.map { SeccompCondition(argument: 0, $0.test) })
+    // socketpair too: the kernel makes both sockets, of any family, before it finds that they cannot be paired.
+    for call in ["socket", "socketpair"] {
+      for family in families {
+        rules.append(SeccompRule(call, .allow, [SeccompCondition(argument: 0, .equal(family))]))
+      }
+      // The rest of the families: every value that differs from the allowed ones in some bit.
+      rules += SeccompProfile.ioctlExcept(families).map {
+        SeccompRule(call, .fail(EAFNOSUPPORT), $0.conditions.map { SeccompCondition(argument: 0, $0.test) })
+      }
     }
     return rules
   }
