@@ -190,10 +190,17 @@ extension LaunchPlan {
     withExtendedLifetime((memory, theirs, self)) {}
     let launched = LaunchedInit(pid: pid, process: Descriptor(owning: rawProcess), control: control)
     if parentMaps {
-      for name in ["uid_map", "gid_map"] {
-        try Namespaces.write("\(insideID) \(outsideID) 1\n", to: "/proc/\(pid)/\(name)")
+      do throws(KernelError) {
+        for name in ["uid_map", "gid_map"] {
+          try Namespaces.write("\(insideID) \(outsideID) 1\n", to: "/proc/\(pid)/\(name)")
+        }
+        try launched.identityMapsWritten()
+      } catch {
+        // Nobody will ever hear of this init again.
+        try? launched.process.signalProcess(SIGKILL)
+        while !launched.reap() { usleep(1000) }
+        throw error
       }
-      try launched.identityMapsWritten()
     }
     return launched
   }

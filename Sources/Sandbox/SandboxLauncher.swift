@@ -39,8 +39,10 @@ package struct SandboxLauncher: Sendable {
     case .directory(let path): return .directory(relative(path))
     case .link(let path, let target): return .symlink(relative(path), to: target)
     case .file(let path, let content): return .file(relative(path), content: content)
-    case .bind(let path, let source, let isDirectory, let attributes):
-      let opened = try Descriptor.open(source, flags: isDirectory ? [.path, .directory] : .path)
+    case .bind(let path, let source, _, let attributes):
+      let opened = try Descriptor.open(source, flags: .path)
+      // What it is now counts, not what the plan took it for: a policy may show a file as well as a folder.
+      let isDirectory = try opened.status().kind == .directory
       let tree = try DetachedTree(cloning: opened, recursive: isDirectory, path: source)
       try tree.restrict(attributes, recursive: isDirectory)
       return .tree(relative(path), tree, isDirectory: isDirectory)

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Kernel
 internal import Policy
 internal import Sandbox
+internal import ScopedAccess
 
 /// What is to be launched, read and checked: nothing has been started yet.
 struct LaunchSpecification {
@@ -47,11 +48,26 @@ struct LaunchSpecification {
     self.arguments = arguments
     capabilities = Capabilities(policy: try Self.load(policy, folders), entitlements: entitlements)
     environment = capabilities.environment(from: launcher)
+    try Self.check(capabilities.readOnlyPaths, policy: capabilities.policyName, folders)
   }
 
   private static func load(_ policy: String, _ folders: AmbitFolders) throws -> Policy {
     let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
     do { return try library.load(policy) } catch { throw Failure("\(error)") }
+  }
+
+  /// What a policy shows read-only has to be there, and must not be what other apps' secrets lie in.
+  private static func check(_ paths: [String], policy: String, _ folders: AmbitFolders) throws {
+    let rules = folders.grantRules
+    for path in paths {
+      guard let found = try? Descriptor.open(path, flags: .path) else {
+        throw Failure("The policy \(policy) shows \(path) read-only, and there is nothing there. Mend the policy.")
+      }
+      // By where it really is: a link may lead there as well.
+      if rules.holdsOwn(found.currentPath ?? path) {
+        throw Failure("The policy \(policy) shows \(path), which holds Ambit's own files. Choose another folder.")
+      }
+    }
   }
 
   /// A program as a shell finds it: with a slash where it is, otherwise on the path.

@@ -14,6 +14,11 @@ package struct GrantRules: Equatable, Sendable {
     self.own = own
   }
 
+  /// Whether a file or folder is one of Ambit's own, or holds them.
+  package func holdsOwn(_ path: String) -> Bool {
+    own.contains { path.isInside($0) || $0.isInside(path) }
+  }
+
   /// Folders of the system that no document lies in.
   private static let system = [
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr",
