@@ -14,6 +14,7 @@ import Testing
     arguments: [
       "/home/user/letter.txt", "/home/user/Documents/letter.txt", "/home/user/.ssh-notes.txt", "/srv/share/plan.txt",
       "/home/user2/letter.txt", "/tmp/letter.txt", "/mnt/usb/letter.txt", "/media/user/stick/letter.txt",
+      "/run/media/user/stick/letter.txt",
       "/usrlocal/letter.txt", "/etcetera", "/home/user/.local/share/ambition/x", "/var/libraries/x",
       "/home/user/etc/passwd",
     ])
@@ -24,7 +25,8 @@ import Testing
   @Test(
     arguments: [
       "/home/user/Documents", "/home/user/.sshx", "/home/user/.configuration", "/home/user2", "/home/user/etc",
-      "/home/user/home/user", "/srv", "/srv/share", "/mnt/usb", "/media/user/stick", "/tmp/scratch", "/var/libx",
+      "/home/user/home/user", "/srv", "/srv/share", "/mnt/usb", "/media/user/stick", "/run/media/user/stick",
+      "/tmp/scratch", "/var/libx",
       "/home/user/.local/share/ambition", "/home/user/.mozillas", "/data",
     ])
   func `a folder in an ordinary place may`(path: String) {

@@ -25,6 +25,9 @@ package struct GrantRules: Equatable, Sendable {
     "/var/lib", "/var/run",
   ]
 
+  /// Where desktops mount what the user plugs in; below a folder of the system, and the user's all the same.
+  private static let removableMedia = "/run/media"
+
   /// Folders below the home folder whose content is a key to more than itself.
   private static let secrets = [".ssh", ".gnupg", ".config", ".local/share/keyrings", ".mozilla", ".aws", ".kube"]
 
@@ -38,7 +41,7 @@ package struct GrantRules: Equatable, Sendable {
       if path.isInside(folder) { return "it belongs to Ambit itself" }
       if kind == .folder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
     }
-    for folder in Self.system {
+    for folder in Self.system where !path.isInside(Self.removableMedia) {
       if path.isInside(folder) { return "it belongs to the system" }
       if kind == .folder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
     }
