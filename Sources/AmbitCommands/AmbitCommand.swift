@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import Broker
+internal import Foundation
 internal import Kernel
 internal import ScopedAccess
 internal import Wire
@@ -33,6 +34,14 @@ package struct AmbitCommand: ParsableCommand {
 
   package init() {}
 
+  /// A relative `AMBIT_HOME` means a folder here, for this process and for the broker that it starts elsewhere.
+  private static func fixHome() {
+    guard let home = ProcessInfo.processInfo.environment["AMBIT_HOME"], !home.isEmpty, !home.hasPrefix("/") else {
+      return
+    }
+    unsafe setenv("AMBIT_HOME", "\(FileManager.default.currentDirectoryPath)/\(home)", 1)
+  }
+
   /// A launch is what people wait for, and looking at every other command first costs as much as the rest of it: `run` is
   /// tried by itself. What does not parse (an error, a question for help) goes the long way and is answered from there.
   private static func parsed() throws -> any ParsableCommand {
@@ -44,6 +53,7 @@ package struct AmbitCommand: ParsableCommand {
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
   package static func launch() -> Never {
     StandardDescriptors.fill()
+    fixHome()
     do {
       var command = try parsed()
       try command.run()

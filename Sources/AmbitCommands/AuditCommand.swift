@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import Audit
+internal import Broker
 internal import Foundation
 internal import Kernel
 internal import Terminal
@@ -16,16 +17,8 @@ package struct AuditCommand: ParsableCommand {
     subcommands: [Log.self], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.
-  package static let defaultPath: @Sendable () -> String = {
-    let environment = ProcessInfo.processInfo.environment
-    func folder(_ name: String) -> String? {
-      // The base directory specification: a path that is not absolute is as if it were not set.
-      guard let path = environment[name], path.hasPrefix("/") else { return nil }
-      return path
-    }
-    if let home = environment["AMBIT_HOME"], !home.isEmpty { return "\(home)/state/audit.sqlite" }
-    let state = folder("XDG_STATE_HOME") ?? "\(folder("HOME") ?? NSHomeDirectory())/.local/state"
-    return "\(state)/ambit/audit.sqlite"
+  static var defaultPath: String {
+    AmbitFolders.current(environment: ProcessInfo.processInfo.environment).auditLog
   }
 
   package init() {}
@@ -114,7 +107,7 @@ extension AuditCommand.Log {
   private static let pause: Int32 = 200
 
   private func list(to output: Output) throws {
-    let path = log ?? AuditCommand.defaultPath()
+    let path = log ?? AuditCommand.defaultPath
     let query = AuditQuery(
       app: app, instance: instance, kind: kind.map(AuditEvent.Kind.init), result: result,
       since: since.flatMap { AuditQuery.moment($0, before: Date()) })
