@@ -28,8 +28,8 @@ package final class Broker {
   var instances: [String: Instance] = [:]
   /// Instances that are over, and whose launcher has not said yet how they ended.
   var ended: [String: Instance] = [:]
-  /// Launches that have been prepared and not yet attached, by the launcher's connection.
-  var prepared: [String: Int] = [:]
+  /// Launches that have been prepared and not yet attached.
+  var prepared: [String: Preparation] = [:]
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
   var pinned: [String: Descriptor] = [:]
   var stopping = false
@@ -113,7 +113,7 @@ package final class Broker {
     switch event {
     case .call(let connection, let call): answer(connection) { try launcher(call, on: connection) }
     case .closed(let connection):
-      prepared = prepared.filter { $0.value != connection.id }
+      prepared = prepared.filter { $0.value.connection != connection.id }
       for instance in instances.values where instance.prompts === connection { userLeft(instance) }
       for instance in ended.values where instance.prompts === connection { recordExit(of: instance, nil) }
     case .broken(_, let reason): record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))

@@ -12,6 +12,13 @@ struct AppDescription {
   let references: Bool
 }
 
+/// A launch whose sandbox is being set up.
+struct Preparation {
+  /// The launcher's connection; when it goes, so does the launch.
+  let connection: Int
+  let hostID: UInt32?
+}
+
 /// One launch of an app: known by the socket that it was given, never by what it says of itself.
 final class Instance {
   let id: String

@@ -46,26 +46,31 @@ extension Broker {
   /// unused, above those of containers and below the sign bit.
   private static let firstHostID = 0x7000_0000
 
+  /// Notes an app, and answers the host id that it runs as, if it has one of its own.
+  private func register(_ bundleIdentifier: String, _ name: String, _ version: String?) throws -> UInt32? {
+    let number = try grants.register(bundleIdentifier: bundleIdentifier, name: name, version: version)
+    return privileged ? UInt32(Self.firstHostID + number) : nil
+  }
+
   private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
     if let fault = BundleIdentifier.check(request.bundleIdentifier) {
       throw LauncherInterface.Failure.failed(
         "the bundle identifier “\(request.bundleIdentifier)” is of no use: \(fault)")
     }
     guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
-    let number = try grants.register(
-      bundleIdentifier: request.bundleIdentifier, name: request.name, version: request.version)
-    let hostID = privileged ? Self.firstHostID + number : -1
+    let hostID = try register(request.bundleIdentifier, request.name, request.version)
     do {
-      try makeContainer(request.bundleIdentifier, hostID: privileged ? UInt32(hostID) : nil)
+      try makeContainer(request.bundleIdentifier, hostID: hostID)
     } catch {
       throw LauncherInterface.Failure.failed(
         "the container \(container(of: request.bundleIdentifier)) cannot be made: \(error)")
     }
     let id = Grant.makeID()
-    prepared[id] = connection.id
+    prepared[id] = Preparation(connection: connection.id, hostID: hostID)
     return Answer(
       LauncherInterface.PrepareReply(
-        instance: id, container: container(of: request.bundleIdentifier), hostID: hostID,
+        instance: id, container: container(of: request.bundleIdentifier),
+        hostID: hostID.map { Int($0) } ?? -1,
         namespaces: namespaces.count
       ).json, descriptors: namespaces)
   }
@@ -91,15 +96,17 @@ extension Broker {
     guard descriptors.count == 4 else {
       throw LauncherInterface.Failure.failed("an instance comes with 4 descriptors, not with \(descriptors.count)")
     }
-    guard request.resume || prepared[request.instance] != nil, instances[request.instance] == nil else {
+    let preparation = prepared[request.instance]
+    guard request.resume || preparation != nil, instances[request.instance] == nil else {
       throw LauncherInterface.Failure.unknownInstance(request.instance)
     }
     if let fault = BundleIdentifier.check(request.bundleIdentifier) { throw LauncherInterface.Failure.failed(fault) }
     guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
 
-    let number = try grants.register(
-      bundleIdentifier: request.bundleIdentifier, name: request.name, version: nil)
-    let hostID = privileged ? UInt32(Self.firstHostID + number) : nil
+    let hostID =
+      if let preparation { preparation.hostID } else {
+        try register(request.bundleIdentifier, request.name, nil)
+      }
     let app = AppDescription(
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
       scopeLimit: request.scopeLimit, references: request.references)
