@@ -81,7 +81,7 @@ package final class Broker {
       try Poll.wait(&entries, timeout: waits.min())
 
       let after = Clock.monotonic()
-      while try signals.next() != nil { stopping = true }
+      if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
       // The user's side first: a launcher's answer is then known before what its app does next.
       for event in user.process(entries[userRange], now: after) { handleUser(event) }
       for each in served {
