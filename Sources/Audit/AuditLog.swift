@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Synchronization
 
 /// The broker's log: entries are added at its end and never changed or taken out.
 ///
@@ -28,7 +29,8 @@ package final class AuditLog: Sendable {
   @discardableResult
   package func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 {
     do {
-      return try queue.writeWithoutTransaction { db in
+      if events.count == 1, let number = try appendAtKnownEnd(events[0]) { return number }
+      let end = try queue.writeWithoutTransaction { db in
         var last: Int64 = 0
         try db.inTransaction(.immediate) {
           last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(sequence) FROM event")) ?? 0
@@ -42,8 +44,32 @@ package final class AuditLog: Sendable {
         }
         return last
       }
+      knownEnd.withLock { $0 = end }
+      return end
     } catch {
       throw AuditLogError(error, file: path)
     }
+  }
+
+  /// The number of the last entry, as this process knows it.
+  private let knownEnd = Mutex<Int64?>(nil)
+
+  /// Adds one event as a single statement, which is a transaction by itself: nothing to begin, to ask and to commit.
+  ///
+  /// - Returns: `nil` if the end is not known, or if another process has written since: the log accepts no number but
+  ///   the next.
+  private func appendAtKnownEnd(_ event: AuditEvent) throws -> Int64? {
+    guard let end = knownEnd.withLock({ $0 }) else { return nil }
+    do {
+      try queue.writeWithoutTransaction { db in
+        let values: [(any DatabaseValueConvertible)?] = EventRow.values(event, sequence: end + 1)
+        try db.cachedStatement(sql: EventRow.insert).execute(arguments: StatementArguments(values))
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+      knownEnd.withLock { $0 = nil }
+      return nil
+    }
+    knownEnd.withLock { $0 = end + 1 }
+    return end + 1
   }
 }
