@@ -28,7 +28,6 @@ package enum SeccompAction: Hashable, Sendable {
 package struct SeccompCondition: Hashable, Sendable {
   package enum Test: Hashable, Sendable {
     case equal(UInt32)
-    case notEqual(UInt32)
     /// The bits of the mask have this value.
     case masked(mask: UInt32, value: UInt32)
   }
@@ -45,9 +44,6 @@ package struct SeccompCondition: Hashable, Sendable {
     switch test {
     case .equal(let value):
       scmp_arg_cmp(arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: 0xffff_ffff, datum_b: UInt64(value))
-    case .notEqual(let value):
-      // libseccomp has no masked "not equal"; a filter says it as: fail when equal, in a rule before.
-      scmp_arg_cmp(arg: argument, op: SCMP_CMP_NE, datum_a: UInt64(value), datum_b: 0)
     case .masked(let mask, let value):
       scmp_arg_cmp(arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: UInt64(mask), datum_b: UInt64(value))
     }

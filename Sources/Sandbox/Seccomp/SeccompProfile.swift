@@ -46,7 +46,6 @@ extension SeccompCondition {
     let test =
       switch test {
       case .equal(let value): " = " + String(value)
-      case .notEqual(let value): " != " + String(value)
       case .masked(let mask, let value): " & " + String(mask) + " = " + String(value)
       }
     return " " + String(argument) + test
