@@ -23,6 +23,20 @@ enum BrokerConnection {
     }
   }
 
+  /// The running instances; none, if no broker is running. A broker that is leaving at this moment may hang up: then the
+  /// next one is asked, which takes its apps over.
+  static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
+    for attempt in 1... {
+      guard let client = try existing(folders) else { return [] }
+      do {
+        return try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters).instances
+      } catch WireError.closed where attempt < 20 {
+        usleep(50_000)
+      }
+    }
+    return []
+  }
+
   /// Connects, and starts a broker if none is running.
   static func connect(_ folders: AmbitFolders) throws -> WireClient {
     if let client = try existing(folders) { return client }

@@ -14,11 +14,7 @@ struct PsCommand: ParsableCommand {
 
   func run() throws {
     let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
-    var instances: [LauncherInterface.Instance] = []
-    if let client = try BrokerConnection.existing(folders) {
-      instances = try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters)
-        .instances
-    }
+    var instances = try BrokerConnection.instances(folders)
     instances.sort { $0.started < $1.started }
     switch format {
     case .json: print(LauncherInterface.InstancesReply(instances: instances).json.text)

@@ -3,6 +3,10 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// Starting and stopping security scopes (`io.ambit.Access`).
 extension Broker {
   func access(_ call: CheckedCall, for instance: Instance) throws -> Answer {
@@ -100,7 +104,7 @@ extension Broker {
         instance.ledger = ledger
         record(event(.start, .failed, instance, grant: grant, reason: "\(error)"))
         if error is ErrorReply { throw error }
-        throw AccessInterface.Failure.unavailable("\(error)")
+        throw AccessInterface.Failure.unavailable("\(name) cannot be shown; the broker's log says why")
       }
       return AccessInterface.StartReply(path: path, count: 1)
     }
@@ -118,17 +122,22 @@ extension Broker {
       try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, count))])
       return count
     case .last:
-      hide(id, instance)
+      do { try hide(id, instance) } catch {
+        // The app would go on using what the books say it no longer has. Nothing weaker than ending it is safe.
+        record(event(.stop, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
+        try? instance.process.signalProcess(SIGKILL)
+        throw AccessInterface.Failure.unavailable("the document cannot be taken away")
+      }
       try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, 0))])
       return 0
     }
   }
 
-  /// Takes a document away. The app's mount namespace may be gone already, and with it what was mounted there.
-  func hide(_ grant: String, _ instance: Instance) {
+  /// Takes a document away.
+  func hide(_ grant: String, _ instance: Instance) throws(KernelError) {
     instance.shown[grant] = nil
     guard let exposure = instance.exposed[grant] else { return }
-    try? instance.mounts.hide(grant: grant, name: exposure.name)
+    try instance.mounts.hide(grant: grant, name: exposure.name)
   }
 
   /// Finds the document of a grant, and notes where it was found.

@@ -111,7 +111,10 @@ package final class Broker {
 
   private func handleUser(_ event: WireEndpoint.Event) {
     switch event {
-    case .call(let connection, let call): answer(connection) { try launcher(call, on: connection) }
+    case .call(let connection, let call):
+      answer(connection, failure: { LauncherInterface.Failure.failed("\($0)") }) {
+        try launcher(call, on: connection)
+      }
     case .closed(let connection):
       prepared = prepared.filter { $0.value.connection != connection.id }
       for instance in instances.values where instance.prompts === connection { userLeft(instance) }
@@ -124,7 +127,12 @@ package final class Broker {
   private func handle(_ happened: WireEndpoint.Event, of instance: Instance) {
     switch happened {
     case .call(let connection, let call):
-      answer(connection) {
+      // An app is not told why: reasons name the user's folders. The user finds them in the log.
+      let failed: (any Error) -> ErrorReply = { error in
+        self.record(self.event(.refuse, .failed, instance, reason: "\(call.interface).\(call.member): \(error)"))
+        return AccessInterface.Failure.unavailable("the broker could not do this; its log says why")
+      }
+      answer(connection, failure: failed) {
         switch call.interface {
         case PickerInterface.name: try pick(call, on: connection, for: instance)
         case AccessInterface.name: try access(call, for: instance)
@@ -142,7 +150,11 @@ package final class Broker {
 
   /// Runs a service and sends what it answers; `nil` is an answer that comes later. Whatever goes wrong becomes an
   /// answer: nothing that an app sends may end the broker.
-  private func answer(_ connection: WireConnection, _ body: () throws -> Answer?) {
+  ///
+  /// - Parameter failure: how an error that no interface knows is told to this caller.
+  private func answer(
+    _ connection: WireConnection, failure: (any Error) -> ErrorReply, _ body: () throws -> Answer?
+  ) {
     do {
       if let answer = try body() { connection.send(Reply(answer.parameters), descriptors: answer.descriptors) }
     } catch let error as ErrorReply {
@@ -150,7 +162,7 @@ package final class Broker {
     } catch let error as FieldError {
       connection.send(Reply(.invalidParameter(error.field)))
     } catch {
-      connection.send(Reply(LauncherInterface.Failure.failed("\(error)")))
+      connection.send(Reply(failure(error)))
     }
   }
 

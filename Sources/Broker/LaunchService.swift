@@ -63,7 +63,8 @@ extension Broker {
       try makeContainer(request.bundleIdentifier, hostID: hostID)
     } catch {
       throw LauncherInterface.Failure.failed(
-        "the container \(container(of: request.bundleIdentifier)) cannot be made: \(error)")
+        "the container \(container(of: request.bundleIdentifier)) cannot be made: \(error). "
+          + "If the app has put something else in the place of one of its folders, remove that.")
     }
     let id = Grant.makeID()
     prepared[id] = Preparation(connection: connection.id, hostID: hostID)
@@ -169,7 +170,8 @@ extension Broker {
   private func endScopes(of instance: Instance, reason: String) -> [AuditEvent] {
     instance.ledger.holders.map { holder in
       let grant = (try? grants.grant(holder.grant)) ?? nil
-      hide(holder.grant, instance)
+      // The app's mount namespace may be gone already, and with it what was mounted there.
+      try? hide(holder.grant, instance)
       instance.ledger.end(holder.grant)
       return event(
         .scopeEnded, .allowed, instance, grant: grant, reason: reason, detail: ["count": "\(holder.count)"])

@@ -311,7 +311,7 @@ final class AppSession {
   private func finish(_ broker: WireClient, _ sandbox: LaunchedInit) throws {
     guard let report else { return }
     let ended = LauncherInterface.EndedCall(
-      instance: instance, status: Int(report.status), signal: Int(report.signal))
+      instance: instance, status: Int(outcome ?? report.status), signal: Int(report.signal))
     if (try? broker.call(LauncherInterface.ended, ended.json)) == nil {
       _ = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ended.json)
     }
