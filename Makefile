@@ -37,6 +37,7 @@ deps-test:
 
 build: deps ## Build ambit, ambitctl and the demo apps (release)
 	$(SWIFT) build -c release --product ambit
+	$(SWIFT) build -c release --product ambit-tools
 	$(SWIFT) build -c release --product ambitctl
 	$(SWIFT) build -c release --product TextEdit
 
@@ -61,7 +62,7 @@ bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch scope gra
 
 docs: build ## Write the manual pages to .build/man
 	@mkdir -p .build/man
-	$(release)/ambit --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambit.1
+	$(release)/ambit-tools --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambit.1
 	$(release)/ambitctl --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambitctl.1
 
 install: ## Install under PREFIX (default /usr/local); DESTDIR is put before it

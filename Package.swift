@@ -27,6 +27,10 @@ let selfContained: [LinkerSetting] = [
   .linkedLibrary("swiftSynchronization"),
 ]
 
+/// The launcher carries everything with it, libc included: loading and binding libraries would be the larger part of a
+/// launch. It uses nothing that a static libc cannot do (no name service, no plug-ins).
+let standalone: [LinkerSetting] = [.unsafeFlags(["-static-executable"])]
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -37,6 +41,7 @@ let package = Package(
   name: "ambit",
   products: [
     .executable(name: "ambit", targets: ["ambit"]),
+    .executable(name: "ambit-tools", targets: ["ambit-tools"]),
     .executable(name: "ambitctl", targets: ["ambitctl"]),
     .executable(name: "TextEdit", targets: ["TextEdit"]),
     .library(name: "AmbitKit", targets: ["AmbitKit"]),
@@ -54,30 +59,39 @@ let package = Package(
       // Not as flags: a package with those in a library could not be used by version.
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-    .target(name: "Kernel", dependencies: ["CLinux", "CSeccomp", system], swiftSettings: strict),
+    .target(name: "Kernel", dependencies: ["CLinux", system], swiftSettings: strict),
+    .target(name: "Folders", dependencies: ["Kernel", system], swiftSettings: strict),
+    .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", crypto, system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "AppModel", swiftSettings: strict),
     .target(name: "Policy", dependencies: ["AppModel", tomlKit], swiftSettings: strict),
-    .target(name: "Sandbox", dependencies: ["Kernel", "Policy", "AppModel", crypto], swiftSettings: strict),
+    .target(name: "Sandbox", dependencies: ["Kernel"], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
-    .target(name: "ScopedAccess", dependencies: ["Kernel", crypto, grdb, system], swiftSettings: strict),
+    .target(name: "ScopedAccess", dependencies: ["Kernel", "Folders", crypto, grdb, system], swiftSettings: strict),
     .target(name: "Audit", dependencies: [grdb], swiftSettings: strict),
     .target(
       name: "Broker",
-      dependencies: ["Kernel", "Policy", "Wire", "ScopedAccess", "Audit", "AppModel", system],
+      dependencies: [
+        "Kernel", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
+      ],
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
+    .target(
+      name: "Launcher",
+      dependencies: ["Kernel", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system], swiftSettings: strict),
     .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
-        "Kernel", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit", "Broker",
-        "PickerUI", "Scenario", argumentParser, tomlKit, system,
+        "Kernel", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit",
+        "Broker", "PickerUI", "Launcher", "Scenario", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
-      name: "ambit", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
+      name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
+    .executableTarget(
+      name: "ambit-tools", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
     .executableTarget(
       name: "ambitctl", dependencies: ["AmbitKit", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),
@@ -94,15 +108,19 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
     .testTarget(name: "AppModelTests", dependencies: ["AppModel"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
-    .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "SandboxTests", dependencies: ["Sandbox", "Policy", "Seccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ScopedAccessTests", dependencies: ["ScopedAccess", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
-    .testTarget(name: "BrokerTests", dependencies: ["Broker", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "Launcher", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),
   ]

@@ -10,7 +10,8 @@ manual=.build/man
 
 if [ "$1" = --remove ]; then
   prefix=$2
-  rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl"
+  rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl" "$prefix/libexec/ambit/ambit-tools"
+  rmdir "$prefix/libexec/ambit" 2>/dev/null || true
   rm -f "$prefix/share/man/man1/ambit.1" "$prefix/share/man/man1/ambitctl.1"
   rm -rf "$prefix/share/ambit/policies"
   rmdir "$prefix/share/ambit" 2>/dev/null || true
@@ -29,8 +30,10 @@ else
   ${MAKE:-make} docs
 fi
 
-install -d "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/ambit/policies"
+install -d "$prefix/bin" "$prefix/libexec/ambit" "$prefix/share/man/man1" "$prefix/share/ambit/policies"
 install -m 755 $release/ambit $release/ambitctl "$prefix/bin/"
+# What ambit becomes for everything but a launch; nobody types its name.
+install -m 755 $release/ambit-tools "$prefix/libexec/ambit/"
 install -m 644 $manual/*.1 "$prefix/share/man/man1/"
 if [ -d Policies ]; then
   # Policies may be sorted into folders.

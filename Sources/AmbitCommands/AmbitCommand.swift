@@ -1,8 +1,7 @@
 package import ArgumentParser
-internal import Broker
-internal import Foundation
+internal import Folders
 internal import Kernel
-internal import ScopedAccess
+internal import Launcher
 internal import Wire
 
 #if canImport(Glibc)
@@ -27,35 +26,19 @@ package struct AmbitCommand: ParsableCommand {
         ambit audit log                  everything that was granted, used and refused
         ambit doctor                     what this machine offers, and how to mend what is missing
       """,
-    version: Broker.version,
+    version: AmbitVersion.current,
     subcommands: [
       RunCommand.self, PsCommand.self, AuditCommand.self, DoctorCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ])
 
   package init() {}
 
-  /// A relative `AMBIT_HOME` means a folder here, for this process and for the broker that it starts elsewhere.
-  private static func fixHome() {
-    guard let home = ProcessInfo.processInfo.environment["AMBIT_HOME"], !home.isEmpty, !home.hasPrefix("/") else {
-      return
-    }
-    unsafe setenv("AMBIT_HOME", "\(FileManager.default.currentDirectoryPath)/\(home)", 1)
-  }
-
-  /// A launch is what people wait for, and looking at every other command first costs as much as the rest of it: `run` is
-  /// tried by itself. What does not parse (an error, a question for help) goes the long way and is answered from there.
-  private static func parsed() throws -> any ParsableCommand {
-    let words = CommandLine.arguments.dropFirst()
-    if words.first == "run", let command = try? RunCommand.parse(Array(words.dropFirst())) { return command }
-    return try parseAsRoot()
-  }
-
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
   package static func launch() -> Never {
     StandardDescriptors.fill()
-    fixHome()
+    AmbitLauncher.fixHome()
     do {
-      var command = try parsed()
+      var command = try parseAsRoot()
       try command.run()
       exit()
     } catch let failure as Failure {

@@ -1,8 +1,10 @@
 package import ArgumentParser
 internal import Audit
 internal import Broker
+internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Launcher
 internal import Terminal
 
 #if canImport(Glibc)

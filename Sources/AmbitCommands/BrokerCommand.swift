@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import Broker
+internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Launcher
 internal import Wire
 
 /// `ambit broker`: the service behind the other commands. It is started on demand and leaves when idle.

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import Broker
+internal import Folders
 internal import Foundation
+internal import Launcher
 internal import Terminal
 internal import Wire
 

@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Kernel
 internal import ScopedAccess
 internal import Wire
@@ -166,7 +167,7 @@ extension Broker {
   }
 }
 
-extension ScopedAccess.DocumentKind {
+extension Folders.DocumentKind {
   var message: Wire.DocumentKind { self == .file ? .file : .folder }
   init(_ message: Wire.DocumentKind) { self = message == .file ? .file : .folder }
 }

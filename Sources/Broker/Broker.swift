@@ -1,4 +1,5 @@
 internal import Audit
+package import Folders
 internal import Foundation
 package import Kernel
 internal import ScopedAccess
@@ -17,6 +18,7 @@ package final class Broker {
   let log: AuditLog
   let key: SealingKey
   let finder = DocumentFinder()
+  let filters: FilterStore
   /// The broker's own mount namespace, to come back to.
   let home: Descriptor
   /// Where apps' sandboxes are made: the broker's own user and mount namespace, if it has them.
@@ -35,8 +37,6 @@ package final class Broker {
   var stopping = false
   private var idleSince: Int64?
 
-  /// Ambit's version.
-  package static let version = "0.1.0"
   static let pinLimit = 512
 
   package init(
@@ -52,6 +52,7 @@ package final class Broker {
     rules = folders.grantRules
     grants = try GrantStore(path: folders.grants)
     log = try AuditLog(path: folders.auditLog)
+    filters = FilterStore(folder: folders.filters)
     key = try SealingKey.load(from: folders.sealingKey)
     user = WireEndpoint(
       listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,
@@ -59,7 +60,7 @@ package final class Broker {
     try log.append([AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)])
   }
 
-  static let info = ServiceInfo(version: version, url: "https://github.com/ambit-sandbox/ambit")
+  static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")
 
   // MARK: The loop
 

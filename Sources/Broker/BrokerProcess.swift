@@ -1,3 +1,4 @@
+package import Folders
 internal import Foundation
 package import Kernel
 internal import ScopedAccess

@@ -1,7 +1,9 @@
 internal import AppModel
 internal import Audit
+internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Policy
 internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
@@ -53,27 +55,25 @@ extension Broker {
   }
 
   private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
-    if let fault = BundleIdentifier.check(request.bundleIdentifier) {
-      throw LauncherInterface.Failure.failed(
-        "the bundle identifier “\(request.bundleIdentifier)” is of no use: \(fault)")
-    }
-    guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
-    let hostID = try register(request.bundleIdentifier, request.name, request.version)
+    let identifier = try identifier(of: request)
+    let capabilities = try capabilities(for: request)
+    let name = request.manifest?.name ?? request.program.split(separator: "/").last.map(String.init) ?? identifier
+    let filter = try filters.filter(network: capabilities.network == .host)
+    let hostID = try register(identifier, name, request.manifest?.version)
     do {
-      try makeContainer(request.bundleIdentifier, hostID: hostID)
+      try makeContainer(identifier, hostID: hostID)
     } catch {
       throw LauncherInterface.Failure.failed(
-        "the container \(container(of: request.bundleIdentifier)) cannot be made: \(error). "
+        "the container \(container(of: identifier)) cannot be made: \(error). "
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
     let id = Grant.makeID()
     prepared[id] = Preparation(connection: connection.id, hostID: hostID)
     return Answer(
       LauncherInterface.PrepareReply(
-        instance: id, container: container(of: request.bundleIdentifier),
-        hostID: hostID.map { Int($0) } ?? -1,
-        namespaces: namespaces.count
-      ).json, descriptors: namespaces)
+        instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
+        hostID: hostID.map { Int($0) } ?? -1, capabilities: .init(capabilities, variables: request.variables)
+      ).json, descriptors: [filter] + namespaces)
   }
 
   /// The container's own folders. The app may have replaced any of them by something else: what is not a folder is

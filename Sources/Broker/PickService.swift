@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess

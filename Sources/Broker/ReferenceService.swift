@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Kernel
 internal import ScopedAccess
 internal import SystemPackage

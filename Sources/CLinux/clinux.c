@@ -199,7 +199,13 @@ int ambit_rename_new(int directory, const char *name, const char *to) {
   return answer(renameat2(directory, name, directory, to, RENAME_NOREPLACE));
 }
 
-int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC)); }
+int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
+
+char **ambit_environment(void) { return environ; }
+
+int ambit_seal(int file) {
+  return answer(fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+}
 
 void ambit_set_fs_identity(uint32_t uid, uint32_t gid) {
   setfsgid(gid);

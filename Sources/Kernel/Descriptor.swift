@@ -24,4 +24,11 @@ package final class Descriptor: Sendable {
     Descriptor(
       owning: try KernelError.check("fcntl", "F_DUPFD_CLOEXEC, \(rawValue)") { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) })
   }
+
+  /// The number of a further descriptor for the same file, which the program that this process becomes will have too.
+  ///
+  /// It belongs to nobody here: for the moment before ``ThisProcess/become(_:_:)``.
+  package func inheritable() throws(KernelError) -> Int32 {
+    try KernelError.check("fcntl", "F_DUPFD, \(rawValue)") { fcntl(rawValue, F_DUPFD, 3) }
+  }
 }

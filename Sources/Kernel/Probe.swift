@@ -1,5 +1,4 @@
 internal import CLinux
-internal import CSeccomp
 internal import SystemPackage
 
 /// What the running kernel answered when one of its features was tried.
@@ -111,12 +110,6 @@ package enum Probe {
   package static func fileSystem(of path: String) -> Int? {
     let magic = unsafe cprobe_filesystem(path)
     return magic < 0 ? nil : Int(magic)
-  }
-
-  /// The version of libseccomp that this program is linked with, for example `2.5.4`.
-  package static func libseccompVersion() -> String {
-    guard let version = unsafe seccomp_version() else { return "unknown" }
-    return unsafe "\(version.pointee.major).\(version.pointee.minor).\(version.pointee.micro)"
   }
 
   private static func action(_ name: String, _ value: UInt32) -> Support {

@@ -1,4 +1,6 @@
-import Foundation
+// Canonical decomposition is in the standard library, for Foundation, and not yet public there. Taking it from Foundation would
+// make the launcher, which has the picker in it, twice as large and half as fast to start.
+@_spi(_Unicode) internal import Swift
 
 /// A file's name as the kernel has it: bytes, nearly always UTF-8.
 struct FileName: Sendable, Hashable {
@@ -61,7 +63,7 @@ enum Folding {
     if bytes.allSatisfy({ $0 < 0x80 }) {
       return bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
-    return Array(text.lowercased().decomposedStringWithCanonicalMapping.utf8)
+    return Array(String(String.UnicodeScalarView(text.lowercased()._nfd)).utf8)
   }
 
   /// A text whose order is that of the folded name with its numbers by value (2 before 10): each run of digits,

@@ -1,5 +1,4 @@
-import Foundation
-import Kernel
+internal import Kernel
 
 /// One run of the terminal picker: carries the model's effects out and draws it.
 struct PickerSession {
@@ -73,7 +72,7 @@ struct PickerSession {
     for index in model.wantedDetails {
       model.learn(folder.details(of: model.entries[index]), at: index)
     }
-    let lines = Screen.lines(model, layout, now: Int64(Date().timeIntervalSince1970), home: home)
+    let lines = Screen.lines(model, layout, now: Clock.realtime() / 1_000_000_000, home: home)
       .map { $0.encoded(colours: colours) }
     var output = ""
     if now != size {

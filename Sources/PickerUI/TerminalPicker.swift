@@ -1,6 +1,8 @@
-import Foundation
-import Glibc
-import Kernel
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
 
 /// The document picker on the user's terminal. Trusted: it runs outside every sandbox, and the app that asks sees
 /// neither what is shown nor what is typed.
@@ -24,7 +26,7 @@ package struct TerminalPicker: Sendable {
   ///   - environment: `HOME`, `NO_COLOR` and `TERM` are looked at.
   package init(
     input: Int32, output: Int32, settling: Duration = .milliseconds(300),
-    environment: [String: String] = ProcessInfo.processInfo.environment
+    environment: [String: String] = ThisProcess.environment
   ) {
     self.input = input
     self.output = output

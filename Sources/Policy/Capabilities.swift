@@ -66,15 +66,11 @@ package struct Capabilities: Equatable, Sendable, Codable {
     policyName = policy.name
   }
 
-  /// The environment that an app gets from the launcher's, before what the sandbox itself sets (`HOME`, `TMPDIR`,
-  /// `AMBIT_ADDRESS`…).
+  /// Whether a variable of the launcher's environment reaches the app, unless ``environmentSet`` or the sandbox itself
+  /// (`HOME`, `TMPDIR`, `AMBIT_ADDRESS`…) sets it.
   ///
   /// Variables that a policy may not name are not passed either, whatever pattern they match.
-  package func environment(from launcher: [String: String]) -> [String: String] {
-    var result = launcher.filter { name, _ in
-      EnvironmentName.check(name) == nil && environmentPass.contains { EnvironmentName.matches($0, name) }
-    }
-    for (name, value) in environmentSet { result[name] = value }
-    return result
+  package func passes(_ name: String) -> Bool {
+    EnvironmentName.check(name) == nil && environmentPass.contains { EnvironmentName.matches($0, name) }
   }
 }

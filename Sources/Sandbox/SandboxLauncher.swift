@@ -5,22 +5,20 @@ package import Kernel
 #endif
 
 /// Carries plans out.
-package struct SandboxLauncher: Sendable {
-  private let cache: SeccompCache
-
-  package init(cache: SeccompCache) { self.cache = cache }
-
+package enum SandboxLauncher {
   /// Opens everything that a plan shows, and starts the sandbox's init. The app itself waits for ``LaunchedInit/go()``.
   ///
   /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
   /// - Parameter standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
-  package func start(_ plan: SandboxPlan, standardStreams: [Descriptor?]) throws(KernelError) -> LaunchedInit {
+  package static func start(
+    _ plan: SandboxPlan, filter: SeccompProgram, standardStreams: [Descriptor?]
+  ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
     steps.reserveCapacity(plan.root.count)
-    for entry in plan.root { steps.append(try Self.step(entry)) }
+    for entry in plan.root { steps.append(try step(entry)) }
 
     var limits: [(resource: Int32, soft: UInt64, hard: UInt64)] = []
-    for limit in plan.limits { limits.append(Self.lower(limit)) }
+    for limit in plan.limits { limits.append(lower(limit)) }
 
     return try LaunchPlan(
       namespaces: plan.namespaces, insideID: plan.insideID, outsideID: plan.hostID ?? getuid(),
@@ -28,7 +26,7 @@ package struct SandboxLauncher: Sendable {
       standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: try cache.program(for: plan.seccomp)
+      filter: filter
     ).start()
   }
 

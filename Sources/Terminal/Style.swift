@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Kernel
 
 #if canImport(Glibc)
   internal import Glibc
@@ -31,7 +31,7 @@ package struct Style: Equatable, Sendable {
   }
 
   /// The style for what is written to a descriptor.
-  package init(for descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+  package init(for descriptor: Int32, environment: [String: String] = ThisProcess.environment) {
     self.init(isEnabled: Style.isWanted(environment: environment, isTerminal: isatty(descriptor) == 1))
   }
 

@@ -1,3 +1,3 @@
-import AmbitCommands
+import Launcher
 
-AmbitCommand.launch()
+AmbitLauncher.main()

@@ -1,9 +1,11 @@
 import Foundation
 import Kernel
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Sandbox
+@testable import Seccomp
 
 /// The filter as the kernel runs it: a program in a real sandbox makes the calls and says what came back.
 @Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `The standard filter in a sandbox` {
@@ -74,14 +76,13 @@ import Testing
 
   /// What each call said, by its name.
   private func answers(network: Bool = false, filter: SeccompProfile? = nil) throws -> [String: String] {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let request = SandboxRequest(
       program: .file(path: "/usr/bin/python3"), arguments: ["-I", "-c", Self.script],
       bundleIdentifier: "io.ambit.tests",
       container: try folder.folder("container"), network: network, hostID: hostID)
-    var plan = SandboxPlan(request, on: .current())
-    if let filter { plan.seccomp = filter }
-    let outcome = try run(plan)
+    let outcome = try run(
+      SandboxPlan(request, on: .current()), under: filter ?? .standard(network: network))
     #expect(outcome.failure == nil)
     #expect(outcome.status == 0, "\(outcome.output)")
     var answers: [String: String] = [:]
@@ -174,9 +175,9 @@ import Testing
 
 @Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `A planned sandbox` {
   private func sandbox(
-    _ script: String, _ change: (inout SandboxRequest, Folder) throws -> Void = { _, _ in }
-  ) throws -> (outcome: Outcome, folder: Folder) {
-    let folder = try Folder()
+    _ script: String, _ change: (inout SandboxRequest, TemporaryFolder) throws -> Void = { _, _ in }
+  ) throws -> (outcome: Outcome, folder: TemporaryFolder) {
+    let folder = try TemporaryFolder()
     var request = SandboxRequest(
       program: .file(path: "/bin/sh"), arguments: ["-c", script], bundleIdentifier: "io.ambit.tests",
       container: try folder.folder("container"), hostID: hostID)
@@ -260,7 +261,7 @@ import Testing
   }
 
   @Test func `what is to be shown and is not there is an error that names it`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let request = SandboxRequest(
       program: .file(path: "/bin/true"), bundleIdentifier: "io.ambit.tests", container: "\(folder.path)/missing",
       hostID: hostID)

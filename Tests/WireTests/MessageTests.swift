@@ -21,6 +21,11 @@ import Testing
     let instance = L.Instance(
       instance: "i", bundleIdentifier: "b", name: "n", pid: 9, policy: "p", started: "s", used: 1, limit: 8,
       scopes: [scope])
+    let manifest = L.Manifest(
+      identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false)
+    let capabilities = L.Capabilities(
+      policy: "teach", scopeLimit: 8, references: true, readOnlyPaths: ["/srv"], variables: ["LANG"],
+      environment: ["EDITOR": "vi"], network: false, execute: true, processes: 64, openFiles: nil, fileSize: 1)
     return [
       (P.pick + "(", pick), (P.pick + "(", P.PickCall()), (P.pick + ")", P.PickReply(documents: [document])),
       (A.start + "(", A.StartCall(scope: "s", caller: "c")), (A.start + "(", A.StartCall(scope: "s")),
@@ -34,11 +39,15 @@ import Testing
       (B.resolveReference + "(", B.ResolveReferenceCall(reference: "AA==")), (B.resolveReference + ")", resolved),
       (
         L.prepare + "(",
-        L.PrepareCall(
-          bundleIdentifier: "org.example.Edit", name: "Edit", version: "1", executable: "/e", policy: "teach",
-          scopeLimit: 8, references: true)
+        L.PrepareCall(program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"])
       ),
-      (L.prepare + ")", L.PrepareReply(instance: "i", container: "/c", hostID: -1, namespaces: 0)),
+      (L.prepare + "(", L.PrepareCall(program: "/e", manifest: nil, container: nil, policy: "teach", variables: [])),
+      (
+        L.prepare + ")",
+        L.PrepareReply(
+          instance: "i", bundleIdentifier: "org.example.Edit", name: "Edit", container: "/c", hostID: -1,
+          capabilities: capabilities)
+      ),
       (
         L.attach + "(",
         L.AttachCall(

@@ -1,6 +1,8 @@
 internal import Broker
+internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Seccomp
 
 #if canImport(Glibc)
   internal import Glibc
@@ -35,7 +37,7 @@ extension Facts {
     facts.seccompNotify = Probe.seccompNotify()
     facts.seccompListener = Probe.seccompListener()
     facts.seccompSyncWakeUp = Probe.seccompSyncWakeUp()
-    facts.libseccomp = Probe.libseccompVersion()
+    facts.libseccomp = SeccompProgram.compilerVersion
     facts.landlock = Probe.landlock()
 
     facts.openat2 = Probe.openat2()

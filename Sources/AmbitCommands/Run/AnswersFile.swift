@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Launcher
 internal import PickerUI
 internal import Policy
 

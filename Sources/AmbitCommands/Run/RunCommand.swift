@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Broker
-internal import Foundation
+internal import Folders
 internal import Kernel
+internal import Launcher
 internal import PickerUI
 internal import Policy
 
@@ -51,25 +51,25 @@ struct RunCommand: ParsableCommand {
     if answers != nil, !pick.isEmpty { throw ValidationError("Use either --pick or --answers.") }
   }
 
+  /// Reads what the launcher cannot (a bundle, a script of answers, words that are not plain) and becomes the launcher.
   func run() throws {
-    let environment = ProcessInfo.processInfo.environment
-    let folders = AmbitFolders.current(environment: environment)
-    let specification: LaunchSpecification
-    let answers: ScriptedPicker?
+    let request: LaunchRequest
     do {
-      specification = try LaunchSpecification(
-        app: app, arguments: arguments, policy: policy, container: container, folders: folders,
-        environment: environment)
-      answers = try scriptedAnswers()
+      request = try LaunchRequest(
+        app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
+        path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")
     }
-    throw ExitCode(try AppSession(specification, folders: folders, answers: answers, environment: environment).run())
+    guard let launcher = Programs.ambit.path else {
+      throw Failure("\(Programs.ambit.rawValue) is not where this program is; install Ambit again, whole.")
+    }
+    throw Failure("\(try AmbitLauncher.become(launcher, request, app: app))")
   }
 
   /// `nil`: the user answers.
-  private func scriptedAnswers() throws -> ScriptedPicker? {
-    if let answers { return ScriptedPicker(answers: try AnswersFile.read(answers)) }
-    return pick.isEmpty ? nil : ScriptedPicker(picks: pick.map { [$0] })
+  private func scriptedAnswers() throws -> [ScriptedPicker.Answer]? {
+    if let answers { return try AnswersFile.read(answers) }
+    return pick.isEmpty ? nil : pick.map { .pick([$0]) }
   }
 }

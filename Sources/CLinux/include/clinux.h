@@ -61,8 +61,12 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
 /* renameat2(2) within one folder, with RENAME_NOREPLACE. */
 int ambit_rename_new(int directory, const char *name, const char *to);
 
-/* memfd_create(2). */
+/* memfd_create(2), and fcntl(2) F_ADD_SEALS: nobody changes the file from then on. */
 int ambit_memory_file(const char *name);
+int ambit_seal(int file);
+
+/* environ(7). */
+char **ambit_environment(void);
 
 /* setfsuid(2), setfsgid(2): for this thread only. */
 void ambit_set_fs_identity(uint32_t uid, uint32_t gid);

@@ -66,7 +66,6 @@ extension SandboxPlan {
     limits = request.limits
     directory = InsidePath.home
     arguments = [program] + request.arguments
-    seccomp = .standard(network: request.network)
   }
 
   private static func environment(_ request: SandboxRequest) -> [String: String] {

@@ -37,7 +37,6 @@ package struct SandboxPlan: Equatable, Sendable {
   package var directory: String
   package var program: String
   package var arguments: [String]
-  package var seccomp: SeccompProfile
 }
 
 /// Where things are inside every sandbox.

@@ -1,3 +1,5 @@
+package import Folders
+
 /// The user's decision that an app may use a document (`AUD-3`).
 package struct Grant: Equatable, Sendable {
   /// How the user's decision came about.

@@ -1,3 +1,4 @@
+internal import Folders
 internal import Foundation
 internal import GRDB
 

@@ -1,19 +1,21 @@
+package import Folders
 internal import Foundation
 internal import GRDB
 internal import Kernel
 internal import Synchronization
-
-/// What could not be kept, as a sentence that names the file and the remedy.
-package struct StateError: Error, Sendable, CustomStringConvertible {
-  package let description: String
-  package init(_ description: String) { self.description = description }
-}
 
 /// Apps and their grants, on disk. A grant that has been answered for is there after any crash.
 package final class GrantStore: Sendable {
   private let database: DatabaseQueue
   /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
   private let known = Mutex<[String: Grant]>([:])
+  /// Apps that have been noted as they are now: most launches are of an app that was launched before.
+  private let apps = Mutex<[String: (app: App, number: Int)]>([:])
+
+  private struct App: Equatable {
+    let name: String
+    let version: String?
+  }
 
   /// Opens or makes the database. A file that is not ours, or that is damaged, is refused and left as it is (`AUD-8`).
   package init(path: String) throws(StateError) { database = try GrantFile.open(path) }
@@ -27,7 +29,9 @@ package final class GrantStore: Sendable {
 
   /// Notes an app and answers its number: 1 for the first that this user ever launched, and so on.
   package func register(bundleIdentifier: String, name: String, version: String?) throws(StateError) -> Int {
-    try write { db in
+    let app = App(name: name, version: version)
+    if let known = apps.withLock({ $0[bundleIdentifier] }), known.app == app { return known.number }
+    let number = try write { db in
       try db.execute(
         sql: """
           INSERT INTO app (bundleIdentifier, name, version) VALUES (?, ?, ?)
@@ -36,6 +40,8 @@ package final class GrantStore: Sendable {
       return try Int.fetchOne(
         db, sql: "SELECT number FROM app WHERE bundleIdentifier = ?", arguments: [bundleIdentifier]) ?? 0
     }
+    apps.withLock { $0[bundleIdentifier] = (app, number) }
+    return number
   }
 
   // MARK: Grants

@@ -1,3 +1,4 @@
+package import Folders
 package import Kernel
 internal import SystemPackage
 
@@ -30,11 +31,6 @@ package struct FileIdentity: Hashable, Sendable {
       volume: try descriptor.volumeIdentity(), handle: try FileHandle(of: descriptor), inode: status.inode,
       birth: status.birth)
   }
-}
-
-/// What stands behind a grant.
-package enum DocumentKind: String, Codable, Sendable {
-  case file, folder
 }
 
 /// What a grant allows.

@@ -1,3 +1,4 @@
+package import Folders
 package import Kernel
 internal import SystemPackage
 

@@ -1,4 +1,5 @@
 internal import Crypto
+package import Folders
 internal import Foundation
 internal import Kernel
 internal import SystemPackage

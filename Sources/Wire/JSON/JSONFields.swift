@@ -68,6 +68,7 @@ extension JSONObject {
   }
 
   package func stringIfPresent(_ name: String) throws(FieldError) -> String? { has(name) ? try string(name) : nil }
+  package func intIfPresent(_ name: String) throws(FieldError) -> Int? { has(name) ? try int(name) : nil }
   package func boolIfPresent(_ name: String) throws(FieldError) -> Bool? { has(name) ? try bool(name) : nil }
   package func stringsIfPresent(_ name: String) throws(FieldError) -> [String]? { has(name) ? try strings(name) : nil }
   package func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(
@@ -76,6 +77,7 @@ extension JSONObject {
 
   /// Sets a field, or leaves it out when the value is nil.
   package mutating func set(_ name: String, _ value: String?) { self[name] = value.map { .string($0) } }
+  package mutating func set(_ name: String, _ value: Int?) { self[name] = value.map { JSONValue($0) } }
   package mutating func set(_ name: String, _ value: Bool?) { self[name] = value.map { .bool($0) } }
   package mutating func set(_ name: String, _ value: [String]?) {
     self[name] = value.map { .array($0.map { .string($0) }) }

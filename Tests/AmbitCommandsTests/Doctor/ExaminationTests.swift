@@ -1,4 +1,4 @@
-import Broker
+import Folders
 import Foundation
 import Kernel
 import Testing

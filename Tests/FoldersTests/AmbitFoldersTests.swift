@@ -1,30 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import Broker
-@testable import ScopedAccess
-
-/// A folder that is removed with everything in it when the last reference goes.
-final class Folder: Sendable {
-  let path: String
-
-  init() throws {
-    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-      .appendingPathComponent("ambit-broker-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    path = url.path
-  }
-
-  deinit {
-    _ = unsafe chmod(path, 0o700)
-    try? FileManager.default.removeItem(atPath: path)
-  }
-
-  func mode(_ name: String) throws -> Int {
-    let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
-    return try #require(attributes[.posixPermissions] as? Int)
-  }
-}
+@testable import Folders
 
 @Suite struct `Where Ambit keeps its things` {
   private func folders(_ environment: [String: String], home: String = "/home/ann") -> [String] {
@@ -81,12 +59,12 @@ final class Folder: Sendable {
 }
 
 @Suite struct `Making Ambit's folders` {
-  private func folders(_ folder: Folder, below name: String = "ambit") -> AmbitFolders {
+  private func folders(_ folder: TemporaryFolder, below name: String = "ambit") -> AmbitFolders {
     AmbitFolders(environment: ["AMBIT_HOME": "\(folder.path)/\(name)"], home: folder.path)
   }
 
   @Test func `makes what is missing, for the owner only, and can be done again`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     for _ in 0..<2 {
       try folders(folder, below: "a/b").make()
       for name in ["a", "a/b", "a/b/data", "a/b/data/containers", "a/b/state", "a/b/run"] {
@@ -97,7 +75,7 @@ final class Folder: Sendable {
   }
 
   @Test func `leaves the mode of what is there, if nobody else may write`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let state = "\(folder.path)/ambit/state"
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
     try #require(unsafe chmod(state, 0o755) == 0)
@@ -107,7 +85,7 @@ final class Folder: Sendable {
 
   @Test(arguments: ["data", "data/containers", "state", "run"], [0o770, 0o702, 0o777, 0o1777, 0o720])
   func `refuses a folder that others may write, and says how to mend it`(name: String, mode: Int) throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = "\(folder.path)/ambit/\(name)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     try #require(unsafe chmod(path, mode_t(mode)) == 0)
@@ -121,7 +99,7 @@ final class Folder: Sendable {
 
   @Test(arguments: ["ambit", "ambit/data", "ambit/state", "ambit/run"])
   func `refuses a file in the way, and leaves it`(name: String) throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = "\(folder.path)/\(name)"
     try FileManager.default.createDirectory(
       atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
@@ -142,7 +120,7 @@ final class Folder: Sendable {
 
   /// Root could put files there; but who owns a folder can replace what is in it.
   @Test func `refuses a folder that belongs to somebody else`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     // An ordinary user can make no folder that is another's; a place where it may make none is refused as well.
     var state = "/usr"
     if geteuid() == 0 {
@@ -161,7 +139,7 @@ final class Folder: Sendable {
 
 @Suite struct `SBX-15: what Ambit's own folders keep from being granted` {
   @Test func `everything in them, and folders that hold one of them`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let folders = AmbitFolders(environment: ["AMBIT_HOME": "\(folder.path)/ambit"], home: "\(folder.path)/home")
     let rules = folders.grantRules
     for path in [folders.grants, folders.sealingKey, folders.auditLog, folders.policies, "\(folders.containers)/a/b"] {
@@ -176,7 +154,7 @@ final class Folder: Sendable {
 
   /// The kernel tells the path of an open document with every link resolved.
   @Test func `also where they are named through a link`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(atPath: "\(folder.path)/real/home", withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/link", withDestinationPath: "\(folder.path)/real")

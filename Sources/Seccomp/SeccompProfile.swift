@@ -1,4 +1,4 @@
-package import Kernel
+internal import Kernel
 
 /// Which system calls a sandboxed program may make: default deny, in groups that say what they are for.
 package struct SeccompProfile: Equatable, Sendable {

@@ -1,5 +1,3 @@
-internal import Kernel
-
 #if canImport(Glibc)
   internal import Glibc
 #endif

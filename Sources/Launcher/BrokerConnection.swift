@@ -1,17 +1,16 @@
-internal import Broker
-internal import Foundation
+package import Folders
 internal import Kernel
 internal import SystemPackage
-internal import Wire
+package import Wire
 
 #if canImport(Glibc)
   internal import Glibc
 #endif
 
 /// The way to the user's broker.
-enum BrokerConnection {
+package enum BrokerConnection {
   /// Connects, if a broker is running.
-  static func existing(_ folders: AmbitFolders) throws -> WireClient? {
+  package static func existing(_ folders: AmbitFolders) throws -> WireClient? {
     do throws(KernelError) {
       let folder = try Descriptor.open(folders.runtime, flags: [.path, .directory])
       return WireClient(socket: try UnixSocket.connect(in: folder, name: AmbitFolders.socketName))
@@ -25,7 +24,7 @@ enum BrokerConnection {
 
   /// The running instances; none, if no broker is running. A broker that is leaving at this moment may hang up: then the
   /// next one is asked, which takes its apps over.
-  static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
+  package static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
     for attempt in 1... {
       guard let client = try existing(folders) else { return [] }
       do {
@@ -38,7 +37,7 @@ enum BrokerConnection {
   }
 
   /// Connects, and starts a broker if none is running.
-  static func connect(_ folders: AmbitFolders) throws -> WireClient {
+  package static func connect(_ folders: AmbitFolders) throws -> WireClient {
     if let client = try existing(folders) { return client }
     // A broker that another launcher started at the same moment may need a little longer than ours took to step back;
     // and one that is dying may still have held the place when ours wanted it, so it is tried again.
@@ -61,27 +60,26 @@ enum BrokerConnection {
           + "Make the folder writable for you, or set AMBIT_HOME to another one.")
     }
     var (reading, writing): (Descriptor, Descriptor?) = try UnixSocket.pair()
-    guard let program = unsafe realpath("/proc/self/exe", nil) else {
-      throw KernelError.last("realpath", "/proc/self/exe")
+    guard let program = Programs.tools.path else {
+      throw Failure("\(Programs.tools.rawValue) is not where this program is; install Ambit again, whole.")
     }
-    defer { unsafe free(program) }
 
     // What the broker has to know, and nothing of what this terminal happens to have set.
     let names = [
       "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
       "AMBIT_BROKER_IDLE",
     ]
-    var environment = ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
+    var environment = ThisProcess.environment.filter { names.contains($0.key) }
     environment["PATH"] = "/usr/bin:/bin"
     // A launcher that replaces a broker which died lives in that broker's namespaces, and so do the apps; the new broker
     // has to be able to mount there.
     try Namespaces.passCapabilitiesOn()
     _ = try Service.start(
-      unsafe String(cString: program), arguments: ["ambit", "broker", "serve", "--ready-descriptor", "3"],
+      program, arguments: ["ambit", "broker", "serve", "--ready-descriptor", "3"],
       environment: environment, log: log, ready: writing ?? log)
     // Only the broker's copy is left: the end of what it says is also the end of a broker that dies early.
     writing = nil
-    let said = String(decoding: try reading.readLine(), as: UTF8.self).trimmingCharacters(in: .newlines)
-    if !said.isEmpty { throw Failure(said) }
+    let said = String(decoding: try reading.readLine(), as: UTF8.self).split(separator: "\n")
+    if let sentence = said.first { throw Failure(String(sentence)) }
   }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import Kernel
+import TestSupport
 import Testing
 
-@testable import Sandbox
+@testable import Seccomp
 
 @Suite struct `The standard filter as a value` {
   /// Whether a rule's conditions hold for the 32 bits of the argument that they look at.
@@ -76,6 +77,12 @@ import Testing
     }
   }
 
+  @Test func `the network changes the rules for sockets, and no others`() {
+    let (without, with) = (SeccompProfile.standard(network: false), SeccompProfile.standard(network: true))
+    #expect(without.groups.map(\.name) == with.groups.map(\.name))
+    for (a, b) in zip(without.groups, with.groups) { #expect((a == b) == (a.name != "sockets")) }
+  }
+
   @Test func `its identity is another for every other filter`() {
     let condition = SeccompCondition(argument: 0, .equal(1))
     let profiles =
@@ -99,11 +106,11 @@ import Testing
 }
 
 @Suite struct `The cache of filters` {
-  private let folder: Folder
+  private let folder: TemporaryFolder
   private let profile = SeccompProfile.standard(network: false)
   private var cache: SeccompCache { SeccompCache(folder: "\(folder.path)/filters") }
 
-  init() throws { folder = try Folder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func compiled() throws -> SeccompProgram {
     try SeccompProgram(rules: profile.rules, otherwise: profile.otherwise)

@@ -1,7 +1,6 @@
-internal import Foundation
+internal import Folders
 internal import Kernel
 internal import PickerUI
-internal import ScopedAccess
 internal import Wire
 
 #if canImport(Glibc)
@@ -19,16 +18,16 @@ struct PickFrontEnd {
   }
 
   private var script: ScriptedPicker?
-  private let rules: GrantRules
+  private let folders: AmbitFolders
   private let environment: [String: String]
   /// Where the last choice was made.
   private var folder: String
 
-  init(answers: ScriptedPicker?, rules: GrantRules, environment: [String: String]) {
+  init(answers: ScriptedPicker?, folders: AmbitFolders, environment: [String: String]) {
     script = answers
-    self.rules = rules
+    self.folders = folders
     self.environment = environment
-    folder = FileManager.default.currentDirectoryPath
+    folder = ThisProcess.directory
   }
 
   /// - Parameter process: the pidfd of whoever asks; when it ends, the question has no meaning any more.
@@ -47,7 +46,7 @@ struct PickFrontEnd {
       // Held back, these would wait behind a picker that nobody may ever answer.
       let end = try SignalQueue([SIGTERM, SIGHUP])
       let abandoned = try Poll.any(of: [process, end.descriptor])
-      let rules = rules
+      let rules = folders.grantRules
       let outcome = try TerminalPicker(
         input: terminal.rawValue, output: terminal.rawValue, environment: environment
       ).run(question, abandoned: abandoned.rawValue) { document in
@@ -66,7 +65,7 @@ struct PickFrontEnd {
     switch script?.next(for: question) {
     case .success(let outcome): return choice(outcome, .scripted)
     case .failure(let error):
-      FileHandle.standardError.write(Data("ambit: \(error)\n".utf8))
+      Failure.say("\(error)")
       return Choice(how: .scripted, unavailable: "\(error)")
     case nil: return Choice(how: .scripted)
     }
@@ -74,7 +73,15 @@ struct PickFrontEnd {
 
   private mutating func choice(_ outcome: PickerOutcome, _ how: LauncherInterface.How) -> Choice {
     guard case .picked(let documents) = outcome else { return Choice(how: how) }
-    if let first = documents.first { folder = (first.path as NSString).deletingLastPathComponent }
+    if let first = documents.first { folder = first.path.folder }
     return Choice(how: how, documents: documents)
+  }
+}
+
+extension String {
+  /// The folder that this path's last component lies in.
+  fileprivate var folder: String {
+    guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
+    return String(self[..<slash])
   }
 }

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@testable import ScopedAccess
+@testable import Folders
 
 @Suite struct `What may be granted` {
   let rules = GrantRules(

@@ -7,7 +7,7 @@ package import Kernel
 /// Which launchers are running, for a broker that has to take over from one that died.
 ///
 /// An unprivileged broker's namespaces live on in its launchers and apps. A record is a file named after a launcher's
-/// process; it is believed only if that process is this user's and runs this same program.
+/// process; it is believed only if that process is this user's and runs the launcher that belongs to this program.
 package struct LauncherRecords {
   private let folder: String
 
@@ -27,7 +27,7 @@ package struct LauncherRecords {
   /// Moves this process into the user and mount namespace of a running launcher, if one is not where this process is.
   ///
   /// - Returns: `false` if there is none.
-  func joinNamespaces() throws(KernelError) -> Bool {
+  package func joinNamespaces() throws(KernelError) -> Bool {
     guard let records = try? Descriptor.open(folder, flags: [.read, .directory, .noFollow]),
       let entries = try? DirectoryReader.entries(of: records), let own = try? Namespaces.own("user").status()
     else { return false }
@@ -48,7 +48,8 @@ package struct LauncherRecords {
     guard let process = try? Descriptor.open("/proc/\(pid)", flags: [.path, .directory]).status(),
       process.userID == geteuid(),
       let program = try? Descriptor.open("/proc/\(pid)/exe", flags: .path).status(),
-      let own = try? Descriptor.open("/proc/self/exe", flags: .path).status()
+      let launcher = Programs.ambit.path,
+      let own = try? Descriptor.open(launcher, flags: .path).status()
     else { return false }
     return program.inode == own.inode && program.device == own.device
   }

@@ -1,4 +1,7 @@
-internal import Kernel
+/// What stands behind a grant.
+package enum DocumentKind: String, Codable, Sendable {
+  case file, folder
+}
 
 /// What may be granted at all (`SBX-15`, `G9`): decided on what the kernel says an open descriptor is, never on a
 /// name that somebody gave.

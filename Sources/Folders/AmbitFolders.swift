@@ -1,5 +1,4 @@
 internal import Kernel
-package import ScopedAccess
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -57,7 +56,7 @@ package struct AmbitFolders: Equatable, Sendable {
     let user = getuid()
     var home = environment["HOME"] ?? ""
     if !home.hasPrefix("/") {
-      home = unsafe getpwuid(user).map { unsafe String(cString: $0.pointee.pw_dir) } ?? "/"
+      home = UserDirectory.home(of: user) ?? "/"
     }
     return AmbitFolders(environment: environment, home: home.withoutTrailingSlashes)
   }

@@ -1,8 +1,6 @@
-internal import Broker
-internal import Foundation
+internal import Folders
 internal import Kernel
 internal import PickerUI
-internal import Policy
 internal import Sandbox
 internal import SystemPackage
 internal import Wire
@@ -14,37 +12,43 @@ internal import Wire
 /// One launch of an app from beginning to end: set up, hand over to the broker, stand between the app and the user's
 /// terminal, and tell how it ended.
 final class AppSession {
-  private let specification: LaunchSpecification
+  private let request: LaunchRequest
   private let folders: AmbitFolders
   private let environment: [String: String]
   private var front: PickFrontEnd
-  private var instance = ""
+  /// What the broker answered.
+  private let prepared: LauncherInterface.PrepareReply
+  private let broker: WireClient
+  /// What came with the answer: the filter, and the broker's namespaces if it has its own.
+  private let descriptors: [Descriptor]
   private var handover: [Descriptor] = []
   private var prompts: WireClient?
   private var answers: WireClient?
   private var outcome: Int32?
   private var report: (status: Int32, signal: Int32)?
 
-  init(
-    _ specification: LaunchSpecification, folders: AmbitFolders, answers: ScriptedPicker?, environment: [String: String]
-  ) {
-    self.specification = specification
+  /// Asks the broker for an instance.
+  init(_ request: LaunchRequest, folders: AmbitFolders, environment: [String: String]) throws {
+    self.request = request
     self.folders = folders
     self.environment = environment
-    front = PickFrontEnd(answers: answers, rules: folders.grantRules, environment: environment)
+    front = PickFrontEnd(
+      answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment)
+    (broker, prepared, descriptors) = try Self.prepare(request, folders, environment)
   }
 
   /// - Returns: the exit status.
   func run() throws -> Int32 {
-    let (broker, answer) = try prepare()
-    let prepared = try LauncherInterface.PrepareReply(json: answer.parameters)
-    instance = prepared.instance
-    try enter(answer.descriptors)
-
+    guard let filter = descriptors.first else { throw Failure("the broker sent no filter; stop it and try again") }
+    try enter(Array(descriptors.dropFirst()))
     let streams = try StandardStreams()
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
-    let sandbox = try launch(prepared, streams)
+    let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)))
+    // While the sandbox is being built, by another process.
+    let record = LauncherRecords(folders)
+    try? record.add()
+    defer { record.remove() }
     let terminal = try waitUntilReady(sandbox, streams)
     do {
       try attach(broker, sandbox, resume: false)
@@ -54,9 +58,6 @@ final class AppSession {
       throw error
     }
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
-    let record = LauncherRecords(folders)
-    try? record.add()
-    defer { record.remove() }
     try sandbox.go()
     try loop(sandbox, signals, proxy)
     proxy?.drain()
@@ -65,38 +66,34 @@ final class AppSession {
     return outcome ?? 125
   }
 
-  /// Asks the broker for an instance. A broker that is leaving at this moment may hang up; the next one does not.
-  private func prepare() throws -> (WireClient, WireClient.Answer) {
+  /// A broker that is leaving at this moment may hang up; the next one does not.
+  private static func prepare(
+    _ request: LaunchRequest, _ folders: AmbitFolders, _ environment: [String: String]
+  ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
+    let call = LauncherInterface.PrepareCall(
+      program: request.executable, manifest: request.manifest, container: request.container, policy: request.policy,
+      variables: environment.keys.sorted())
     for _ in 1...5 {
       let broker = try BrokerConnection.connect(folders)
-      do { return (broker, try broker.call(LauncherInterface.prepare, prepareCall.json)) } catch .closed {
+      do {
+        let answer = try broker.call(LauncherInterface.prepare, call.json)
+        return (broker, try .init(json: answer.parameters), answer.descriptors)
+      } catch WireError.closed {
         usleep(50_000)
-      } catch {
+      } catch let error as WireError {
         throw explain(error)
       }
     }
     throw Failure("the broker hangs up; \(folders.brokerLog) may say why")
   }
 
-  private var prepareCall: LauncherInterface.PrepareCall {
-    let program: String =
-      switch specification.program {
-      case .bundle(let path, let executable): "\(path)/\(executable)"
-      case .file(let path): path
-      }
-    return .init(
-      bundleIdentifier: specification.bundleIdentifier, name: specification.name, version: specification.version,
-      executable: program, policy: specification.capabilities.policyName,
-      scopeLimit: specification.capabilities.scopeLimit, references: specification.capabilities.references)
-  }
-
   private func call(
     _ client: WireClient, _ method: String, _ parameters: JSONObject, _ descriptors: [Descriptor] = []
   ) throws -> WireClient.Answer {
-    do { return try client.call(method, parameters, descriptors: descriptors) } catch { throw explain(error) }
+    do { return try client.call(method, parameters, descriptors: descriptors) } catch { throw Self.explain(error) }
   }
 
-  private func explain(_ error: WireError) -> Failure {
+  private static func explain(_ error: WireError) -> Failure {
     if case .remote(LauncherInterface.Failure.failedName, let parameters) = error,
       let reason = try? parameters.string("reason")
     {
@@ -111,7 +108,7 @@ final class AppSession {
   /// is what the broker can mount.
   private func enter(_ namespaces: [Descriptor]) throws {
     guard namespaces.count == 2 else { return }
-    let here = FileManager.default.currentDirectoryPath
+    let here = ThisProcess.directory
     do throws(KernelError) {
       // Already there: the broker found that it could mount where it was started.
       if try namespaces[0].status().inode == Namespaces.own("user").status().inode { return }
@@ -123,17 +120,14 @@ final class AppSession {
         "the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
     }
     // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
-    _ = FileManager.default.changeCurrentDirectoryPath(here)
+    _ = unsafe chdir(here)
   }
 
-  private func launch(_ prepared: LauncherInterface.PrepareReply, _ streams: StandardStreams) throws -> LaunchedInit {
-    let hostID = prepared.hostID < 0 ? nil : UInt32(prepared.hostID)
-    let plan = SandboxPlan(
-      specification.sandboxRequest(container: prepared.container, hostID: hostID), on: .current())
+  private func launch(_ streams: StandardStreams, _ filter: SeccompProgram) throws -> LaunchedInit {
+    let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: .current())
     self.plan = plan
     do throws(KernelError) {
-      return try SandboxLauncher(cache: SeccompCache(folder: folders.filters)).start(
-        plan, standardStreams: streams.forApp)
+      return try SandboxLauncher.start(plan, filter: filter, standardStreams: streams.forApp)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
@@ -170,16 +164,16 @@ final class AppSession {
 
   private func attach(_ broker: WireClient, _ sandbox: LaunchedInit, resume: Bool) throws {
     let request = LauncherInterface.AttachCall(
-      instance: instance, bundleIdentifier: specification.bundleIdentifier, name: specification.name,
-      policy: specification.capabilities.policyName, scopeLimit: specification.capabilities.scopeLimit,
-      references: specification.capabilities.references, pid: Int(sandbox.pid), resume: resume)
+      instance: prepared.instance, bundleIdentifier: prepared.bundleIdentifier, name: prepared.name,
+      policy: prepared.capabilities.policy, scopeLimit: prepared.capabilities.scopeLimit,
+      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume)
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 
   private func subscribe() throws {
     let client = try BrokerConnection.connect(folders)
     try client.send(
-      LauncherInterface.prompts, LauncherInterface.PromptsCall(instance: instance).json, more: true)
+      LauncherInterface.prompts, LauncherInterface.PromptsCall(instance: prepared.instance).json, more: true)
     prompts = client
   }
 
@@ -266,11 +260,11 @@ final class AppSession {
       let reply = try answering().call(
         LauncherInterface.answer,
         LauncherInterface.AnswerCall(
-          instance: instance, id: request.id, how: choice.how, cancelled: choice.documents.isEmpty,
+          instance: prepared.instance, id: request.id, how: choice.how, cancelled: choice.documents.isEmpty,
           paths: choice.documents.map(\.path), unavailable: choice.unavailable
         ).json, descriptors: choice.documents.map(\.descriptor))
       for sentence in try LauncherInterface.AnswerReply(json: reply.parameters).refused {
-        FileHandle.standardError.write(Data("ambit: not granted: \(sentence)\n".utf8))
+        Failure.say("not granted: \(sentence)")
       }
     } catch let error as WireError {
       guard case .remote = error else { return reattach(sandbox) }
@@ -311,7 +305,7 @@ final class AppSession {
   private func finish(_ broker: WireClient, _ sandbox: LaunchedInit) throws {
     guard let report else { return }
     let ended = LauncherInterface.EndedCall(
-      instance: instance, status: Int(outcome ?? report.status), signal: Int(report.signal))
+      instance: prepared.instance, status: Int(outcome ?? report.status), signal: Int(report.signal))
     if (try? broker.call(LauncherInterface.ended, ended.json)) == nil {
       _ = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ended.json)
     }

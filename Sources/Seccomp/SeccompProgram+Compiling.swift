@@ -1,73 +1,12 @@
-internal import CLinux
 internal import CSeccomp
+package import Kernel
 internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc
 #endif
 
-/// What happens to a system call.
-package enum SeccompAction: Hashable, Sendable {
-  case allow
-  /// The call fails with this errno.
-  case fail(Int32)
-  /// The process ends with SIGSYS.
-  case kill
-
-  fileprivate var raw: UInt32 {
-    switch self {
-    case .allow: 0x7fff_0000
-    case .fail(let errno): 0x0005_0000 | (UInt32(bitPattern: errno) & 0xffff)
-    case .kill: 0x8000_0000
-    }
-  }
-}
-
-/// A comparison on one argument of a call. Only the lower 32 bits are looked at, as the kernel does for the arguments
-/// that Ambit compares (`int` and `unsigned int`): otherwise a set upper half would slip past.
-package struct SeccompCondition: Hashable, Sendable {
-  package enum Test: Hashable, Sendable {
-    case equal(UInt32)
-    /// The bits of the mask have this value.
-    case masked(mask: UInt32, value: UInt32)
-  }
-
-  package let argument: UInt32
-  package let test: Test
-
-  package init(argument: UInt32, _ test: Test) {
-    self.argument = argument
-    self.test = test
-  }
-
-  fileprivate var raw: scmp_arg_cmp {
-    switch test {
-    case .equal(let value):
-      scmp_arg_cmp(arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: 0xffff_ffff, datum_b: UInt64(value))
-    case .masked(let mask, let value):
-      scmp_arg_cmp(arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: UInt64(mask), datum_b: UInt64(value))
-    }
-  }
-}
-
-package struct SeccompRule: Hashable, Sendable {
-  package let call: String
-  package let action: SeccompAction
-  package let conditions: [SeccompCondition]
-
-  package init(_ call: String, _ action: SeccompAction, _ conditions: [SeccompCondition] = []) {
-    self.call = call
-    self.action = action
-    self.conditions = conditions
-  }
-}
-
-/// A filter as the kernel takes it: an array of `struct sock_filter`, eight bytes each.
-package struct SeccompProgram: Equatable, Sendable {
-  package let bytes: [UInt8]
-  package var instructionCount: Int { bytes.count / 8 }
-  package init(bytes: [UInt8]) { self.bytes = bytes }
-
+extension SeccompProgram {
   /// The library that compiles, as part of a cache's key.
   package static var compilerVersion: String {
     guard let version = unsafe seccomp_version() else { return "unknown" }
@@ -98,7 +37,7 @@ package struct SeccompProgram: Equatable, Sendable {
         unsafe seccomp_rule_add_array(context, rule.action.raw, number, UInt32(conditions.count), conditions)
       }
     }
-    bytes = unsafe try Self.export(context)
+    self.init(bytes: unsafe try Self.export(context))
   }
 
   /// Names that this libseccomp cannot resolve to a call of any architecture.
@@ -107,8 +46,7 @@ package struct SeccompProgram: Equatable, Sendable {
   }
 
   private static func export(_ context: scmp_filter_ctx) throws(KernelError) -> [UInt8] {
-    let raw = try KernelError.checkNegative("memfd_create", "seccomp") { unsafe ambit_memory_file("seccomp") }
-    let file = Descriptor(owning: raw)
+    let file = try MemoryFile.make("seccomp")
     try check("seccomp_export_bpf") { unsafe seccomp_export_bpf(context, file.rawValue) }
     let size = try file.status().size
     var bytes = [UInt8](repeating: 0, count: Int(size))

@@ -1,0 +1,33 @@
+internal import AppModel
+internal import Foundation
+internal import Launcher
+internal import PickerUI
+internal import Sandbox
+internal import Wire
+
+extension LaunchRequest {
+  /// What the command line names: a bundle, which is read and checked, or a program.
+  init(
+    app: String, arguments: [String], container: String?, policy: String, answers: [ScriptedPicker.Answer]?,
+    path: String?
+  ) throws(Failure) {
+    let program: SandboxRequest.Program
+    var manifest: LauncherInterface.Manifest?
+    if AppBundle.isBundlePath(app) {
+      do throws(AppBundleError) {
+        let bundle = try AppBundle(contentsOf: URL(fileURLWithPath: app))
+        program = .bundle(path: bundle.url.path, executable: bundle.manifest.executable)
+        manifest = .init(
+          identifier: bundle.manifest.bundleIdentifier, name: bundle.manifest.name, version: bundle.manifest.version,
+          networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer)
+      } catch {
+        throw Failure(error.description, status: error.exitStatus)
+      }
+    } else {
+      program = .file(path: try ProgramSearch.find(app, path: path))
+    }
+    self.init(
+      program: program, manifest: manifest, arguments: arguments, container: container, policy: policy,
+      answers: answers)
+  }
+}

@@ -1,0 +1,32 @@
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Ambit's own programs, found from the one that is running: beside it in a build folder, and in `bin` and
+/// `libexec/ambit` of one prefix when it is installed.
+package enum Programs: String, Sendable {
+  /// The launcher, and the word that people type.
+  case ambit
+  /// The other commands, the broker among them.
+  case tools = "ambit-tools"
+  /// The command line inside sandboxes.
+  case control = "ambitctl"
+
+  /// Where the program lies; `nil` if it is in none of these places.
+  package var path: String? {
+    guard let own = ThisProcess.program, let slash = own.lastIndex(of: "/") else { return nil }
+    return Self.candidates(for: rawValue, beside: String(own[..<slash])).first { unsafe access($0, X_OK) == 0 }
+  }
+
+  static func candidates(for name: String, beside folder: String) -> [String] {
+    var places = ["\(folder)/\(name)"]
+    if folder.hasSuffix("/libexec/ambit") {
+      places.append("\(folder.dropLast("/libexec/ambit".count))/bin/\(name)")
+    } else if folder.hasSuffix("/bin") {
+      places.append("\(folder.dropLast("/bin".count))/libexec/ambit/\(name)")
+    }
+    return places
+  }
+}

@@ -1,0 +1,46 @@
+internal import CLinux
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What this process was started with, for programs that do without Foundation.
+package enum ThisProcess {
+  /// The environment as it is now. Of a name that occurs twice the first counts, as it does for `getenv(3)`.
+  package static var environment: [String: String] {
+    var result: [String: String] = [:]
+    var next = unsafe ambit_environment()
+    while let entry = unsafe next?.pointee {
+      let text = unsafe String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        let name = String(text[..<equals])
+        if result[name] == nil { result[name] = String(text[text.index(after: equals)...]) }
+      }
+      unsafe next = next?.advanced(by: 1)
+    }
+    return result
+  }
+
+  /// The current folder; `/` if it is not known any more.
+  package static var directory: String {
+    guard let text = unsafe getcwd(nil, 0) else { return "/" }
+    defer { unsafe free(text) }
+    return unsafe String(cString: text)
+  }
+
+  /// Where this process's own program lies, links resolved.
+  package static var program: String? {
+    try? Descriptor.open("/proc/self/exe", flags: [.path, .noFollow]).linkText()
+  }
+
+  /// Becomes another program (`execve(2)`), with the environment that this process has.
+  ///
+  /// - Returns: only if that failed.
+  package static func become(_ program: String, _ arguments: [String]) -> KernelError {
+    let memory = LaunchMemory()
+    _ = unsafe execv(program, memory.argv(arguments))
+    let error = KernelError.last("execve", program)
+    withExtendedLifetime(memory) {}
+    return error
+  }
+}

@@ -1,0 +1,23 @@
+internal import Folders
+internal import Sandbox
+internal import Wire
+
+extension LaunchRequest {
+  /// The request as a sandbox is planned from, with what the broker said the app may.
+  func sandboxRequest(_ prepared: LauncherInterface.PrepareReply, environment: [String: String]) -> SandboxRequest {
+    let capabilities = prepared.capabilities
+    var variables: [String: String] = [:]
+    for name in capabilities.variables { variables[name] = environment[name] }
+    variables.merge(capabilities.environment) { _, set in set }
+
+    var limits = [ResourceLimit(.core, 0)]
+    if let value = capabilities.processes { limits.append(ResourceLimit(.processes, UInt64(value))) }
+    if let value = capabilities.openFiles { limits.append(ResourceLimit(.openFiles, UInt64(value))) }
+    if let value = capabilities.fileSize { limits.append(ResourceLimit(.fileSize, UInt64(value))) }
+    return SandboxRequest(
+      program: program, arguments: arguments, bundleIdentifier: prepared.bundleIdentifier,
+      container: prepared.container, readOnlyPaths: capabilities.readOnlyPaths, execute: capabilities.execute,
+      network: capabilities.network, environment: variables, limits: limits,
+      hostID: prepared.hostID < 0 ? nil : UInt32(prepared.hostID), controlProgram: Programs.control.path)
+  }
+}

@@ -1,0 +1,92 @@
+internal import Kernel
+package import PickerUI
+package import Sandbox
+package import Wire
+
+/// What is to be launched: found, and not yet looked at by the broker.
+package struct LaunchRequest: Equatable, Sendable {
+  package var program: SandboxRequest.Program
+  /// `nil` for a program that is no bundle's.
+  package var manifest: LauncherInterface.Manifest?
+  package var arguments: [String]
+  package var container: String?
+  /// A name, or the absolute path of a file.
+  package var policy: String
+  /// What to answer when the app asks for documents, in order; `nil`: the user answers.
+  package var answers: [ScriptedPicker.Answer]?
+
+  package init(
+    program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
+    policy: String, answers: [ScriptedPicker.Answer]?
+  ) {
+    self.program = program
+    self.manifest = manifest
+    self.arguments = arguments
+    self.container = container
+    self.policy = Self.absolute(policy)
+    self.answers = answers
+  }
+
+  /// A plain program, by the command line.
+  init(_ words: RunArguments, environment: [String: String]) throws(Failure) {
+    self.init(
+      program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
+      arguments: words.arguments, container: words.container, policy: words.policy,
+      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) })
+  }
+
+  /// The broker has a current folder of its own.
+  private static func absolute(_ policy: String) -> String {
+    let isPath = policy.utf8.contains(UInt8(ascii: "/")) || policy.hasSuffix(".toml")
+    return isPath && !policy.hasPrefix("/") ? "\(ThisProcess.directory)/\(policy)" : policy
+  }
+
+  /// The host path of the file to run.
+  var executable: String {
+    switch program {
+    case .bundle(let path, let executable): "\(path)/\(executable)"
+    case .file(let path): path
+    }
+  }
+}
+
+/// The form in which the tools hand a request back to the launcher; the arguments come on the command line.
+extension LaunchRequest {
+  package var json: JSONObject {
+    var json: JSONObject = ["policy": .string(policy)]
+    switch program {
+    case .bundle(let path, let executable):
+      json["bundle"] = .string(path)
+      json["executable"] = .string(executable)
+    case .file(let path): json["executable"] = .string(path)
+    }
+    if let manifest { json["manifest"] = .object(manifest.json) }
+    json.set("container", container)
+    if let answers {
+      json["answers"] = .array(
+        answers.map { answer in
+          switch answer {
+          case .pick(let paths): .array(paths.map { .string($0) })
+          case .cancel: .null
+          }
+        })
+    }
+    return json
+  }
+
+  package init(json: JSONObject, arguments: [String]) throws(FieldError) {
+    let executable = try json.string("executable")
+    let bundle = try json.stringIfPresent("bundle")
+    var answers: [ScriptedPicker.Answer]?
+    if case .array(let values)? = json["answers"] {
+      answers = try values.map { value throws(FieldError) in
+        if case .null = value { return .cancel }
+        return .pick(try (["pick": value] as JSONObject).strings("pick"))
+      }
+    }
+    self.init(
+      program: bundle.map { .bundle(path: $0, executable: executable) } ?? .file(path: executable),
+      manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
+      container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers)
+  }
+}

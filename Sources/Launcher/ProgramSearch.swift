@@ -1,0 +1,47 @@
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Finds programs as a shell does.
+package enum ProgramSearch {
+  /// With a slash where it is, otherwise on the path.
+  ///
+  /// - Returns: an absolute path.
+  package static func find(_ program: String, path: String?) throws(Failure) -> String {
+    if program.contains("/") {
+      let absolute = normal(program.hasPrefix("/") ? program : "\(ThisProcess.directory)/\(program)")
+      if let failure = check(absolute) { throw failure }
+      return absolute
+    }
+    for folder in (path ?? "/usr/bin:/bin").split(separator: ":") where folder.hasPrefix("/") {
+      let candidate = "\(folder)/\(program)"
+      if check(candidate) == nil { return candidate }
+    }
+    throw Failure("\(program): there is no such program on the PATH.", status: 127)
+  }
+
+  private static func check(_ candidate: String) -> Failure? {
+    guard let status = try? Descriptor.open(candidate, flags: .path).status() else {
+      return Failure("\(candidate): there is no such program.", status: 127)
+    }
+    if status.kind == .directory {
+      return Failure(
+        "\(candidate): is a folder. An app's folder is called Name.app; a program is a file.", status: 126)
+    }
+    guard unsafe access(candidate, X_OK) == 0 else {
+      return Failure("\(candidate): is not executable (chmod +x it if it should be).", status: 126)
+    }
+    return nil
+  }
+
+  /// Without `.`, `..` and doubled slashes, by the text alone.
+  static func normal(_ path: String) -> String {
+    var parts: [Substring] = []
+    for part in path.split(separator: "/") where part != "." {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+}

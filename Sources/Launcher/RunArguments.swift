@@ -1,0 +1,40 @@
+/// The words after `ambit run`, as far as the launcher understands them by itself.
+///
+/// `ambit run` is what people wait for, and a parser that knows every command, its help and its mistakes costs more time than
+/// a sandbox. What is plain is read here; anything else is for the tools' parser, which has the last word on what an
+/// option means.
+package struct RunArguments: Equatable, Sendable {
+  package var policy = "default"
+  package var container: String?
+  /// One pick for each time the app asks.
+  package var picks: [String] = []
+  package var app = ""
+  package var arguments: [String] = []
+
+  /// `nil` if there is anything that is not plain: help, an unknown option, a missing value, a bundle, `--answers`.
+  package init?(_ words: [String]) {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      if !word.hasPrefix("-") {
+        guard !word.isEmpty, !Self.isBundle(word), !rest.contains("--") else { return nil }
+        app = word
+        arguments = Array(rest)
+        return
+      }
+      guard let value = rest.popFirst(), !value.hasPrefix("-") else { return nil }
+      switch word {
+      case "--policy", "-p": policy = value
+      case "--container": container = value
+      case "--pick": picks.append(value)
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  private static func isBundle(_ word: String) -> Bool {
+    var path = word[...]
+    while path.hasSuffix("/") { path = path.dropLast() }
+    return path.hasSuffix(".app")
+  }
+}

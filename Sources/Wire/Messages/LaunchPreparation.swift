@@ -1,0 +1,175 @@
+extension LauncherInterface {
+  /// What a bundle's manifest and entitlements say (`Manifest`).
+  package struct Manifest: WireMessage, Equatable {
+    package var identifier: String
+    package var name: String
+    package var version: String?
+    package var networkClient: Bool
+    package var networkServer: Bool
+
+    package init(identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool) {
+      self.identifier = identifier
+      self.name = name
+      self.version = version
+      self.networkClient = networkClient
+      self.networkServer = networkServer
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      identifier = try json.string("identifier")
+      name = try json.string("name")
+      version = try json.stringIfPresent("version")
+      networkClient = try json.bool("networkClient")
+      networkServer = try json.bool("networkServer")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
+        "networkServer": .bool(networkServer),
+      ]
+      json.set("version", version)
+      return json
+    }
+  }
+
+  /// What an app may do by its policy (`Capabilities`).
+  package struct Capabilities: WireMessage, Equatable {
+    package var policy: String
+    package var scopeLimit: Int
+    package var references: Bool
+    package var readOnlyPaths: [String]
+    /// Names of the launcher's variables that the app gets.
+    package var variables: [String]
+    /// Variables that the policy sets; they win over those.
+    package var environment: [String: String]
+    package var network: Bool
+    package var execute: Bool
+    package var processes: Int?
+    package var openFiles: Int?
+    package var fileSize: Int?
+
+    package init(
+      policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
+      environment: [String: String], network: Bool, execute: Bool, processes: Int?, openFiles: Int?, fileSize: Int?
+    ) {
+      self.policy = policy
+      self.scopeLimit = scopeLimit
+      self.references = references
+      self.readOnlyPaths = readOnlyPaths
+      self.variables = variables
+      self.environment = environment
+      self.network = network
+      self.execute = execute
+      self.processes = processes
+      self.openFiles = openFiles
+      self.fileSize = fileSize
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      policy = try json.string("policy")
+      scopeLimit = try json.int("scopeLimit")
+      references = try json.bool("references")
+      readOnlyPaths = try json.strings("readOnlyPaths")
+      variables = try json.strings("variables")
+      environment = try json.strings(by: "environment")
+      network = try json.bool("network")
+      execute = try json.bool("execute")
+      processes = try json.intIfPresent("processes")
+      openFiles = try json.intIfPresent("openFiles")
+      fileSize = try json.intIfPresent("fileSize")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
+        "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
+        "environment": .object(JSONObject(environment)), "network": .bool(network),
+        "execute": .bool(execute),
+      ]
+      json.set("processes", processes)
+      json.set("openFiles", openFiles)
+      json.set("fileSize", fileSize)
+      return json
+    }
+  }
+
+  package struct PrepareCall: WireMessage, Equatable {
+    /// The host path of the file to run.
+    package var program: String
+    /// `nil` for a program that is no bundle's.
+    package var manifest: Manifest?
+    /// The container's name, if not the app's own.
+    package var container: String?
+    /// A name, or the absolute path of a file.
+    package var policy: String
+    /// The names in the launcher's environment.
+    package var variables: [String]
+
+    package init(program: String, manifest: Manifest?, container: String?, policy: String, variables: [String]) {
+      self.program = program
+      self.manifest = manifest
+      self.container = container
+      self.policy = policy
+      self.variables = variables
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      program = try json.string("program")
+      manifest = json.has("manifest") ? try Manifest(json: try json.object("manifest")) : nil
+      container = try json.stringIfPresent("container")
+      policy = try json.string("policy")
+      variables = try json.strings("variables")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "program": .string(program), "policy": .string(policy), "variables": .array(variables.map { .string($0) }),
+      ]
+      json.set("container", container)
+      if let manifest { json["manifest"] = .object(manifest.json) }
+      return json
+    }
+  }
+
+  /// Descriptors that come with it: the compiled filter, sealed; and the broker's user and mount namespace, if it has its
+  /// own.
+  package struct PrepareReply: WireMessage, Equatable {
+    package var instance: String
+    package var bundleIdentifier: String
+    package var name: String
+    /// The app's container on the host.
+    package var container: String
+    /// Host user and group to run as; -1: the caller's own.
+    package var hostID: Int
+    package var capabilities: Capabilities
+
+    package init(
+      instance: String, bundleIdentifier: String, name: String, container: String, hostID: Int,
+      capabilities: Capabilities
+    ) {
+      self.instance = instance
+      self.bundleIdentifier = bundleIdentifier
+      self.name = name
+      self.container = container
+      self.hostID = hostID
+      self.capabilities = capabilities
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      bundleIdentifier = try json.string("bundleIdentifier")
+      name = try json.string("name")
+      container = try json.string("container")
+      hostID = try json.int("hostID")
+      capabilities = try Capabilities(json: try json.object("capabilities"))
+    }
+
+    package var json: JSONObject {
+      [
+        "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
+        "container": .string(container), "hostID": JSONValue(hostID), "capabilities": .object(capabilities.json),
+      ]
+    }
+  }
+}

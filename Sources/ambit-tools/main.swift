@@ -1,0 +1,3 @@
+import AmbitCommands
+
+AmbitCommand.launch()

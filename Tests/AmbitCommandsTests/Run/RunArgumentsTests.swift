@@ -1,0 +1,52 @@
+import ArgumentParser
+import Launcher
+import TestSupport
+import Testing
+
+@testable import AmbitCommands
+
+/// The launcher reads plain command lines by itself. Whatever it takes, the tools' parser must take in the same way.
+@Suite struct `The launcher's own reading of its arguments` {
+  @Test(arguments: [
+    ["/bin/true"], ["ls", "-l", "--policy", "x"], ["--policy", "teach", "ls"], ["-p", "teach", "ls", "--pick", "a"],
+    ["--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
+  ]) func `plain lines are taken`(words: [String]) throws {
+    let plain = try #require(RunArguments(words))
+    try compare(plain, words)
+  }
+
+  @Test(arguments: [
+    [], ["--help"], ["-h"], ["Ed.app"], ["Ed.app/"], ["--answers", "f", "ls"], ["--policy"], ["--policy=x", "ls"],
+    ["-pteach", "ls"], ["--", "ls"], ["ls", "--", "-x"], ["--policy", "--pick", "x"], ["--unknown", "x", "ls"], [""],
+  ]) func `what is not plain is left to the tools`(words: [String]) {
+    #expect(RunArguments(words) == nil)
+  }
+
+  @Test func `random lines mean the same to both`() throws {
+    var generator = Seeded(seed: 7)
+    let pool = [
+      "--policy", "-p", "--container", "--pick", "--answers", "--help", "--", "-x", "ls", "Ed.app", "a b", "", "teach",
+      "--policy=x", "-", "--picks",
+    ]
+    var taken = 0
+    for _ in 0..<20_000 {
+      let words = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+        pool.randomElement(using: &generator) ?? ""
+      }
+      guard let plain = RunArguments(words) else { continue }
+      taken += 1
+      try compare(plain, words)
+    }
+    #expect(taken > 1000)
+  }
+
+  private func compare(_ plain: RunArguments, _ words: [String]) throws {
+    let parsed = try RunCommand.parse(words)
+    #expect(parsed.policy == plain.policy, "\(words)")
+    #expect(parsed.container == plain.container, "\(words)")
+    #expect(parsed.pick == plain.picks, "\(words)")
+    #expect(parsed.answers == nil, "\(words)")
+    #expect(parsed.app == plain.app, "\(words)")
+    #expect(parsed.arguments == plain.arguments, "\(words)")
+  }
+}
