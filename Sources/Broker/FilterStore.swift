@@ -4,16 +4,22 @@ internal import Seccomp
 /// The compiled filters of the standard profile, sealed: launchers get one each, and nobody can change it.
 final class FilterStore {
   private let cache: SeccompCache
-  private var filters: [Bool: Descriptor] = [:]
+  private var filters: [Kind: Descriptor] = [:]
+
+  struct Kind: Hashable {
+    let network: Bool
+    let observed: Bool
+  }
 
   /// - Parameter folder: where compiled filters outlive the broker.
   init(folder: String) { cache = SeccompCache(folder: folder) }
 
-  func filter(network: Bool) throws(KernelError) -> Descriptor {
-    if let filter = filters[network] { return filter }
-    let program = try cache.program(for: .standard(network: network))
+  func filter(_ kind: Kind) throws(KernelError) -> Descriptor {
+    if let filter = filters[kind] { return filter }
+    let standard = SeccompProfile.standard(network: kind.network)
+    let program = try cache.program(for: kind.observed ? standard.observed : standard)
     let filter = try MemoryFile.sealed("ambit-filter", program.bytes)
-    filters[network] = filter
+    filters[kind] = filter
     return filter
   }
 }

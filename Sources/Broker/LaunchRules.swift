@@ -55,6 +55,7 @@ extension LauncherInterface.Capabilities {
       policy: capabilities.policyName, scopeLimit: capabilities.scopeLimit, references: capabilities.references,
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.network == .host, execute: capabilities.execute,
+      observe: capabilities.observe,
       processes: capabilities.limits.processes, openFiles: capabilities.limits.openFiles,
       fileSize: capabilities.limits.fileSize)
   }

@@ -24,6 +24,9 @@ extension Broker {
       let request = try LauncherInterface.AnswerCall(json: call.parameters)
       let instance = try instance(request.instance)
       return Answer(try answer(request, documents: call.call.descriptors, instance).json)
+    case "Denied":
+      let request = try LauncherInterface.DeniedCall(json: call.parameters)
+      return Answer(try denied(request, try instance(request.instance)).json)
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
@@ -56,9 +59,11 @@ extension Broker {
 
   private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
     let identifier = try identifier(of: request)
-    let capabilities = try capabilities(for: request)
+    var capabilities = try capabilities(for: request)
+    if request.observe { capabilities.observe = true }
     let name = request.manifest?.name ?? request.program.split(separator: "/").last.map(String.init) ?? identifier
-    let filter = try filters.filter(network: capabilities.network == .host)
+    let filter = try filters.filter(
+      .init(network: capabilities.network == .host, observed: capabilities.observe))
     let hostID = try register(identifier, name, request.manifest?.version)
     do {
       try makeContainer(identifier, hostID: hostID)

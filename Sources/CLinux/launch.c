@@ -174,6 +174,28 @@ static int open_terminal(int *slave) {
   return *slave == -1 ? -1 : master;
 }
 
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+static void install_filter(const struct ambit_launch *launch, struct sock_fprog *program) {
+  if (!launch->observe) {
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 0);
+    return;
+  }
+  /* A call that has been taken up is not broken off by a signal, where the kernel can do that (5.19): a program whose
+     timers tick would otherwise see its calls begin again and again. */
+  unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
+  if (listener == -1 && errno == EINVAL)
+    listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
+  if (listener == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 1);
+  /* Sending is no notified call. From here until the launcher listens, any that is made waits. */
+  struct ambit_message observed = {.kind = AMBIT_OBSERVED};
+  if (send_message(launch->control, observed, &listener, 1) < 0) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 2);
+  syscall(SYS_close, listener);
+}
+
 static void run_app(const struct ambit_launch *launch, int slave) __attribute__((noreturn));
 
 static void run_app(const struct ambit_launch *launch, int slave) {
@@ -219,7 +241,7 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   if (launch->filter_count > 0) {
     struct sock_fprog program = {.len = (unsigned short)launch->filter_count,
                                  .filter = (struct sock_filter *)launch->filter};
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 0);
+    install_filter(launch, &program);
   }
   execve(launch->program, launch->arguments, launch->environment);
   ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 0);

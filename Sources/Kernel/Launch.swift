@@ -41,12 +41,14 @@ package struct LaunchPlan: Sendable {
   package var arguments: [String]
   package var environment: [String]
   package var filter: SeccompProgram
+  /// The filter notifies, and the launcher listens (``InitMessage/observed(_:)``).
+  package var observe: Bool
 
   package init(
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram
+    arguments: [String], environment: [String], filter: SeccompProgram, observe: Bool = false
   ) {
     self.namespaces = namespaces
     self.insideID = insideID
@@ -63,6 +65,7 @@ package struct LaunchPlan: Sendable {
     self.arguments = arguments
     self.environment = environment
     self.filter = filter
+    self.observe = observe
   }
 }
 
@@ -78,6 +81,8 @@ package enum InitMessage: Sendable {
   /// Set up, and waiting. The terminal is there only if a stream asked for it.
   case ready(mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, terminal: Descriptor?)
   case started
+  /// The app's filter is in place, and notifies here.
+  case observed(Descriptor)
   case failed(LaunchStage, Errno, step: Int)
   case stopped(signal: Int32)
   /// status is -1 when a signal ended the app.
@@ -114,6 +119,7 @@ package final class LaunchedInit: Sendable {
         mountNamespace: descriptors[0], documents: descriptors[1], listener: descriptors[2],
         terminal: descriptors.count > 3 ? descriptors[3] : nil)
     case AMBIT_STARTED.rawValue: return .started
+    case AMBIT_OBSERVED.rawValue where descriptors.count == 1: return .observed(descriptors[0])
     case AMBIT_FAILED.rawValue:
       return .failed(
         LaunchStage(rawValue: message.first) ?? .clone, Errno(rawValue: message.second), step: Int(message.third))
@@ -182,6 +188,7 @@ extension LaunchPlan {
     unsafe launch.environment = memory.argv(environment)
     unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
     unsafe launch.filter_count = filter.instructionCount
+    unsafe launch.observe = observe ? 1 : 0
 
     var rawProcess: Int32 = -1
     let pid = try KernelError.checkNegative("clone3", namespaces.names.joined(separator: ",")) {

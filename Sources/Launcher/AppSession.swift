@@ -60,6 +60,8 @@ final class AppSession {
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
     try sandbox.go()
     try loop(sandbox, signals, proxy)
+    // What it still has to say of the app comes before the app's end.
+    observing?.finish()
     proxy?.drain()
     proxy?.restore()
     try? finish(broker, sandbox)
@@ -72,7 +74,7 @@ final class AppSession {
   ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
     let call = LauncherInterface.PrepareCall(
       program: request.executable, manifest: request.manifest, container: request.container, policy: request.policy,
-      variables: environment.keys.sorted())
+      variables: environment.keys.sorted(), observe: request.trace)
     for _ in 1...5 {
       let broker = try BrokerConnection.connect(folders)
       do {
@@ -127,12 +129,14 @@ final class AppSession {
     let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: .current())
     self.plan = plan
     do throws(KernelError) {
-      return try SandboxLauncher.start(plan, filter: filter, standardStreams: streams.forApp)
+      return try SandboxLauncher.start(
+        plan, filter: filter, observe: prepared.capabilities.observe, standardStreams: streams.forApp)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
   }
   private var plan: SandboxPlan?
+  private var observing: Worker?
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
     switch try sandbox.receive() {
@@ -212,9 +216,18 @@ final class AppSession {
       outcome = outcome ?? (signal == 0 ? status : 128 + signal)
     case .stopped(let signal): try stop(with: signal, sandbox, proxy)
     case .ended: return true
+    case .observed(let listener): try observe(listener)
     case .ready, .started: break
     }
     return false
+  }
+
+  /// From here on somebody answers the calls that the app's filter asks about; the first have been waiting.
+  private func observe(_ listener: Descriptor) throws {
+    guard let plan else { return }
+    let observer = Observer(
+      listener, plan: plan, instance: prepared.instance, folders: folders, trace: request.trace)
+    observing = try Worker { observer.run() }
   }
 
   /// The app was stopped from its terminal, so this process stops as well, and the user's shell is back.

@@ -14,10 +14,12 @@ package struct LaunchRequest: Equatable, Sendable {
   package var policy: String
   /// What to answer when the app asks for documents, in order; `nil`: the user answers.
   package var answers: [ScriptedPicker.Answer]?
+  /// Show the user what the app is refused, as it happens.
+  package var trace: Bool
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
-    policy: String, answers: [ScriptedPicker.Answer]?
+    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool
   ) {
     self.program = program
     self.manifest = manifest
@@ -25,6 +27,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.container = container
     self.policy = Self.absolute(policy)
     self.answers = answers
+    self.trace = trace
   }
 
   /// A plain program, by the command line.
@@ -32,7 +35,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.init(
       program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
       arguments: words.arguments, container: words.container, policy: words.policy,
-      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) })
+      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace)
   }
 
   /// The broker has a current folder of its own.
@@ -53,7 +56,7 @@ package struct LaunchRequest: Equatable, Sendable {
 /// The form in which the tools hand a request back to the launcher; the arguments come on the command line.
 extension LaunchRequest {
   package var json: JSONObject {
-    var json: JSONObject = ["policy": .string(policy)]
+    var json: JSONObject = ["policy": .string(policy), "trace": .bool(trace)]
     switch program {
     case .bundle(let path, let executable):
       json["bundle"] = .string(path)
@@ -87,6 +90,7 @@ extension LaunchRequest {
     self.init(
       program: bundle.map { .bundle(path: $0, executable: executable) } ?? .file(path: executable),
       manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
-      container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers)
+      container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers,
+      trace: try json.bool("trace"))
   }
 }

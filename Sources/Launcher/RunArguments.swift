@@ -8,6 +8,7 @@ package struct RunArguments: Equatable, Sendable {
   package var container: String?
   /// One pick for each time the app asks.
   package var picks: [String] = []
+  package var trace = false
   package var app = ""
   package var arguments: [String] = []
 
@@ -20,6 +21,10 @@ package struct RunArguments: Equatable, Sendable {
         app = word
         arguments = Array(rest)
         return
+      }
+      if word == "--trace" {
+        trace = true
+        continue
       }
       guard let value = rest.popFirst(), !value.hasPrefix("-") else { return nil }
       switch word {

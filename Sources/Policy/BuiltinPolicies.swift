@@ -5,6 +5,7 @@ package enum BuiltinPolicies {
   /// File name without `.toml`, and text.
   package static let all: [String: String] = [
     "default": defaultText,
+    "observed": observedText,
     "stress": stressText,
     "teach": teachText,
   ]
@@ -33,6 +34,22 @@ package enum BuiltinPolicies {
     # Programs in the container, its tmp and granted folders cannot be run.
     execute = false
 
+    [audit]
+    # Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is
+    # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
+    observe = false
+
+    """#
+
+  private static let observedText = #"""
+    # For finding out what an app reaches for: every refusal is in the log, with what would have granted it.
+
+    description = "The default with every refusal seen and recorded"
+    inherits = "default"
+
+    [audit]
+    observe = true
+
     """#
 
   private static let stressText = #"""
@@ -47,13 +64,17 @@ package enum BuiltinPolicies {
     """#
 
   private static let teachText = #"""
-    # For lessons: the limit on scopes is so low that one meets it.
+    # For lessons: the limit on scopes is so low that one meets it, and every refusal is in the log.
 
     description = "The default with a limit of 8 scopes, for lessons about balancing start and stop"
     inherits = "default"
 
     [scopes]
     limit = "teach"
+
+    [audit]
+    # What an app is refused is what lessons are about.
+    observe = true
 
     """#
 }

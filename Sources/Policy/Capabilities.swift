@@ -42,6 +42,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// Whether files in the container, its tmp and granted folders may be executed (SBX-8).
   package var execute: Bool
   package var limits: Limits
+  /// Whether what the app is refused is seen and recorded (SBX-16). Opening a file by name then takes some microseconds more.
+  package var observe: Bool
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -63,6 +65,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
       }
     execute = settings.execute
     limits = settings.limits
+    observe = settings.observe
     policyName = policy.name
   }
 

@@ -35,11 +35,12 @@ package struct PolicySettings: Equatable, Sendable {
   package var network: NetworkAccess
   package var execute: Bool
   package var limits: Capabilities.Limits
+  package var observe: Bool
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(
     scopeLimit: ScopeLimit.presets["default"] ?? 256, references: true, readOnlyPaths: [], environmentPass: [],
-    environmentSet: [:], network: .none, execute: false, limits: Capabilities.Limits())
+    environmentSet: [:], network: .none, execute: false, limits: Capabilities.Limits(), observe: false)
 }
 
 /// The range of `scopes.limit`, and its names.

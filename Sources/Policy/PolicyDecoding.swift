@@ -33,6 +33,9 @@ extension PolicyOverrides {
       openFiles = try table.integer("open_files", in: 16...1_048_576)
       fileSize = try table.integer("file_size", in: 0...Int.max)
     }
+    if let table = try top.table("audit") {
+      observe = try table.boolean("observe")
+    }
     try top.finish()
   }
 

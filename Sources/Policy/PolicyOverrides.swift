@@ -12,6 +12,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var processes: Int?
   var openFiles: Int?
   var fileSize: Int?
+  var observe: Bool?
 }
 
 extension PolicySettings {
@@ -37,6 +38,7 @@ extension PolicySettings {
     if let value = file.processes { result.limits.processes = value }
     if let value = file.openFiles { result.limits.openFiles = value }
     if let value = file.fileSize { result.limits.fileSize = value }
+    if let value = file.observe { result.observe = value }
     return result
   }
 }

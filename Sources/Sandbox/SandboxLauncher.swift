@@ -11,7 +11,7 @@ package enum SandboxLauncher {
   /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
   /// - Parameter standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
-    _ plan: SandboxPlan, filter: SeccompProgram, standardStreams: [Descriptor?]
+    _ plan: SandboxPlan, filter: SeccompProgram, observe: Bool = false, standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
     steps.reserveCapacity(plan.root.count)
@@ -26,7 +26,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter
+      filter: filter, observe: observe
     ).start()
   }
 

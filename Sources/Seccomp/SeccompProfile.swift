@@ -37,6 +37,7 @@ extension SeccompAction {
     case .allow: " allow"
     case .fail(let errno): " fail " + String(errno)
     case .kill: " kill"
+    case .notify: " notify"
     }
   }
 }

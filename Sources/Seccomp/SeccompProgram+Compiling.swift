@@ -45,6 +45,13 @@ extension SeccompProgram {
     rules.map(\.call).filter { name in unsafe seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR }
   }
 
+  /// The name of a call of this machine, by its number.
+  package static func name(ofCall number: Int32) -> String? {
+    guard let name = unsafe seccomp_syscall_resolve_num_arch(seccomp_arch_native(), number) else { return nil }
+    defer { unsafe free(name) }
+    return unsafe String(cString: name)
+  }
+
   private static func export(_ context: scmp_filter_ctx) throws(KernelError) -> [UInt8] {
     let file = try MemoryFile.make("seccomp")
     try check("seccomp_export_bpf") { unsafe seccomp_export_bpf(context, file.rawValue) }

@@ -7,12 +7,15 @@ package enum SeccompAction: Hashable, Sendable {
   case fail(Int32)
   /// The process ends with SIGSYS.
   case kill
+  /// Whoever listens is asked (`seccomp_unotify(2)`).
+  case notify
 
   var raw: UInt32 {
     switch self {
     case .allow: 0x7fff_0000
     case .fail(let errno): 0x0005_0000 | (UInt32(bitPattern: errno) & 0xffff)
     case .kill: 0x8000_0000
+    case .notify: 0x7fc0_0000
     }
   }
 }

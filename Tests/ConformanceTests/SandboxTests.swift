@@ -50,12 +50,46 @@ struct SandboxTests {
     }
   }
 
-  // The catalogue has EPERM where the sandbox denies and EACCES where mode bits do. Ambit's root is a fresh one: a host
-  // path that was never granted does not exist inside (ENOENT), and a granted one whose scope is not active is a place
-  // that lets nobody in (EACCES). What people build on holds: a permission error for what they may have after a start,
-  // and Foundation's 257 with the POSIX error underneath.
+  /// Where refusals are seen, they are what the catalogue says: EPERM from the sandbox, EACCES from mode bits.
   @Test(arguments: TestUser.all)
-  func `SBX-3: an inactive scope is a permission error, in POSIX and in Foundation`(user: TestUser) throws {
+  func `SBX-3: the sandbox denies with EPERM, mode bits with EACCES, and Foundation says 257`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(
+        picks: [try world.document("letter.txt", "text")], options: ["--policy", "observed"])
+      try app.pick()
+      // Before the start, whatever is asked for.
+      for act in ["read", "append", "write"] {
+        #expect(try app.tell(act, ["of": "a", "text": "x"]).errno == "EPERM", "\(act)")
+      }
+      // A file of the user's, a place where none is, and one of another app's: the answer does not tell which are there.
+      #expect(FileManager.default.fileExists(atPath: #filePath))
+      for path in [#filePath, "/srv/nothing", "/home/ann/.local/share/ambit/containers/io.other/Documents/x", "/root"] {
+        #expect(try app.tell("read", ["path": .string(path)]).errno == "EPERM", "\(path)")
+        #expect(try app.tell("create", ["path": .string("\(path)/x"), "text": "x"]).errno == "EPERM", "\(path)")
+      }
+      #expect(try app.tell("create", ["path": "/usr/x", "text": "x"]).errno == "EPERM")
+      let error = try app.tell("foundationRead", ["of": "a"])
+      #expect(error["domain"] == "NSCocoaErrorDomain")
+      #expect(error["code"] == 257)
+      #expect(error["posix"] == "EPERM")
+      // Mode bits, in the app's own container; and what is simply not there.
+      #expect(try app.tell("create", ["path": "/home/user/closed", "text": "x"]).isDone)
+      let own = "\(world.container("io.ambit.tests.probe"))/closed"
+      try #require(unsafe chmod(own, 0) == 0)
+      #expect(try app.tell("read", ["path": "/home/user/closed"]).errno == "EACCES")
+      #expect(try app.tell("read", ["path": "/home/user/none"]).errno == "ENOENT")
+      #expect(try app.tell("read", ["path": "/etc/none"]).errno == "ENOENT")
+      // The control: the same calls on the same URL, once it is started.
+      #expect(try app.start())
+      #expect(try app.tell("foundationRead", ["of": "a"]).content == "text")
+      #expect(try app.tell("append", ["of": "a", "text": "!"]).isDone)
+    }
+  }
+
+  /// Where nobody observes, the kernel speaks for itself: a host path is not there (ENOENT), a granted one whose scope is not
+  /// active lets nobody in (EACCES). What people build on holds: a permission error for what they may have after a start.
+  @Test(arguments: TestUser.all)
+  func `SBX-3: unobserved, an inactive scope is a permission error, in POSIX and in Foundation`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
       try app.pick()
@@ -65,12 +99,84 @@ struct SandboxTests {
       // Where an open would truncate, the kernel looks at the mount before it looks at the mode.
       #expect(try app.tell("write", ["of": "a", "text": "x"]).errno == "EROFS")
       let error = try app.tell("foundationRead", ["of": "a"])
-      #expect(error["domain"] == "NSCocoaErrorDomain")
       #expect(error["code"] == 257)
       #expect(error["posix"] == .string(refused))
-      // The control: the same calls on the same URL, once it is started.
       #expect(try app.start())
       #expect(try app.tell("foundationRead", ["of": "a"]).content == "text")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-16: a refused open is one record with app, path, operation, rule and what would have granted it`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(
+        picks: [try world.document("letter.txt", "text")], options: ["--policy", "observed"])
+      let placeholder = try #require(try app.pick()["path"]?.string)
+      func records() throws -> [AuditEvent] { try world.audit(.refuse).filter { $0.how == "observed" } }
+      #expect(try records().isEmpty)
+
+      #expect(try app.tell("read", ["path": "/srv/data/plan.txt"]).errno == "EPERM")
+      // It is in the log before the app hears of it.
+      let first = try #require(try records().first)
+      #expect(try records().count == 1)
+      #expect(first.app == "io.ambit.tests.probe")
+      #expect(first.instance != nil && first.result == .refused && first.rule == "SBX-2")
+      #expect(first.detail["operation"] == "read /srv/data/plan.txt")
+      #expect(first.detail["errno"] == "EPERM")
+      #expect(first.detail["remedy"]?.contains("pick") == true)
+      #expect(first.reason?.isEmpty == false)
+
+      _ = try app.read()
+      #expect(try app.tell("create", ["path": "/usr/x", "text": "x"]).errno == "EPERM")
+      let all = try records()
+      #expect(all.map(\.rule) == ["SBX-2", "TOK-1", "SBX-1"])
+      #expect(
+        all.map { $0.detail["operation"] } == ["read /srv/data/plan.txt", "read \(placeholder)", "create /usr/x"])
+      #expect(all[1].detail["remedy"]?.contains("start") == true)
+
+      // By a relative path and through a link the record names what was meant.
+      #expect(try app.tell("link", ["path": "/home/user/link", "text": "/srv/data"]).isDone)
+      #expect(try !app.tell("read", ["path": "/home/user/link/plan2.txt"]).isDone)
+      #expect(try !app.tell("read", ["path": "../../srv/../srv/./data/plan3.txt"]).isDone)
+      #expect(
+        try records().dropFirst(3).map { $0.detail["operation"] } == [
+          "read /srv/data/plan2.txt", "read /srv/data/plan3.txt",
+        ])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-16: an app that is refused in a loop does not fill the log, and is counted`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let outcome = try world.run([
+        try Products.path("ambit"), "run", "--policy", "observed", "/bin/sh", "-c",
+        "i=0; while [ $i -lt 400 ]; do cat /srv/$i 2>/dev/null; cat /srv/same 2>/dev/null; i=$((i+1)); done; echo done",
+      ])
+      #expect(outcome.output == "done\n", "\(outcome)")
+      let records = try world.audit(.refuse).filter { $0.how == "observed" }
+      #expect((64...400).contains(records.count))
+      let counted = records.compactMap { $0.detail["suppressed"].flatMap { Int($0) } }.reduce(0, +)
+      let single = records.count { $0.detail["operation"] != "more" }
+      #expect(single + counted == 800)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `--trace shows each refusal as it happens, and what would have granted it`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let outcome = try world.run([
+        try Products.path("ambit"), "run", "--trace", "/bin/sh", "-c",
+        "cat /srv/x; python3 -c 'import socket; socket.socket(2)'",
+      ])
+      #expect(outcome.errors.contains("ambit: refused read /srv/x (EPERM, SBX-2): "), "\(outcome)")
+      #expect(outcome.errors.contains("would grant it: the user picks it"))
+      #expect(outcome.errors.contains("refused socket AF_INET (EAFNOSUPPORT, network)"))
+      // The same without it is silent, and nothing is recorded.
+      let silent = try world.run([try Products.path("ambit"), "run", "/bin/sh", "-c", "cat /srv/x"])
+      #expect(!silent.errors.contains("ambit:"))
+      #expect(try world.audit(.refuse).filter { $0.how == "observed" }.count >= 2)
     }
   }
 

@@ -47,6 +47,7 @@ extension AppRun {
   }
 }
 
-/// What a refused open answers. A scope that is not active refuses with EACCES: the place is there, its mode lets
-/// nobody in. macOS has EPERM for its sandbox (`SBX-3`).
+/// What a refused open answers where nobody observes. A scope that is not active refuses with EACCES: the place is there, its
+/// mode lets nobody in. Observed, as under the policy `teach`, it is the sandbox's own EPERM (`SBX-3`).
 let refused = "EACCES"
+let refusedObserved = "EPERM"

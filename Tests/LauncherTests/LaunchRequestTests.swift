@@ -10,12 +10,13 @@ import Wire
     let requests = [
       LaunchRequest(
         program: .file(path: "/bin/ls"), manifest: nil, arguments: ["-l", "--", ""], container: nil, policy: "default",
-        answers: nil),
+        answers: nil, trace: false),
       LaunchRequest(
         program: .bundle(path: "/Apps/Ed.app", executable: "Ed"),
         manifest: .init(
           identifier: "io.ambit.Ed", name: "Ed “it”\n", version: "1", networkClient: true, networkServer: false),
-        arguments: [], container: "other", policy: "/p/x.toml", answers: [.pick(["a", "b"]), .cancel, .pick([])]),
+        arguments: [], container: "other", policy: "/p/x.toml", answers: [.pick(["a", "b"]), .cancel, .pick([])],
+        trace: true),
     ]
     for request in requests {
       let value = try JSONValue(parsing: Array(request.json.text.utf8))
@@ -27,7 +28,8 @@ import Wire
   @Test func `a policy's path is made absolute, and a name is left alone`() {
     func policy(_ text: String) -> String {
       LaunchRequest(
-        program: .file(path: "/bin/ls"), manifest: nil, arguments: [], container: nil, policy: text, answers: nil
+        program: .file(path: "/bin/ls"), manifest: nil, arguments: [], container: nil, policy: text, answers: nil,
+        trace: false
       ).policy
     }
     #expect(policy("teach") == "teach")

@@ -29,6 +29,9 @@ import Testing
     processes = 512
     open_files = 1024
     file_size = 1_000_000
+
+    [audit]
+    observe = true
     """
 
   @Test func `every key of a policy file is read`() throws {
@@ -39,7 +42,7 @@ import Testing
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, execute: true, processes: 512,
-          openFiles: 1024, fileSize: 1_000_000))
+          openFiles: 1024, fileSize: 1_000_000, observe: true))
   }
 
   @Test func `an empty file says nothing`() throws {
@@ -71,12 +74,12 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, system, environment, network, files, limits."
+        + "inherits, scopes, system, environment, network, files, limits, audit."
     ),
     (
       "colour = 1",
       "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, system, "
-        + "environment, network, files, limits."
+        + "environment, network, files, limits, audit."
     ),
     (
       "[limits]\nmemory = 1\n[files]\nexec = 1",

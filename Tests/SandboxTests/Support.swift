@@ -29,7 +29,7 @@ func run(_ plan: SandboxPlan, under profile: SeccompProfile = .standard(network:
     case .failed(let stage, let errno, let step): outcome.failure = "\(stage) \(step): \(errno)"
     case .exited(let status, let signal): (outcome.status, outcome.signal) = (status, signal)
     case .ended: break messages
-    case .started, .stopped: break
+    case .started, .stopped, .observed: break
     }
   }
   var entries = [PollEntry(launched.process, .read)]

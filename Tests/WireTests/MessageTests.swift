@@ -25,7 +25,8 @@ import Testing
       identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false)
     let capabilities = L.Capabilities(
       policy: "teach", scopeLimit: 8, references: true, readOnlyPaths: ["/srv"], variables: ["LANG"],
-      environment: ["EDITOR": "vi"], network: false, execute: true, processes: 64, openFiles: nil, fileSize: 1)
+      environment: ["EDITOR": "vi"], network: false, execute: true, observe: true, processes: 64, openFiles: nil,
+      fileSize: 1)
     return [
       (P.pick + "(", pick), (P.pick + "(", P.PickCall()), (P.pick + ")", P.PickReply(documents: [document])),
       (A.start + "(", A.StartCall(scope: "s", caller: "c")), (A.start + "(", A.StartCall(scope: "s")),
@@ -39,9 +40,13 @@ import Testing
       (B.resolveReference + "(", B.ResolveReferenceCall(reference: "AA==")), (B.resolveReference + ")", resolved),
       (
         L.prepare + "(",
-        L.PrepareCall(program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"])
+        L.PrepareCall(
+          program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"], observe: true)
       ),
-      (L.prepare + "(", L.PrepareCall(program: "/e", manifest: nil, container: nil, policy: "teach", variables: [])),
+      (
+        L.prepare + "(",
+        L.PrepareCall(program: "/e", manifest: nil, container: nil, policy: "teach", variables: [], observe: false)
+      ),
       (
         L.prepare + ")",
         L.PrepareReply(
@@ -58,6 +63,13 @@ import Testing
       (L.prompts + ")", L.PromptsReply(request: L.PickRequest(id: 3, call: pick, appName: "Edit"))),
       (L.answer + "(", L.AnswerCall(instance: "i", id: 3, how: .scripted, paths: ["/a"], unavailable: "no terminal")),
       (L.answer + ")", L.AnswerReply(refused: ["/"])),
+      (
+        L.denied + "(",
+        L.DeniedCall(
+          instance: "i", operation: "read", path: "/srv/x", call: nil, error: "EPERM", rule: "SBX-2", reason: "r",
+          remedy: "m", suppressed: 3)
+      ),
+      (L.denied + ")", L.DeniedReply(name: "keyctl")),
       (L.ended + "(", L.EndedCall(instance: "i", status: 0, signal: 9)),
       (L.instances + ")", L.InstancesReply(instances: [instance])),
     ]

@@ -41,6 +41,9 @@ struct RunCommand: ParsableCommand {
     help: ArgumentHelp("Answer the picker with this document. Once for each time the app asks.", valueName: "path"))
   var pick: [String] = []
 
+  @Flag(help: "Show what the app is refused, as it happens, and what would have granted it.")
+  var trace = false
+
   @Argument(help: ArgumentHelp("An app bundle or a program.", valueName: "app"))
   var app: String
 
@@ -57,7 +60,7 @@ struct RunCommand: ParsableCommand {
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
-        path: ThisProcess.environment["PATH"])
+        trace: trace, path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")
     }

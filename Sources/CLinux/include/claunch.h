@@ -70,6 +70,7 @@ enum ambit_message_kind {
   AMBIT_FAILED,    /* first: stage, second: errno, third: step */
   AMBIT_STOPPED,   /* first: signal */
   AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0 */
+  AMBIT_OBSERVED,  /* with a descriptor: the listener of the filter's notifications */
   /* launcher to init */
   AMBIT_MAPPED = 32, /* the identity maps are written */
   AMBIT_GO,          /* start the app */
@@ -103,6 +104,7 @@ struct ambit_launch {
   char *const *environment;
   const void *filter; /* struct sock_filter[] */
   size_t filter_count;
+  int32_t observe; /* the filter notifies: its listener is handed to the launcher */
 };
 
 /* Starts the sandbox's init. Returns its pid and its pidfd, or -errno. */

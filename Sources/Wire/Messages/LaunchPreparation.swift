@@ -45,13 +45,16 @@ extension LauncherInterface {
     package var environment: [String: String]
     package var network: Bool
     package var execute: Bool
+    /// What it is refused is seen and reported.
+    package var observe: Bool
     package var processes: Int?
     package var openFiles: Int?
     package var fileSize: Int?
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
-      environment: [String: String], network: Bool, execute: Bool, processes: Int?, openFiles: Int?, fileSize: Int?
+      environment: [String: String], network: Bool, execute: Bool, observe: Bool, processes: Int?, openFiles: Int?,
+      fileSize: Int?
     ) {
       self.policy = policy
       self.scopeLimit = scopeLimit
@@ -61,6 +64,7 @@ extension LauncherInterface {
       self.environment = environment
       self.network = network
       self.execute = execute
+      self.observe = observe
       self.processes = processes
       self.openFiles = openFiles
       self.fileSize = fileSize
@@ -75,6 +79,7 @@ extension LauncherInterface {
       environment = try json.strings(by: "environment")
       network = try json.bool("network")
       execute = try json.bool("execute")
+      observe = try json.bool("observe")
       processes = try json.intIfPresent("processes")
       openFiles = try json.intIfPresent("openFiles")
       fileSize = try json.intIfPresent("fileSize")
@@ -85,7 +90,7 @@ extension LauncherInterface {
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
         "environment": .object(JSONObject(environment)), "network": .bool(network),
-        "execute": .bool(execute),
+        "execute": .bool(execute), "observe": .bool(observe),
       ]
       json.set("processes", processes)
       json.set("openFiles", openFiles)
@@ -105,13 +110,19 @@ extension LauncherInterface {
     package var policy: String
     /// The names in the launcher's environment.
     package var variables: [String]
+    /// Report what the app is refused, whatever the policy says of it.
+    package var observe: Bool
 
-    package init(program: String, manifest: Manifest?, container: String?, policy: String, variables: [String]) {
+    package init(
+      program: String, manifest: Manifest?, container: String?, policy: String, variables: [String],
+      observe: Bool
+    ) {
       self.program = program
       self.manifest = manifest
       self.container = container
       self.policy = policy
       self.variables = variables
+      self.observe = observe
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -120,11 +131,13 @@ extension LauncherInterface {
       container = try json.stringIfPresent("container")
       policy = try json.string("policy")
       variables = try json.strings("variables")
+      observe = try json.bool("observe")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "program": .string(program), "policy": .string(policy), "variables": .array(variables.map { .string($0) }),
+        "observe": .bool(observe),
       ]
       json.set("container", container)
       if let manifest { json["manifest"] = .object(manifest.json) }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct `The launcher's own reading of its arguments` {
   @Test(arguments: [
     ["/bin/true"], ["ls", "-l", "--policy", "x"], ["--policy", "teach", "ls"], ["-p", "teach", "ls", "--pick", "a"],
-    ["--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
+    ["--trace", "--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
   ]) func `plain lines are taken`(words: [String]) throws {
     let plain = try #require(RunArguments(words))
     try compare(plain, words)
@@ -25,7 +25,8 @@ import Testing
   @Test func `random lines mean the same to both`() throws {
     var generator = Seeded(seed: 7)
     let pool = [
-      "--policy", "-p", "--container", "--pick", "--answers", "--help", "--", "-x", "ls", "Ed.app", "a b", "", "teach",
+      "--policy", "-p", "--container", "--pick", "--trace", "--answers", "--help", "--", "-x", "ls", "Ed.app", "a b",
+      "", "teach",
       "--policy=x", "-", "--picks",
     ]
     var taken = 0
@@ -45,6 +46,7 @@ import Testing
     #expect(parsed.policy == plain.policy, "\(words)")
     #expect(parsed.container == plain.container, "\(words)")
     #expect(parsed.pick == plain.picks, "\(words)")
+    #expect(parsed.trace == plain.trace, "\(words)")
     #expect(parsed.answers == nil, "\(words)")
     #expect(parsed.app == plain.app, "\(words)")
     #expect(parsed.arguments == plain.arguments, "\(words)")

@@ -1,0 +1,22 @@
+internal import Audit
+internal import Kernel
+internal import Seccomp
+internal import Wire
+
+/// What observed apps are refused by their sandbox, as their launchers see it (`SBX-16`).
+extension Broker {
+  func denied(
+    _ request: LauncherInterface.DeniedCall, _ instance: Instance
+  ) throws -> LauncherInterface.DeniedReply {
+    let name = request.call.flatMap { SeccompProgram.name(ofCall: Int32(truncatingIfNeeded: $0)) }
+    let subject = request.path ?? name ?? request.call.map { "call \($0)" }
+    var detail = ["operation": [request.operation, subject].compactMap(\.self).joined(separator: " ")]
+    if !request.error.isEmpty { detail["errno"] = request.error }
+    if !request.remedy.isEmpty { detail["remedy"] = request.remedy }
+    if request.suppressed > 0 { detail["suppressed"] = "\(request.suppressed)" }
+    try decide([
+      event(.refuse, .refused, instance, how: "observed", rule: request.rule, reason: request.reason, detail: detail)
+    ])
+    return .init(name: name)
+  }
+}

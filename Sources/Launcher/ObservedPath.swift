@@ -1,0 +1,84 @@
+internal import Kernel
+internal import Sandbox
+internal import SystemPackage
+
+/// Where a path of an app's leads, seen from outside: its links followed inside the sandbox, and what of it is there.
+///
+/// For explaining. By the time the kernel follows the path itself, the app may have changed what it means.
+struct ObservedPath: Equatable {
+  /// Absolute, inside.
+  let path: String
+  let presence: AccessRules.Presence
+
+  /// - Parameters:
+  ///   - thread: who asks.
+  ///   - folder: the number of a descriptor of theirs that a relative path starts from; `nil` is the current folder.
+  /// - Returns: `nil` if it cannot be told.
+  init?(_ bytes: [UInt8], from folder: Int32?, thread: Int32) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard !text.isEmpty else { return nil }
+    var start = ""
+    if !text.hasPrefix("/") {
+      let link = folder.map { "/proc/\(thread)/fd/\($0)" } ?? "/proc/\(thread)/cwd"
+      guard let found = try? Descriptor.open(link, flags: [.path, .noFollow]).linkText(), found.hasPrefix("/") else {
+        return nil
+      }
+      start = found
+    }
+    let whole = ProgramSearch.normal("\(start)/\(text)")
+    // Links there mean another thing to everybody who follows them.
+    if whole == "/proc" || whole.hasPrefix("/proc/") || whole.hasPrefix("/dev/") { return nil }
+    guard let root = try? Descriptor.open("/proc/\(thread)/root", flags: [.path, .directory]),
+      let found = Self.find(whole, below: root)
+    else { return nil }
+    (path, presence) = found
+  }
+
+  /// The longest part of the path that is there, and the rest as it is written. A link to what is not there is followed as
+  /// well: what it leads to is what the app reaches for.
+  private static func find(_ whole: String, below root: Descriptor) -> (String, AccessRules.Presence)? {
+    var parts = whole.split(separator: "/").map(String.init)
+    var rest: [String] = []
+    var links = 0
+    while true {
+      let name = parts.isEmpty ? "." : parts.joined(separator: "/")
+      do throws(KernelError) {
+        let found = try Descriptor.open(name, below: root, flags: .path, resolve: [.inRoot, .noMagicLinks])
+        let here = try place(of: found)
+        let path = rest.isEmpty ? here : (here == "/" ? "" : here) + "/" + rest.joined(separator: "/")
+        let placeholder = isPlaceholder(here, try found.status())
+        return (path, placeholder ? .placeholder : rest.isEmpty ? .present : .missing)
+      } catch {
+        guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory, !parts.isEmpty else { return nil }
+      }
+      if let target = deadLink(name, below: root) {
+        links += 1
+        guard links <= 40 else { return nil }
+        parts = ProgramSearch.normal(target).split(separator: "/").map(String.init)
+      } else {
+        rest.insert(parts.removeLast(), at: 0)
+      }
+    }
+  }
+
+  /// Where a link that leads nowhere would lead, absolute; `nil` if there is no link.
+  private static func deadLink(_ name: String, below root: Descriptor) -> String? {
+    guard
+      let found = try? Descriptor.open(
+        name, below: root, flags: [.path, .noFollow], resolve: [.inRoot, .noMagicLinks]),
+      (try? found.status())?.kind == .symlink, let text = try? found.linkText()
+    else { return nil }
+    if text.hasPrefix("/") { return text }
+    guard let own = try? place(of: found), let slash = own.lastIndex(of: "/") else { return nil }
+    return "\(own[..<slash])/\(text)"
+  }
+
+  private static func place(of found: Descriptor) throws(KernelError) -> String {
+    try Descriptor.open("/proc/self/fd/\(found.rawValue)", flags: [.path, .noFollow]).linkText()
+  }
+
+  /// `/documents/<grant>/<name>` without any permissions.
+  private static func isPlaceholder(_ path: String, _ status: FileStatus) -> Bool {
+    path.hasPrefix(InsidePath.documents + "/") && path.split(separator: "/").count == 3 && status.mode & 0o777 == 0
+  }
+}

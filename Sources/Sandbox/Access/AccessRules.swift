@@ -1,0 +1,97 @@
+internal import Kernel
+
+/// What an app may do where, by its sandbox's plan alone: the same rules explain a refusal that has happened and answer a
+/// question that is asked beforehand.
+///
+/// They explain and do not permit: the kernel decides by what is mounted. So they say "denied" only where it is certain from
+/// the path that the sandbox, and not the file's owner, is the reason, and never look at what the host has there: an answer
+/// that depended on that would tell an app which of its user's files there are.
+package struct AccessRules: Sendable {
+  private let entries: [SandboxPlan.Entry]
+  private let hasNetwork: Bool
+
+  package init(_ plan: SandboxPlan) {
+    entries = plan.root
+    hasNetwork = !plan.namespaces.contains(.network)
+  }
+
+  /// What is known of the path's last existing part, from looking inside the sandbox.
+  package enum Presence: Sendable {
+    case present
+    case missing
+    /// A granted document whose scope is not started stands there as a file without any permissions.
+    case placeholder
+  }
+
+  /// Folders of the system in which programs look for what need not be there: a missing file there is no refusal.
+  private static let systemFolders = [
+    "/bin", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var",
+  ]
+
+  /// - Parameter path: absolute, inside, with links resolved.
+  /// - Returns: `nil` if the sandbox does not stand in the way.
+  package func denial(of operation: AccessOperation, at path: String, _ presence: Presence) -> Denial? {
+    if presence == .placeholder {
+      return Denial(
+        code: .notPermitted, rule: "TOK-1", reason: "its security scope is not started",
+        remedy: "startAccessingSecurityScopedResource(), or ambitctl start URL")
+    }
+    let entry = entries.last { path == $0.path || path.hasPrefix($0.path == "/" ? "/" : $0.path + "/") }
+    switch entry {
+    case .bind(InsidePath.home, _, _, _), .temporary, .processes, .terminals, .listener:
+      return nil
+    case .bind(_, _, _, let attributes):
+      return attributes.contains(.readOnly) && operation.changes ? readOnly : nil
+    case .documents:
+      // What is shown there has its own rights; beside it an app cannot make anything.
+      return presence == .missing && operation.changes ? readOnly : nil
+    case .file, .link:
+      return operation.changes ? readOnly : nil
+    case .directory, nil:
+      if isHidden(path) { return hidden(path) }
+      return operation.changes ? readOnly : nil
+    }
+  }
+
+  /// Whether a path leads to nothing that the sandbox has, and to nothing that a program may expect of a system.
+  private func isHidden(_ path: String) -> Bool {
+    guard path != "/" else { return false }
+    // A folder on the way to something that is shown is there.
+    if entries.contains(where: { $0.path == path || $0.path.hasPrefix(path + "/") }) { return false }
+    return !Self.systemFolders.contains { path == $0 || path.hasPrefix($0 + "/") }
+  }
+
+  private func hidden(_ path: String) -> Denial {
+    Denial(
+      code: .notPermitted, rule: "SBX-2", reason: "it is outside of the app's container and of what it was granted",
+      remedy: "the user picks it: DocumentPicker, or ambitctl pick. For a folder that every launch may read: "
+        + "[system] read_only in the policy")
+  }
+
+  private var readOnly: Denial {
+    Denial(
+      code: .notPermitted, rule: "SBX-1", reason: "the system is shown read-only",
+      remedy: "write below \(InsidePath.home), or to a document that the user picks")
+  }
+
+  /// For a socket of a family that the filter does not let through, by its name in `address_families(7)`.
+  package func denial(ofSocketFamily family: String) -> Denial {
+    if ["AF_INET", "AF_INET6"].contains(family), !hasNetwork {
+      return Denial(
+        code: .familyNotSupported, rule: "network", reason: "the app has no network",
+        remedy: "com.apple.security.network.client in Entitlements.plist, or [network] access = \"host\" in the policy")
+    }
+    return Denial(
+      code: .familyNotSupported, rule: "seccomp", reason: "only Unix and internet sockets are let through",
+      remedy: "nothing: other families reach the kernel and the machine, not a service")
+  }
+
+  /// For a call that the filter denies.
+  package static let filtered = Denial(
+    code: .notPermitted, rule: "seccomp", reason: "the filter does not let this call through",
+    remedy: "nothing: no program needs it in a sandbox")
+}
+
+extension AccessOperation {
+  fileprivate var changes: Bool { self == .write || self == .create }
+}
