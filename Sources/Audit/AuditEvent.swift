@@ -136,6 +136,8 @@ extension AuditEvent {
     /// Which evidence found a document: `identity` or `path`; and `true` if something about it had changed.
     package static let matchedBy = "matchedBy"
     package static let stale = "stale"
+    /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
+    package static let takenOver = "takenOver"
     /// What was asked for, when `refuse` is the kind.
     package static let operation = "operation"
   }

@@ -10,6 +10,8 @@ enum AuditFile {
   /// A connection that reads and writes the log at a path; the log is made first if there is none.
   static func openForWriting(_ path: String) throws -> DatabaseQueue {
     if try !exists(path) { try create(path) }
+    // SQLite opens what may only be read all the same, and says so when the first entries are to be moved there.
+    if unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 { throw inaccessible(path, errno) }
     // What is there is looked at through a connection that cannot write, before one is opened that can.
     try readable(path).read { db in try AuditSchema.check(db, file: path) }
     let queue = try connect(path, writing: true)
@@ -43,7 +45,8 @@ enum AuditFile {
       throw AuditLogError(
         .inaccessible, path,
         "SQLite keeps \(path)-shm beside a log that is read, and cannot make it there; "
-          + "to read it all the same, copy it and, where it exists, \(path)-wal to a folder of your own")
+          + "to read it all the same, copy it and, where they exist, \(path)-wal and "
+          + "\(JournalFile.path(ofLog: path)) to a folder of your own")
     }
   }
 
@@ -96,6 +99,10 @@ enum AuditFile {
       for suffix in ["-wal", "-journal"] where unsafe stat(path + suffix, &status) == 0 && status.st_size > 0 {
         throw AuditLogError(.damaged, path, "it is gone, and \(path)\(suffix) with entries of it is still there")
       }
+      let journal = JournalFile.path(ofLog: path)
+      if unsafe lstat(journal, &status) == 0, status.st_size > Journal.headerSize {
+        throw AuditLogError(.damaged, path, "it is gone, and \(journal) with entries of it is still there")
+      }
       return false
     }
     guard status.st_mode & S_IFMT == S_IFREG else { throw AuditLogError(.foreign, path, "it is no regular file") }
@@ -103,21 +110,23 @@ enum AuditFile {
     return true
   }
 
-  private static func inaccessible(_ path: String, _ code: Int32) -> AuditLogError {
+  static func inaccessible(_ path: String, _ code: Int32, _ part: AuditLogError.Part = .database) -> AuditLogError {
     let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     switch code {
     case ENOSPC, EDQUOT:
-      return AuditLogError(.full, path, "its file system is full")
+      return AuditLogError(.full, path, "its file system is full", of: part)
     case ENOENT:
-      return AuditLogError(.inaccessible, path, "the folder \(folder) does not exist")
+      return AuditLogError(.inaccessible, path, "the folder \(folder) does not exist", of: part)
     case ENOTDIR:
-      return AuditLogError(.inaccessible, path, "a part of its path is a file, not a folder")
+      return AuditLogError(.inaccessible, path, "a part of its path is a file, not a folder", of: part)
     case EACCES, EPERM:
-      return AuditLogError(.inaccessible, path, "there is no permission to use it or its folder \(folder)")
+      return AuditLogError(.inaccessible, path, "there is no permission to use it or its folder \(folder)", of: part)
+    case EFBIG:
+      return AuditLogError(.full, path, "no file may become that large (ulimit -f)", of: part)
     case EROFS:
-      return AuditLogError(.inaccessible, path, "its file system is read-only")
+      return AuditLogError(.inaccessible, path, "its file system is read-only", of: part)
     default:
-      return AuditLogError(.inaccessible, path, unsafe String(cString: strerror(code)))
+      return AuditLogError(.inaccessible, path, unsafe String(cString: strerror(code)), of: part)
     }
   }
 }

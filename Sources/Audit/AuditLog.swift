@@ -1,75 +1,164 @@
 internal import GRDB
 internal import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// The broker's log: entries are added at its end and never changed or taken out.
 ///
-/// One process writes it; any number read it meanwhile (`AuditReader`).
+/// One process writes it; any number read it meanwhile (`AuditReader`). An entry goes to a journal first, with one
+/// write(2), and from there with others to the database: a commit costs ten times as much as that write. Entries are
+/// in the order of their numbers in both, and an entry leaves the journal only when the database has it.
 package final class AuditLog: Sendable {
   package let path: String
+  /// What a process that died left in the journal: entries that were moved to the database when this log was opened.
+  package let takenOver: Int
+  /// Bytes at the journal's end that were no whole entry, and were dropped: a process or the power went in the midst of
+  /// writing one, before anybody was answered.
+  package let tornBytes: Int
   private let queue: DatabaseQueue
+  private let state: Mutex<State>
 
-  /// Opens the log; makes it (mode 0600) if there is none. Its folder has to exist.
+  private struct State {
+    var journal: JournalFile
+    var last: Journal.Mark
+    /// Entries that are only in the journal.
+    var waiting: [EncodedEvent] = []
+    /// When the first and the last of them came, and when to try again after a failure.
+    var since: Int64 = 0
+    var latest: Int64 = 0
+    var retry: Int64?
+  }
+
+  /// Entries are moved when none has come for so long, …
+  private static let quiet: Int64 = 20_000_000
+  /// … when the first has waited for so long, …
+  private static let patience: Int64 = 100_000_000
+  /// … or when there are so many: more would keep a request waiting for milliseconds.
+  private static let many = 256
+  /// When they cannot be moved, this long is waited …
+  private static let pause: Int64 = 1_000_000_000
+  /// … and with so many waiting, nothing is accepted any more.
+  private static let most = 1024
+  /// Bytes of a journal before a new one takes its place.
+  private let journalSize: Int
+
+  /// Opens the log; makes it (mode 0600) if there is none. Its folder has to exist. What is in a journal that a process
+  /// left is moved to the database.
   ///
-  /// - Throws: when the file is something else, damaged, a newer version's or out of reach (`AUD-8`). It is then left
-  ///   exactly as it was.
-  package init(path: String) throws(AuditLogError) {
+  /// - Throws: when a file is something else, damaged, a newer version's or out of reach (`AUD-8`). It is then left
+  ///   exactly as it was. Problem `busy` when another process writes the log.
+  package init(path: String, journalSize: Int = 512 * 1024) throws(AuditLogError) {
     self.path = path
+    self.journalSize = journalSize
     do {
-      queue = try AuditFile.openForWriting(path)
+      let queue = try AuditFile.openForWriting(path)
+      let file = JournalFile.path(ofLog: path)
+      let found = try JournalFile.open(file)
+      let (before, last) = try queue.writeWithoutTransaction { db in
+        let before = try Journal.Mark.last(db, file: path)
+        if let journal = found?.1, journal.end > 0 { try journal.check(against: db, last: before.sequence, file: file) }
+        try EventRow.add(found?.1.records ?? [], to: db, file: file, durably: false)
+        // Whoever keeps the database locked must not hold up those who wait for the broker: the journal has room.
+        try db.execute(sql: "PRAGMA busy_timeout = 200")
+        return (before, try Journal.Mark.last(db, file: path))
+      }
+      takenOver = Int(last.sequence - before.sequence)
+      tornBytes = found?.1.torn ?? 0
+      // A journal whose header never reached the disk holds nothing.
+      let usable = found.flatMap { $0.1.end > 0 ? $0.0 : nil }
+      try usable?.takeBackRemains()
+      let journal = try usable ?? JournalFile.make(file, after: last, replacing: found != nil)
+      state = Mutex(State(journal: journal, last: last))
+      self.queue = queue
     } catch {
       throw AuditLogError(error, file: path)
+    }
+  }
+
+  /// Leaves the database with everything, and no journal.
+  deinit {
+    state.withLock { state in
+      do {
+        try flush(&state)
+        // On the disk, and not only in the kernel's hands: the journal is what a power failure would be mended with.
+        let (frames, done) = try queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        if frames == done { state.journal.remove() }
+      } catch {
+        // The journal stays, and whoever opens the log next takes over what is in it.
+      }
     }
   }
 
   /// Adds events in their order, all of them or none, and numbers them on from the log's last entry.
   ///
-  /// When it returns they are in the file: no end of this process takes them back. Their own `sequence` is not looked at.
-  /// Text with U+0000 in it or longer than 8 KiB is recorded with U+FFFD there, or cut and ended by `…`.
+  /// When it returns they are in a file: no end of this process takes them back, and every reader finds them. Their own
+  /// `sequence` is not looked at. Text with U+0000 in it or longer than 8 KiB is recorded with U+FFFD there, or cut and
+  /// ended by `…`.
   /// - Returns: the last entry's number; with no events, that of the entry that was last already (0: none).
   @discardableResult
   package func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 {
-    do {
-      if events.count == 1, let number = try appendAtKnownEnd(events[0]) { return number }
-      let end = try queue.writeWithoutTransaction { db in
-        var last: Int64 = 0
-        try db.inTransaction(.immediate) {
-          last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(sequence) FROM event")) ?? 0
-          let insert = try db.cachedStatement(sql: EventRow.insert)
-          for event in events {
-            last += 1
-            let values: [(any DatabaseValueConvertible)?] = EventRow.values(event, sequence: last)
-            try insert.execute(arguments: StatementArguments(values))
-          }
-          return .commit
-        }
-        return last
+    try state.withLock { state throws(AuditLogError) in
+      guard !events.isEmpty else { return state.last.sequence }
+      if state.waiting.count >= Self.most { try flush(&state) }
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(512 * events.count)
+      var encoded: [EncodedEvent] = []
+      for (index, event) in events.enumerated() {
+        let next = EncodedEvent(event, sequence: state.last.sequence + Int64(index) + 1)
+        Journal.append(next, rest: events.count - 1 - index, to: &bytes)
+        encoded.append(next)
       }
-      knownEnd.withLock { $0 = end }
-      return end
-    } catch {
-      throw AuditLogError(error, file: path)
+      try state.journal.append(bytes)
+      let now = Self.now()
+      if state.waiting.isEmpty { state.since = now }
+      state.latest = now
+      state.waiting += encoded
+      if let last = encoded.last { state.last = Journal.Mark(sequence: last.sequence, checksum: last.checksum) }
+      return state.last.sequence
     }
   }
 
-  /// The number of the last entry, as this process knows it.
-  private let knownEnd = Mutex<Int64?>(nil)
+  /// When `flush()` should be called, in nanoseconds of CLOCK_MONOTONIC, by whoever has nothing better to do until then;
+  /// nil when there is nothing to move.
+  package var flushDeadline: Int64? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else { return nil }
+      if let retry = state.retry { return retry }
+      return state.waiting.count >= Self.many ? 0 : min(state.since + Self.patience, state.latest + Self.quiet)
+    }
+  }
 
-  /// Adds one event as a single statement, which is a transaction by itself: nothing to begin, to ask and to commit.
-  ///
-  /// - Returns: `nil` if the end is not known, or if another process has written since: the log accepts no number but
-  ///   the next.
-  private func appendAtKnownEnd(_ event: AuditEvent) throws -> Int64? {
-    guard let end = knownEnd.withLock({ $0 }) else { return nil }
+  /// Moves what is in the journal to the database. If that fails, nothing is lost: the journal keeps it.
+  package func flush() throws(AuditLogError) {
+    try state.withLock { state throws(AuditLogError) in try flush(&state) }
+  }
+
+  private func flush(_ state: inout State) throws(AuditLogError) {
+    guard !state.waiting.isEmpty else { return }
+    // A journal may go only when what it holds is on the disk. Otherwise a power failure could take entries out of the
+    // database and leave later ones in the new journal.
+    let renewing = state.journal.end >= journalSize
     do {
       try queue.writeWithoutTransaction { db in
-        let values: [(any DatabaseValueConvertible)?] = EventRow.values(event, sequence: end + 1)
-        try db.cachedStatement(sql: EventRow.insert).execute(arguments: StatementArguments(values))
+        try EventRow.add(state.waiting, to: db, file: state.journal.path, durably: renewing)
       }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-      knownEnd.withLock { $0 = nil }
-      return nil
+    } catch {
+      state.retry = Self.now() + Self.pause
+      throw AuditLogError(error, file: path)
     }
-    knownEnd.withLock { $0 = end + 1 }
-    return end + 1
+    state.waiting.removeAll(keepingCapacity: true)
+    state.retry = nil
+    // If no new file can be made, the old one goes on.
+    if renewing, let next = try? JournalFile.make(state.journal.path, after: state.last, replacing: true) {
+      state.journal = next
+    }
+  }
+
+  private static func now() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

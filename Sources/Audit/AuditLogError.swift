@@ -21,13 +21,22 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
     case failed
   }
 
+  /// What of the log it is about.
+  package enum Part: Equatable, Sendable {
+    case database
+    /// The file with the entries that are not in the database yet.
+    case journal
+  }
+
   package let problem: Problem
+  package let part: Part
   package let file: String
   /// What was found, as the end of a sentence.
   package let finding: String
 
-  init(_ problem: Problem, _ file: String, _ finding: String) {
+  init(_ problem: Problem, _ file: String, _ finding: String, of part: Part = .database) {
     self.problem = problem
+    self.part = part
     self.file = file
     self.finding = finding
   }
@@ -37,28 +46,38 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
     case .missing:
       return "There is no audit log at \(file): nothing has been recorded yet."
     case .foreign:
-      return "\(file) is not an audit log of Ambit: \(finding). It was left as it is. \(moveAway)"
+      return
+        "\(file) is not an audit log of Ambit\(part == .journal ? " or its journal" : ""): \(finding). It was left as it is. \(moveAway)"
     case .newer:
-      return "The audit log \(file) was written by a newer version of Ambit (\(finding)). It was left as it is. "
+      return "The audit \(noun) \(file) was written by a newer version of Ambit (\(finding)). It was left as it is. "
         + "Use that version. Or: \(moveAway)"
     case .damaged:
-      return "The audit log \(file) is damaged: \(finding). Nothing was repaired or overwritten. "
+      return "The audit \(noun) \(file) is damaged: \(finding). Nothing was repaired or overwritten. "
         + "Keep it for whoever looks into it. \(moveAway)"
     case .full:
-      return "The audit log \(file) could not be written: \(finding). "
+      return "The audit \(noun) \(file) could not be written: \(finding). "
         + "Nothing of this entry was recorded. Free space there and try again."
     case .inaccessible:
-      return "The audit log \(file) cannot be used: \(finding). "
+      return "The audit \(noun) \(file) cannot be used: \(finding). "
         + "Make its folder one that you may write to, or set AMBIT_HOME to another."
     case .busy:
-      return "The audit log \(file) is locked by another process: \(finding). Try again when that process has ended."
+      return
+        "The audit \(noun) \(file) is locked by another process: \(finding). Try again when that process has ended."
     case .failed:
-      return "The audit log \(file) could not be used: \(finding)."
+      return "The audit \(noun) \(file) could not be used: \(finding)."
     }
   }
 
+  private var noun: String { part == .journal ? "journal" : "log" }
+
   private var moveAway: String {
-    "To begin a new log, move \(file) and, where they exist, \(file)-wal and \(file)-shm to another folder."
+    switch part {
+    case .database:
+      return "To begin a new log, move \(file) and, where they exist, \(file)-wal, \(file)-shm and "
+        + "\(JournalFile.path(ofLog: file)) to another folder."
+    case .journal:
+      return "To go on without the entries that are only in it, move \(file) to another folder."
+    }
   }
 }
 

@@ -38,6 +38,18 @@ package struct AuditQuery: Equatable, Sendable {
 
   var isEmpty: Bool { self == AuditQuery() }
 
+  /// Whether an event as it is recorded fits: what `conditions` are for rows. Texts are equal when their bytes are, as
+  /// SQLite has it; Swift takes two spellings of one letter for the same.
+  func fits(_ event: AuditEvent) -> Bool {
+    func agrees(_ wanted: String?, _ text: String?) -> Bool {
+      guard let wanted = wanted.map(EventRow.storable) else { return true }
+      return text.map { $0.utf8.elementsEqual(wanted.utf8) } ?? false
+    }
+    return agrees(app, event.app) && agrees(instance, event.instance) && agrees(kind?.rawValue, event.kind.rawValue)
+      && agrees(grant, event.grant) && (result == nil || result == event.result)
+      && (since.map { Timestamp(event.time) >= Timestamp($0) } ?? true)
+  }
+
   /// The query as SQL's conditions, with the values for their question marks.
   var conditions: (sql: [String], arguments: StatementArguments) {
     var sql: [String] = []

@@ -16,10 +16,10 @@ enum EventRow {
   /// and must not fill the disk.
   static let longestText = 8192
 
-  /// The columns' values. Texts are stored as `storable(_:)` leaves them.
+  /// The values of the columns but the last. Texts are stored as `storable(_:)` leaves them.
   static func values(_ event: AuditEvent, sequence: Int64) -> [DatabaseValue] {
     let document = event.document
-    var values = [
+    return [
       sequence.databaseValue,
       Timestamp(event.time).microseconds.databaseValue,
       text(event.kind.rawValue),
@@ -29,15 +29,16 @@ enum EventRow {
       (document?.birth).map { Timestamp($0).microseconds }.databaseValue,
       text(event.how), text(event.rule), text(event.reason), detail(event.detail),
     ]
-    values.append(checksum(values).databaseValue)
-    return values
   }
 
   /// The event that a row of `columns` holds.
   ///
   /// - Throws: `AuditLogError` (damaged) when a value is not of the kind that was written, or the checksum differs.
   static func event(_ row: Row, file: String) throws -> AuditEvent {
-    let values = Array(row.databaseValues)
+    try event(values: Array(row.databaseValues), file: file)
+  }
+
+  static func event(values: [DatabaseValue], file: String) throws -> AuditEvent {
     guard values.count == 17, let sequence = Int64.fromDatabaseValue(values[0]) else {
       throw AuditLogError(.damaged, file, "an entry has no number")
     }
@@ -85,5 +86,30 @@ enum EventRow {
 
   private static func detail(_ facts: [String: String]) -> DatabaseValue {
     facts.isEmpty ? .null : JSONText.object(facts.mapValues(storable)).databaseValue
+  }
+}
+
+/// An event as it is recorded, with its number: the bytes of its row, and their checksum.
+struct EncodedEvent: Equatable {
+  let payload: [UInt8]
+  let checksum: Int64
+  let sequence: Int64
+
+  init(payload: [UInt8], checksum: Int64, sequence: Int64) {
+    self.payload = payload
+    self.checksum = checksum
+    self.sequence = sequence
+  }
+
+  init(_ event: AuditEvent, sequence: Int64) {
+    payload = EventRow.canonicalBytes(EventRow.values(event, sequence: sequence))
+    checksum = Int64(bitPattern: Checksum.of(payload[...]))
+    self.sequence = sequence
+  }
+
+  /// The row's values; nil when the bytes are not those of a row, which only another program can have written.
+  var values: [DatabaseValue]? {
+    guard let values = EventRow.values(canonical: payload), values.count == 16 else { return nil }
+    return values + [checksum.databaseValue]
   }
 }

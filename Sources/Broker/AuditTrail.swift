@@ -12,6 +12,24 @@ extension Broker {
   /// Notes something that has already happened and cannot be undone by refusing.
   func record(_ event: AuditEvent) { _ = try? log.append([event]) }
 
+  /// The first event of a broker: with what it found of one that died.
+  static func started(_ log: AuditLog) -> AuditEvent {
+    var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
+    if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
+    if log.tornBytes > 0 {
+      event.reason =
+        "an entry that was being written when a broker or the system stopped was dropped (\(log.tornBytes) bytes)"
+    }
+    return event
+  }
+
+  /// Moves events from the log's journal to its database, when that is due.
+  func flushLog(now: Int64) {
+    guard let due = log.flushDeadline, due <= now else { return }
+    // If it fails nothing is lost: the journal has them, and the log says when to try again.
+    do { try log.flush() } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
+  }
+
   func event(
     _ kind: AuditEvent.Kind, _ result: AuditEvent.Result = .allowed, _ instance: Instance, grant: Grant? = nil,
     document: FoundDocument? = nil, how: String? = nil, rule: String? = nil, reason: String? = nil,

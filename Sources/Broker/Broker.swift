@@ -57,7 +57,7 @@ package final class Broker {
     user = WireEndpoint(
       listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,
       now: Clock.monotonic())
-    try log.append([AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)])
+    try log.append([Self.started(log)])
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")
@@ -69,6 +69,7 @@ package final class Broker {
     while !stopping {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
+      flushLog(now: now)
       var entries = [PollEntry(signals.descriptor, .read)]
       let userRange = user.appendEntries(to: &entries, now: now)
       let served = instances.values.map { instance in
@@ -77,7 +78,7 @@ package final class Broker {
         return (instance: instance, process: process, range: instance.endpoint.appendEntries(to: &entries, now: now))
       }
       var waits: [Duration] = [.seconds(1)]
-      waits += [user.timeout(now: now)].compactMap { $0 }
+      waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
       try Poll.wait(&entries, timeout: waits.min())
 
@@ -95,6 +96,7 @@ package final class Broker {
     for instance in Array(instances.values) { leave(instance) }
     for instance in Array(ended.values) { recordExit(of: instance, nil) }
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
+    try log.flush()
   }
 
   private func isIdleTooLong(now: Int64) -> Bool {

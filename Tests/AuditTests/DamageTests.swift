@@ -165,10 +165,14 @@ import Testing
     var generator = SplitMix(seed: 77)
     let written = numbered(generator.events(60))
     let log = try AuditLog(path: folder.log)
-    for event in written { try log.append([event]) }
+    for event in written {
+      try log.append([event])
+      try log.flush()
+    }
     let (main, journal) = (
       try Data(contentsOf: URL(filePath: folder.log)), try Data(contentsOf: URL(filePath: folder.log + "-wal"))
     )
+    let waiting = try Data(contentsOf: URL(filePath: JournalFile.path(ofLog: folder.log)))
     var lengths: Set<Int> = []
     for _ in 0..<60 {
       let copy = try Folder()
@@ -181,6 +185,14 @@ import Testing
       #expect(Array(written.prefix(events.count)) == events)
       lengths.insert(events.count)
       #expect(try AuditLog(path: copy.log).append([AuditEvent(.exit)]) == Int64(events.count) + 1)
+      // With the journal that stood beside it nothing is missing at all.
+      let pair = try Folder()
+      try main.write(to: URL(filePath: pair.log))
+      try damaged.write(to: URL(filePath: pair.log + "-wal"))
+      try waiting.write(to: URL(filePath: JournalFile.path(ofLog: pair.log)))
+      #expect(try AuditReader(path: pair.log).events(limit: 1000) == written)
+      #expect(try AuditLog(path: pair.log).takenOver == written.count - events.count)
+      #expect(try AuditReader(path: pair.log).events(limit: 1000) == written)
     }
     #expect(lengths.count > 10)
     withExtendedLifetime(log) {}

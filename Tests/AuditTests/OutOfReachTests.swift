@@ -110,7 +110,9 @@ private func readInForbiddenFolder() throws {
     #expect(unsafe chmod(folder.path, 0o500) == 0)
     let error = #expect(throws: AuditLogError.self) { _ = try AuditReader(path: folder.log) }
     #expect(error?.problem == .inaccessible)
-    #expect(error?.description.contains("copy it and, where it exists, \(folder.log)-wal") == true)
+    #expect(
+      error?.description.contains("copy it and, where they exist, \(folder.log)-wal and \(folder.path)/audit.journal")
+        == true)
     #expect(unsafe chmod(folder.path, 0o700) == 0)
     // A file that may not even be read says that instead.
     #expect(unsafe chmod(folder.log, 0) == 0)
@@ -135,31 +137,44 @@ private func writeUpToALimit() throws {
   let folder = try Folder()
   let log = try AuditLog(path: folder.log)
   for _ in 0..<5 { try log.append([AuditEvent(.launch)]) }
-  // No file may grow: the kernel's answer to a write (EFBIG) comes from the same place as that of a full disk.
+  // No file may grow: the kernel's answer to a write (EFBIG) comes from the same place as that of a full disk, and as
+  // there it may take a part of what is written first.
   signal(SIGXFSZ, SIG_IGN)
   let resource = Int32(RLIMIT_FSIZE.rawValue)
   var usual = rlimit()
   #expect(unsafe getrlimit(resource, &usual) == 0)
-  var limit = rlimit(rlim_cur: 64 * 1024, rlim_max: usual.rlim_max)
-  #expect(unsafe setrlimit(resource, &limit) == 0)
   var recorded: Int64 = 5
   var failures = 0
-  for _ in 0..<40 {
-    do throws(AuditLogError) {
-      recorded = try log.append([AuditEvent(.start), AuditEvent(.stop)])
-    } catch {
-      failures += 1
-      #expect(error.description.contains(folder.log))
+  for size in stride(from: 2000, to: 5000, by: 61) {
+    var limit = rlimit(rlim_cur: rlim_t(size), rlim_max: usual.rlim_max)
+    #expect(unsafe setrlimit(resource, &limit) == 0)
+    for _ in 0..<2 {
+      do throws(AuditLogError) {
+        let last = try log.append([AuditEvent(.start), AuditEvent(.stop), AuditEvent(.exit)])
+        #expect(last == recorded + 3)
+        recorded = last
+      } catch {
+        failures += 1
+        #expect(error.problem == .full)
+        #expect(error.description.contains(JournalFile.path(ofLog: folder.log)))
+      }
     }
+    // Neither can it be moved to the database, and stays where it is.
+    #expect(throws: AuditLogError.self) { try log.flush() }
+    #expect(unsafe setrlimit(resource, &usual) == 0)
+    #expect(try AuditReader(path: folder.log).verify() == recorded)
   }
-  #expect(failures > 10)
-  #expect(unsafe setrlimit(resource, &usual) == 0)
+  #expect(failures > 10 && recorded > 11)
+  try log.flush()
   #expect(try log.append([AuditEvent(.exit)]) == recorded + 1)
   #expect(try AuditReader(path: folder.log).verify() == recorded + 1)
+  // Each batch whole or not at all.
+  let kinds = try AuditReader(path: folder.log).events(after: 5, limit: 1000).dropLast().map(\.kind)
+  #expect(kinds == (0..<kinds.count / 3).flatMap { _ in [.start, .stop, .exit] })
 }
 
 /// Runs as nobody if this process is root, for whom permissions do not count. For a process of its own.
-private func asOrdinaryUser(owning folder: String, _ body: () throws -> Void) throws {
+func asOrdinaryUser(owning folder: String, _ body: () throws -> Void) throws {
   let nobody: uid_t = 65534
   let isRoot = geteuid() == 0
   if isRoot {

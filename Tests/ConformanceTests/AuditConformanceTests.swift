@@ -124,6 +124,38 @@ struct AuditConformanceTests {
   }
 
   @Test(arguments: TestUser.all)
+  func
+    `AUD-4, AUD-10: a start that was answered is in the log when the broker is killed, before and after the next one`(
+      user: TestUser
+    ) throws
+  {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      var broker = try #require(try world.brokerProcess())
+      for round in 1...5 {
+        // The launcher would start another broker at once.
+        app.process.signal(SIGSTOP)
+        #expect(try app.start(), "round \(round)")
+        #expect(kill(broker, SIGKILL) == 0)
+        try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
+        let listed = try world.ambit("audit", "log", "--kind", "start", "--format", "json")
+        #expect(listed.output.split(separator: "\n").count == round, "\(listed)")
+        let before = try world.audit()
+        #expect(before.filter { $0.kind == .brokerStarted }.count == round)
+        app.process.signal(SIGCONT)
+        try Deadline.wait(for: "the app to be taken over") { try !world.instances().isEmpty }
+        broker = try #require(try world.brokerProcess())
+        let after = try world.audit()
+        #expect(Array(after.prefix(before.count)) == before)
+        #expect(after.dropFirst(before.count).first?.kind == .brokerStarted)
+        #expect(after.filter { $0.kind == .start }.count == round)
+      }
+      #expect(try app.finish() == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `AUD-10: when the broker is stopped, scopes end with it and grants stay`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])

@@ -33,11 +33,6 @@ struct Bench {
       sandboxed(arguments, picks: picks), environment: environment, errors: scratch + "/errors")
   }
 
-  /// Runs `inside` where everybody is, for comparison.
-  func outside(_ arguments: [String]) throws -> [String] {
-    try Child.lines([inside] + arguments, environment: environment, errors: scratch + "/errors")
-  }
-
   func sandboxed(_ arguments: [String], picks: [String]) -> [String] {
     [ambit, "run"] + picks.flatMap { ["--pick", $0] } + [inside] + arguments
   }

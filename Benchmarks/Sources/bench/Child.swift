@@ -23,6 +23,10 @@ struct Child {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     let pipes = talking ? (Pipe(), Pipe()) : nil
     if let pipes {
+      // A program that is started later must not have a hold on them: this one's input would not end with ours.
+      for end in [pipes.0.fileHandleForWriting, pipes.1.fileHandleForReading] {
+        _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+      }
       unsafe posix_spawn_file_actions_adddup2(&actions, pipes.0.fileHandleForReading.fileDescriptor, 0)
       unsafe posix_spawn_file_actions_adddup2(&actions, pipes.1.fileHandleForWriting.fileDescriptor, 1)
       for pipe in [pipes.0, pipes.1] {

@@ -7,58 +7,65 @@ import Measure
 
 extension Bench {
   /// Reading a granted document, beside the file itself and beside the portal's file system: small and often, and a
-  /// large one from start to end, out of the page cache. The three take turns.
-  func io(rounds: Int = 9, opens: Int = 5000) -> [Row] {
-    var samples: [String: [String: [Double]]] = [:]
+  /// large one from start to end, out of the page cache.
+  func io() -> [Row] {
+    io("open", "open + read 4 KiB + close", unit: "µs", mebibytes: 1, rounds: 31, turns: 2000)
+      + io("read", "read 1 GiB through", unit: "MiB/s", mebibytes: 1024, rounds: 31, turns: 1)
+  }
+
+  /// The contenders are the same program, each in a process that stays, with a buffer of the same alignment that it has
+  /// written to before. They take turns, one at a time and each round in another order, and Ambit is compared with each
+  /// peer round by round: whatever else the machine does, and whatever the first one in a round finds in the caches, is
+  /// shared out among them.
+  private func io(_ act: String, _ measure: String, unit: String, mebibytes: Int, rounds: Int, turns: Int) -> [Row] {
+    var samples: [String: [Double]] = [:]
     var notes: [String: String] = [:]
-    let size = 1024
+    var portal: Portal?
+    defer { portal?.close() }
     do {
-      let folder = try folder("io")
-      let files = ["open": folder + "/small.bin", "read": folder + "/large.bin"]
-      for (measure, file) in files { try fill(file, mebibytes: measure == "read" ? size : 1) }
-      var paths: [String: String] = [:]
-      var portal: Portal?
+      let file = try folder("io") + "/\(act).bin"
+      try fill(file, mebibytes: mebibytes)
+      defer { try? FileManager.default.removeItem(atPath: file) }
+      var contenders: [(name: String, arguments: [String])] = [
+        ("native", [inside, act, "\(turns)", file]), ("ambit", sandboxed([act, "\(turns)"], picks: [file])),
+      ]
       do {
         let service = try Portal(scratch: scratch, environment: environment)
         portal = service
-        for (measure, file) in files {
-          paths[measure] = "\(service.mountPoint)/\(try service.grant(file))/\((file as NSString).lastPathComponent)"
-        }
+        let name = (file as NSString).lastPathComponent
+        contenders.append(
+          ("portal", [inside, act, "\(turns)", "\(service.mountPoint)/\(try service.grant(file))/\(name)"]))
       } catch { notes["portal"] = "\(error)" }
-      defer { portal?.close() }
 
-      for round in 0..<rounds {
-        progress("io, round \(round + 1) of \(rounds)")
-        for (measure, file) in files {
-          let arguments = measure == "open" ? ["open", "\(opens)"] : ["read", "2"]
-          // The same program each time, in a process of its own, so that nothing but the file differs.
-          let contenders: [(String, () throws -> [String])] = [
-            ("native", { try outside(arguments + [file]) }),
-            ("ambit", { try insideSandbox(arguments, picks: [file]) }),
-            ("portal", { try paths[measure].map { try outside(arguments + [$0]) } ?? [] }),
-          ]
-          for (name, values) in contenders where notes[name] == nil {
-            do {
-              samples[measure, default: [:]][name, default: []] += try values().compactMap(Double.init)
-            } catch { notes[name] = "\(error)" }
-          }
+      var running: [(name: String, program: Conversation)] = []
+      defer { for each in running { each.program.close() } }
+      for (name, arguments) in contenders {
+        do {
+          let program = try Conversation(arguments, environment: environment, errors: "\(scratch)/errors-\(name)")
+          try program.awaitReady()
+          running.append((name, program))
+        } catch { notes[name] = "\(error)" }
+      }
+      progress("io, \(measure), \(rounds) rounds")
+      for round in 0..<rounds + 2 {
+        for index in running.indices {
+          let (name, program) = running[(index + round) % running.count]
+          let value = try program.turn()
+          // The first rounds fill caches.
+          if round >= 2 { samples[name, default: []].append(value) }
         }
       }
     } catch { notes["native"] = "\(error)" }
 
-    return [("open", "open + read 4 KiB + close", "µs"), ("read", "read 1 GiB through", "MiB/s")].flatMap {
-      (key, measure, unit) in
-      let values = samples[key] ?? [:]
-      let ambit = values["ambit"]?.median
-      return [
-        // A time may be so much longer as a rate may be smaller: 0.97 of native speed.
-        Row(
-          "io", measure, unit: unit, ambit: ambit, peer: "native", other: values["native"]?.median,
-          aim: key == "open" ? .ratioAtMost(1 / 0.97) : .ratioAtLeast(0.97), note: notes["native"] ?? notes["ambit"]),
-        Row(
-          "io", measure, unit: unit, ambit: ambit, peer: "document portal", other: values["portal"]?.median,
-          note: notes["portal"]),
-      ]
+    // A time may be so much longer as a rate may be smaller: 0.97 of native speed.
+    let aim: Row.Aim = unit == "µs" ? .ratioAtMost(1 / 0.97) : .ratioAtLeast(0.97)
+    let ambit = samples["ambit"] ?? []
+    return [("native", "native", aim), ("portal", "document portal", nil)].map { name, peer, aim in
+      let other = samples[name] ?? []
+      return Row(
+        "io", measure, unit: unit, ambit: ambit.median, peer: peer, other: other.median,
+        ratio: zip(ambit, other).map { $0 / $1 }.median, aim: aim,
+        note: notes[name] ?? (name == "native" ? notes["ambit"] : nil))
     }
   }
 
@@ -74,6 +81,6 @@ extension Bench {
     } catch { throw Unavailable("cannot write \(mebibytes) MiB to \(path): set AMBIT_BENCH_DIR to a folder with room") }
     // Written out now, so that the disk is not still at it while others are measured.
     _ = fsync(file.fileDescriptor)
-    _ = try readThrough(path)
+    _ = try readThrough(path, Buffer(128 * 1024))
   }
 }

@@ -36,38 +36,20 @@ extension Bench {
     // In one launch the app makes the bookmark and stores it; in the next it resolves it.
     _ = try insideSandbox(["bookmark"], picks: [document])
 
-    let errors = scratch + "/errors"
-    let child = try Child(
-      sandboxed(["resolve", "\(rounds)"], picks: []), environment: environment, talking: true, errors: errors)
-    defer { try? child.output?.close() }
-    guard let input = child.input, let output = child.output else { return [] }
+    let app = try Conversation(
+      sandboxed(["resolve", "\(rounds)"], picks: []), environment: environment, errors: scratch + "/errors")
     var samples: [Double] = []
-    var pending = Data()
-    func line() -> String? {
-      while true {
-        if let end = pending.firstIndex(of: 10) {
-          defer { pending = Data(pending[(end + 1)...]) }
-          return String(decoding: pending[..<end], as: UTF8.self)
-        }
-        let more = output.availableData
-        if more.isEmpty { return nil }
-        pending += more
-      }
-    }
     for round in 0..<rounds {
-      guard line() == "ready" else { break }
+      guard app.line() == "ready" else { break }
       let next = folders[(round * 7 + 3) % folders.count] + "/document-\(round).txt"
       try FileManager.default.moveItem(atPath: document, toPath: next)
       document = next
-      try input.write(contentsOf: Data("moved\n".utf8))
-      guard let answer = line(), let value = Double(answer) else { break }
+      try app.tell("moved")
+      guard let value = app.line().flatMap(Double.init) else { break }
       samples.append(value)
     }
-    try? input.close()
-    let status = child.wait()
-    if status != 0 || samples.count < rounds {
-      throw Unavailable(Child.failure(of: "inside", status: status, errors: errors))
-    }
+    let status = app.close()
+    if status != 0 || samples.count < rounds { throw app.failure(status) }
     return samples
   }
 }

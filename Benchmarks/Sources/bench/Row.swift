@@ -8,7 +8,7 @@ struct Row: Encodable {
   var ambit: Double?
   var peer: String
   var other: Double?
-  /// Ambit's value over the other's.
+  /// Ambit's value over the other's; where both were taken in pairs, the median of the pairs' ratios.
   var ratio: Double?
   var aim: String?
   /// Whether the aim was reached; nil when it could not be told.
@@ -26,7 +26,7 @@ struct Row: Encodable {
 
   init(
     _ part: String, _ measure: String, unit: String, ambit: Double?, peer: String = "", other: Double? = nil,
-    aim: Aim? = nil, note: String? = nil
+    ratio: Double? = nil, aim: Aim? = nil, note: String? = nil
   ) {
     self.part = part
     self.measure = measure
@@ -35,14 +35,15 @@ struct Row: Encodable {
     self.peer = peer
     self.other = other
     self.note = note
-    if let ambit, let other, other > 0 { ratio = ambit / other }
+    self.ratio = ratio
+    if ratio == nil, let ambit, let other, other > 0 { self.ratio = ambit / other }
     switch aim {
     case .ratioAtMost(let limit):
       self.aim = "≤ \(fixed(limit, 2)) ×"
-      holds = ratio.map { $0 <= limit }
+      holds = self.ratio.map { $0 <= limit }
     case .ratioAtLeast(let limit):
       self.aim = "≥ \(fixed(limit, 2)) ×"
-      holds = ratio.map { $0 >= limit }
+      holds = self.ratio.map { $0 >= limit }
     case .valueAtMost(let limit):
       self.aim = "≤ \(fixed(limit, 0)) \(unit)"
       holds = ambit.map { $0 <= limit }

@@ -6,9 +6,10 @@ import Measure
 //
 //   scope N      picks a document, starts and stops its scope N times: µs a pair
 //   grant N      picks N documents: µs a pick
-//   open N       opens, reads 4 KiB of and closes a picked document N times: µs, on average
-//   read N       reads a picked document through, N times: MiB/s
-//                (with a path as well, both take that file and ask nobody: so they run outside, for comparison)
+//   open N       takes turns: opens, reads 4 KiB of and closes a picked document N times: µs, on average
+//   read N       takes turns: reads a picked document through, N times: MiB/s, on average
+//                (both write “ready”, and do a turn for every line that they are sent; with a path as well they take
+//                that file and ask nobody: so they run outside, for comparison)
 //   bookmark     picks a document and keeps a bookmark of it in the container
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
@@ -31,9 +32,16 @@ func accessing<Answer>(_ url: URL, _ body: (String) throws -> Answer) throws -> 
   return try body(try SecurityScope.path(of: url))
 }
 
-/// Runs the body with the path of the file that is to be read.
-func reading(_ arguments: [String], _ body: (String) throws -> Void) throws {
-  if arguments.count > 2 { try body(arguments[2]) } else { try accessing(try pick(), body) }
+/// Runs the body with the path of the file that is to be read and a buffer, once for every line that comes, and writes
+/// what it answers.
+func reading(_ arguments: [String], _ body: (String, borrowing Buffer) throws -> Double) throws {
+  func takeTurns(_ path: String) throws {
+    // cat(1) reads in pieces of this size.
+    let buffer = Buffer(128 * 1024)
+    say("ready")
+    while readLine() != nil { say("\(try body(path, buffer))") }
+  }
+  if arguments.count > 2 { try takeTurns(arguments[2]) } else { try accessing(try pick(), takeTurns) }
 }
 
 func say(_ text: String) {
@@ -55,10 +63,10 @@ func run(_ arguments: [String]) throws {
   case "grant":
     for _ in 0..<count { say("\(try microseconds { _ = try pick() })") }
   case "open":
-    try reading(arguments) { say("\(try openReadClose($0, count: count))") }
+    try reading(arguments) { try openReadClose($0, $1, count: count) }
   case "read":
-    try reading(arguments) { path in
-      for _ in 0..<count { say("\(try readThrough(path))") }
+    try reading(arguments) { path, buffer in
+      try (0..<count).reduce(0) { sum, _ in try sum + readThrough(path, buffer) } / Double(count)
     }
   case "bookmark":
     let url = try pick()

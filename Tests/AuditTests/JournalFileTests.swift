@@ -1,0 +1,295 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Audit
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+extension Folder {
+  var journal: String { JournalFile.path(ofLog: log) }
+
+  /// The log's files as they are now, in a folder of their own: what a process that is killed now would leave.
+  func asIfKilled() throws -> Folder {
+    let copy = try Folder()
+    for (name, bytes) in try contents() where !name.hasSuffix("-shm") {
+      try bytes.write(to: URL(filePath: "\(copy.path)/\(name)"))
+    }
+    return copy
+  }
+}
+
+@Suite struct `The journal and the database` {
+  /// Appends, moves, ends in every way, and what a dying process can leave, against an array.
+  @Test(arguments: 0..<6)
+  func `AUD-4: hold together what was appended, whatever dies and when`(seed: Int) throws {
+    var generator = SplitMix(seed: UInt64(seed))
+    var folder = try Folder()
+    var model: [AuditEvent] = []
+    var log: AuditLog? = try AuditLog(path: folder.log)
+    var takenOver = 0
+    for _ in 0..<80 {
+      switch Int.random(in: 0..<10, using: &generator) {
+      case 0..<4:
+        model += generator.events(Int.random(in: 0..<6, using: &generator))
+        #expect(try log?.append(Array(model.dropFirst(Int(log?.append([]) ?? 0)))) == Int64(model.count))
+      case 5, 6: try log?.flush()
+      case 7:
+        log = nil
+        #expect(unsafe access(folder.journal, F_OK) != 0, "an end that was in order leaves no journal")
+        log = try AuditLog(path: folder.log)
+        #expect(log?.takenOver == 0)
+      default:
+        let killed = try folder.asIfKilled()
+        if Bool.random(using: &generator) {
+          // It died after the commit and before the journal's end.
+          let journal = try Data(contentsOf: URL(filePath: folder.journal))
+          try log?.flush()
+          log = nil
+          for name in try killed.contents().keys {
+            try FileManager.default.removeItem(atPath: "\(killed.path)/\(name)")
+          }
+          try FileManager.default.copyItem(atPath: folder.log, toPath: killed.log)
+          try journal.write(to: URL(filePath: killed.journal))
+        } else {
+          log = nil
+        }
+        let isTorn = Bool.random(using: &generator)
+        if isTorn {
+          var record: [UInt8] = []
+          let event = EncodedEvent(generator.event(), sequence: Int64(model.count) + 1)
+          Journal.append(event, rest: Int.random(in: 0..<3, using: &generator), to: &record)
+          if record[4] == 0 { record.removeLast(Int.random(in: 1..<record.count, using: &generator)) }
+          let file = try #require(FileHandle(forWritingAtPath: killed.journal))
+          try file.seekToEnd()
+          try file.write(contentsOf: Data(record))
+          try file.close()
+        }
+        folder = killed
+        #expect(try AuditReader(path: folder.log).events(limit: 1000) == numbered(model), "before the next writer")
+        log = try AuditLog(path: folder.log)
+        #expect((log?.tornBytes ?? 0 > 0) == isTorn)
+        takenOver += log?.takenOver ?? 0
+      }
+      let reader = try AuditReader(path: folder.log)
+      #expect(try reader.events(limit: 1000) == numbered(model))
+      #expect(try reader.lastSequence() == Int64(model.count))
+      #expect(try reader.verify() == Int64(model.count))
+      let few = Int.random(in: 0..<8, using: &generator)
+      #expect(try reader.latest(few) == numbered(model).suffix(few))
+    }
+    #expect(takenOver > 0)
+  }
+
+  @Test(arguments: 20..<24)
+  func `a query answers the same wherever its events are`(seed: Int) throws {
+    let folder = try Folder()
+    var generator = SplitMix(seed: UInt64(seed))
+    let log = try AuditLog(path: folder.log)
+    // One letter in two spellings, which are the same text for Swift and not for SQLite.
+    var events = generator.events(60) + ["Gru\u{308}n", "Gr\u{fc}n"].map { AuditEvent(.start, app: $0, grant: "g1") }
+    events.shuffle(using: &generator)
+    for event in events { try log.append([event]) }
+    let reader = try AuditReader(path: folder.log)
+    let texts: [String?] = [nil, nil, "io.example.editor", "Gru\u{308}n", "Gr\u{fc}n"]
+    let queries = (0..<60).map { _ in
+      let sample = events.randomElement(using: &generator)
+      return (
+        AuditQuery(
+          app: texts.randomElement(using: &generator) ?? nil,
+          kind: Bool.random(using: &generator) ? sample?.kind : nil,
+          grant: Bool.random(using: &generator) ? sample?.grant : nil,
+          result: Bool.random(using: &generator) ? sample?.result : nil,
+          since: Bool.random(using: &generator) ? sample?.time : nil),
+        Int64.random(in: 0..<70, using: &generator), Int.random(in: 1..<70, using: &generator)
+      )
+    }
+    func answers() throws -> [[AuditEvent]] {
+      try queries.flatMap { query, after, limit in
+        [try reader.events(matching: query, after: after, limit: limit), try reader.latest(limit, matching: query)]
+      }
+    }
+    let before = try answers()
+    #expect(Set(before.map(\.count)).count > 5)
+    try log.flush()
+    #expect(try answers() == before)
+  }
+
+  @Test func `a reader misses nothing and sees nothing twice while entries move`() async throws {
+    let folder = try Folder()
+    let path = folder.log
+    let answered = Answered()
+    let total: Int64 = 1000
+    // So small that a new journal takes the old one's place at every second move.
+    let log = try AuditLog(path: path, journalSize: 4000)
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      group.addTask {
+        for number in 1...total {
+          #expect(try log.append([AuditEvent(.start, reason: "\(number)")]) == number)
+          answered.number.store(number, ordering: .sequentiallyConsistent)
+          if number % 7 == 0 {
+            try log.flush()
+            await Task.yield()
+          }
+        }
+        return 0
+      }
+      for _ in 0..<2 {
+        group.addTask {
+          let reader = try AuditReader(path: path)
+          var seen: Int64 = 0
+          var calls = 0
+          while seen < total {
+            let known = answered.number.load(ordering: .sequentiallyConsistent)
+            let events = try reader.events(after: seen, limit: 10_000)
+            #expect(events.map(\.sequence) == Array(seen..<seen + Int64(events.count)).map { $0 + 1 })
+            seen += Int64(events.count)
+            #expect(seen >= known, "what was answered before the call is seen by it")
+            let again = answered.number.load(ordering: .sequentiallyConsistent)
+            #expect(try reader.lastSequence() >= again)
+            calls += 1
+            await Task.yield()
+          }
+          return calls
+        }
+      }
+      for try await calls in group { #expect(calls == 0 || calls > 3) }
+    }
+    #expect(try Journal.Mark() != #require(try JournalFile.read(folder.journal)).base, "the journal was begun anew")
+    #expect(try AuditReader(path: path).verify() == total)
+  }
+
+  @Test func `what the database does not take stays in the journal, for every reader to see`() throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log)
+    try log.append([AuditEvent(.launch)])
+    try log.flush()
+    #expect(log.flushDeadline == nil)
+    try sql(
+      "CREATE TRIGGER no BEFORE INSERT ON event WHEN NEW.kind = 'stop' BEGIN SELECT RAISE(ABORT, 'no'); END",
+      on: folder.log)
+    #expect(try log.append([AuditEvent(.start), AuditEvent(.stop)]) == 3)
+    let first = try #require(log.flushDeadline)
+    #expect(throws: AuditLogError.self) { try log.flush() }
+    #expect(try #require(log.flushDeadline) > first, "it is not tried again at once")
+    #expect(try AuditReader(path: folder.log).events(limit: 9).map(\.kind) == [.launch, .start, .stop])
+    // Not for ever: some hundreds of entries on, nothing is decided any more.
+    let error = #expect(throws: AuditLogError.self) {
+      for _ in 0..<5000 { try log.append([AuditEvent(.exit)]) }
+    }
+    #expect(error?.problem == .failed)
+    let recorded = try AuditReader(path: folder.log).lastSequence()
+    #expect(recorded > 256 && recorded < 2000)
+    try sql("DROP TRIGGER no", on: folder.log)
+    #expect(try log.append([AuditEvent(.exit)]) == recorded + 1)
+    try log.flush()
+    #expect(try AuditReader(path: folder.log).verify() == recorded + 1)
+  }
+
+  // MARK: Journals that are not as they should be
+
+  @Test(
+    "AUD-8: a journal that is not the log's, or not whole, is refused and stays as it is",
+    arguments: ["text", "folder", "link", "pipe", "newer", "middle", "other log", "log set back", "log gone"])
+  func refusal(what: String) throws {
+    let folder = try Folder()
+    do { try AuditLog(path: folder.log).append((0..<2).map { AuditEvent(.start, reason: "\($0)") }) }
+    let early = try Data(contentsOf: URL(filePath: folder.log))
+    do { try AuditLog(path: folder.log).append((0..<4).map { AuditEvent(.start, reason: "\($0)") }) }
+    let journal = URL(filePath: folder.journal)
+    let killed: Folder
+    do {
+      let log = try AuditLog(path: folder.log)
+      for number in 0..<4 { try log.append([AuditEvent(.stop, reason: "\(number)")]) }
+      killed = try folder.asIfKilled()
+    }
+    var bytes = try Data(contentsOf: URL(filePath: killed.journal))
+    var (problem, words) = (AuditLogError.Problem.foreign, "it is no regular file")
+    switch what {
+    case "text":
+      bytes = Data("a note of mine\n".utf8)
+      words = "it does not begin as one"
+    case "folder": try FileManager.default.createDirectory(at: journal, withIntermediateDirectories: false)
+    case "link":
+      try bytes.write(to: URL(filePath: killed.path + "/elsewhere"))
+      #expect(unsafe symlink(killed.path + "/elsewhere", folder.journal) == 0)
+      words = "it is a symbolic link"
+    case "pipe": #expect(unsafe mkfifo(folder.journal, 0o600) == 0)
+    case "newer":
+      bytes[6] = UInt8(ascii: "2")
+      (problem, words) = (.newer, "its format is \"2\"")
+    case "middle":
+      bytes[bytes.count / 2] ^= 1
+      (problem, words) = (.damaged, "is not as it was written")
+    case "other log":
+      let other = try Folder()
+      let log = try AuditLog(path: other.log)
+      for number in 0..<12 { try log.append([AuditEvent(.exit, reason: "\(number)")]) }
+      bytes = try Data(contentsOf: URL(filePath: other.journal))
+      words = "is another than the log's"
+    case "log set back":
+      // The database of an earlier day, and the journal that goes on from a later one.
+      try early.write(to: URL(filePath: folder.log))
+      (problem, words) = (.damaged, "it goes on from entry 6, and the log ends with entry 2")
+    default:
+      try FileManager.default.removeItem(atPath: folder.log)
+      (problem, words) = (.damaged, "\(folder.journal) with entries of it is still there")
+    }
+    if !["folder", "link", "pipe"].contains(what) { try bytes.write(to: journal) }
+    func state() throws -> [String: Data] {
+      try what == "folder" || what == "pipe"
+        ? [:] : folder.contents().filter { !$0.key.hasSuffix("-shm") && !$0.value.isEmpty }
+    }
+    let before = try state()
+    for open: () throws -> Void in [
+      { _ = try AuditLog(path: folder.log) }, { _ = try AuditReader(path: folder.log).events(limit: 99) },
+      { _ = try AuditReader(path: folder.log).lastSequence() },
+    ] {
+      let error = #expect(throws: AuditLogError.self, performing: open)
+      #expect(error?.problem == problem)
+      #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+      #expect(error?.description.contains("\(folder.journal)") == true)
+    }
+    #expect(try state() == before)
+    // Moved away, as the sentence says, it is in nobody's way.
+    if what == "log gone" { try early.write(to: URL(filePath: folder.log)) }
+    #expect(unsafe rename(folder.journal, folder.path + "/aside") == 0)
+    let count = try AuditReader(path: folder.log).verify()
+    #expect(try AuditLog(path: folder.log).append([AuditEvent(.exit)]) == count + 1)
+  }
+
+  @Test(arguments: [0, 5, 32, 4096])
+  func `a journal whose first bytes never reached the disk holds nothing`(zeros: Int) throws {
+    let folder = try Folder()
+    do { try AuditLog(path: folder.log).append([AuditEvent(.launch)]) }
+    try Data(repeating: 0, count: zeros).write(to: URL(filePath: folder.journal))
+    #expect(try AuditReader(path: folder.log).events(limit: 9).count == 1)
+    let log = try AuditLog(path: folder.log)
+    #expect(log.tornBytes == zeros)
+    #expect(try log.append([AuditEvent(.exit)]) == 2)
+    #expect(try AuditReader(path: folder.log).verify() == 2)
+  }
+
+  @Test func `a journal that may not be read is an error for a reader, not a shorter log`() async {
+    await #expect(processExitsWith: .success) { try readForbiddenJournal() }
+  }
+}
+
+/// The last number that an append has returned.
+private final class Answered: Sendable {
+  let number = Atomic<Int64>(0)
+}
+
+private func readForbiddenJournal() throws {
+  let folder = try Folder()
+  try asOrdinaryUser(owning: folder.path) {
+    let log = try AuditLog(path: folder.log)
+    try log.append([AuditEvent(.launch)])
+    #expect(unsafe chmod(folder.journal, 0) == 0)
+    let error = #expect(throws: AuditLogError.self) { try AuditReader(path: folder.log).events(limit: 9) }
+    #expect(error?.problem == .inaccessible)
+    #expect(error?.description.contains(folder.journal) == true)
+  }
+}
