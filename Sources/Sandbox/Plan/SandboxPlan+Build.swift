@@ -66,7 +66,7 @@ extension SandboxPlan {
     limits = request.limits
     directory = InsidePath.home
     arguments = [program] + request.arguments
-    seccomp = .standard(network: request.network)
+    seccomp = .standard(network: request.network, execute: request.execute)
   }
 
   private static func environment(_ request: SandboxRequest) -> [String: String] {
