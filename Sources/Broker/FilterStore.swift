@@ -8,6 +8,7 @@ final class FilterStore {
 
   struct Kind: Hashable {
     let network: Bool
+    let execute: Bool
     let observed: Bool
   }
 
@@ -16,7 +17,7 @@ final class FilterStore {
 
   func filter(_ kind: Kind) throws(KernelError) -> Descriptor {
     if let filter = filters[kind] { return filter }
-    let standard = SeccompProfile.standard(network: kind.network)
+    let standard = SeccompProfile.standard(network: kind.network, execute: kind.execute)
     let program = try cache.program(for: kind.observed ? standard.observed : standard)
     let filter = try MemoryFile.sealed("ambit-filter", program.bytes)
     filters[kind] = filter

@@ -63,7 +63,8 @@ extension Broker {
     if request.observe { capabilities.observe = true }
     let name = request.manifest?.name ?? request.program.split(separator: "/").last.map(String.init) ?? identifier
     let filter = try filters.filter(
-      .init(network: capabilities.network == .host, observed: capabilities.observe))
+      .init(
+        network: capabilities.network == .host, execute: capabilities.execute, observed: capabilities.observe))
     let hostID = try register(identifier, name, request.manifest?.version)
     do {
       try makeContainer(identifier, hostID: hostID)

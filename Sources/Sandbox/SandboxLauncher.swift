@@ -38,7 +38,9 @@ package enum SandboxLauncher {
     case .link(let path, let target): return .symlink(relative(path), to: target)
     case .file(let path, let content): return .file(relative(path), content: content)
     case .bind(let path, let source, _, let attributes):
-      let opened = try Descriptor.open(source, flags: .path)
+      // The broker has just looked at the container; a link that has come into its place since then leads elsewhere.
+      let isContainer = path == InsidePath.home
+      let opened = try Descriptor.open(source, flags: isContainer ? [.path, .directory, .noFollow] : .path)
       // What it is now counts, not what the plan took it for: a policy may show a file as well as a folder.
       let isDirectory = try opened.status().kind == .directory
       let tree = try DetachedTree(cloning: opened, recursive: isDirectory, path: source)

@@ -7,7 +7,12 @@ extension SeccompProfile {
   ///
   /// Denied calls fail as programs expect: `ENOSYS` where libc has an older way to fall back to, `EAFNOSUPPORT` for
   /// socket families, `EPERM` for everything else; a foreign architecture ends the process.
-  package static func standard(network: Bool) -> SeccompProfile {
+  /// - Parameters:
+  ///   - network: whether the app may use the internet.
+  ///   - execute: whether it may run programs that it has written. A file in memory lies on no mount that could forbid
+  ///     it, so otherwise one can be made only sealed against execution; programs that ask for another kind are told
+  ///     that there is none, and fall back to a file in `/dev/shm`.
+  package static func standard(network: Bool, execute: Bool = false) -> SeccompProfile {
     SeccompProfile(
       groups: [
         Group(
@@ -17,7 +22,8 @@ extension SeccompProfile {
         Group(
           name: "files", reason: "files by path and descriptor; the mount namespace decides which there are",
           rules: allow(files)),
-        Group(name: "memory", reason: "a program's own memory", rules: allow(memory)),
+        Group(
+          name: "memory", reason: "a program's own memory", rules: allow(memory) + memoryFileRules(execute: execute)),
         Group(name: "processes", reason: "a program's own processes and threads", rules: allow(processes)),
         Group(name: "signals", reason: "signals reach no further than the pid namespace", rules: allow(signals)),
         Group(name: "time", reason: "reading clocks and sleeping, not setting", rules: allow(time)),
@@ -59,9 +65,21 @@ extension SeccompProfile {
     """
 
   private static let memory = """
-    brk madvise membarrier memfd_create mincore mlock mlock2 mlockall mmap mprotect mremap msync munlock munlockall
+    brk madvise membarrier mincore mlock mlock2 mlockall mmap mprotect mremap msync munlock munlockall
     munmap pkey_alloc pkey_free pkey_mprotect process_mrelease remap_file_pages
     """
+
+  /// `MFD_NOEXEC_SEAL` of memfd_create(2).
+  private static let sealedAgainstExecution: UInt32 = 8
+
+  private static func memoryFileRules(execute: Bool) -> [SeccompRule] {
+    if execute { return allow("memfd_create") }
+    let bit = sealedAgainstExecution
+    return [
+      SeccompRule("memfd_create", .allow, [SeccompCondition(argument: 1, .masked(mask: bit, value: bit))]),
+      SeccompRule("memfd_create", .fail(ENOSYS), [SeccompCondition(argument: 1, .masked(mask: bit, value: 0))]),
+    ]
+  }
 
   private static let processes = """
     arch_prctl capget capset execve execveat exit exit_group fork futex futex_waitv get_robust_list

@@ -40,6 +40,16 @@ import Testing
     #expect(rules.allSatisfy { $0.call == "ioctl" && $0.action == .allow && $0.conditions.map(\.argument) == [1] })
   }
 
+  @Test(arguments: [0, 1, 2, 3, 8, 9, 0x10, 0x11, 0x18, UInt32.max])
+  func `B16: without execution, a file in memory is made sealed against it or not at all`(flags: UInt32) {
+    let answers = SeccompProfile.standard(network: false).rules.filter {
+      $0.call == "memfd_create" && matches($0, flags)
+    }
+    #expect(answers.map(\.action) == [flags & 8 != 0 ? .allow : .fail(ENOSYS)])
+    let free = SeccompProfile.standard(network: false, execute: true).rules.filter { $0.call == "memfd_create" }
+    #expect(free.map(\.action) == [.allow] && free.allSatisfy { $0.conditions.isEmpty })
+  }
+
   @Test(arguments: [false, true])
   func `denies by default, and allows nothing that reaches beyond the sandbox`(network: Bool) {
     let profile = SeccompProfile.standard(network: network)
