@@ -19,6 +19,7 @@ package final class Broker {
   let key: SealingKey
   let finder = DocumentFinder()
   let filters: FilterStore
+  let launchRules: LaunchRules
   /// The broker's own mount namespace, to come back to.
   let home: Descriptor
   /// Where apps' sandboxes are made: the broker's own user and mount namespace, if it has them.
@@ -53,6 +54,7 @@ package final class Broker {
     grants = try GrantStore(path: folders.grants)
     log = try AuditLog(path: folders.auditLog)
     filters = FilterStore(folder: folders.filters)
+    launchRules = LaunchRules(folders)
     key = try SealingKey.load(from: folders.sealingKey)
     user = WireEndpoint(
       listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,

@@ -1,26 +1,37 @@
 internal import Kernel
-internal import Seccomp
+package import Policy
+package import Seccomp
 
-/// The compiled filters of the standard profile, sealed: launchers get one each, and nobody can change it.
+/// Compiled filters, sealed: launchers get one each, and nobody can change it.
 final class FilterStore {
   private let cache: SeccompCache
   private var filters: [Kind: Descriptor] = [:]
 
-  struct Kind: Hashable {
-    let network: Bool
-    let execute: Bool
-    let observed: Bool
-  }
-
   /// - Parameter folder: where compiled filters outlive the broker.
   init(folder: String) { cache = SeccompCache(folder: folder) }
 
-  func filter(_ kind: Kind) throws(KernelError) -> Descriptor {
+  /// What a filter depends on.
+  private struct Kind: Hashable {
+    let network: Bool
+    let execute: Bool
+    let observe: Bool
+  }
+
+  func filter(for capabilities: Capabilities) throws(KernelError) -> Descriptor {
+    let kind = Kind(
+      network: capabilities.network == .host, execute: capabilities.execute, observe: capabilities.observe)
     if let filter = filters[kind] { return filter }
-    let standard = SeccompProfile.standard(network: kind.network, execute: kind.execute)
-    let program = try cache.program(for: kind.observed ? standard.observed : standard)
+    let program = try cache.program(for: capabilities.seccomp)
     let filter = try MemoryFile.sealed("ambit-filter", program.bytes)
     filters[kind] = filter
     return filter
+  }
+}
+
+extension Capabilities {
+  /// The filter that an app runs under.
+  package var seccomp: SeccompProfile {
+    let standard = SeccompProfile.standard(network: network == .host, execute: execute)
+    return observe ? standard.observed : standard
   }
 }

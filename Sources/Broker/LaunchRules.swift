@@ -1,13 +1,22 @@
 internal import AppModel
-internal import Folders
+package import Folders
 internal import Foundation
 internal import Kernel
-internal import Policy
-internal import Wire
+package import Policy
+package import Wire
 
-/// Who an app is and what it may do: decided here, from the user's own policies, whatever its launcher read.
-extension Broker {
-  func identifier(of request: LauncherInterface.PrepareCall) throws -> String {
+/// Who an app is and what it may do: decided by the broker from the user's own policies, whatever the launcher read. The same
+/// rules answer beforehand, when nothing is run.
+package struct LaunchRules {
+  private let folders: AmbitFolders
+  private let rules: GrantRules
+
+  package init(_ folders: AmbitFolders) {
+    self.folders = folders
+    rules = folders.grantRules
+  }
+
+  package func identifier(of request: LauncherInterface.PrepareCall) throws -> String {
     if let container = request.container {
       guard let fault = BundleIdentifier.check(container) else { return container }
       throw LauncherInterface.Failure.failed("--container \(container): cannot be a container's name: \(fault).")
@@ -19,7 +28,11 @@ extension Broker {
     return identifier
   }
 
-  func capabilities(for request: LauncherInterface.PrepareCall) throws -> Capabilities {
+  package func name(of request: LauncherInterface.PrepareCall) -> String {
+    request.manifest?.name ?? request.program.split(separator: "/").last.map(String.init) ?? request.program
+  }
+
+  package func capabilities(for request: LauncherInterface.PrepareCall) throws -> Capabilities {
     let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
     let policy: Policy
     do throws(PolicyError) { policy = try library.load(request.policy) } catch {
@@ -27,10 +40,13 @@ extension Broker {
     }
     let entitlements = Entitlements(
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false)
-    let capabilities = Capabilities(policy: policy, entitlements: entitlements)
+    var capabilities = Capabilities(policy: policy, entitlements: entitlements)
+    if request.observe { capabilities.observe = true }
     try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
     return capabilities
   }
+
+  package func container(of identifier: String) -> String { "\(folders.containers)/\(identifier)" }
 
   /// What a policy shows read-only has to be there, and must not be what other apps' secrets lie in.
   private func check(_ paths: [String], policy: String) throws {
@@ -50,13 +66,12 @@ extension Broker {
 
 extension LauncherInterface.Capabilities {
   /// - Parameter variables: the names in the launcher's environment.
-  init(_ capabilities: Capabilities, variables: [String]) {
+  package init(_ capabilities: Capabilities, variables: [String]) {
     self.init(
       policy: capabilities.policyName, scopeLimit: capabilities.scopeLimit, references: capabilities.references,
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.network == .host, execute: capabilities.execute,
-      observe: capabilities.observe,
-      processes: capabilities.limits.processes, openFiles: capabilities.limits.openFiles,
-      fileSize: capabilities.limits.fileSize)
+      observe: capabilities.observe, processes: capabilities.limits.processes,
+      openFiles: capabilities.limits.openFiles, fileSize: capabilities.limits.fileSize)
   }
 }

@@ -58,13 +58,10 @@ extension Broker {
   }
 
   private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
-    let identifier = try identifier(of: request)
-    var capabilities = try capabilities(for: request)
-    if request.observe { capabilities.observe = true }
-    let name = request.manifest?.name ?? request.program.split(separator: "/").last.map(String.init) ?? identifier
-    let filter = try filters.filter(
-      .init(
-        network: capabilities.network == .host, execute: capabilities.execute, observed: capabilities.observe))
+    let identifier = try launchRules.identifier(of: request)
+    let capabilities = try launchRules.capabilities(for: request)
+    let name = launchRules.name(of: request)
+    let filter = try filters.filter(for: capabilities)
     let hostID = try register(identifier, name, request.manifest?.version)
     do {
       try makeContainer(identifier, hostID: hostID)

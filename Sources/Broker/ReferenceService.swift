@@ -39,7 +39,7 @@ extension Broker {
     }
   }
 
-  func container(of bundleIdentifier: String) -> String { "\(folders.containers)/\(bundleIdentifier)" }
+  func container(of bundleIdentifier: String) -> String { launchRules.container(of: bundleIdentifier) }
 
   private func existingReference(to grant: Grant, in folder: Descriptor, _ instance: Instance) -> String? {
     guard let entries = try? DirectoryReader.entries(of: folder) else { return nil }

@@ -72,9 +72,7 @@ final class AppSession {
   private static func prepare(
     _ request: LaunchRequest, _ folders: AmbitFolders, _ environment: [String: String]
   ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
-    let call = LauncherInterface.PrepareCall(
-      program: request.executable, manifest: request.manifest, container: request.container, policy: request.policy,
-      variables: environment.keys.sorted(), observe: request.trace)
+    let call = request.prepareCall(environment)
     for _ in 1...5 {
       let broker = try BrokerConnection.connect(folders)
       do {
@@ -100,6 +98,11 @@ final class AppSession {
       let reason = try? parameters.string("reason")
     {
       return Failure(reason)
+    }
+    if case .remote(let name, _) = error, name.hasPrefix("org.varlink.service.") {
+      return Failure(
+        "the running broker does not understand this launcher (\(error)); it may be of another version. "
+          + "Stop it with “ambit broker stop” and try again.")
     }
     return Failure("the broker refused: \(error)")
   }

@@ -1,10 +1,19 @@
 internal import Folders
-internal import Sandbox
-internal import Wire
+package import Sandbox
+package import Wire
 
 extension LaunchRequest {
+  /// What the broker is asked.
+  package func prepareCall(_ environment: [String: String]) -> LauncherInterface.PrepareCall {
+    .init(
+      program: executable, manifest: manifest, container: container, policy: policy,
+      variables: environment.keys.sorted(), observe: trace)
+  }
+
   /// The request as a sandbox is planned from, with what the broker said the app may.
-  func sandboxRequest(_ prepared: LauncherInterface.PrepareReply, environment: [String: String]) -> SandboxRequest {
+  package func sandboxRequest(_ prepared: LauncherInterface.PrepareReply, environment: [String: String])
+    -> SandboxRequest
+  {
     let capabilities = prepared.capabilities
     var variables: [String: String] = [:]
     for name in capabilities.variables { variables[name] = environment[name] }

@@ -45,7 +45,7 @@ package struct LaunchRequest: Equatable, Sendable {
   }
 
   /// The host path of the file to run.
-  var executable: String {
+  package var executable: String {
     switch program {
     case .bundle(let path, let executable): "\(path)/\(executable)"
     case .file(let path): path

@@ -11,7 +11,7 @@ package enum ProgramSearch {
   /// - Returns: an absolute path.
   package static func find(_ program: String, path: String?) throws(Failure) -> String {
     if program.contains("/") {
-      let absolute = normal(program.hasPrefix("/") ? program : "\(ThisProcess.directory)/\(program)")
+      let absolute = absolute(program)
       if let failure = check(absolute) { throw failure }
       return absolute
     }
@@ -34,6 +34,11 @@ package enum ProgramSearch {
       return Failure("\(candidate): is not executable (chmod +x it if it should be).", status: 126)
     }
     return nil
+  }
+
+  /// A path as this process means it.
+  package static func absolute(_ path: String) -> String {
+    normal(path.hasPrefix("/") ? path : "\(ThisProcess.directory)/\(path)")
   }
 
   /// Without `.`, `..` and doubled slashes, by the text alone.

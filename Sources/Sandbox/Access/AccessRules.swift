@@ -36,8 +36,7 @@ package struct AccessRules: Sendable {
         code: .notPermitted, rule: "TOK-1", reason: "its security scope is not started",
         remedy: "startAccessingSecurityScopedResource(), or ambitctl start URL")
     }
-    let entry = entries.last { path == $0.path || path.hasPrefix($0.path == "/" ? "/" : $0.path + "/") }
-    switch entry {
+    switch entry(of: path) {
     case .bind(InsidePath.home, _, _, _), .temporary, .processes, .terminals, .listener:
       return nil
     case .bind(_, _, _, let attributes):
@@ -50,6 +49,34 @@ package struct AccessRules: Sendable {
     case .directory, nil:
       if isHidden(path) { return hidden(path) }
       return operation.changes ? readOnly : nil
+    }
+  }
+
+  /// The innermost entry that a path lies in.
+  private func entry(of path: String) -> SandboxPlan.Entry? {
+    entries.last { path == $0.path || path.hasPrefix($0.path + "/") }
+  }
+
+  /// A path with the plan's own links followed, such as `/bin`; links that an app or the system's folders have are not known.
+  package func following(_ path: String) -> String {
+    for case .link(let link, let target) in entries where path == link || path.hasPrefix(link + "/") {
+      let folder = link.split(separator: "/").dropLast().joined(separator: "/")
+      let start = target.hasPrefix("/") ? target : folder.isEmpty ? "/\(target)" : "/\(folder)/\(target)"
+      return start + path.dropFirst(link.count)
+    }
+    return path
+  }
+
+  /// The innermost place of the plan that a path lies in, in words.
+  package func place(of path: String) -> String {
+    switch entry(of: path) {
+    case .bind(let shown, let source, _, _): shown == source ? "\(shown) is shown" : "\(shown) is \(source)"
+    case .temporary(let shown, _, _, _, _): "\(shown) is the app's own, in memory"
+    case .processes(let shown), .terminals(let shown): "\(shown) is the sandbox's own"
+    case .listener(let shown): "\(shown) is the broker's socket"
+    case .documents(let shown): "\(shown) has what the user granted"
+    case .file(let shown, _), .link(let shown, _), .directory(let shown): "\(shown) is made for the sandbox"
+    case nil: "the sandbox's root"
     }
   }
 

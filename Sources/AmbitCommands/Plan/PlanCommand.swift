@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import Kernel
+internal import Sandbox
+internal import Terminal
+internal import Wire
+
+/// `ambit plan`: the sandbox that an app would get. Nothing is run.
+struct PlanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract: "Show the sandbox that an app would get, without running it.",
+    discussion: """
+      What is drawn is what a launch carries out: the file tree, namespaces, filter, limits and environment, worked out \
+      from the bundle, its entitlements and the policy. No broker is asked and nothing is made.
+
+        ambit plan Editor.app
+        ambit plan --policy teach /bin/sh
+        ambit plan --format json Editor.app | jq .root
+      """)
+
+  @OptionGroup var options: PlannedOptions
+
+  @Option(help: "How to print: table or json.")
+  var format: OutputFormat = .table
+
+  @Argument(help: "An app bundle or a program.")
+  var app: String
+
+  @Argument(parsing: .captureForPassthrough, help: "What would be passed to it.")
+  var arguments: [String] = []
+
+  func run() throws {
+    let planned = try options.planned(app, arguments)
+    switch format {
+    case .json: print(PlanReport(planned).json.text)
+    case .table: try Output.standard.write(PlanReport(planned).text(Style(for: 1)))
+    }
+  }
+}

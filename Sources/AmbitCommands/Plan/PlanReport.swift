@@ -1,0 +1,127 @@
+internal import Kernel
+internal import Policy
+internal import Sandbox
+internal import Seccomp
+internal import Terminal
+internal import Wire
+
+/// A planned launch in words, and as JSON.
+struct PlanReport {
+  private let planned: PlannedLaunch
+  private var plan: SandboxPlan { planned.plan }
+
+  init(_ planned: PlannedLaunch) { self.planned = planned }
+
+  // MARK: For people
+
+  func text(_ style: Style) -> String {
+    var lines: [String] = []
+    func section(_ title: String, _ rows: [(String, String)]) {
+      lines.append(style.bold(title))
+      let width = rows.map(\.0.count).max() ?? 0
+      for (name, value) in rows {
+        lines.append("  " + style.dim(name.padding(to: width)) + "  " + value)
+      }
+      lines.append("")
+    }
+    section("App", app)
+    lines.append(style.bold("What it sees"))
+    lines += RootTree(plan, style: style).lines.map { "  " + $0 }
+    lines.append("")
+    section("Layers", layers)
+    section("Filter", filter)
+    section("Limits", limits)
+    section("Environment", plan.environment.sorted { $0.key < $1.key }.map { ($0.key, printable($0.value)) })
+    return lines.joined(separator: "\n")
+  }
+
+  private var app: [(String, String)] {
+    let mapping = Namespaces.isHostRoot ? "an unprivileged host id of its own" : "your own id"
+    return [
+      ("identifier", printable(planned.identifier)), ("policy", printable(planned.capabilities.policyName)),
+      ("runs", printable(plan.arguments.joined(separator: " "))), ("in", plan.directory),
+      ("as", "\(plan.insideID) inside, \(mapping) outside; no capabilities, no new privileges"),
+      ("namespaces", plan.namespaces.names.joined(separator: ", ")),
+      ("network", plan.namespaces.contains(.network) ? "none" : "the host's"),
+      ("scopes", "\(planned.capabilities.scopeLimit) at a time"),
+      ("observer", planned.capabilities.observe ? "sees and records what is refused" : "off"),
+    ]
+  }
+
+  /// What stands between the app and the host, each with how far it goes. What is not there is said, not left out.
+  private var layers: [(String, String)] {
+    [
+      ("namespaces", plan.namespaces.contains(.network) ? "full" : "partial: the network is the host's"),
+      ("file tree", "full: a root of its own, built by descriptor"),
+      ("seccomp", "full: default deny; foreign architectures end the process"),
+      ("capabilities", "full: none, the bounding set empty, securebits locked, no_new_privs"),
+      (
+        "rlimits",
+        plan.limits.contains { $0.kind != .core }
+          ? "full" : "partial: no core files; set more in the policy's [limits]"
+      ), ("landlock", "not enforced: Ambit does not use it yet"),
+      ("cgroup", "not enforced: Ambit sets no limits on memory and processor time yet"),
+    ]
+  }
+
+  private var filter: [(String, String)] {
+    planned.filter.groups.map { group in
+      let calls = Set(group.rules.map(\.call)).count
+      return (group.name, "\(calls) \(calls == 1 ? "call" : "calls"): \(group.reason)")
+    } + [("anything else", planned.filter.otherwise.sentence)]
+  }
+
+  private var limits: [(String, String)] { plan.limits.map { ($0.kind.rawValue, "\($0.value)") } }
+
+  // MARK: For programs
+
+  var json: JSONObject {
+    [
+      "identifier": .string(planned.identifier), "policy": .string(planned.capabilities.policyName),
+      "program": .string(plan.program), "arguments": .array(plan.arguments.map { .string($0) }),
+      "directory": .string(plan.directory), "insideID": JSONValue(Int(plan.insideID)),
+      "namespaces": .array(plan.namespaces.names.map { .string($0) }),
+      "scopeLimit": JSONValue(planned.capabilities.scopeLimit), "observe": .bool(planned.capabilities.observe),
+      "root": .array(plan.root.map { .object(Self.json($0)) }),
+      "filter": .object([
+        "groups": .array(
+          planned.filter.groups.map { group in
+            .object([
+              "name": .string(group.name), "reason": .string(group.reason),
+              "calls": .array(Set(group.rules.map(\.call)).sorted().map { .string($0) }),
+            ])
+          }), "otherwise": .string(planned.filter.otherwise.sentence),
+      ]), "limits": .object(JSONObject(Dictionary(uniqueKeysWithValues: limits))),
+      "environment": .object(JSONObject(plan.environment)),
+    ]
+  }
+
+  private static func json(_ entry: SandboxPlan.Entry) -> JSONObject {
+    var json: JSONObject = ["path": .string(entry.path)]
+    switch entry {
+    case .directory: json["kind"] = "directory"
+    case .link(_, let target):
+      json["kind"] = "link"
+      json["to"] = .string(target)
+    case .file: json["kind"] = "file"
+    case .bind(_, let source, _, let attributes):
+      json["kind"] = "bind"
+      json["from"] = .string(source)
+      json["attributes"] = .array(attributes.names.map { .string($0) })
+    case .temporary(_, _, let size, let inodes, let attributes):
+      json["kind"] = "tmpfs"
+      json["size"] = .string(size)
+      json["inodes"] = .string(inodes)
+      json["attributes"] = .array(attributes.names.map { .string($0) })
+    case .documents: json["kind"] = "documents"
+    case .processes: json["kind"] = "proc"
+    case .terminals: json["kind"] = "devpts"
+    case .listener: json["kind"] = "socket"
+    }
+    return json
+  }
+}
+
+extension String {
+  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,75 @@
+internal import Kernel
+internal import Launcher
+internal import Sandbox
+internal import Seccomp
+internal import Terminal
+internal import Wire
+
+/// An answer to “why?”.
+struct Reason {
+  let isAllowed: Bool
+  /// The rule that decides: an identifier of the catalogue, a layer, or the place in the plan.
+  let rule: String
+  let reason: String
+  /// What would grant it; empty where it is allowed.
+  let remedy: String
+
+  private init(isAllowed: Bool, rule: String, reason: String, remedy: String = "") {
+    self.isAllowed = isAllowed
+    self.rule = rule
+    self.reason = reason
+    self.remedy = remedy
+  }
+
+  private init(_ denial: Denial) {
+    self.init(isAllowed: false, rule: denial.rule, reason: denial.reason, remedy: denial.remedy)
+  }
+
+  /// - Parameter path: absolute, inside.
+  init(_ operation: AccessOperation, at path: String, _ planned: PlannedLaunch) {
+    let rules = AccessRules(planned.plan)
+    let followed = rules.following(path)
+    // A place among the documents is one whose scope is not started, until it is.
+    let presence: AccessRules.Presence =
+      followed.hasPrefix(InsidePath.documents + "/") ? .placeholder : .present
+    if let denial = rules.denial(of: operation, at: followed, presence) {
+      self.init(denial)
+    } else {
+      self.init(isAllowed: true, rule: rules.place(of: followed), reason: "the sandbox does not stand in the way")
+    }
+  }
+
+  init(call: String, _ planned: PlannedLaunch) throws(Failure) {
+    guard SeccompProgram.unknown(in: [SeccompRule(call, .allow)]).isEmpty else {
+      throw Failure("\(call): there is no such system call. Names are those of syscalls(2), such as openat or ptrace.")
+    }
+    let found = planned.filter.explanation(of: call)
+    guard let first = found.parts.first else {
+      self.init(
+        isAllowed: found.otherwise == .allow, rule: "seccomp",
+        reason: "no rule names it, so it \(found.otherwise.sentence)", remedy: AccessRules.filtered.remedy)
+      return
+    }
+    let conditional = found.parts.filter { !$0.conditions.isEmpty }.count
+    let how = Set(found.parts.map(\.action.sentence)).sorted().joined(separator: " or ")
+    self.init(
+      isAllowed: found.canPass, rule: "seccomp, group “\(first.group)”",
+      reason: "it \(how)" + (conditional > 0 ? ", by what its arguments are (\(conditional) comparisons)" : "")
+        + ": \(first.reason)",
+      remedy: found.canPass ? "" : AccessRules.filtered.remedy)
+  }
+
+  func text(_ question: String, _ style: Style) -> String {
+    var text = (isAllowed ? style.green("allowed") : style.red("refused")) + "  \(style.bold(question))\n"
+    text += "  \(style.dim("rule  "))  \(rule)\n  \(style.dim("reason"))  \(reason)\n"
+    if !isAllowed { text += "  \(style.dim("remedy"))  \(remedy)\n" }
+    return text
+  }
+
+  func json(_ operation: String, _ subject: String) -> JSONObject {
+    [
+      "operation": .string(operation), "subject": .string(subject), "allowed": .bool(isAllowed), "rule": .string(rule),
+      "reason": .string(reason), "remedy": .string(remedy),
+    ]
+  }
+}

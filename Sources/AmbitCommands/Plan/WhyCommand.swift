@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import Kernel
+internal import Launcher
+internal import Sandbox
+internal import Seccomp
+internal import Terminal
+internal import Wire
+
+/// `ambit why`: whether an app could do something, by which rule, and what would grant it.
+struct WhyCommand: ParsableCommand {
+  enum Operation: String, CaseIterable, ExpressibleByArgument { case read, write, create, connect, call }
+
+  static let configuration = CommandConfiguration(
+    commandName: "why",
+    abstract: "Say whether an app may do something, by which rule, and what would grant it.",
+    discussion: """
+      The answer comes from the same plan that a launch carries out, and from the same rules that explain a refusal in \
+      the audit log. Nothing is run. Paths are those that the app would use, inside its sandbox.
+
+        ambit why Editor.app read ~/letter.txt
+        ambit why Editor.app create /usr/share/x
+        ambit why --policy teach /bin/sh call ptrace
+
+      Exit status: 0 if the sandbox does not stand in the way, 1 if it does.
+      """)
+
+  @OptionGroup var options: PlannedOptions
+
+  @Option(help: "How to print: table or json.")
+  var format: OutputFormat = .table
+
+  @Argument(help: "An app bundle or a program.")
+  var app: String
+
+  @Argument(help: "read, write, create, connect: with a path. call: with the name of a system call.")
+  var operation: Operation
+
+  @Argument(help: "A path inside the sandbox, or a system call.")
+  var subject: String
+
+  func run() throws {
+    let planned = try options.planned(app)
+    let answer =
+      if let access = AccessOperation(rawValue: operation.rawValue) {
+        Reason(access, at: ProgramSearch.absolute(subject), planned)
+      } else {
+        try Reason(call: subject, planned)
+      }
+    switch format {
+    case .json: print(answer.json(operation.rawValue, subject).text)
+    case .table: try Output.standard.write(answer.text("\(operation.rawValue) \(printable(subject))", Style(for: 1)))
+    }
+    if !answer.isAllowed { throw ExitCode(1) }
+  }
+}
