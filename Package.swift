@@ -65,7 +65,7 @@ let package = Package(
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "AppModel", swiftSettings: strict),
     .target(name: "Policy", dependencies: ["AppModel", tomlKit], swiftSettings: strict),
-    .target(name: "Sandbox", dependencies: ["Kernel"], swiftSettings: strict),
+    .target(name: "Sandbox", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "ScopedAccess", dependencies: ["Kernel", "Folders", crypto, grdb, system], swiftSettings: strict),

@@ -45,6 +45,11 @@ int ambit_clone_tree(int directory, const char *path, int recursive) {
   return answer(syscall(SYS_open_tree, directory, path, flags | (recursive ? 0x8000 /* AT_RECURSIVE */ : 0)));
 }
 
+int ambit_clone_path(const char *path, int follow) {
+  unsigned flags = 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | 0x8000 /* AT_RECURSIVE */;
+  return answer(syscall(SYS_open_tree, AT_FDCWD, path, flags | (follow ? 0 : AT_SYMLINK_NOFOLLOW)));
+}
+
 int ambit_move_mount(int tree, int target) {
   return answer(syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
 }

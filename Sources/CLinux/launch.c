@@ -238,6 +238,7 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   /* no_new_privs stands before the filter: without capabilities the kernel demands it. The filter comes last,
      because it denies several of the calls above. */
   if (drop_privileges() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 0);
+  ambit_restrict_by_landlock(launch);
   if (launch->filter_count > 0) {
     struct sock_fprog program = {.len = (unsigned short)launch->filter_count,
                                  .filter = (struct sock_filter *)launch->filter};

@@ -12,6 +12,9 @@ struct handover {
 /* Tells the launcher where it ended, with errno, and ends. */
 void ambit_launch_fail(const struct ambit_launch *launch, int stage, int step) __attribute__((noreturn));
 
+/* Restricts this process by Landlock, for good. */
+void ambit_restrict_by_landlock(const struct ambit_launch *launch);
+
 /* Builds the sandbox's root in this mount namespace and moves into it. */
 void ambit_build_root(const struct ambit_launch *launch, struct handover *handover);
 

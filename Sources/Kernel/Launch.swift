@@ -43,12 +43,15 @@ package struct LaunchPlan: Sendable {
   package var filter: SeccompProgram
   /// The filter notifies, and the launcher listens (``InitMessage/observed(_:)``).
   package var observe: Bool
+  /// `nil`: Landlock is not used.
+  package var landlock: LandlockRules?
 
   package init(
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram, observe: Bool = false
+    arguments: [String], environment: [String], filter: SeccompProgram, observe: Bool = false,
+    landlock: LandlockRules? = nil
   ) {
     self.namespaces = namespaces
     self.insideID = insideID
@@ -66,6 +69,7 @@ package struct LaunchPlan: Sendable {
     self.environment = environment
     self.filter = filter
     self.observe = observe
+    self.landlock = landlock
   }
 }
 
@@ -73,7 +77,7 @@ package struct LaunchPlan: Sendable {
 package enum LaunchStage: Int32, Sendable {
   case clone = 1
   case identity, `private`, root, steps, pivot, hostname, terminal, handover, fork, streams, limits, privileges, filter
-  case directory, exec
+  case directory, exec, landlock
 }
 
 /// What a sandbox's init says to its launcher.
@@ -189,6 +193,7 @@ extension LaunchPlan {
     unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
     unsafe launch.filter_count = filter.instructionCount
     unsafe launch.observe = observe ? 1 : 0
+    if let landlock { unsafe launch.landlock = landlock.lowered(memory, abi: Landlock.abi) }
 
     var rawProcess: Int32 = -1
     let pid = try KernelError.checkNegative("clone3", namespaces.names.joined(separator: ",")) {

@@ -36,6 +36,14 @@ package struct DetachedTree: Sendable {
     descriptor = Descriptor(owning: raw)
   }
 
+  /// Clones the mount at a path, with what is mounted below.
+  ///
+  /// - Parameter followsLink: what a link at the path's end leads to; otherwise the link itself is cloned.
+  package init(at path: String, followsLink: Bool) throws(KernelError) {
+    let raw = try KernelError.checkNegative("open_tree", path) { unsafe ambit_clone_path(path, followsLink ? 1 : 0) }
+    descriptor = Descriptor(owning: raw)
+  }
+
   /// Adds denials; `identity` shows the files to other ids than they have on disk.
   package func restrict(
     _ attributes: MountAttributes, recursive: Bool, identity: IdentityMap? = nil

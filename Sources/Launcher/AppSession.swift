@@ -26,6 +26,8 @@ final class AppSession {
   private var answers: WireClient?
   private var outcome: Int32?
   private var report: (status: Int32, signal: Int32)?
+  private var endTold = false
+  private let layout: SystemLayout
 
   /// Asks the broker for an instance.
   init(_ request: LaunchRequest, folders: AmbitFolders, environment: [String: String]) throws {
@@ -34,7 +36,12 @@ final class AppSession {
     self.environment = environment
     front = PickFrontEnd(
       answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment)
-    (broker, prepared, descriptors) = try Self.prepare(request, folders, environment)
+    var layout: SystemLayout?
+    (broker, prepared, descriptors) = try Self.prepare(request, folders, environment) {
+      // The broker is at work, on another processor if there is one.
+      layout = layout ?? .current()
+    }
+    self.layout = layout ?? .current()
   }
 
   /// - Returns: the exit status.
@@ -49,10 +56,11 @@ final class AppSession {
     let record = LauncherRecords(folders)
     try? record.add()
     defer { record.remove() }
+    let prompts = try BrokerConnection.connect(folders)
     let terminal = try waitUntilReady(sandbox, streams)
     do {
       try attach(broker, sandbox, resume: false)
-      try subscribe()
+      try subscribe(prompts)
     } catch {
       try? sandbox.process.signalProcess(SIGKILL)
       throw error
@@ -64,19 +72,21 @@ final class AppSession {
     observing?.finish()
     proxy?.drain()
     proxy?.restore()
-    try? finish(broker, sandbox)
+    try? finish()
     return outcome ?? 125
   }
 
   /// A broker that is leaving at this moment may hang up; the next one does not.
   private static func prepare(
-    _ request: LaunchRequest, _ folders: AmbitFolders, _ environment: [String: String]
+    _ request: LaunchRequest, _ folders: AmbitFolders, _ environment: [String: String], meanwhile: () -> Void
   ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
     let call = request.prepareCall(environment)
     for _ in 1...5 {
       let broker = try BrokerConnection.connect(folders)
       do {
-        let answer = try broker.call(LauncherInterface.prepare, call.json)
+        try broker.send(LauncherInterface.prepare, call.json)
+        meanwhile()
+        guard let answer = try broker.receive(wait: true) else { continue }
         return (broker, try .init(json: answer.parameters), answer.descriptors)
       } catch WireError.closed {
         usleep(50_000)
@@ -129,7 +139,7 @@ final class AppSession {
   }
 
   private func launch(_ streams: StandardStreams, _ filter: SeccompProgram) throws -> LaunchedInit {
-    let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: .current())
+    let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: layout)
     self.plan = plan
     do throws(KernelError) {
       return try SandboxLauncher.start(
@@ -177,8 +187,7 @@ final class AppSession {
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 
-  private func subscribe() throws {
-    let client = try BrokerConnection.connect(folders)
+  private func subscribe(_ client: WireClient) throws {
     try client.send(
       LauncherInterface.prompts, LauncherInterface.PromptsCall(instance: prepared.instance).json, more: true)
     prompts = client
@@ -217,6 +226,8 @@ final class AppSession {
     case .exited(let status, let signal):
       report = (status, signal)
       outcome = outcome ?? (signal == 0 ? status : 128 + signal)
+      // The broker notes it while the kernel takes the sandbox down; an observer still has something to say before.
+      if observing == nil { tellEnd() }
     case .stopped(let signal): try stop(with: signal, sandbox, proxy)
     case .ended: return true
     case .observed(let listener): try observe(listener)
@@ -306,7 +317,7 @@ final class AppSession {
     for attempt in 1...attempts {
       do {
         try attach(try BrokerConnection.connect(folders), sandbox, resume: true)
-        try subscribe()
+        try subscribe(try BrokerConnection.connect(folders))
         return
       } catch {
         guard attempt == attempts else {
@@ -318,12 +329,23 @@ final class AppSession {
     }
   }
 
-  private func finish(_ broker: WireClient, _ sandbox: LaunchedInit) throws {
-    guard let report else { return }
-    let ended = LauncherInterface.EndedCall(
-      instance: prepared.instance, status: Int(outcome ?? report.status), signal: Int(report.signal))
-    if (try? broker.call(LauncherInterface.ended, ended.json)) == nil {
-      _ = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ended.json)
+  private var ending: LauncherInterface.EndedCall? {
+    report.map { report in
+      .init(instance: prepared.instance, status: Int(outcome ?? report.status), signal: Int(report.signal))
     }
+  }
+
+  /// Says how the app ended; the answer is taken in ``finish()``.
+  private func tellEnd() {
+    guard !endTold, let ending else { return }
+    endTold = (try? broker.send(LauncherInterface.ended, ending.json)) != nil
+  }
+
+  private func finish() throws {
+    guard let ending else { return }
+    tellEnd()
+    if endTold, (try? broker.receive(wait: true)) != nil { return }
+    // Another broker has taken the app over since.
+    _ = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ending.json)
   }
 }

@@ -10,6 +10,11 @@ package enum BuiltinPolicies {
     "teach": teachText,
   ]
 
+  /// What they say. A test sees to it that all of them can be read.
+  static let overrides: [String: PolicyOverrides] = all.compactMapValues { text in
+    try? PolicyOverrides(StrictTOML.parse(text, file: "built-in"))
+  }
+
   private static let defaultText = #"""
     # What an app gets when no policy is named.
 

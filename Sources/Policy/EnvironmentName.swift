@@ -10,7 +10,8 @@ enum EnvironmentName {
   static func check(_ name: String) -> String? {
     if name.isEmpty { return "the name is empty" }
     if name.utf8.contains(UInt8(ascii: "=")) { return "a name cannot have '=' in it" }
-    if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control || $0 == " " }) {
+    let isPlain = name.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    if !isPlain, name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control || $0 == " " }) {
       return "a name cannot have spaces or control characters in it"
     }
     if reserved.contains(name) { return "the sandbox sets it itself" }

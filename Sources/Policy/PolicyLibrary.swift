@@ -58,25 +58,18 @@ package struct PolicyLibrary: Sendable {
     var chain: [(source: PolicySource, overrides: PolicyOverrides)] = []
     var next: PolicySource? = source
     while let source = next {
-      let top: TOMLReader
-      let overrides: PolicyOverrides
-      do {
-        top = try StrictTOML.parse(source.bytes, file: source.file)
-        overrides = try PolicyOverrides(top)
-      } catch {
-        throw .invalid(error)
-      }
+      let overrides = try read(source)
       chain.append((source, overrides))
       next = nil
       guard let parent = overrides.inherits else { continue }
       // A file that inherits its own name means the one that it stands before: so a user's default.toml can be the
       // built-in one with a few changes.
       guard let found = try find(parent, after: parent == source.name ? source.place : nil) else {
-        throw .invalid(top.error("inherits", Self.missing(parent, of: source, known: names, in: directories)))
+        throw Self.wrong(source, Self.missing(parent, of: source, known: names, in: directories))
       }
       if chain.contains(where: { $0.source.file == found.file }) {
         let circle = (chain.map(\.source.file) + [found.file]).joined(separator: " → ")
-        throw .invalid(top.error("inherits", "goes round in a circle: \(circle); take one of the steps out"))
+        throw Self.wrong(source, "goes round in a circle: \(circle); take one of the steps out")
       }
       next = found
     }
@@ -84,6 +77,23 @@ package struct PolicyLibrary: Sendable {
     return Policy(
       name: name, file: source.file, description: chain.first?.overrides.description,
       lineage: chain.map(\.source.file), settings: settings)
+  }
+
+  /// What a file says; built-in ones are read once.
+  private func read(_ source: PolicySource) throws(PolicyError) -> PolicyOverrides {
+    if case .builtin = source.place, let name = source.name, let known = BuiltinPolicies.overrides[name] {
+      return known
+    }
+    do { return try PolicyOverrides(StrictTOML.parse(source.bytes, file: source.file)) } catch { throw .invalid(error) }
+  }
+
+  /// What is wrong with a file's `inherits`, with its place in the file.
+  private static func wrong(_ source: PolicySource, _ fault: String) -> PolicyError {
+    do throws(SourceError) {
+      return .invalid(try StrictTOML.parse(source.bytes, file: source.file).error("inherits", fault))
+    } catch {
+      return .invalid(error)
+    }
   }
 
   private static func missing(

@@ -1,4 +1,5 @@
 package import Kernel
+internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc
@@ -26,7 +27,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter, observe: observe
+      filter: filter, observe: observe, landlock: plan.landlock
     ).start()
   }
 
@@ -40,10 +41,10 @@ package enum SandboxLauncher {
     case .bind(let path, let source, _, let attributes):
       // The broker has just looked at the container; a link that has come into its place since then leads elsewhere.
       let isContainer = path == InsidePath.home
-      let opened = try Descriptor.open(source, flags: isContainer ? [.path, .directory, .noFollow] : .path)
+      let tree = try DetachedTree(at: source, followsLink: !isContainer)
       // What it is now counts, not what the plan took it for: a policy may show a file as well as a folder.
-      let isDirectory = try opened.status().kind == .directory
-      let tree = try DetachedTree(cloning: opened, recursive: isDirectory, path: source)
+      let isDirectory = try tree.descriptor.status().kind == .directory
+      if isContainer, !isDirectory { throw KernelError("open_tree", source, errno: .notDirectory) }
       try tree.restrict(attributes, recursive: isDirectory)
       return .tree(relative(path), tree, isDirectory: isDirectory)
     case .temporary(let path, let mode, let size, let inodes, let attributes):

@@ -266,6 +266,6 @@ import Testing
       program: .file(path: "/bin/true"), bundleIdentifier: "io.ambit.tests", container: "\(folder.path)/missing",
       hostID: hostID)
     let error = #expect(throws: KernelError.self) { try run(SandboxPlan(request, on: .current())) }
-    #expect(error == KernelError("open", "\(folder.path)/missing", errno: .noSuchFileOrDirectory))
+    #expect(error == KernelError("open_tree", "\(folder.path)/missing", errno: .noSuchFileOrDirectory))
   }
 }

@@ -74,14 +74,16 @@ enum Layouts {
     #expect(temporary == 2)
   }
 
-  @Test func `the network changes the namespaces, and nothing else`() {
+  @Test func `the network changes the namespaces and what Landlock says of it, and nothing else`() {
     var request = request()
     let without = SandboxPlan(request, on: Layouts.merged)
     request.network = true
     var with = SandboxPlan(request, on: Layouts.merged)
     #expect(without.namespaces.symmetricDifference(with.namespaces) == .network)
     #expect(without.namespaces.contains(.network))
+    #expect(with.landlock?.network == true && without.landlock?.network == false)
     with.namespaces = without.namespaces
+    with.landlock?.network = false
     #expect(with == without)
   }
 

@@ -59,9 +59,18 @@ struct PlanReport {
         "rlimits",
         plan.limits.contains { $0.kind != .core }
           ? "full" : "partial: no core files; set more in the policy's [limits]"
-      ), ("landlock", "not enforced: Ambit does not use it yet"),
+      ), ("landlock", Self.landlock),
       ("cgroup", "not enforced: Ambit sets no limits on memory and processor time yet"),
     ]
+  }
+
+  private static var landlock: String {
+    switch Landlock.abi {
+    case nil: "not enforced: this kernel has it not, or switched off"
+    case let abi? where abi >= 6: "full: files, TCP, abstract sockets and signals (ABI \(abi))"
+    case let abi? where abi >= 4: "partial: files and TCP (ABI \(abi)); abstract sockets and signals need ABI 6"
+    case let abi?: "partial: files (ABI \(abi)); TCP needs ABI 4"
+    }
   }
 
   private var filter: [(String, String)] {

@@ -60,6 +60,7 @@ enum ambit_stage {
   AMBIT_STAGE_FILTER,
   AMBIT_STAGE_DIRECTORY,
   AMBIT_STAGE_EXEC,
+  AMBIT_STAGE_LANDLOCK,
 };
 
 /* Messages on the control socket (SOCK_SEQPACKET), both ways. */
@@ -84,6 +85,21 @@ struct ambit_message {
   int32_t third;
 };
 
+/* What Landlock permits below a path of the sandbox (LANDLOCK_ACCESS_FS_*). */
+struct ambit_landlock_rule {
+  const char *path;
+  uint64_t rights;
+};
+
+/* landlock(7). `size` is how much of the kernel's structure this kernel knows; 0: Landlock is not used. */
+struct ambit_landlock {
+  uint64_t files, network, scoped; /* what is denied unless a rule permits it */
+  size_t size;
+  uint64_t file_rights; /* those that can be given for something that is no folder */
+  const struct ambit_landlock_rule *rules;
+  size_t rule_count;
+};
+
 struct ambit_launch {
   uint64_t namespaces; /* CLONE_NEW* */
   int32_t control;      /* the init's end of the control socket */
@@ -104,8 +120,12 @@ struct ambit_launch {
   char *const *environment;
   const void *filter; /* struct sock_filter[] */
   size_t filter_count;
+  struct ambit_landlock landlock;
   int32_t observe; /* the filter notifies: its listener is handed to the launcher */
 };
+
+/* The Landlock ABI of this kernel, or -errno. */
+int ambit_landlock_abi(void);
 
 /* Starts the sandbox's init. Returns its pid and its pidfd, or -errno. */
 pid_t ambit_launch_start(const struct ambit_launch *launch, int32_t *pidfd);

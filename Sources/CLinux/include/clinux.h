@@ -24,6 +24,7 @@ int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode
 
 /* open_tree(2): a detached clone of the mount below the path; recursive takes the mounts below it along. */
 int ambit_clone_tree(int directory, const char *path, int recursive);
+int ambit_clone_path(const char *path, int follow);
 /* move_mount(2) of a detached tree onto an opened mount point. */
 int ambit_move_mount(int tree, int target);
 /* mount_setattr(2) on a detached tree or mount. userns: descriptor for MOUNT_ATTR_IDMAP, or -1. */

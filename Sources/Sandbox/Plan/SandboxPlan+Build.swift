@@ -66,6 +66,7 @@ extension SandboxPlan {
     limits = request.limits
     directory = InsidePath.home
     arguments = [program] + request.arguments
+    landlock = Self.landlock(for: tree.entries, network: request.network, execute: request.execute)
   }
 
   private static func environment(_ request: SandboxRequest) -> [String: String] {

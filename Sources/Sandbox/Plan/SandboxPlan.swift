@@ -37,6 +37,9 @@ package struct SandboxPlan: Equatable, Sendable {
   package var directory: String
   package var program: String
   package var arguments: [String]
+  /// The second wall: where the mounts should fail to hold, this denies the same once more.
+  /// `nil`: Landlock is not used.
+  package var landlock: LandlockRules?
 }
 
 /// Where things are inside every sandbox.

@@ -1,0 +1,27 @@
+internal import Kernel
+
+extension SandboxPlan {
+  /// What Landlock permits on such a root. Reading is permitted below the root: what is not shown cannot be read. Changing and
+  /// executing are permitted where the plan means them to be, and nowhere else, whatever a mount says.
+  static func landlock(for entries: [Entry], network: Bool, execute: Bool) -> LandlockRules {
+    var writable: LandlockRights = [.read, .change]
+    if execute { writable.insert(.execute) }
+    var rules = [LandlockRules.Rule("/", .read), .init(InsidePath.documents, [.read, .change])]
+    var devices = false
+    for entry in entries {
+      switch entry {
+      case .bind(InsidePath.home, _, _, _): rules.append(.init(InsidePath.home, writable))
+      case .bind(let path, _, _, _) where path.hasPrefix("/dev/"): devices = true
+      case .bind(let path, _, _, let attributes) where !attributes.contains(.noExecute):
+        rules.append(.init(path, [.read, .execute]))
+      case .temporary(let path, _, _, _, _): rules.append(.init(path, writable))
+      // A program's own settings: its name, its score for the time when memory is short.
+      case .processes(let path): rules.append(.init(path, [.read, .writeFile]))
+      case .terminals: devices = true
+      default: break
+      }
+    }
+    if devices { rules.append(.init("/dev", [.read, .writeFile, .truncate, .deviceControl])) }
+    return LandlockRules(rules, network: network)
+  }
+}
