@@ -39,6 +39,7 @@ let package = Package(
     .executable(name: "ambit", targets: ["ambit"]),
     .executable(name: "ambitctl", targets: ["ambitctl"]),
     .executable(name: "TextEdit", targets: ["TextEdit"]),
+    .executable(name: "battery", targets: ["battery"]),
     .library(name: "AmbitKit", targets: ["AmbitKit"]),
   ],
   dependencies: [
@@ -70,11 +71,12 @@ let package = Package(
     .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
     .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
+    .target(name: "Verification", dependencies: ["Kernel", "Terminal", "Scenario", system], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit", "Broker",
-        "PickerUI", "Scenario", argumentParser, tomlKit, system,
+        "PickerUI", "Scenario", "Verification", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
@@ -84,6 +86,13 @@ let package = Package(
     .executableTarget(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
       linkerSettings: selfContained),
+
+    // The escape battery's program: C, so that it needs nothing of Swift's inside a sandbox. The flags keep the linker
+    // from adding it all the same.
+    .executableTarget(
+      name: "battery",
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
+      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xclang-linker", "-Wl,--as-needed"])]),
 
     // Runs inside sandboxes for the tests: a line-driven program that uses AmbitKit as an app does.
     .executableTarget(
@@ -102,6 +111,8 @@ let package = Package(
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),
