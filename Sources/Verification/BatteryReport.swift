@@ -25,7 +25,11 @@ package struct BatteryReport: Sendable {
         .init("EVIDENCE", minWidth: 20),
       ],
       style: style, width: width)
-    return table.render(findings.map(row)) + "\n" + summary(style: style) + "\n"
+    // What is cut in the table and matters most, in full.
+    let escapes = findings.filter { width != nil && $0.verdict == .escaped }.map {
+      "\(style.red($0.entry.id)) \(printable($0.evidence))\n"
+    }
+    return table.render(findings.map(row)) + "\n" + escapes.joined() + summary(style: style) + "\n"
   }
 
   private func row(_ finding: Finding) -> [Table.Cell] {

@@ -7,7 +7,8 @@ internal import Kernel
 
 /// What an escape would reach: files, sockets and processes of a made-up user, in a folder that goes away afterwards.
 ///
-/// Everything lies open to everybody. What keeps an app away must be the sandbox, not the modes of files.
+/// Everybody may read it: what keeps an app away must be the sandbox, not the modes of files. Nobody else may write it,
+/// since root may be the one who runs this.
 final class Stage {
   let folder: String
   /// In every file that must not be read from inside, and in a variable of the launcher's environment.
@@ -53,9 +54,9 @@ final class Stage {
 
   private func make(_ battery: String, _ entitlements: String?) throws {
     _ = unsafe chmod(folder, 0o755)
-    for path in [home, ambitHome, bundle, lender, "\(folder)/inherited"] { try makeFolder(path, 0o755) }
+    let folders = [home, ambitHome, bundle, lender, granted, container, victim]
+    for path in folders + ["\(folder)/inherited", "\(granted)/part", "\(home)/limit"] { try makeFolder(path) }
     _ = unsafe chmod(ambitHome, 0o700)
-    for path in [granted, container, victim, "\(granted)/part", "\(home)/limit"] { try makeFolder(path, 0o777) }
     for (path, identifier) in [(bundle, Self.identifier), (lender, Self.lenderIdentifier)] {
       try FileManager.default.copyItem(atPath: battery, toPath: "\(path)/battery")
       _ = unsafe chmod("\(path)/battery", 0o755)
@@ -72,9 +73,11 @@ final class Stage {
     try write("\(token) inside\n", "\(granted)/part/inside")
     if Namespaces.isHostRoot {
       try FileManager.default.copyItem(atPath: battery, toPath: "\(granted)/tool-setuid")
+      // Nobody's, and not root's: it lies where every user of this machine could run it.
+      _ = unsafe chown("\(granted)/tool-setuid", 65534, 65534)
       _ = unsafe chmod("\(granted)/tool-setuid", 0o4755)
       // /dev/zero by another name: harmless where it is honoured.
-      _ = unsafe mknod("\(granted)/device", S_IFCHR | 0o666, 1 << 8 | 5)
+      _ = unsafe mknod("\(granted)/device", S_IFCHR | 0o644, 1 << 8 | 5)
     }
     try reset()
   }
@@ -84,7 +87,6 @@ final class Stage {
     try write("\(token)\n", "\(granted)/notes")
     try? FileManager.default.removeItem(atPath: document)
     try write("\(token) read only\n", document)
-    _ = unsafe chmod(document, 0o666)
   }
 
   /// What of a file must not change when it is given for reading.
@@ -108,14 +110,15 @@ final class Stage {
   }
 
   func write(_ text: String, _ path: String) throws {
-    let file = try Descriptor.open(path, flags: [.write, .create, .truncate], mode: 0o666)
+    // A program that runs unconfined has this folder as well; whatever it put there is not followed.
+    let file = try Descriptor.open(path, flags: [.write, .create, .truncate, .noFollow], mode: 0o644)
     try file.writeAll(Array(text.utf8))
-    _ = unsafe chmod(path, 0o666)
+    _ = fchmod(file.rawValue, 0o644)
   }
 
-  func makeFolder(_ path: String, _ mode: mode_t) throws(KernelError) {
-    try KernelError.check("mkdir", path) { unsafe mkdir(path, mode) }
-    try KernelError.check("chmod", path) { unsafe chmod(path, mode) }
+  private func makeFolder(_ path: String) throws(KernelError) {
+    try KernelError.check("mkdir", path) { unsafe mkdir(path, 0o755) }
+    try KernelError.check("chmod", path) { unsafe chmod(path, 0o755) }
   }
 
   private func manifest(_ identifier: String) -> String {

@@ -203,8 +203,9 @@ static void b20(void) {
 static void fill(const char *attempt, const char *folder) {
   const long step = 16 << 20, most = 512;
   char path[4096];
-  snprintf(path, sizeof path, "%s/b21-fill", folder);
-  int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  /* A new file and no other: outside, this may be root's hand in a folder of everybody's. */
+  snprintf(path, sizeof path, "%s/b21-%s", folder, stage("token"));
+  int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file == -1) return refused(attempt, errno, "%s cannot be written", folder);
   long taken = 0;
   int error = 0;

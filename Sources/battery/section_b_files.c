@@ -187,7 +187,7 @@ static void b16(void) {
   char path[4096];
   for (size_t i = 0; i < 3; i++) {
     const char *folder = places[i].key ? stage(places[i].key) : places[i].folder;
-    snprintf(path, sizeof path, "%s/b16-program", folder);
+    snprintf(path, sizeof path, "%s/b16-%s", folder, stage("token"));
     if (*folder && copy_self(path)) {
       execute(places[i].name, path);
     } else {

@@ -87,6 +87,7 @@ import Testing
     #expect(lines[1].hasPrefix("✓  A4"))
     #expect(lines[2].hasPrefix("✗  B1"))
     #expect(lines[3].hasPrefix("–  E7"))
+    #expect(lines[4] == #"B1 open: "x" # \u{1b}[2J"#)
     #expect(lines.dropLast().allSatisfy { displayWidth(String($0)) <= 90 })
     #expect(lines.last == "✗ 3 entries under the policy default: 1 contained, 1 escaped, 1 not applicable")
     #expect(!table.contains("\u{1b}"))
