@@ -24,7 +24,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test check format bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test check format verify bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -35,10 +35,11 @@ deps: ## Install the system libraries that are missing
 deps-test:
 	@scripts/deps.sh --test
 
-build: deps ## Build ambit, ambitctl and the demo apps (release)
+build: deps ## Build ambit, ambitctl, the escape battery and the demo apps (release)
 	$(SWIFT) build -c release --product ambit
 	$(SWIFT) build -c release --product ambit-tools
 	$(SWIFT) build -c release --product ambitctl
+	$(SWIFT) build -c release --product battery
 	$(SWIFT) build -c release --product TextEdit
 
 demo: build ## Watch the tour; with INTERACTIVE=1 you pick the document yourself
@@ -56,6 +57,9 @@ check: ## Format, lint, shell syntax, no paths of one machine
 
 format: ## Format the Swift sources in place
 	$(SWIFT) format --in-place --parallel --recursive $(swift_sources)
+
+verify: build ## Try to escape from the default policy's sandbox, in every known way
+	$(release)/ambit verify
 
 bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch scope grant io resolve'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)

@@ -44,6 +44,7 @@ let package = Package(
     .executable(name: "ambit-tools", targets: ["ambit-tools"]),
     .executable(name: "ambitctl", targets: ["ambitctl"]),
     .executable(name: "TextEdit", targets: ["TextEdit"]),
+    .executable(name: "battery", targets: ["battery"]),
     .library(name: "AmbitKit", targets: ["AmbitKit"]),
   ],
   dependencies: [
@@ -82,11 +83,12 @@ let package = Package(
       name: "Launcher",
       dependencies: ["Kernel", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system], swiftSettings: strict),
     .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
+    .target(name: "Verification", dependencies: ["Kernel", "Terminal", "Scenario", system], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit",
-        "Broker", "PickerUI", "Launcher", "Scenario", argumentParser, tomlKit, system,
+        "Broker", "PickerUI", "Launcher", "Scenario", "Verification", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
@@ -98,6 +100,13 @@ let package = Package(
     .executableTarget(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
       linkerSettings: selfContained),
+
+    // The escape battery's program: C, so that it needs nothing of Swift's inside a sandbox. The flags keep the linker
+    // from adding it all the same.
+    .executableTarget(
+      name: "battery",
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
+      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xclang-linker", "-Wl,--as-needed"])]),
 
     // Runs inside sandboxes for the tests: a line-driven program that uses AmbitKit as an app does.
     .executableTarget(
@@ -121,6 +130,8 @@ let package = Package(
     .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "Launcher", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),
   ]

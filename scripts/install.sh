@@ -11,10 +11,10 @@ manual=.build/man
 if [ "$1" = --remove ]; then
   prefix=$2
   rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl" "$prefix/libexec/ambit/ambit-tools"
-  rmdir "$prefix/libexec/ambit" 2>/dev/null || true
   rm -f "$prefix/share/man/man1/ambit.1" "$prefix/share/man/man1/ambitctl.1"
+  rm -f "$prefix/libexec/ambit/battery"
   rm -rf "$prefix/share/ambit/policies"
-  rmdir "$prefix/share/ambit" 2>/dev/null || true
+  rmdir "$prefix/share/ambit" "$prefix/libexec/ambit" 2>/dev/null || true
   echo "removed ambit from $prefix"
   exit 0
 fi
@@ -22,7 +22,7 @@ prefix=$1
 
 # `sudo make install` after `make docs`: root must not leave files of its own in a user's build folder.
 if [ -n "${SUDO_USER:-}" ] && [ "$(id -u)" -eq 0 ]; then
-  if [ ! -x $release/ambit ] || [ ! -f $manual/ambit.1 ]; then
+  if [ ! -x $release/ambit ] || [ ! -x $release/battery ] || [ ! -f $manual/ambit.1 ]; then
     echo "install: build first, without sudo: make docs" >&2
     exit 1
   fi
@@ -34,6 +34,8 @@ install -d "$prefix/bin" "$prefix/libexec/ambit" "$prefix/share/man/man1" "$pref
 install -m 755 $release/ambit $release/ambitctl "$prefix/bin/"
 # What ambit becomes for everything but a launch; nobody types its name.
 install -m 755 $release/ambit-tools "$prefix/libexec/ambit/"
+# Run by `ambit verify`, and by nobody else.
+install -m 755 $release/battery "$prefix/libexec/ambit/"
 install -m 644 $manual/*.1 "$prefix/share/man/man1/"
 if [ -d Policies ]; then
   # Policies may be sorted into folders.

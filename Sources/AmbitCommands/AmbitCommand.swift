@@ -27,10 +27,12 @@ package struct AmbitCommand: ParsableCommand {
         ambit ps                         what is running, and what it may touch right now
         ambit audit log                  everything that was granted, used and refused
         ambit doctor                     what this machine offers, and how to mend what is missing
+        ambit verify                     try to escape from the sandbox, in every known way
       """,
     version: AmbitVersion.current,
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, PsCommand.self, AuditCommand.self, DoctorCommand.self,
+      VerifyCommand.self,
       ScenarioCommand.self, BrokerCommand.self,
     ])
 

@@ -7,6 +7,8 @@ import Synchronization
 /// Thrown out of a wait when the user wants the run to end (Ctrl-C). Everything is cleaned up on the way out.
 package struct Interrupted: Error, Equatable {
   package var signal: Int32
+
+  package init(signal: Int32) { self.signal = signal }
 }
 
 /// A global, because a signal handler is a C function and captures nothing.

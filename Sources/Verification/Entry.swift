@@ -1,0 +1,102 @@
+/// One entry of the escape catalogue.
+package struct Entry: Equatable, Sendable {
+  package let id: String
+  /// What is attempted, in a few words.
+  package let title: String
+  /// Why the entry has a meaning for Ambit alone; nil: it is asked of every launcher.
+  package let onlyAmbit: String?
+
+  private init(_ id: String, _ title: String, onlyAmbit: String? = nil) {
+    self.id = id
+    self.title = title
+    self.onlyAmbit = onlyAmbit
+  }
+
+  package var section: Character { id.first ?? "?" }
+
+  /// The entry of an identifier.
+  package static func named(_ id: String) -> Entry? { catalogue.first { $0.id == id } }
+
+  private static let grants = "it asks about Ambit's grants"
+
+  /// The catalogue, in its order. Each identifier is a probe of the battery's program or one that is driven from outside.
+  package static let catalogue: [Entry] = [
+    Entry("A1", "type into the user's terminal (TIOCSTI)"),
+    Entry("A3", "paste into the console (TIOCLINUX)"),
+    Entry("A4", "use a descriptor that the caller left open"),
+    Entry("A5", "leave through a folder that the caller had open"),
+    Entry("A7", "read the launcher's environment"),
+    Entry("A8", "read the launcher's arguments"),
+    Entry("A9", "find the user's secrets in the environment"),
+
+    Entry("B1", "open a file of the user's by its path"),
+    Entry("B2", "the same by odd names: .., //, /proc/self/root"),
+    Entry("B3", "the same through a link of one's own"),
+    Entry("B4", "plant links in the container for the next launch"),
+    Entry("B5", "put a link in the container's place"),
+    Entry("B6", "swap the container for a link during launches"),
+    Entry("B7", "make a hard link to a file outside"),
+    Entry("B8", "mount, remount, unmount"),
+    Entry("B9", "mount with the new calls"),
+    Entry("B11", "make and open device nodes"),
+    Entry("B12", "gain rights from a set-uid program"),
+    Entry("B14", "change what is shown read-only"),
+    Entry("B16", "execute what was written or is in memory"),
+    Entry("B17", "open a file by a guessed handle"),
+    Entry("B19", "overwrite the launcher's program"),
+    Entry("B20", "change one's own policy, manifest, grants", onlyAmbit: "it asks about Ambit's state"),
+    Entry("B21", "fill disk and memory with files"),
+
+    Entry("C1", "leave through /proc/PID/root, cwd, fd"),
+    Entry("C2", "trace another process"),
+    Entry("C3", "read and write another process's memory"),
+    Entry("C5", "signal a process of the host"),
+    Entry("C6", "see the host's processes"),
+    Entry("C8", "read the kernel's memory and messages"),
+    Entry("C9", "leave a daemon behind"),
+    Entry("C10", "survive the launcher's death"),
+
+    Entry("D1", "make a user namespace"),
+    Entry("D2", "mount in a user namespace"),
+    Entry("D3", "enter other namespaces"),
+    Entry("D5", "hold or regain capabilities"),
+    Entry("D6", "use control groups' files"),
+    Entry("D7", "change the machine: name, clock, modules"),
+
+    Entry("E1", "clone3, which a filter cannot look into"),
+    Entry("E3", "call by another architecture's table"),
+    Entry("E5", "call through io_uring"),
+    Entry("E6", "loosen the filter with one's own"),
+    Entry("E7", "change a call after it was checked"),
+    Entry("E9", "confuse the observer about paths"),
+    Entry("E10", "kill the observer in a call"),
+    Entry("E11", "get round the filter with signals"),
+    Entry("E12", "change the personality"),
+
+    Entry("F1", "connect to an abstract socket of the host"),
+    Entry("F2", "connect to the host's sockets by path"),
+    Entry("F3", "connect to a socket in a granted folder"),
+    Entry("F5", "reach the network, or odd socket families"),
+    Entry("F6", "use the host's shared memory and queues"),
+    Entry("F7", "use the kernel's key rings"),
+    Entry("F8", "userfaultfd, perf, bpf, memfd_secret"),
+    Entry("F9", "forge, borrow and flood at the broker", onlyAmbit: "it asks about Ambit's broker"),
+
+    Entry("G1", "use a document before start and after stop", onlyAmbit: grants),
+    Entry("G3", "get out of a granted folder", onlyAmbit: grants),
+    Entry("G4", "have more scopes than the limit, or keep them", onlyAmbit: grants),
+    Entry("G5", "open anew after the last stop", onlyAmbit: grants),
+    Entry("G6", "have a bookmark lead to an impostor", onlyAmbit: grants),
+    Entry("G8", "use another app's token and bookmark", onlyAmbit: grants),
+    Entry("G9", "be granted the root, the home, Ambit's state", onlyAmbit: grants),
+    Entry("G10", "run programs and use devices in a granted folder", onlyAmbit: grants),
+
+    Entry("H1", "processes without end"),
+    Entry("H2", "memory without end"),
+    Entry("H3", "descriptors without end"),
+    Entry("H4", "get round a limit on files"),
+    Entry("H5", "get round a limit on processor time"),
+    Entry("H6", "threads without end"),
+    Entry("H8", "leave the dead to process 1"),
+  ]
+}

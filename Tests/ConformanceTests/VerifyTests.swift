@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `ambit verify`: the escape catalogue against the real sandbox, and against none.
+@Suite(.serialized)
+struct VerifyTests {
+  private struct Line: Decodable {
+    let id: String
+    let verdict: String
+    let evidence: String
+  }
+
+  private func verify(_ world: Workspace, _ options: String...) throws -> (exit: ChildProcess.Exit, lines: [Line]) {
+    let ambit = try Products.path("ambit")
+    let outcome = try world.run(
+      [ambit, "verify", "--race", "1", "--format", "json"] + options, patience: .seconds(150))
+    let lines = try outcome.output.split(separator: "\n").map {
+      try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+    }
+    try #require(lines.count > 60, "\(outcome)")
+    return (outcome.exit, lines)
+  }
+
+  /// What is not contained yet, and why. An entry that is mended has to leave this list.
+  private static let known = [
+    "B21": "a container has no quota",
+    "F3": "a granted folder hands over the sockets in it",
+    "H1": "the default policy has no limit on processes",
+    "H2": "there is no limit on memory",
+    "H6": "the default policy has no limit on threads",
+  ]
+
+  @Test(arguments: TestUser.all)
+  func `A1 to H8: nothing but what is known escapes from the default policy's sandbox`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let (exit, lines) = try verify(world)
+      let escaped = lines.filter { $0.verdict == "escaped" }
+      #expect(escaped.filter { Self.known[$0.id] == nil }.map { "\($0.id) \($0.evidence)" } == [])
+      #expect(exit == .status(escaped.isEmpty ? 0 : 1))
+      // This one depends on nothing that machines differ in.
+      #expect(escaped.contains { $0.id == "F3" })
+      // Nearly all of them say something: what could not be tried is the exception, and has a reason.
+      let open = lines.filter { $0.verdict == "not applicable" }
+      #expect(open.count <= 8, "\(open.map { "\($0.id) \($0.evidence)" })")
+      #expect(open.allSatisfy { !$0.evidence.isEmpty && $0.evidence != "the probe did not run" })
+      #expect(try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").allSatisfy { !$0.hasPrefix("ambit-") })
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `A1 to H8: without a sandbox nearly every entry escapes`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let (exit, lines) = try verify(world, "--launcher", "env")
+      #expect(exit == .status(1))
+      let escaped = Set(lines.filter { $0.verdict == "escaped" }.map(\.id))
+      #expect(escaped.count >= 35, "\(escaped.sorted())")
+      // Those that no setting of the machine's contains by itself.
+      for id in [
+        "A4", "A5", "A7", "A8", "A9", "B1", "B2", "B3", "B5", "B6", "B12", "B14", "B16", "B19", "C1", "C5", "C6", "C9",
+        "C10", "E1", "F1", "F2", "F3", "F6",
+      ] { #expect(escaped.contains(id), "\(id)") }
+      // And what asks about Ambit is not asked of another launcher.
+      let own = lines.filter { $0.id.hasPrefix("G") || ["B20", "F9"].contains($0.id) }
+      #expect(own.count == 10 && own.allSatisfy { $0.verdict == "not applicable" })
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `interrupted at any moment, the battery leaves no file, process or shared memory behind`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let temporary = "\(world.home)/t"
+      try world.makeFolder(temporary)
+      let before = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").sorted()
+      for round in 0..<4 {
+        let battery = try world.start(
+          [try Products.path("ambit"), "verify", "--race", "60"], environment: ["TMPDIR": temporary])
+        try Deadline.wait(for: "the stage") {
+          try !FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty
+        }
+        usleep(UInt32(round) * 1_500_000)
+        battery.signal(round % 2 == 0 ? SIGINT : SIGTERM)
+        #expect(try battery.waitForExit() == .status(128 + (round % 2 == 0 ? SIGINT : SIGTERM)))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
+        let all = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
+        try Deadline.wait(for: "everything that was started to end") {
+          !all.contains { ProcessTable.isAlive($0) && ProcessTable.commandLine($0).contains(temporary) }
+        }
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").sorted() == before)
+    }
+  }
+
+  @Test func `a launcher that is not there, or makes no sandbox, is said to be so`() throws {
+    try Workspace.with(.all[0]) { world in
+      let ambit = try Products.path("ambit")
+      let absent = try world.run([ambit, "verify", "--launcher", "no-such-launcher --"])
+      #expect(absent.exit == .status(125))
+      #expect(absent.errors.contains("no-such-launcher"))
+      let silent = try world.run([ambit, "verify", "--launcher", "true"])
+      #expect(silent.exit == .status(125))
+      #expect(silent.errors.contains("did not come to its end"))
+      #expect(try world.run([ambit, "verify", "--policy", "no-such-policy"]).exit == .status(125))
+    }
+  }
+}
