@@ -33,6 +33,9 @@ package final class Broker {
   var ended: [String: Instance] = [:]
   /// Launches that have been prepared and not yet attached.
   var prepared: [String: Preparation] = [:]
+  /// Instances that are over in every respect. What they held is let go of when everybody has been answered: the kernel takes
+  /// its time to take a sandbox's mounts down, and whoever closes the last descriptor waits for it.
+  var released: [Instance] = []
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
   var pinned: [String: Descriptor] = [:]
   var stopping = false
@@ -94,6 +97,7 @@ package final class Broker {
         }
         if !entries[each.process].returned.isEmpty { end(each.instance) }
       }
+      released = []
     }
     for instance in Array(instances.values) { leave(instance) }
     for instance in Array(ended.values) { recordExit(of: instance, nil) }

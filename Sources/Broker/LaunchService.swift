@@ -163,6 +163,7 @@ extension Broker {
   /// - Parameter report: `nil` if the launcher is gone without a word.
   func recordExit(of instance: Instance, _ report: LauncherInterface.EndedCall?) {
     ended[instance.id] = nil
+    released.append(instance)
     var detail: [String: String] = [:]
     if let report {
       detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]

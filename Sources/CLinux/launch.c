@@ -297,7 +297,6 @@ static void init_main(const struct ambit_launch *launch) {
   ambit_build_root(launch, &handover);
   if (launch->hostname && sethostname(launch->hostname, strlen(launch->hostname)) == -1)
     ambit_launch_fail(launch, AMBIT_STAGE_HOSTNAME, 0);
-  if (launch->bring_up_loopback) bring_up_loopback();
 
   if (setsid() == -1) ambit_launch_fail(launch, AMBIT_STAGE_TERMINAL, 0);
   int slave = -1;
@@ -321,6 +320,8 @@ static void init_main(const struct ambit_launch *launch) {
   for (int i = 0; i < 4; i++) {
     if (fds[i] != -1) close(fds[i]);
   }
+  /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this network. */
+  if (launch->bring_up_loopback) bring_up_loopback();
 
   /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The answer
      that is waited for next does not come if the launcher died before it took effect. */

@@ -52,10 +52,10 @@ final class AppSession {
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
     let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)))
-    // While the sandbox is being built, by another process.
-    let record = LauncherRecords(folders)
-    try? record.add()
-    defer { record.remove() }
+    // While the sandbox is being built, by another process. A privileged broker finds its apps without records.
+    let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
+    try? record?.add()
+    defer { record?.remove() }
     let prompts = try BrokerConnection.connect(folders)
     let terminal = try waitUntilReady(sandbox, streams)
     do {
@@ -338,6 +338,9 @@ final class AppSession {
   /// Says how the app ended; the answer is taken in ``finish()``.
   private func tellEnd() {
     guard !endTold, let ending else { return }
+    // Whoever lets go of the sandbox's mounts last waits for the kernel to take them down. The broker does so when it has
+    // answered; the user's shell need not.
+    handover = []
     endTold = (try? broker.send(LauncherInterface.ended, ending.json)) != nil
   }
 

@@ -39,6 +39,11 @@ package enum BuiltinPolicies {
     # Programs in the container, its tmp and granted folders cannot be run.
     execute = false
 
+    [limits]
+    # Processes and threads at a time, of this app alone: its user namespace has a count of its own (Linux 5.14; before that, an
+    # ordinary user's other processes are counted as well).
+    processes = 1024
+
     [audit]
     # Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is
     # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.

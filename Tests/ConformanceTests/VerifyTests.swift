@@ -26,9 +26,7 @@ struct VerifyTests {
   private static let known = [
     "B21": "a container has no quota",
     "F3": "a granted folder hands over the sockets in it",
-    "H1": "the default policy has no limit on processes",
     "H2": "there is no limit on memory",
-    "H6": "the default policy has no limit on threads",
   ]
 
   @Test(arguments: TestUser.all)

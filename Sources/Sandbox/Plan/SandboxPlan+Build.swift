@@ -10,7 +10,10 @@ extension SandboxPlan {
     var tree = RootBuilder()
     for (path, entry) in layout.entries {
       switch entry {
-      case .directory: tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
+      case .directory:
+        // Settings are read and not run; what /etc/alternatives leads to lies elsewhere.
+        let attributes = path.hasPrefix("/etc/") ? hardened.union(.noExecute) : hardened
+        tree.add(.bind(path, from: path, isDirectory: true, attributes: attributes))
       case .file: tree.add(.bind(path, from: path, isDirectory: false, attributes: hardened.union(.noExecute)))
       case .link(let target): tree.add(.link(path, to: target))
       }
