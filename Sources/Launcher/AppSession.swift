@@ -27,6 +27,8 @@ final class AppSession {
   private var outcome: Int32?
   private var report: (status: Int32, signal: Int32)?
   private var endTold = false
+  /// The app could not be started.
+  private var hasFailed = false
   private let layout: SystemLayout
 
   /// Asks the broker for an instance.
@@ -34,6 +36,7 @@ final class AppSession {
     self.request = request
     self.folders = folders
     self.environment = environment
+    status = try request.statusDescriptor.map { try StatusStream(number: $0) }
     front = PickFrontEnd(
       answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment)
     var layout: SystemLayout?
@@ -66,12 +69,14 @@ final class AppSession {
       throw error
     }
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
+    status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
     try sandbox.go()
     try loop(sandbox, signals, proxy)
     // What it still has to say of the app comes before the app's end.
     observing?.finish()
     proxy?.drain()
     proxy?.restore()
+    if let report, !hasFailed { status?.ended(status: report.status, signal: report.signal) }
     try? finish()
     return outcome ?? 125
   }
@@ -150,6 +155,7 @@ final class AppSession {
   }
   private var plan: SandboxPlan?
   private var observing: Worker?
+  private let status: StatusStream?
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
     switch try sandbox.receive() {
@@ -221,8 +227,10 @@ final class AppSession {
     case .failed(let stage, let errno, let step):
       let failure = explain(stage, errno, step)
       outcome = failure.status
+      hasFailed = true
       proxy?.restore()
       failure.report()
+      status?.send("failed", ["reason": .string(failure.description), "status": JSONValue(Int(failure.status))])
     case .exited(let status, let signal):
       report = (status, signal)
       outcome = outcome ?? (signal == 0 ? status : 128 + signal)
@@ -240,7 +248,7 @@ final class AppSession {
   private func observe(_ listener: Descriptor) throws {
     guard let plan else { return }
     let observer = Observer(
-      listener, plan: plan, instance: prepared.instance, folders: folders, trace: request.trace)
+      listener, plan: plan, instance: prepared.instance, folders: folders, trace: request.trace, status: status)
     observing = try Worker { observer.run() }
   }
 
@@ -290,8 +298,17 @@ final class AppSession {
           instance: prepared.instance, id: request.id, how: choice.how, cancelled: choice.documents.isEmpty,
           paths: choice.documents.map(\.path), unavailable: choice.unavailable
         ).json, descriptors: choice.documents.map(\.descriptor))
-      for sentence in try LauncherInterface.AnswerReply(json: reply.parameters).refused {
-        Failure.say("not granted: \(sentence)")
+      let refused = try LauncherInterface.AnswerReply(json: reply.parameters).refused
+      for sentence in refused { Failure.say("not granted: \(sentence)") }
+      if choice.documents.isEmpty {
+        status?.send("cancelled", ["how": .string(choice.how.rawValue)])
+      } else if refused.count < choice.documents.count {
+        status?.send(
+          "granted",
+          [
+            "how": .string(choice.how.rawValue),
+            "documents": .array(choice.documents.compactMap(\.descriptor.currentPath).map { .string($0) }),
+          ])
       }
     } catch let error as WireError {
       guard case .remote = error else { return reattach(sandbox) }

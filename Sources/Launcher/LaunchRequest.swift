@@ -16,10 +16,13 @@ package struct LaunchRequest: Equatable, Sendable {
   package var answers: [ScriptedPicker.Answer]?
   /// Show the user what the app is refused, as it happens.
   package var trace: Bool
+  /// Where programs read what happens; `nil`: nowhere.
+  package var statusDescriptor: Int32?
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
-    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool
+    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool,
+    statusDescriptor: Int32? = nil
   ) {
     self.program = program
     self.manifest = manifest
@@ -28,6 +31,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.policy = Self.absolute(policy)
     self.answers = answers
     self.trace = trace
+    self.statusDescriptor = statusDescriptor
   }
 
   /// A plain program, by the command line.
@@ -35,7 +39,8 @@ package struct LaunchRequest: Equatable, Sendable {
     self.init(
       program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
       arguments: words.arguments, container: words.container, policy: words.policy,
-      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace)
+      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
+      statusDescriptor: words.statusDescriptor)
   }
 
   /// The broker has a current folder of its own.
@@ -65,6 +70,7 @@ extension LaunchRequest {
     }
     if let manifest { json["manifest"] = .object(manifest.json) }
     json.set("container", container)
+    json.set("statusDescriptor", statusDescriptor.map { Int($0) })
     if let answers {
       json["answers"] = .array(
         answers.map { answer in
@@ -91,6 +97,7 @@ extension LaunchRequest {
       program: bundle.map { .bundle(path: $0, executable: executable) } ?? .file(path: executable),
       manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
       container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers,
-      trace: try json.bool("trace"))
+      trace: try json.bool("trace"),
+      statusDescriptor: try json.intIfPresent("statusDescriptor").map { Int32(truncatingIfNeeded: $0) })
   }
 }

@@ -19,13 +19,18 @@ final class Observer: Sendable {
   private let instance: String
   private let folders: AmbitFolders
   private let trace: Bool
+  private let status: StatusStream?
 
-  init(_ listener: Descriptor, plan: SandboxPlan, instance: String, folders: AmbitFolders, trace: Bool) {
+  init(
+    _ listener: Descriptor, plan: SandboxPlan, instance: String, folders: AmbitFolders, trace: Bool,
+    status: StatusStream?
+  ) {
     self.listener = SeccompListener(listener)
     rules = AccessRules(plan)
     self.instance = instance
     self.folders = folders
     self.trace = trace
+    self.status = status
   }
 
   /// Answers until the last process of the sandbox is gone.
@@ -115,16 +120,18 @@ final class Observer: Sendable {
       call: refusal.subject == nil ? Int(call.number) : nil, error: refusal.denial.code.rawValue,
       rule: refusal.denial.rule, reason: refusal.denial.reason, remedy: refusal.denial.remedy, suppressed: suppressed)
     let name = send(message, &broker)
+    status?.denied(message, name: name)
     guard trace else { return }
     Trace.show(
       refused: refusal.subject ?? name ?? "call \(call.number)", operation: refusal.operation, refusal.denial)
   }
 
   private func reportSuppressed(_ count: Int, _ broker: inout WireClient?) {
-    _ = send(
-      LauncherInterface.DeniedCall(
-        instance: instance, operation: "more", path: nil, call: nil, error: "", rule: "SBX-16",
-        reason: "refused as before, or too often to be noted one by one", remedy: "", suppressed: count), &broker)
+    let message = LauncherInterface.DeniedCall(
+      instance: instance, operation: "more", path: nil, call: nil, error: "", rule: "SBX-16",
+      reason: "refused as before, or too often to be noted one by one", remedy: "", suppressed: count)
+    _ = send(message, &broker)
+    status?.denied(message, name: nil)
     if trace { Trace.show(suppressed: count) }
   }
 

@@ -9,6 +9,8 @@ package struct RunArguments: Equatable, Sendable {
   /// One pick for each time the app asks.
   package var picks: [String] = []
   package var trace = false
+  /// Where programs read what happens.
+  package var statusDescriptor: Int32?
   package var app = ""
   package var arguments: [String] = []
 
@@ -31,6 +33,9 @@ package struct RunArguments: Equatable, Sendable {
       case "--policy", "-p": policy = value
       case "--container": container = value
       case "--pick": picks.append(value)
+      case "--json-status-fd":
+        guard let number = Int32(value), "\(number)" == value else { return nil }
+        statusDescriptor = number
       default: return nil
       }
     }

@@ -20,6 +20,7 @@ struct PlannedLaunch {
     let folders = AmbitFolders.current(environment: environment)
     request = try LaunchRequest(
       app: app, arguments: arguments, container: container, policy: policy, answers: nil, trace: false,
+      statusDescriptor: nil,
       path: environment["PATH"])
     let call = request.prepareCall(environment)
     let rules = LaunchRules(folders)

@@ -44,6 +44,13 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Show what the app is refused, as it happens, and what would have granted it.")
   var trace = false
 
+  @Option(
+    name: .customLong("json-status-fd"),
+    help: ArgumentHelp(
+      "Write what happens to this open descriptor, one JSON object a line: started, granted, denied, exited…",
+      valueName: "number"))
+  var statusDescriptor: Int32?
+
   @Argument(help: ArgumentHelp("An app bundle or a program.", valueName: "app"))
   var app: String
 
@@ -60,7 +67,7 @@ struct RunCommand: ParsableCommand {
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
-        trace: trace, path: ThisProcess.environment["PATH"])
+        trace: trace, statusDescriptor: statusDescriptor, path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")
     }

@@ -25,7 +25,8 @@ import Testing
   @Test func `random lines mean the same to both`() throws {
     var generator = Seeded(seed: 7)
     let pool = [
-      "--policy", "-p", "--container", "--pick", "--trace", "--answers", "--help", "--", "-x", "ls", "Ed.app", "a b",
+      "--policy", "-p", "--container", "--pick", "--trace", "--json-status-fd", "3", "03", "+3", "x3", "--answers",
+      "--help", "--", "-x", "ls", "Ed.app", "a b",
       "", "teach",
       "--policy=x", "-", "--picks",
     ]
@@ -46,6 +47,7 @@ import Testing
     #expect(parsed.policy == plain.policy, "\(words)")
     #expect(parsed.container == plain.container, "\(words)")
     #expect(parsed.pick == plain.picks, "\(words)")
+    #expect(parsed.statusDescriptor == plain.statusDescriptor, "\(words)")
     #expect(parsed.trace == plain.trace, "\(words)")
     #expect(parsed.answers == nil, "\(words)")
     #expect(parsed.app == plain.app, "\(words)")
