@@ -31,7 +31,8 @@ package struct AmbitCommand: ParsableCommand {
       """,
     version: AmbitVersion.current,
     subcommands: [
-      RunCommand.self, PlanCommand.self, WhyCommand.self, PsCommand.self, AuditCommand.self, DoctorCommand.self,
+      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PsCommand.self, AuditCommand.self,
+      DoctorCommand.self,
       VerifyCommand.self,
       ScenarioCommand.self, BrokerCommand.self,
     ])

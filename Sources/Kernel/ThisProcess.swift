@@ -1,4 +1,5 @@
 internal import CLinux
+internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc
@@ -42,5 +43,26 @@ package enum ThisProcess {
     let error = KernelError.last("execve", program)
     withExtendedLifetime(memory) {}
     return error
+  }
+
+  /// Starts another program beside this one, with the environment and the open descriptors that this process has and that are
+  /// meant to be inherited (`posix_spawn(3)`).
+  package static func start(_ program: String, _ arguments: [String]) throws(KernelError) -> Int32 {
+    let memory = LaunchMemory()
+    var child: pid_t = 0
+    let result = unsafe posix_spawn(
+      &child, program, nil, nil, memory.mutableArgv(arguments), ambit_environment())
+    withExtendedLifetime(memory) {}
+    if result != 0 { throw KernelError("posix_spawn", program, errno: Errno(rawValue: result)) }
+    return child
+  }
+
+  /// Waits until a child has ended.
+  ///
+  /// - Returns: its status as in `waitpid(2)`.
+  package static func wait(_ child: Int32) -> Int32 {
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) == -1, Glibc.errno == EINTR {}
+    return status
   }
 }

@@ -1,0 +1,115 @@
+internal import Policy
+internal import Wire
+
+/// The smallest policy that would have let an app do what it was refused, written as a policy file.
+///
+/// A value: what was refused goes in, a text comes out. Lines that hand out more than they look like are marked RISKY; what no
+/// policy can grant stands there as a comment, with what would.
+struct LearnedPolicy {
+  /// Something that was refused, as `--json-status-fd` tells of it.
+  struct Refusal: Hashable {
+    let operation: String
+    let subject: String
+    let rule: String
+    let remedy: String
+
+    init(operation: String, subject: String, rule: String, remedy: String) {
+      self.operation = operation
+      self.subject = subject
+      self.rule = rule
+      self.remedy = remedy
+    }
+
+    /// `nil` for what is no refusal of one thing.
+    init?(_ event: JSONObject) {
+      guard (try? event.string("event")) == "denied", let operation = try? event.string("operation"),
+        operation != "more",
+        let rule = try? event.string("rule"), let remedy = try? event.string("remedy")
+      else { return nil }
+      let subject = ((try? event.stringIfPresent("path")) ?? nil) ?? ((try? event.stringIfPresent("call")) ?? nil) ?? ""
+      self.init(operation: operation, subject: subject, rule: rule, remedy: remedy)
+    }
+  }
+
+  private let app: String
+  private let base: String
+  private let shown: [String]
+  private let refusals: [Refusal]
+
+  /// - Parameters:
+  ///   - base: the policy that the app ran under, which this one inherits; a file cannot be inherited, and is added to.
+  ///   - shown: the folders that it shows already; a list takes the place of the one that it inherits.
+  init(app: String, base: String, shown: [String] = [], refusals: [Refusal]) {
+    self.app = app
+    self.base = base
+    self.shown = shown
+    var seen: Set<Refusal> = []
+    self.refusals = refusals.filter { seen.insert($0).inserted }
+  }
+
+  /// - Parameter exists: whether something is at a path of the host: a policy shows nothing that is not there.
+  func text(exists: (String) -> Bool) -> String {
+    var lines = [
+      "# What \(comment(app)) was refused under the policy \(comment(base)), and what would have granted it.",
+      "# Look at each line before you use it, above all at those marked RISKY.", "",
+      PolicyLibrary.isPath(base) ? "# Put them into that file." : "inherits = \(quoted(base))", "",
+    ]
+    var shown = shown
+    let known = shown.count
+    var others: [String] = []
+    for refusal in refusals.sorted(by: { ($0.subject, $0.operation) < ($1.subject, $1.operation) }) {
+      switch refusal.rule {
+      case "SBX-2" where refusal.operation == "read" && exists(refusal.subject):
+        if let fault = HostFolder.check(refusal.subject) {
+          others.append("# read \(comment(refusal.subject)): no policy shows it, since \(fault); the user picks it")
+        } else if !shown.contains(refusal.subject) {
+          shown.append(refusal.subject)
+        }
+      case "SBX-2" where refusal.operation == "read":
+        others.append("# read \(comment(refusal.subject)): there is nothing there")
+      case "network": break
+      default:
+        others.append(
+          "# \(refusal.operation) \(comment(refusal.subject)) (\(refusal.rule)): \(comment(refusal.remedy))")
+      }
+    }
+    if shown.count > known {
+      lines += ["[system]", "read_only = ["]
+      lines += shown.map { "  \(quoted($0)),\(Self.isPersonal($0) ? "  # RISKY: a user's own" : "")" }
+      lines += ["]", ""]
+    }
+    if refusals.contains(where: { $0.rule == "network" }) {
+      lines += ["[network]", "access = \"host\"  # RISKY: the host's network, with every service on it", ""]
+    }
+    if !others.isEmpty {
+      lines += ["# Not for a policy to grant:"] + others + [""]
+    }
+    if refusals.isEmpty { lines += ["# Nothing was refused: the policy as it is was enough.", ""] }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func isPersonal(_ path: String) -> Bool {
+    ["/home/", "/root/", "/srv/", "/mnt/", "/media/"].contains { path.hasPrefix($0) }
+  }
+
+  /// Text for a comment: on one line, whatever an app has put into it.
+  private func comment(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+  }
+
+  /// A TOML basic string.
+  private func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
