@@ -41,6 +41,8 @@ package struct LaunchPlan: Sendable {
   package var arguments: [String]
   package var environment: [String]
   package var filter: SeccompProgram
+  /// Holds besides ``filter``: of the two the stricter decides.
+  package var profile: SeccompProgram?
   /// The filter notifies, and the launcher listens (``InitMessage/observed(_:)``).
   package var observe: Bool
 
@@ -48,7 +50,8 @@ package struct LaunchPlan: Sendable {
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram, observe: Bool = false
+    arguments: [String], environment: [String], filter: SeccompProgram, profile: SeccompProgram? = nil,
+    observe: Bool = false
   ) {
     self.namespaces = namespaces
     self.insideID = insideID
@@ -65,6 +68,7 @@ package struct LaunchPlan: Sendable {
     self.arguments = arguments
     self.environment = environment
     self.filter = filter
+    self.profile = profile
     self.observe = observe
   }
 }
@@ -188,6 +192,10 @@ extension LaunchPlan {
     unsafe launch.environment = memory.argv(environment)
     unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
     unsafe launch.filter_count = filter.instructionCount
+    if let profile {
+      unsafe launch.profile = UnsafeRawPointer(memory.array(profile.bytes))
+      unsafe launch.profile_count = profile.instructionCount
+    }
     unsafe launch.observe = observe ? 1 : 0
 
     var rawProcess: Int32 = -1

@@ -16,10 +16,12 @@ package struct LaunchRequest: Equatable, Sendable {
   package var answers: [ScriptedPicker.Answer]?
   /// Show the user what the app is refused, as it happens.
   package var trace: Bool
+  /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
+  package var seccomp: String?
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
-    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool
+    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool, seccomp: String? = nil
   ) {
     self.program = program
     self.manifest = manifest
@@ -28,6 +30,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.policy = Self.absolute(policy)
     self.answers = answers
     self.trace = trace
+    self.seccomp = seccomp.map { $0 == Self.standardProfile ? $0 : Self.fromHere($0) }
   }
 
   /// A plain program, by the command line.
@@ -35,13 +38,20 @@ package struct LaunchRequest: Equatable, Sendable {
     self.init(
       program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
       arguments: words.arguments, container: words.container, policy: words.policy,
-      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace)
+      answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace, seccomp: words.seccomp)
   }
+
+  /// The word for Ambit's own profile and no other.
+  package static let standardProfile = "standard"
 
   /// The broker has a current folder of its own.
   private static func absolute(_ policy: String) -> String {
     let isPath = policy.utf8.contains(UInt8(ascii: "/")) || policy.hasSuffix(".toml")
-    return isPath && !policy.hasPrefix("/") ? "\(ThisProcess.directory)/\(policy)" : policy
+    return isPath ? fromHere(policy) : policy
+  }
+
+  private static func fromHere(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(ThisProcess.directory)/\(path)"
   }
 
   /// The host path of the file to run.
@@ -65,6 +75,7 @@ extension LaunchRequest {
     }
     if let manifest { json["manifest"] = .object(manifest.json) }
     json.set("container", container)
+    json.set("seccomp", seccomp)
     if let answers {
       json["answers"] = .array(
         answers.map { answer in
@@ -91,6 +102,6 @@ extension LaunchRequest {
       program: bundle.map { .bundle(path: $0, executable: executable) } ?? .file(path: executable),
       manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
       container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers,
-      trace: try json.bool("trace"))
+      trace: try json.bool("trace"), seccomp: try json.stringIfPresent("seccomp"))
   }
 }

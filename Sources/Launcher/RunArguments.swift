@@ -9,6 +9,7 @@ package struct RunArguments: Equatable, Sendable {
   /// One pick for each time the app asks.
   package var picks: [String] = []
   package var trace = false
+  package var seccomp: String?
   package var app = ""
   package var arguments: [String] = []
 
@@ -30,6 +31,7 @@ package struct RunArguments: Equatable, Sendable {
       switch word {
       case "--policy", "-p": policy = value
       case "--container": container = value
+      case "--seccomp": seccomp = value
       case "--pick": picks.append(value)
       default: return nil
       }

@@ -9,7 +9,7 @@ extension LaunchRequest {
   /// What the command line names: a bundle, which is read and checked, or a program.
   init(
     app: String, arguments: [String], container: String?, policy: String, answers: [ScriptedPicker.Answer]?,
-    trace: Bool, path: String?
+    trace: Bool, seccomp: String?, path: String?
   ) throws(Failure) {
     let program: SandboxRequest.Program
     var manifest: LauncherInterface.Manifest?
@@ -28,6 +28,6 @@ extension LaunchRequest {
     }
     self.init(
       program: program, manifest: manifest, arguments: arguments, container: container, policy: policy,
-      answers: answers, trace: trace)
+      answers: answers, trace: trace, seccomp: seccomp)
   }
 }

@@ -104,6 +104,8 @@ struct ambit_launch {
   char *const *environment;
   const void *filter; /* struct sock_filter[] */
   size_t filter_count;
+  const void *profile; /* struct sock_filter[]: a second filter, of somebody else's making; the stricter of the two wins */
+  size_t profile_count;
   int32_t observe; /* the filter notifies: its listener is handed to the launcher */
 };
 
