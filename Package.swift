@@ -62,13 +62,13 @@ let package = Package(
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "Kernel", dependencies: ["CLinux", system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["Kernel", system], swiftSettings: strict),
-    .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", crypto, system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "AppModel", swiftSettings: strict),
     .target(name: "Policy", dependencies: ["AppModel", tomlKit], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
+    .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
     .target(name: "ScopedAccess", dependencies: ["Kernel", "Folders", crypto, grdb, system], swiftSettings: strict),
     .target(name: "Audit", dependencies: [grdb], swiftSettings: strict),
     .target(
@@ -118,7 +118,7 @@ let package = Package(
     .testTarget(name: "AppModelTests", dependencies: ["AppModel"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "SandboxTests", dependencies: ["Sandbox", "Policy", "Seccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),

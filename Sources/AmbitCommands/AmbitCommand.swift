@@ -24,6 +24,7 @@ package struct AmbitCommand: ParsableCommand {
                                          the same, with your choice made beforehand
         ambit plan Editor.app            the sandbox that it would get, drawn; nothing is run
         ambit why Editor.app read PATH   whether it may, by which rule, and what would grant it
+        ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
         ambit audit log                  everything that was granted, used and refused
         ambit doctor                     what this machine offers, and how to mend what is missing
@@ -31,10 +32,8 @@ package struct AmbitCommand: ParsableCommand {
       """,
     version: AmbitVersion.current,
     subcommands: [
-      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PsCommand.self, AuditCommand.self,
-      DoctorCommand.self,
-      VerifyCommand.self,
-      ScenarioCommand.self, BrokerCommand.self,
+      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, SeccompCommand.self, VerifyCommand.self,
+      PsCommand.self, AuditCommand.self, DoctorCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ])
 
   package init() {}

@@ -110,7 +110,7 @@ package struct VerifyCommand: ParsableCommand {
         launcher: .prefix(try TestedLauncher.words(launcher)), ambit: own, program: program, raceBudget: .seconds(race))
     }
     let folders = AmbitFolders.current(environment: ThisProcess.environment)
-    let planned = try PlannedLaunch(app: app ?? own, arguments: [], policy: policy, container: nil)
+    let planned = try PlannedLaunch(app: app ?? own, arguments: [], policy: policy, container: nil, seccomp: nil)
     let capabilities = planned.capabilities
     var allowances: Set<Allowance> = []
     if capabilities.network == .host { allowances.insert(.network) }

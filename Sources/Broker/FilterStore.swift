@@ -17,7 +17,16 @@ final class FilterStore {
     let observe: Bool
   }
 
-  func filter(for capabilities: Capabilities) throws(KernelError) -> Descriptor {
+  /// What an app is launched with, in the order in which it is loaded: Ambit's own filter, and behind it that of a profile
+  /// that somebody else wrote.
+  func filters(for capabilities: Capabilities) throws -> [Descriptor] {
+    let own = try filter(for: capabilities)
+    guard let profile = try capabilities.foreignSeccomp else { return [own] }
+    // Read anew for each launch: it is the user's own file, and small.
+    return [own, try MemoryFile.sealed("ambit-profile", try profile.program(cache).bytes)]
+  }
+
+  private func filter(for capabilities: Capabilities) throws(KernelError) -> Descriptor {
     let kind = Kind(
       network: capabilities.network == .host, execute: capabilities.execute, observe: capabilities.observe)
     if let filter = filters[kind] { return filter }
@@ -29,7 +38,7 @@ final class FilterStore {
 }
 
 extension Capabilities {
-  /// The filter that an app runs under.
+  /// Ambit's own filter that an app runs under.
   package var seccomp: SeccompProfile {
     let standard = SeccompProfile.standard(network: network == .host, execute: execute)
     return observe ? standard.observed : standard

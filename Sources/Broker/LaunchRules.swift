@@ -42,6 +42,7 @@ package struct LaunchRules {
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false)
     var capabilities = Capabilities(policy: policy, entitlements: entitlements)
     if request.observe { capabilities.observe = true }
+    if let profile = request.seccomp { capabilities.seccompProfile = profile == SeccompFile.none ? nil : profile }
     try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
     return capabilities
   }

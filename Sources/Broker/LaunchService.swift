@@ -61,7 +61,7 @@ extension Broker {
     let identifier = try launchRules.identifier(of: request)
     let capabilities = try launchRules.capabilities(for: request)
     let name = launchRules.name(of: request)
-    let filter = try filters.filter(for: capabilities)
+    let filters = try filters.filters(for: capabilities)
     let hostID = try register(identifier, name, request.manifest?.version)
     do {
       try makeContainer(identifier, hostID: hostID)
@@ -75,8 +75,9 @@ extension Broker {
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
-        hostID: hostID.map { Int($0) } ?? -1, capabilities: .init(capabilities, variables: request.variables)
-      ).json, descriptors: [filter] + namespaces)
+        hostID: hostID.map { Int($0) } ?? -1, filters: filters.count,
+        capabilities: .init(capabilities, variables: request.variables)
+      ).json, descriptors: filters + namespaces)
   }
 
   /// The container's own folders. The app may have replaced any of them by something else: what is not a folder is

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <string.h>
 #include "clinux.h"
 #include "claunch.h"
 
@@ -345,3 +346,5 @@ int ambit_control_receive(int control, struct ambit_message *message, int32_t *f
   }
   return 1;
 }
+
+const char *ambit_errno_name(int number) { return strerrorname_np(number); }

@@ -41,6 +41,8 @@ package struct LaunchPlan: Sendable {
   package var arguments: [String]
   package var environment: [String]
   package var filter: SeccompProgram
+  /// Holds besides ``filter``: of the two the stricter decides.
+  package var profile: SeccompProgram?
   /// The filter notifies, and the launcher listens (``InitMessage/observed(_:)``).
   package var observe: Bool
   /// `nil`: Landlock is not used.
@@ -50,8 +52,8 @@ package struct LaunchPlan: Sendable {
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram, observe: Bool = false,
-    landlock: LandlockRules? = nil
+    arguments: [String], environment: [String], filter: SeccompProgram, profile: SeccompProgram? = nil,
+    observe: Bool = false, landlock: LandlockRules? = nil
   ) {
     self.namespaces = namespaces
     self.insideID = insideID
@@ -68,6 +70,7 @@ package struct LaunchPlan: Sendable {
     self.arguments = arguments
     self.environment = environment
     self.filter = filter
+    self.profile = profile
     self.observe = observe
     self.landlock = landlock
   }
@@ -192,6 +195,10 @@ extension LaunchPlan {
     unsafe launch.environment = memory.argv(environment)
     unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
     unsafe launch.filter_count = filter.instructionCount
+    if let profile {
+      unsafe launch.profile = UnsafeRawPointer(memory.array(profile.bytes))
+      unsafe launch.profile_count = profile.instructionCount
+    }
     unsafe launch.observe = observe ? 1 : 0
     if let landlock { unsafe launch.landlock = landlock.lowered(memory, abi: Landlock.abi) }
 

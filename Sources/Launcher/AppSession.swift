@@ -19,7 +19,7 @@ final class AppSession {
   /// What the broker answered.
   private let prepared: LauncherInterface.PrepareReply
   private let broker: WireClient
-  /// What came with the answer: the filter, and the broker's namespaces if it has its own.
+  /// What came with the answer: the filters, and the broker's namespaces if it has its own.
   private let descriptors: [Descriptor]
   private var handover: [Descriptor] = []
   private var prompts: WireClient?
@@ -49,12 +49,16 @@ final class AppSession {
 
   /// - Returns: the exit status.
   func run() throws -> Int32 {
-    guard let filter = descriptors.first else { throw Failure("the broker sent no filter; stop it and try again") }
-    try enter(Array(descriptors.dropFirst()))
+    let filters = descriptors.prefix(prepared.filters)
+    guard let filter = filters.first, filters.count == prepared.filters else {
+      throw Failure("the broker sent no filter; stop it and try again")
+    }
+    try enter(Array(descriptors.dropFirst(filters.count)))
     let streams = try StandardStreams()
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
-    let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)))
+    let profile = filters.count > 1 ? SeccompProgram(bytes: try MemoryFile.content(of: filters[1])) : nil
+    let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)), profile)
     // While the sandbox is being built, by another process. A privileged broker finds its apps without records.
     let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
     try? record?.add()
@@ -143,12 +147,14 @@ final class AppSession {
     _ = unsafe chdir(here)
   }
 
-  private func launch(_ streams: StandardStreams, _ filter: SeccompProgram) throws -> LaunchedInit {
+  private func launch(_ streams: StandardStreams, _ filter: SeccompProgram, _ profile: SeccompProgram?) throws
+    -> LaunchedInit
+  {
     let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: layout)
     self.plan = plan
     do throws(KernelError) {
       return try SandboxLauncher.start(
-        plan, filter: filter, observe: prepared.capabilities.observe, standardStreams: streams.forApp)
+        plan, filter: filter, profile: profile, observe: prepared.capabilities.observe, standardStreams: streams.forApp)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }

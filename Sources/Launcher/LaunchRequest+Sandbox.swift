@@ -7,7 +7,7 @@ extension LaunchRequest {
   package func prepareCall(_ environment: [String: String]) -> LauncherInterface.PrepareCall {
     .init(
       program: executable, manifest: manifest, container: container, policy: policy,
-      variables: environment.keys.sorted(), observe: trace)
+      variables: environment.keys.sorted(), observe: trace, seccomp: seccomp)
   }
 
   /// The request as a sandbox is planned from, with what the broker said the app may.

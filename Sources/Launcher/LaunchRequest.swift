@@ -18,11 +18,13 @@ package struct LaunchRequest: Equatable, Sendable {
   package var trace: Bool
   /// Where programs read what happens; `nil`: nowhere.
   package var statusDescriptor: Int32?
+  /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
+  package var seccomp: String?
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
-    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool,
-    statusDescriptor: Int32? = nil
+    policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool, statusDescriptor: Int32? = nil,
+    seccomp: String? = nil
   ) {
     self.program = program
     self.manifest = manifest
@@ -32,6 +34,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.answers = answers
     self.trace = trace
     self.statusDescriptor = statusDescriptor
+    self.seccomp = seccomp.map { $0 == Self.standardProfile ? $0 : Self.fromHere($0) }
   }
 
   /// A plain program, by the command line.
@@ -40,13 +43,20 @@ package struct LaunchRequest: Equatable, Sendable {
       program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
       arguments: words.arguments, container: words.container, policy: words.policy,
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
-      statusDescriptor: words.statusDescriptor)
+      statusDescriptor: words.statusDescriptor, seccomp: words.seccomp)
   }
+
+  /// The word for Ambit's own profile and no other.
+  package static let standardProfile = "standard"
 
   /// The broker has a current folder of its own.
   private static func absolute(_ policy: String) -> String {
     let isPath = policy.utf8.contains(UInt8(ascii: "/")) || policy.hasSuffix(".toml")
-    return isPath && !policy.hasPrefix("/") ? "\(ThisProcess.directory)/\(policy)" : policy
+    return isPath ? fromHere(policy) : policy
+  }
+
+  private static func fromHere(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(ThisProcess.directory)/\(path)"
   }
 
   /// The host path of the file to run.
@@ -71,6 +81,7 @@ extension LaunchRequest {
     if let manifest { json["manifest"] = .object(manifest.json) }
     json.set("container", container)
     json.set("statusDescriptor", statusDescriptor.map { Int($0) })
+    json.set("seccomp", seccomp)
     if let answers {
       json["answers"] = .array(
         answers.map { answer in
@@ -98,6 +109,7 @@ extension LaunchRequest {
       manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
       container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers,
       trace: try json.bool("trace"),
-      statusDescriptor: try json.intIfPresent("statusDescriptor").map { Int32(truncatingIfNeeded: $0) })
+      statusDescriptor: try json.intIfPresent("statusDescriptor").map { Int32(truncatingIfNeeded: $0) },
+      seccomp: try json.stringIfPresent("seccomp"))
   }
 }

@@ -11,6 +11,7 @@ package struct RunArguments: Equatable, Sendable {
   package var trace = false
   /// Where programs read what happens.
   package var statusDescriptor: Int32?
+  package var seccomp: String?
   package var app = ""
   package var arguments: [String] = []
 
@@ -32,6 +33,7 @@ package struct RunArguments: Equatable, Sendable {
       switch word {
       case "--policy", "-p": policy = value
       case "--container": container = value
+      case "--seccomp": seccomp = value
       case "--pick": picks.append(value)
       case "--json-status-fd":
         guard let number = Int32(value), "\(number)" == value else { return nil }

@@ -44,6 +44,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var limits: Limits
   /// Whether what the app is refused is seen and recorded (SBX-16). Opening a file by name then takes some microseconds more.
   package var observe: Bool
+  /// The path of a seccomp profile that holds besides Ambit's own, which it cannot loosen.
+  package var seccompProfile: String?
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -66,6 +68,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     execute = settings.execute
     limits = settings.limits
     observe = settings.observe
+    seccompProfile = settings.seccompProfile
     policyName = policy.name
   }
 

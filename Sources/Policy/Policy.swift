@@ -36,6 +36,8 @@ package struct PolicySettings: Equatable, Sendable {
   package var execute: Bool
   package var limits: Capabilities.Limits
   package var observe: Bool
+  /// The path of a seccomp profile that holds besides Ambit's own.
+  package var seccompProfile: String? = nil
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(

@@ -36,6 +36,12 @@ extension PolicyOverrides {
     if let table = try top.table("audit") {
       observe = try table.boolean("observe")
     }
+    if let table = try top.table("seccomp"), let text = try table.string("profile") {
+      if let problem = SeccompFile.check(text) {
+        throw table.error("profile", "cannot be \(text.quoted): \(problem)")
+      }
+      seccompProfile = SeccompFile.resolve(text, besides: top.file)
+    }
     try top.finish()
   }
 

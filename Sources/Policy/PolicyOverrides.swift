@@ -13,6 +13,8 @@ struct PolicyOverrides: Equatable, Sendable {
   var openFiles: Int?
   var fileSize: Int?
   var observe: Bool?
+  /// A path, or `standard` for none.
+  var seccompProfile: String?
 }
 
 extension PolicySettings {
@@ -39,6 +41,7 @@ extension PolicySettings {
     if let value = file.openFiles { result.limits.openFiles = value }
     if let value = file.fileSize { result.limits.fileSize = value }
     if let value = file.observe { result.observe = value }
+    if let value = file.seccompProfile { result.seccompProfile = value == SeccompFile.none ? nil : value }
     return result
   }
 }

@@ -10,9 +10,12 @@ package enum SandboxLauncher {
   /// Opens everything that a plan shows, and starts the sandbox's init. The app itself waits for ``LaunchedInit/go()``.
   ///
   /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
-  /// - Parameter standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
+  /// - Parameters:
+  ///   - profile: a second filter. It can only take away from what the first lets through.
+  ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
-    _ plan: SandboxPlan, filter: SeccompProgram, observe: Bool = false, standardStreams: [Descriptor?]
+    _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, observe: Bool = false,
+    standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
     steps.reserveCapacity(plan.root.count)
@@ -27,7 +30,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter, observe: observe, landlock: plan.landlock
+      filter: filter, profile: profile, observe: observe, landlock: plan.landlock
     ).start()
   }
 

@@ -11,14 +11,29 @@ package struct SeccompCache: Sendable {
   /// - Parameter folder: made when it is missing; `nil` compiles every time.
   package init(folder: String?) { self.folder = folder }
 
-  package func program(for profile: SeccompProfile) throws(KernelError) -> SeccompProgram {
-    let digest = SHA256.hash(data: Data(profile.identity.utf8)).map { byte in
+  /// Who compiles. The same rules may make different programs.
+  package enum Compiler: String, Sendable {
+    /// For Ambit's own profiles, whose rules do not overlap.
+    case libseccomp
+    /// For others' (``SeccompProgram/init(strictest:otherwise:)``).
+    case strictest
+  }
+
+  package func program(for profile: SeccompProfile, by compiler: Compiler = .libseccomp) throws(KernelError)
+    -> SeccompProgram
+  {
+    let key = "\(compiler.rawValue)\n\(profile.identity)"
+    let digest = SHA256.hash(data: Data(key.utf8)).map { byte in
       let text = String(byte, radix: 16)
       return text.count == 1 ? "0" + text : text
     }.joined()
     let path = folder.map { "\($0)/\(digest).bpf" }
     if let path, let stored = Self.read(path) { return stored }
-    let compiled = try SeccompProgram(rules: profile.rules, otherwise: profile.otherwise)
+    let compiled =
+      switch compiler {
+      case .libseccomp: try SeccompProgram(rules: profile.rules, otherwise: profile.otherwise)
+      case .strictest: try SeccompProgram(strictest: profile.rules, otherwise: profile.otherwise)
+      }
     if let path, let folder { Self.store(compiled, at: path, in: folder) }
     return compiled
   }

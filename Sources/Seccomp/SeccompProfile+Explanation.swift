@@ -1,3 +1,5 @@
+internal import Kernel
+
 extension SeccompProfile {
   /// What happens to one call, and which rules decide.
   package struct Explanation: Equatable, Sendable {
@@ -19,7 +21,18 @@ extension SeccompProfile {
     package var isDefault: Bool { parts.isEmpty }
 
     /// Whether there are arguments with which the call goes through, or is left to an observer.
-    package var canPass: Bool { parts.contains { $0.action == .allow || $0.action == .notify } || otherwise == .allow }
+    package var canPass: Bool { outcomes.contains(where: \.canPass) }
+
+    /// What may come of it, by the arguments. Where rules overlap the strictest holds, so that one without conditions leaves
+    /// nothing to laxer ones, nor to the default.
+    package var outcomes: [SeccompAction] {
+      let always = parts.filter(\.conditions.isEmpty).map(\.action).min { $0.rank < $1.rank }
+      let sometimes = parts.filter { !$0.conditions.isEmpty }.map(\.action)
+      var found: [SeccompAction] = []
+      for action in sometimes.filter({ $0.rank < always?.rank ?? .max }) + [always ?? otherwise]
+      where !found.contains(action) { found.append(action) }
+      return found
+    }
   }
 
   package func explanation(of call: String) -> Explanation {
@@ -38,18 +51,13 @@ extension SeccompAction {
   package var sentence: String {
     switch self {
     case .allow: "is let through"
-    case .fail(let errno): "fails with \(SeccompAction.symbol(errno))"
+    case .fail(let number): "fails with \(ErrorNumber.name(of: number) ?? "errno \(number)")"
     case .kill: "ends the process with SIGSYS"
     case .notify: "is looked at by the observer"
-    }
-  }
-
-  private static func symbol(_ errno: Int32) -> String {
-    switch errno {
-    case 1: "EPERM"
-    case 38: "ENOSYS"
-    case 97: "EAFNOSUPPORT"
-    default: "errno \(errno)"
+    case .killThread: "ends the thread with SIGSYS"
+    case .trap: "is not made, and raises SIGSYS"
+    case .trace: "fails with ENOSYS, as nobody traces"
+    case .log: "is let through and logged by the kernel"
     }
   }
 }
@@ -57,10 +65,19 @@ extension SeccompAction {
 extension SeccompCondition {
   /// For people: `argument 0 & 0x7e020000 = 0x0`.
   package var sentence: String {
-    switch test {
-    case .equal(let value): "argument \(argument) = \(value)"
-    case .masked(let mask, let value):
-      "argument \(argument) & 0x\(String(mask, radix: 16)) = 0x\(String(value, radix: 16))"
-    }
+    func hexadecimal(_ value: some BinaryInteger) -> String { "0x" + String(value, radix: 16) }
+    let test =
+      switch test {
+      case .equal(let value): "= \(value)"
+      case .masked(let mask, let value): "& \(hexadecimal(mask)) = \(hexadecimal(value))"
+      case .whole(.notEqual(let value)): "≠ \(value)"
+      case .whole(.less(let value)): "< \(value)"
+      case .whole(.lessOrEqual(let value)): "≤ \(value)"
+      case .whole(.equal(let value)): "= \(value)"
+      case .whole(.greaterOrEqual(let value)): "≥ \(value)"
+      case .whole(.greater(let value)): "> \(value)"
+      case .whole(.masked(let mask, let value)): "& \(hexadecimal(mask)) = \(hexadecimal(value))"
+      }
+    return "argument \(argument) \(test)"
   }
 }

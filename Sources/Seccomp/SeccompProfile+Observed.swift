@@ -20,7 +20,7 @@ extension SeccompProfile {
               switch rule.action {
               case .allow: Self.reaching.contains(rule.call)
               case .fail(let errno): errno != ENOSYS
-              case .kill, .notify: false
+              case .kill, .notify, .killThread, .trap, .trace, .log: false
               }
             return asks ? SeccompRule(rule.call, .notify, rule.conditions) : rule
           })

@@ -38,6 +38,10 @@ extension SeccompAction {
     case .fail(let errno): " fail " + String(errno)
     case .kill: " kill"
     case .notify: " notify"
+    case .killThread: " kill thread"
+    case .trap: " trap"
+    case .trace(let number): " trace " + String(number)
+    case .log: " log"
     }
   }
 }
@@ -48,7 +52,22 @@ extension SeccompCondition {
       switch test {
       case .equal(let value): " = " + String(value)
       case .masked(let mask, let value): " & " + String(mask) + " = " + String(value)
+      case .whole(let comparison): " whole " + comparison.code
       }
     return " " + String(argument) + test
+  }
+}
+
+extension SeccompCondition.Comparison {
+  fileprivate var code: String {
+    switch self {
+    case .notEqual(let value): "≠ " + String(value)
+    case .less(let value): "< " + String(value)
+    case .lessOrEqual(let value): "≤ " + String(value)
+    case .equal(let value): "= " + String(value)
+    case .greaterOrEqual(let value): "≥ " + String(value)
+    case .greater(let value): "> " + String(value)
+    case .masked(let mask, let value): "& " + String(mask) + " = " + String(value)
+    }
   }
 }

@@ -45,6 +45,9 @@ extension SeccompProgram {
     rules.map(\.call).filter { name in unsafe seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR }
   }
 
+  /// The calls of this machine that this libseccomp knows.
+  package static var calls: [String] { (Int32(0)..<1024).compactMap(name(ofCall:)) }
+
   /// The name of a call of this machine, by its number.
   package static func name(ofCall number: Int32) -> String? {
     guard let name = unsafe seccomp_syscall_resolve_num_arch(seccomp_arch_native(), number) else { return nil }

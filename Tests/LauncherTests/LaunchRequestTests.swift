@@ -16,7 +16,7 @@ import Wire
         manifest: .init(
           identifier: "io.ambit.Ed", name: "Ed “it”\n", version: "1", networkClient: true, networkServer: false),
         arguments: [], container: "other", policy: "/p/x.toml", answers: [.pick(["a", "b"]), .cancel, .pick([])],
-        trace: true, statusDescriptor: 7),
+        trace: true, statusDescriptor: 7, seccomp: "/p/x.json"),
     ]
     for request in requests {
       let value = try JSONValue(parsing: Array(request.json.text.utf8))
@@ -36,5 +36,19 @@ import Wire
     #expect(policy("/p/x.toml") == "/p/x.toml")
     #expect(policy("x.toml").hasPrefix("/") && policy("x.toml").hasSuffix("/x.toml"))
     #expect(policy("./p/x").hasSuffix("/./p/x"))
+  }
+
+  @Test func `a profile's path is made absolute, and the word for none is left alone`() {
+    func profile(_ text: String?) -> String? {
+      LaunchRequest(
+        program: .file(path: "/bin/ls"), manifest: nil, arguments: [], container: nil, policy: "p", answers: nil,
+        trace: false, seccomp: text
+      ).seccomp
+    }
+    #expect(profile(nil) == nil)
+    #expect(profile("standard") == "standard")
+    #expect(profile("/p/x.json") == "/p/x.json")
+    #expect(profile("./standard")?.hasPrefix("/") == true)
+    #expect(profile("x")?.hasPrefix("/") == true && profile("x")?.hasSuffix("/x") == true)
   }
 }

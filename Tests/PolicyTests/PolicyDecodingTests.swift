@@ -32,6 +32,9 @@ import Testing
 
     [audit]
     observe = true
+
+    [seccomp]
+    profile = "/p/containers.json"
     """
 
   @Test func `every key of a policy file is read`() throws {
@@ -42,7 +45,33 @@ import Testing
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, execute: true, processes: 512,
-          openFiles: 1024, fileSize: 1_000_000, observe: true))
+          openFiles: 1024, fileSize: 1_000_000, observe: true,
+          seccompProfile: "/p/containers.json"))
+  }
+
+  @Test(arguments: [
+    ("a.json", "/policies/a.json"), ("../a.json", "/policies/../a.json"), ("/b/a.json", "/b/a.json"),
+    ("standard", "standard"), ("./standard", "/policies/./standard"),
+  ])
+  func `a seccomp profile lies beside the policy that names it`(text: String, path: String) throws {
+    let parsed = try StrictTOML.parse("seccomp.profile = \"\(text)\"", file: "/policies/x.toml")
+    #expect(try PolicyOverrides(parsed).seccompProfile == path)
+  }
+
+  @Test func `a seccomp profile is taken over, replaced and taken out again`() throws {
+    func settings(_ texts: String...) throws -> String? {
+      try texts.reduce(PolicySettings.closed) {
+        $0.overridden(by: try PolicyOverrides(StrictTOML.parse($1, file: "/p/x.toml")))
+      }.seccompProfile
+    }
+    #expect(try settings("") == nil)
+    #expect(try settings("seccomp.profile = \"a\"", "") == "/p/a")
+    #expect(try settings("seccomp.profile = \"a\"", "seccomp.profile = \"b\"") == "/p/b")
+    #expect(try settings("seccomp.profile = \"a\"", "seccomp.profile = \"standard\"") == nil)
+    for wrong in ["\"\"", "1", "\"a\\u001bb\"", "[\"a\"]"] {
+      #expect(complaint("seccomp.profile = \(wrong)")?.contains("seccomp.profile") == true, "\(wrong)")
+    }
+    #expect(complaint("seccomp.profil = \"a\"")?.contains("did you mean \"profile\"?") == true)
   }
 
   @Test func `an empty file says nothing`() throws {
@@ -74,12 +103,12 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, system, environment, network, files, limits, audit."
+        + "inherits, scopes, system, environment, network, files, limits, audit, seccomp."
     ),
     (
       "colour = 1",
       "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, system, "
-        + "environment, network, files, limits, audit."
+        + "environment, network, files, limits, audit, seccomp."
     ),
     (
       "[limits]\nmemory = 1\n[files]\nexec = 1",

@@ -75,14 +75,16 @@ import Testing
     """#
 
   /// What each call said, by its name.
-  private func answers(network: Bool = false, filter: SeccompProfile? = nil) throws -> [String: String] {
+  private func answers(
+    network: Bool = false, filter: SeccompProfile? = nil, foreign: SeccompProfile? = nil
+  ) throws -> [String: String] {
     let folder = try TemporaryFolder()
     let request = SandboxRequest(
       program: .file(path: "/usr/bin/python3"), arguments: ["-I", "-c", Self.script],
       bundleIdentifier: "io.ambit.tests",
       container: try folder.folder("container"), network: network, hostID: hostID)
     let outcome = try run(
-      SandboxPlan(request, on: .current()), under: filter ?? .standard(network: network))
+      SandboxPlan(request, on: .current()), under: filter ?? .standard(network: network), foreign: foreign)
     #expect(outcome.failure == nil)
     #expect(outcome.status == 0, "\(outcome.output)")
     var answers: [String: String] = [:]
@@ -160,6 +162,17 @@ import Testing
       expect(answers, ["x32", "int80"], "signal \(SIGSYS)")
     }
   #endif
+
+  @Test func `no other profile brings back what it denies: one that allows everything changes no answer`() throws {
+    let calls = (Int32(0)..<600).compactMap(SeccompProgram.name(ofCall:)).map { SeccompRule($0, .allow) }
+    let named = SeccompProfile(groups: [.init(name: "all", reason: "r", rules: calls)], otherwise: .fail(ENOSYS))
+    let alone = try answers()
+    for everything in [
+      SeccompProfile(groups: [], otherwise: .allow), SeccompProfile(groups: [], otherwise: .log), named,
+    ] {
+      #expect(try answers(foreign: everything) == alone)
+    }
+  }
 
   /// Without the filter the same calls say something else: it is the filter that the tests above see.
   @Test func `is what denies: the same sandbox without it answers otherwise`() throws {

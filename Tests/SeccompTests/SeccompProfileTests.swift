@@ -8,12 +8,7 @@ import Testing
 @Suite struct `The standard filter as a value` {
   /// Whether a rule's conditions hold for the 32 bits of the argument that they look at.
   private func matches(_ rule: SeccompRule, _ value: UInt32) -> Bool {
-    rule.conditions.allSatisfy { condition in
-      switch condition.test {
-      case .equal(let wanted): value == wanted
-      case .masked(let mask, let wanted): value & mask == wanted
-      }
-    }
+    rule.conditions.allSatisfy { $0.holds(for: [UInt64](repeating: UInt64(value), count: 6)) }
   }
 
   @Test(arguments: [[0x5412, 0x541c], [1], [1, 2, 10], [0], [UInt32.max], [0x8000_0000, 0x7fff_ffff], [0, 1, 2, 3]])
@@ -110,6 +105,15 @@ import Testing
         SeccompRule("read", .allow, [SeccompCondition(argument: 0, .masked(mask: 1, value: 1))]),
         SeccompRule("read", .allow, [SeccompCondition(argument: 0, .masked(mask: 11, value: 1))]),
         SeccompRule("read", .allow, [SeccompCondition(argument: 0, .masked(mask: 1, value: 11))]),
+        SeccompRule("read", .killThread), SeccompRule("read", .trap), SeccompRule("read", .log),
+        SeccompRule("read", .trace(1)), SeccompRule("read", .trace(11)),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.equal(1)))]),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.notEqual(1)))]),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.less(1)))]),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.lessOrEqual(1)))]),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.greater(1)))]),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.greaterOrEqual(1)))]),
+        SeccompRule("read", .allow, [SeccompCondition(argument: 0, .whole(.masked(mask: 1, value: 1)))]),
       ].map { SeccompProfile(groups: [.init(name: "g", reason: "r", rules: [$0])], otherwise: .allow) }
     #expect(Set(profiles.map(\.identity)).count == profiles.count)
   }

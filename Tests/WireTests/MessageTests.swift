@@ -41,7 +41,8 @@ import Testing
       (
         L.prepare + "(",
         L.PrepareCall(
-          program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"], observe: true)
+          program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"], observe: true,
+          seccomp: "/p.json")
       ),
       (
         L.prepare + "(",
@@ -51,7 +52,7 @@ import Testing
         L.prepare + ")",
         L.PrepareReply(
           instance: "i", bundleIdentifier: "org.example.Edit", name: "Edit", container: "/c", hostID: -1,
-          capabilities: capabilities)
+          filters: 2, capabilities: capabilities)
       ),
       (
         L.attach + "(",

@@ -1,3 +1,4 @@
+internal import Broker
 internal import Kernel
 internal import Policy
 internal import Sandbox
@@ -30,6 +31,7 @@ struct PlanReport {
     lines.append("")
     section("Layers", layers)
     section("Filter", filter)
+    if let foreign = planned.foreign { section("And a profile", profile(foreign)) }
     section("Limits", limits)
     section("Environment", plan.environment.sorted { $0.key < $1.key }.map { ($0.key, printable($0.value)) })
     return lines.joined(separator: "\n")
@@ -80,6 +82,14 @@ struct PlanReport {
     } + [("anything else", planned.filter.otherwise.sentence)]
   }
 
+  /// Not entry by entry: `ambit seccomp explain` does that.
+  private func profile(_ foreign: ForeignSeccomp) -> [(String, String)] {
+    let summary = ProfileSummary(foreign.evaluated)
+    return [("file", printable(foreign.file))] + summary.rows.map { ($0.name, $0.text) } + [
+      ("together", "of the filter and the profile the stricter decides, call by call")
+    ]
+  }
+
   private var limits: [(String, String)] { plan.limits.map { ($0.kind.rawValue, "\($0.value)") } }
 
   // MARK: For programs
@@ -100,7 +110,10 @@ struct PlanReport {
               "calls": .array(Set(group.rules.map(\.call)).sorted().map { .string($0) }),
             ])
           }), "otherwise": .string(planned.filter.otherwise.sentence),
-      ]), "limits": .object(JSONObject(Dictionary(uniqueKeysWithValues: limits))),
+      ]),
+      "profile": planned.foreign.map {
+        .object(["file": .string($0.file), "summary": .object(ProfileSummary($0.evaluated).json)])
+      } ?? .null, "limits": .object(JSONObject(Dictionary(uniqueKeysWithValues: limits))),
       "environment": .object(JSONObject(plan.environment)),
     ]
   }

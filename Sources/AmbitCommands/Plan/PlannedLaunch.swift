@@ -14,19 +14,22 @@ struct PlannedLaunch {
   let identifier: String
   let capabilities: Capabilities
   let plan: SandboxPlan
+  /// The profile that holds besides ``filter``.
+  let foreign: ForeignSeccomp?
 
-  init(app: String, arguments: [String], policy: String, container: String?) throws {
+  init(app: String, arguments: [String], policy: String, container: String?, seccomp: String?) throws {
     let environment = ThisProcess.environment
     let folders = AmbitFolders.current(environment: environment)
     request = try LaunchRequest(
       app: app, arguments: arguments, container: container, policy: policy, answers: nil, trace: false,
-      statusDescriptor: nil,
+      statusDescriptor: nil, seccomp: seccomp,
       path: environment["PATH"])
     let call = request.prepareCall(environment)
     let rules = LaunchRules(folders)
     do {
       identifier = try rules.identifier(of: call)
       capabilities = try rules.capabilities(for: call)
+      foreign = try capabilities.foreignSeccomp
     } catch let error as ErrorReply {
       // The sentence that a launch would have ended with.
       throw Failure((try? error.parameters.string("reason")) ?? "\(error)")
@@ -34,7 +37,7 @@ struct PlannedLaunch {
     let answer = LauncherInterface.PrepareReply(
       instance: "", bundleIdentifier: identifier, name: rules.name(of: call),
       container: rules.container(of: identifier),
-      hostID: -1, capabilities: .init(capabilities, variables: call.variables))
+      hostID: -1, filters: foreign == nil ? 1 : 2, capabilities: .init(capabilities, variables: call.variables))
     plan = SandboxPlan(request.sandboxRequest(answer, environment: environment), on: .current())
   }
 
@@ -49,7 +52,10 @@ struct PlannedOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The container to use, instead of the app's own.", valueName: "id"))
   var container: String?
 
+  @Option(help: ArgumentHelp("A seccomp profile of containers to hold as well, or “standard”.", valueName: "file"))
+  var seccomp: String?
+
   func planned(_ app: String, _ arguments: [String] = []) throws -> PlannedLaunch {
-    try PlannedLaunch(app: app, arguments: arguments, policy: policy, container: container)
+    try PlannedLaunch(app: app, arguments: arguments, policy: policy, container: container, seccomp: seccomp)
   }
 }

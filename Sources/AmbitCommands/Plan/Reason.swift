@@ -1,3 +1,4 @@
+internal import Broker
 internal import Kernel
 internal import Launcher
 internal import Sandbox
@@ -40,10 +41,19 @@ struct Reason {
   }
 
   init(call: String, _ planned: PlannedLaunch) throws(Failure) {
-    guard SeccompProgram.unknown(in: [SeccompRule(call, .allow)]).isEmpty else {
-      throw Failure("\(call): there is no such system call. Names are those of syscalls(2), such as openat or ptrace.")
-    }
+    try NamedProfile.check(call: call)
     let found = planned.filter.explanation(of: call)
+    // Of the two the stricter decides: what the filter refuses no profile brings back.
+    if found.canPass, let foreign = planned.foreign {
+      let theirs = foreign.evaluated.profile.explanation(of: call)
+      if !theirs.canPass {
+        self.init(
+          isAllowed: false, rule: "seccomp profile, \(theirs.parts.first?.group ?? "defaultAction")",
+          reason: "in \(printable(foreign.file)) it \(theirs.sentence)",
+          remedy: "allow it in the profile, or run without --seccomp and seccomp.profile")
+        return
+      }
+    }
     guard let first = found.parts.first else {
       self.init(
         isAllowed: found.otherwise == .allow, rule: "seccomp",
@@ -51,7 +61,7 @@ struct Reason {
       return
     }
     let conditional = found.parts.filter { !$0.conditions.isEmpty }.count
-    let how = Set(found.parts.map(\.action.sentence)).sorted().joined(separator: " or ")
+    let how = found.sentence
     self.init(
       isAllowed: found.canPass, rule: "seccomp, group “\(first.group)”",
       reason: "it \(how)" + (conditional > 0 ? ", by what its arguments are (\(conditional) comparisons)" : "")

@@ -9,7 +9,7 @@ extension LaunchRequest {
   /// What the command line names: a bundle, which is read and checked, or a program.
   init(
     app: String, arguments: [String], container: String?, policy: String, answers: [ScriptedPicker.Answer]?,
-    trace: Bool, statusDescriptor: Int32?, path: String?
+    trace: Bool, statusDescriptor: Int32?, seccomp: String?, path: String?
   ) throws(Failure) {
     let program: SandboxRequest.Program
     var manifest: LauncherInterface.Manifest?
@@ -28,6 +28,7 @@ extension LaunchRequest {
     }
     self.init(
       program: program, manifest: manifest, arguments: arguments, container: container, policy: policy,
-      answers: answers, trace: trace, statusDescriptor: statusDescriptor)
+      answers: answers, trace: trace, statusDescriptor: statusDescriptor,
+      seccomp: seccomp)
   }
 }

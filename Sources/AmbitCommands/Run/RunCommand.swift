@@ -41,6 +41,12 @@ struct RunCommand: ParsableCommand {
     help: ArgumentHelp("Answer the picker with this document. Once for each time the app asks.", valueName: "path"))
   var pick: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Hold the app to a seccomp profile of containers (OCI, Docker, Podman) as well, or to “standard”: none.",
+      valueName: "file"))
+  var seccomp: String?
+
   @Flag(help: "Show what the app is refused, as it happens, and what would have granted it.")
   var trace = false
 
@@ -67,7 +73,7 @@ struct RunCommand: ParsableCommand {
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
-        trace: trace, statusDescriptor: statusDescriptor, path: ThisProcess.environment["PATH"])
+        trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")
     }

@@ -121,6 +121,8 @@ struct ambit_launch {
   const void *filter; /* struct sock_filter[] */
   size_t filter_count;
   struct ambit_landlock landlock;
+  const void *profile; /* struct sock_filter[]: a second filter, of somebody else's making; the stricter of the two wins */
+  size_t profile_count;
   int32_t observe; /* the filter notifies: its listener is handed to the launcher */
 };
 

@@ -104,4 +104,7 @@ int ambit_control_send(int control, const struct ambit_message *message);
 /* fds: room for 4. Returns 0 at the end of the connection, else 1. */
 int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count);
 
+/* The name of an errno, such as "EPERM"; NULL if there is none. */
+const char *ambit_errno_name(int number);
+
 #endif

@@ -112,10 +112,12 @@ extension LauncherInterface {
     package var variables: [String]
     /// Report what the app is refused, whatever the policy says of it.
     package var observe: Bool
+    /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
+    package var seccomp: String?
 
     package init(
       program: String, manifest: Manifest?, container: String?, policy: String, variables: [String],
-      observe: Bool
+      observe: Bool, seccomp: String? = nil
     ) {
       self.program = program
       self.manifest = manifest
@@ -123,6 +125,7 @@ extension LauncherInterface {
       self.policy = policy
       self.variables = variables
       self.observe = observe
+      self.seccomp = seccomp
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -132,6 +135,7 @@ extension LauncherInterface {
       policy = try json.string("policy")
       variables = try json.strings("variables")
       observe = try json.bool("observe")
+      seccomp = try json.stringIfPresent("seccomp")
     }
 
     package var json: JSONObject {
@@ -140,12 +144,13 @@ extension LauncherInterface {
         "observe": .bool(observe),
       ]
       json.set("container", container)
+      json.set("seccomp", seccomp)
       if let manifest { json["manifest"] = .object(manifest.json) }
       return json
     }
   }
 
-  /// Descriptors that come with it: the compiled filter, sealed; and the broker's user and mount namespace, if it has its
+  /// Descriptors that come with it: the compiled filters, sealed; and the broker's user and mount namespace, if it has its
   /// own.
   package struct PrepareReply: WireMessage, Equatable {
     package var instance: String
@@ -155,17 +160,20 @@ extension LauncherInterface {
     package var container: String
     /// Host user and group to run as; -1: the caller's own.
     package var hostID: Int
+    /// How many there are: Ambit's own, and a second one where a profile is to hold as well.
+    package var filters: Int
     package var capabilities: Capabilities
 
     package init(
       instance: String, bundleIdentifier: String, name: String, container: String, hostID: Int,
-      capabilities: Capabilities
+      filters: Int, capabilities: Capabilities
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
       self.name = name
       self.container = container
       self.hostID = hostID
+      self.filters = filters
       self.capabilities = capabilities
     }
 
@@ -175,13 +183,15 @@ extension LauncherInterface {
       name = try json.string("name")
       container = try json.string("container")
       hostID = try json.int("hostID")
+      filters = try json.int("filters")
       capabilities = try Capabilities(json: try json.object("capabilities"))
     }
 
     package var json: JSONObject {
       [
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
-        "container": .string(container), "hostID": JSONValue(hostID), "capabilities": .object(capabilities.json),
+        "container": .string(container), "hostID": JSONValue(hostID), "filters": JSONValue(filters),
+        "capabilities": .object(capabilities.json),
       ]
     }
   }

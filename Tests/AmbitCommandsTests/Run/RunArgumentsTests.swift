@@ -10,6 +10,7 @@ import Testing
   @Test(arguments: [
     ["/bin/true"], ["ls", "-l", "--policy", "x"], ["--policy", "teach", "ls"], ["-p", "teach", "ls", "--pick", "a"],
     ["--trace", "--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
+    ["--seccomp", "p.json", "ls", "--seccomp", "x"],
   ]) func `plain lines are taken`(words: [String]) throws {
     let plain = try #require(RunArguments(words))
     try compare(plain, words)
@@ -25,7 +26,8 @@ import Testing
   @Test func `random lines mean the same to both`() throws {
     var generator = Seeded(seed: 7)
     let pool = [
-      "--policy", "-p", "--container", "--pick", "--trace", "--json-status-fd", "3", "03", "+3", "x3", "--answers",
+      "--policy", "-p", "--container", "--pick", "--trace", "--json-status-fd", "3", "03", "+3", "x3", "--seccomp",
+      "--answers",
       "--help", "--", "-x", "ls", "Ed.app", "a b",
       "", "teach",
       "--policy=x", "-", "--picks",
@@ -49,6 +51,7 @@ import Testing
     #expect(parsed.pick == plain.picks, "\(words)")
     #expect(parsed.statusDescriptor == plain.statusDescriptor, "\(words)")
     #expect(parsed.trace == plain.trace, "\(words)")
+    #expect(parsed.seccomp == plain.seccomp, "\(words)")
     #expect(parsed.answers == nil, "\(words)")
     #expect(parsed.app == plain.app, "\(words)")
     #expect(parsed.arguments == plain.arguments, "\(words)")

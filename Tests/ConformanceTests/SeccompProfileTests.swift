@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--seccomp` and `seccomp.profile`: profiles that others wrote, over Ambit's own.
+@Suite(.serialized)
+struct SeccompProfileTests {
+  private static let everything = #"{ "defaultAction": "SCMP_ACT_ALLOW" }"#
+  /// EROFS for new folders.
+  private static let noFolders =
+    #"{ "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [ { "names": ["mkdir", "mkdirat"], "action": "SCMP_ACT_ERRNO", "errno": "EROFS" } ] }"#
+
+  private static let script = """
+    cd; mkdir made 2>/dev/null && echo made || echo refused; unshare -U true 2>/dev/null && echo left || echo kept; \
+    grep Seccomp_filters /proc/self/status
+    """
+
+  @Test(arguments: TestUser.all)
+  func `a profile takes away, and one that allows everything gives nothing`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      try world.write(Self.everything, to: "\(world.home)/all.json")
+      try world.write(Self.noFolders, to: "\(world.home)/none.json")
+      try world.write("seccomp.profile = \"none.json\"\n", to: "\(world.home)/p.toml")
+      func lines(_ options: String...) throws -> [String] {
+        let outcome = try world.run([try Products.path("ambit"), "run"] + options + ["/bin/sh", "-c", Self.script])
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        return outcome.output.split(separator: "\n").map { String($0.replacing("\t", with: " ")) }
+      }
+      let outside = try world.run(["/bin/sh", "-c", "grep Seccomp_filters /proc/self/status"]).output
+      let before = Int(outside.split(separator: "\t").last?.dropLast() ?? "") ?? 0
+      func filters(_ number: Int) -> String { "Seccomp_filters: \(before + number)" }
+      #expect(try lines() == ["made", "kept", filters(1)])
+      #expect(try lines("--container", "io.a", "--seccomp", "all.json") == ["made", "kept", filters(2)])
+      #expect(try lines("--container", "io.b", "--seccomp", "none.json") == ["refused", "kept", filters(2)])
+      #expect(try lines("--container", "io.c", "--policy", "p.toml") == ["refused", "kept", filters(2)])
+      // What the command line says takes the policy's place.
+      #expect(
+        try lines("--container", "io.d", "--policy", "p.toml", "--seccomp", "standard") == ["made", "kept", filters(1)])
+      #expect(
+        try lines("--container", "io.e", "--policy", "observed", "--seccomp", "none.json") == [
+          "refused", "kept", filters(2),
+        ])
+      // Read anew for each launch.
+      try world.write(Self.everything, to: "\(world.home)/none.json")
+      #expect(try lines("--container", "io.f", "--policy", "p.toml") == ["made", "kept", filters(2)])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `the second filter need not allow what Ambit does for its own loading`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      try world.write(
+        #"""
+        { "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
+          { "names": ["seccomp", "prctl", "sendmsg", "sendto", "capset"], "action": "SCMP_ACT_ERRNO" } ] }
+        """#, to: "\(world.home)/p.json")
+      for policy in ["default", "observed"] {
+        let outcome = try world.ambit("run", "--policy", policy, "--seccomp", "p.json", "/bin/echo", "ran")
+        #expect(outcome.output == "ran\n", "\(outcome)")
+      }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a profile that cannot be taken refuses the launch with its place`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let file = "\(world.home)/p.json"
+      func refused(_ text: String?, _ pieces: String...) throws {
+        if let text { try world.write(text, to: file) }
+        let outcome = try world.ambit("run", "--seccomp", "p.json", "/bin/echo", "ran")
+        #expect(outcome.exit == .status(125) && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.errors.hasPrefix("ambit: The seccomp profile \(file): "), "\(outcome)")
+        for piece in pieces { #expect(outcome.errors.contains(piece), "\(outcome)") }
+      }
+      try refused(nil, "cannot be read")
+      try refused("{\n", "line 2, column 1")
+      try refused(#"{ "defaultAction": "SCMP_ACT_ALLOW", "syscals": [] }"#, "syscals: there is no such key")
+      try refused(#"{ "defaultAction": "SCMP_ACT_ERRNO" }"#, "execve")
+      try refused(
+        #"{ "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [ { "name": "read", "action": "SCMP_ACT_NOTIFY" } ] }"#,
+        "syscalls[0].action", "observer")
+      for command in [["plan"], ["why"]] {
+        let words = command + ["--seccomp", "p.json", "/bin/sh"] + (command == ["why"] ? ["call", "read"] : [])
+        let outcome = try world.run([try Products.path("ambit")] + words)
+        #expect(outcome.exit == .status(125) && outcome.errors.contains("syscalls[0].action"), "\(outcome)")
+      }
+    }
+  }
+
+  @Test func `plan and why know of it`() throws {
+    try Workspace.with(.root) { world in
+      let file = "\(world.home)/p.json"
+      try world.write(Self.noFolders, to: file)
+      let plan = try #require(
+        JSON(try world.ambit("plan", "--seccomp", "p.json", "--format", "json", "/bin/sh").output))
+      #expect(plan["profile"]?["file"] == .string(file))
+      #expect(plan["profile"]?["summary"]?["refused"] == 2)
+      let text = try world.ambit("plan", "--seccomp", "p.json", "/bin/sh").output
+      #expect(text.contains(file) && text.contains("2 refused"))
+      #expect(try world.ambit("why", "/bin/sh", "call", "mkdir").exit == .status(0))
+      let refused = try world.ambit("why", "--seccomp", "p.json", "--format", "json", "/bin/sh", "call", "mkdir")
+      #expect(refused.exit == .status(1))
+      let reason = try #require(JSON(refused.output))
+      #expect(reason["rule"] == "seccomp profile, syscalls[0]")
+      #expect(reason["reason"] == .string("in \(file) it fails with EROFS"))
+      // Ambit's own refusal stays Ambit's own.
+      let own = try world.ambit("why", "--seccomp", "p.json", "--format", "json", "/bin/sh", "call", "ptrace")
+      #expect(own.exit == .status(1) && JSON(own.output)?["rule"] == "seccomp")
+    }
+  }
+}
