@@ -49,6 +49,11 @@ package enum BuiltinPolicies {
     # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
     observe = false
 
+    [seccomp]
+    # "standard": Ambit's own filter alone. A profile as container engines have it (OCI, Docker, Podman) holds besides, and can
+    # only take away: profile = "containers.json", relative to the policy's own file.
+    profile = "standard"
+
     """#
 
   private static let observedText = #"""

@@ -46,7 +46,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: [5, 0xffff_ffff, 0x1_0000_0000, 0x7fff_ffff_ffff_fff0, 0x1234_5678_9abc_def0] as [UInt64])
+  @Test(arguments: [5, 0xffff_ffff, 0x1_0000_0000, 0x7fff_ffff_ffff_fff0, 0xfedc_ba98_7654_3210, .max - 1] as [UInt64])
   func `each comparison decides as its name says`(value: UInt64) throws {
     var generator = Seeded(seed: value)
     let operations = ["NE", "LT", "LE", "EQ", "GE", "GT", "MASKED_EQ"]

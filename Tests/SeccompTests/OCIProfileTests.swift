@@ -114,6 +114,13 @@ import Testing
     #expect(profile.entries.first?.conditions == [.init(argument: 3, .whole(comparison))])
   }
 
+  @Test(arguments: [0, 1, 1 << 63 - 1, 1 << 63, .max] as [UInt64])
+  func `arguments are compared in all of their 64 bits`(value: UInt64) throws {
+    let args = #"[{"index":0,"value":\#(value),"op":"SCMP_CMP_MASKED_EQ","valueTwo":\#(value)}]"#
+    let profile = try OCIProfile(Self.entry(#""names":["read"],"action":"SCMP_ACT_ALLOW","args":\#(args)"#))
+    #expect(profile.entries.first?.conditions == [.init(argument: 0, .whole(.masked(mask: value, value: value)))])
+  }
+
   private static func entry(_ fields: String) -> String {
     #"{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{\#(fields)}]}"#
   }
@@ -190,8 +197,8 @@ import Testing
     (args(#"{"index":0,"value":-1,"op":"SCMP_CMP_EQ"}"#), "syscalls[0].args[0].value", "whole number from 0"),
     (args(#"{"index":0,"value":1.5,"op":"SCMP_CMP_EQ"}"#), "syscalls[0].args[0].value", "whole number"),
     (
-      args(#"{"index":0,"value":18446744073709551615,"op":"SCMP_CMP_EQ"}"#), "syscalls[0].args[0].value",
-      "9223372036854775807"
+      args(#"{"index":0,"value":18446744073709551616,"op":"SCMP_CMP_EQ"}"#), "syscalls[0].args[0].value",
+      "from 0 to 18446744073709551615"
     ),
     (args(#"{"index":0,"value":1}"#), "syscalls[0].args[0]", "has no op"),
     (args(#"{"index":0,"value":1,"op":"EQ"}"#), "syscalls[0].args[0].op", "SCMP_CMP_MASKED_EQ"),

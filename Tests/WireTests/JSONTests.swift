@@ -7,7 +7,8 @@ import Testing
   static let valid: [(String, JSONValue)] = [
     ("null", .null), (" true ", true), ("false", false), ("0", 0), ("-0", 0), ("-12", -12),
     ("9223372036854775807", .int(.max)), ("-9223372036854775808", .int(.min)),
-    ("9223372036854775808", .double(9223372036854775808)), ("1.0", .double(1)), ("1e2", .double(100)),
+    ("9223372036854775808", .unsigned(1 << 63)), ("18446744073709551615", .unsigned(.max)),
+    ("18446744073709551616", .double(18_446_744_073_709_551_616)), ("1.0", .double(1)), ("1e2", .double(100)),
     ("1E+2", .double(100)), ("-2.5e-1", .double(-0.25)), ("1e-400", .double(0)),
     (#""""#, ""), (#""a\"\\\/\b\f\n\r\t""#, "a\"\\/\u{8}\u{c}\n\r\t"), (#""\u00e9\uD83D\ude00""#, "é😀"),
     (#""é😀""#, "é😀"), (#""\u0000""#, "\0"), ("[]", []), ("[1,[2] , 3]", [1, [2], 3]), ("{}", [:]),
@@ -201,6 +202,7 @@ extension JSONValue {
     case .null: NSNull()
     case .bool(let value): NSNumber(value: value)
     case .int(let value): NSNumber(value: value)
+    case .unsigned(let value): NSNumber(value: value)
     case .double(let value): NSNumber(value: value)
     case .string(let value): value
     case .array(let values): values.map(\.foundation)
@@ -220,6 +222,7 @@ extension JSONValue {
     case (.bool(let mine), let theirs as NSNumber): mine == theirs.boolValue
     // Foundation keeps many digits as a decimal number, whose own conversion to Double is not exact: compare the text.
     case (.int(let mine), let theirs as NSNumber): theirs.stringValue == String(mine)
+    case (.unsigned(let mine), let theirs as NSNumber): theirs.uint64Value == mine
     case (.double(let mine), let theirs as NSNumber): Double(theirs.stringValue) == mine
     default: false
     }

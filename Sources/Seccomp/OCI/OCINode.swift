@@ -62,11 +62,21 @@ struct OCINode {
     return number
   }
 
+  /// A number of 64 bits, as the kernel has the arguments of calls.
+  func word64() throws(Fault) -> UInt64 {
+    switch value {
+    case .int(let number) where number >= 0: return UInt64(number)
+    case .unsigned(let number): return number
+    default: throw wrong("a whole number from 0 to \(UInt64.max)")
+    }
+  }
+
   private static func describe(_ value: JSONValue) -> String {
     switch value {
     case .null: "null"
     case .bool(let value): "\(value)"
     case .int(let value): "\(value)"
+    case .unsigned(let value): "\(value)"
     case .double(let value): "\(value)"
     case .string(let text): "“\(name(text))”"
     case .array: "a list"

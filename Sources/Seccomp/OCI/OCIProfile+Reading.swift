@@ -173,10 +173,8 @@ extension SeccompCondition {
       return field
     }
     let index = try required("index").integer(in: 0...5)
-    // Larger ones fit the kernel's 64 bits and not what JSON is read into; nobody has been seen to compare with one.
-    let value = UInt64(try required("value").integer(in: 0...Int64.max))
-    let second =
-      try fields["valueTwo"].map { node throws(OCINode.Fault) in UInt64(try node.integer(in: 0...Int64.max)) } ?? 0
+    let value = try required("value").word64()
+    let second = try fields["valueTwo"].map { node throws(OCINode.Fault) in try node.word64() } ?? 0
     let comparisons: [String: Comparison] = [
       "SCMP_CMP_NE": .notEqual(value), "SCMP_CMP_LT": .less(value), "SCMP_CMP_LE": .lessOrEqual(value),
       "SCMP_CMP_EQ": .equal(value), "SCMP_CMP_GE": .greaterOrEqual(value), "SCMP_CMP_GT": .greater(value),

@@ -55,7 +55,7 @@ extension Interface {
     case (.optional, nil), (.optional, .null?): return nil
     case (.optional(let wrapped), _): return fault(in: value, wrapped, at: path)
     case (.bool, .bool?), (.int, .int?), (.string, .string?), (.object, .object?): return nil
-    case (.float, .double?), (.float, .int?): return nil
+    case (.float, .double?), (.float, .int?), (.float, .unsigned?): return nil
     case (.enumeration(let words), .string(let word)?): return words.contains(word) ? nil : path
     case (.named(let name), _): return types[name].map { fault(in: value, $0, at: path) } ?? path
     case (.array(let element), .array(let values)?):

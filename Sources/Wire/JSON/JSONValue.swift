@@ -4,6 +4,8 @@ package enum JSONValue: Sendable, Equatable {
   case bool(Bool)
   /// A number written without fraction and exponent that fits.
   case int(Int64)
+  /// One that needs all 64 bits. No message has such; files for the kernel may.
+  case unsigned(UInt64)
   /// Any other number; always finite.
   case double(Double)
   case string(String)

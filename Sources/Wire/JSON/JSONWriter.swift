@@ -5,6 +5,7 @@ extension JSONValue {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: value ? "true".utf8 : "false".utf8)
     case .int(let value): bytes.append(contentsOf: String(value).utf8)
+    case .unsigned(let value): bytes.append(contentsOf: String(value).utf8)
     // JSON has no infinity and no NaN. The parser makes none, and no message of Ambit's holds a fraction.
     case .double(let value): bytes.append(contentsOf: value.isFinite ? String(value).utf8 : "null".utf8)
     case .string(let value): Self.write(value, to: &bytes)
