@@ -15,6 +15,15 @@ have_header() {
     printf '#include <%s>\n' "$1" | clang -fsyntax-only -x c - 2>/dev/null
 }
 
+# The launcher is linked statically, with its libc.
+have_static() {
+  for compiler in clang cc; do
+    have $compiler || continue
+    found=$($compiler -print-file-name="$1" 2>/dev/null) && [ "$found" != "$1" ] && [ -e "$found" ] && return 0
+  done
+  return 1
+}
+
 if ! have swift; then
   say "there is no Swift toolchain on PATH. Ambit needs 6.2 or later: https://www.swift.org/install/linux"
   exit 1
@@ -23,16 +32,22 @@ fi
 # Each manager names the same things differently.
 if have apt-get; then
   manager=apt pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
+  libc=libc6-dev libstdcxx=g++
 elif have dnf; then
   manager=dnf pkgconf=pkgconf-pkg-config seccomp=libseccomp-devel sqlite=sqlite-devel pip=python3-pip
+  libc=glibc-static libstdcxx=libstdc++-static
 elif have pacman; then
   manager=pacman pkgconf=pkgconf seccomp=libseccomp sqlite=sqlite pip=python-pip
+  libc=glibc libstdcxx=gcc
 elif have zypper; then
   manager=zypper pkgconf=pkgconf seccomp=libseccomp-devel sqlite=sqlite3-devel pip=python3-pip
+  libc=glibc-devel-static libstdcxx=gcc-c++
 elif have apk; then
   manager=apk pkgconf=pkgconf seccomp=libseccomp-dev sqlite=sqlite-dev pip=py3-pip
+  libc=musl-dev libstdcxx=g++
 else
   manager=none pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
+  libc=libc6-dev libstdcxx=g++
 fi
 
 missing=''
@@ -46,6 +61,9 @@ else
   pkg-config --exists libseccomp || need "$seccomp"
   pkg-config --exists sqlite3 || need "$sqlite"
 fi
+
+have_static libc.a || need "$libc"
+have_static libstdc++.a || need "$libstdcxx"
 
 # A varlink client that Ambit's authors did not write. A package of the system's serves as well as PyPI's.
 python_has_varlink() { python3 -c 'import varlink' 2>/dev/null; }
