@@ -51,3 +51,26 @@ extension AppRun {
 /// mode lets nobody in. Observed, as under the policy `teach`, it is the sandbox's own EPERM (`SBX-3`).
 let refused = "EACCES"
 let refusedObserved = "EPERM"
+
+/// A folder of the host in a place that no sandbox has, with a file in it that everybody may read; gone with the last
+/// reference. The workspaces of tests lie below `/tmp`, of which an app has one of its own.
+final class HostFolder {
+  let file: String
+  private let path: String
+
+  /// `nil` where this user may write in no such place.
+  init?() {
+    for place in ["/srv", "/opt", "/mnt", NSHomeDirectory()] where !place.hasPrefix("/tmp") && !place.hasPrefix("/var")
+    {
+      let path = "\(place)/ambit-test-\(UUID().uuidString)"
+      guard unsafe mkdir(path, 0o755) == 0 else { continue }
+      self.path = path
+      file = "\(path)/plan.txt"
+      guard FileManager.default.createFile(atPath: file, contents: Data("the user's own".utf8)) else { return nil }
+      return
+    }
+    return nil
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -86,17 +86,19 @@ struct WhyTests {
 
   @Test func `ambit learn writes the policy under which the app is refused nothing any more`() throws {
     try Workspace.with(.root) { world in
-      // The sources of this test lie in a folder of the host that no sandbox has.
-      let source = URL(fileURLWithPath: #filePath).path
-      let policy = "\(world.home)/learned.toml"
-      let script = "head -c 12 '\(source)'"
-      #expect(try world.ambit("run", "/bin/sh", "-c", script).output.isEmpty)
-      let learned = try world.ambit("learn", "--output", policy, "/bin/sh", "-c", script)
-      #expect(learned.exit == .status(0), "\(learned)")
-      #expect(try world.read(policy).contains("\"\(source)\""))
-      #expect(try world.ambit("run", "--policy", policy, "/bin/sh", "-c", script).output == "import Audit")
-      let again = try world.ambit("learn", "--policy", policy, "/bin/sh", "-c", script)
-      #expect(again.output.contains("Nothing was refused"), "\(again)")
+      if let theirs = HostFolder() {
+        let policy = "\(world.home)/learned.toml"
+        let script = "head -c 12 '\(theirs.file)'"
+        #expect(try world.ambit("run", "/bin/sh", "-c", script).output.isEmpty)
+        let learned = try world.ambit("learn", "--output", policy, "/bin/sh", "-c", script)
+        #expect(learned.exit == .status(0), "\(learned)")
+        #expect(try world.read(policy).contains("\"\(theirs.file)\""))
+        #expect(try world.ambit("run", "--policy", policy, "/bin/sh", "-c", script).output == "the user's o")
+        let again = try world.ambit("learn", "--policy", policy, "/bin/sh", "-c", script)
+        #expect(again.output.contains("Nothing was refused"), "\(again)")
+      } else {
+        #expect(geteuid() != 0, "root may write in such a place")
+      }
 
       let network = try world.ambit("learn", "/usr/bin/python3", "-c", "import socket; socket.socket(2)")
       #expect(network.output.contains("access = \"host\"  # RISKY"), "\(network)")
