@@ -186,7 +186,7 @@ struct AuditConformanceTests {
           return try broker != nil && !world.instances().isEmpty
         }
         let seen = try world.audit(.start).count
-        try Deadline.wait(for: "starts") { try world.audit(.start).count > seen }
+        try Deadline.wait(.seconds(60), for: "starts") { try world.audit(.start).count > seen }
         #expect(kill(try #require(broker), SIGKILL) == 0)
       }
       try Deadline.wait(for: "the last broker to have the app") { try !world.instances().isEmpty }
