@@ -22,7 +22,7 @@ package struct LandlockRights: OptionSet, Sendable, Hashable {
 
   package static let read: Self = [.readFile, .readFolder]
   package static let change: Self = [.writeFile, .remove, .make, .refer, .truncate]
-  package static let all: Self = [.execute, .read, .change, .makeDevices, .deviceControl]
+  package static let changeOrExecute: Self = [.execute, .writeFile, .remove, .make, .makeDevices, .refer]
   /// Those that can be given for something that is no folder.
   static let ofFiles: Self = [.execute, .writeFile, .readFile, .truncate, .deviceControl]
 
@@ -49,11 +49,15 @@ package struct LandlockRules: Equatable, Sendable {
   }
 
   package var rules: [Rule]
+  /// What is denied of files unless a rule permits it. Nothing, and Landlock does not look at files at all: looking costs each
+  /// open a tenth of what it takes (reading denied as well: a quarter).
+  package var denied: LandlockRights
   /// Whether TCP may be used. ABI 4.
   package var network: Bool
 
-  package init(_ rules: [Rule], network: Bool) {
+  package init(_ rules: [Rule], denied: LandlockRights = [], network: Bool) {
     self.rules = rules
+    self.denied = denied
     self.network = network
   }
 }
@@ -71,14 +75,17 @@ extension LandlockRules {
   func lowered(_ memory: LaunchMemory, abi: Int?) -> ambit_landlock {
     var landlock = unsafe ambit_landlock()
     guard let abi else { return unsafe landlock }
-    let raw = unsafe rules.map { rule in
+    let denied = denied.known(toABI: abi)
+    let raw = unsafe rules.filter { !$0.rights.isDisjoint(with: denied) }.map { rule in
       unsafe ambit_landlock_rule(
-        path: UnsafePointer(memory.string(rule.path)), rights: rule.rights.known(toABI: abi).rawValue)
+        path: UnsafePointer(memory.string(rule.path)), rights: rule.rights.intersection(denied).rawValue)
     }
-    unsafe landlock.files = LandlockRights.all.known(toABI: abi).rawValue
+    unsafe landlock.files = denied.rawValue
     // Binding and connecting TCP, from ABI 4; abstract sockets and signals to whoever is outside, from ABI 6.
     unsafe landlock.network = abi >= 4 && !network ? 3 : 0
     unsafe landlock.scoped = abi >= 6 ? 3 : 0
+    // The kernel refuses a set of rules that denies nothing.
+    guard unsafe landlock.files | landlock.network | landlock.scoped != 0 else { return unsafe landlock }
     unsafe landlock.size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8
     unsafe landlock.file_rights = LandlockRights.ofFiles.rawValue
     unsafe landlock.rules = UnsafePointer(memory.array(raw))

@@ -62,14 +62,18 @@ import Testing
     """
 
   @Test func `a folder that may not be changed cannot be, though its mount is writable`() throws {
-    let permitted = try outcome(Self.files) { _ in }
+    let permitted = try outcome(Self.files) { $0.landlock?.denied = .changeOrExecute }
     #expect(permitted == ["write ok", "mkdir ok", "rename ok", "run ok"])
-    let denied = try outcome(Self.files) { plan in plan.landlock?.rules.removeAll { $0.path == "/home/user" } }
+    let denied = try outcome(Self.files) { plan in
+      plan.landlock?.denied = .changeOrExecute
+      plan.landlock?.rules.removeAll { $0.path == "/home/user" }
+    }
     #expect(denied == ["write EACCES", "mkdir EACCES", "rename ENOENT", "run ok"])
   }
 
   @Test func `what may not be executed cannot be, though its mount lets it`() throws {
     let denied = try outcome(Self.files) { plan in
+      plan.landlock?.denied = .changeOrExecute
       // The interpreter itself has to start.
       plan.landlock?.rules.removeAll { $0.path == "/usr" }
       for path in ["/usr/bin/python3", "/usr/lib", "/usr/lib64"] {

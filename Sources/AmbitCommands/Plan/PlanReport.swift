@@ -69,9 +69,10 @@ struct PlanReport {
   private static var landlock: String {
     switch Landlock.abi {
     case nil: "not enforced: this kernel has it not, or switched off"
-    case let abi? where abi >= 6: "full: files, TCP, abstract sockets and signals (ABI \(abi))"
-    case let abi? where abi >= 4: "partial: files and TCP (ABI \(abi)); abstract sockets and signals need ABI 6"
-    case let abi?: "partial: files (ABI \(abi)); TCP needs ABI 4"
+    case let abi? where abi >= 6:
+      "partial: TCP, abstract sockets and signals (ABI \(abi)); files are left to the mounts"
+    case let abi? where abi >= 4: "partial: TCP (ABI \(abi)); abstract sockets and signals need ABI 6"
+    case let abi?: "not enforced: TCP needs ABI 4, and this kernel has \(abi)"
     }
   }
 
