@@ -335,6 +335,8 @@ final class AppSession {
   private func reattach(_ sandbox: LaunchedInit) {
     prompts = nil
     answers = nil
+    // The app is over, and what another broker would need of it has been let go of; ``finish()`` tells that one.
+    guard !endTold else { return }
     // A process that is dying closes its descriptors one by one: for a moment its socket still takes connections.
     let attempts = 40
     for attempt in 1...attempts {

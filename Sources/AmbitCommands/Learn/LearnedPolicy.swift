@@ -1,4 +1,5 @@
 internal import Policy
+internal import Scenario
 internal import Wire
 
 /// The smallest policy that would have let an app do what it was refused, written as a policy file.
@@ -52,7 +53,7 @@ struct LearnedPolicy {
     var lines = [
       "# What \(comment(app)) was refused under the policy \(comment(base)), and what would have granted it.",
       "# Look at each line before you use it, above all at those marked RISKY.", "",
-      PolicyLibrary.isPath(base) ? "# Put them into that file." : "inherits = \(quoted(base))", "",
+      PolicyLibrary.isPath(base) ? "# Put them into that file." : "inherits = \(TOMLText.quoted(base))", "",
     ]
     var shown = shown
     let known = shown.count
@@ -75,7 +76,7 @@ struct LearnedPolicy {
     }
     if shown.count > known {
       lines += ["[system]", "read_only = ["]
-      lines += shown.map { "  \(quoted($0)),\(Self.isPersonal($0) ? "  # RISKY: a user's own" : "")" }
+      lines += shown.map { "  \(TOMLText.quoted($0)),\(Self.isPersonal($0) ? "  # RISKY: a user's own" : "")" }
       lines += ["]", ""]
     }
     if refusals.contains(where: { $0.rule == "network" }) {
@@ -95,21 +96,5 @@ struct LearnedPolicy {
   /// Text for a comment: on one line, whatever an app has put into it.
   private func comment(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-  }
-
-  /// A TOML basic string.
-  private func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }

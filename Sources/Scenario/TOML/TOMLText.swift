@@ -1,7 +1,7 @@
 /// Writing TOML.
-enum TOMLText {
+package enum TOMLText {
   /// A basic string: quoted, with everything escaped that must be.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
