@@ -23,6 +23,10 @@ package struct LandlockRights: OptionSet, Sendable, Hashable {
   package static let read: Self = [.readFile, .readFolder]
   package static let change: Self = [.writeFile, .remove, .make, .refer, .truncate]
   package static let changeOrExecute: Self = [.execute, .writeFile, .remove, .make, .makeDevices, .refer]
+  /// Every right that this version knows of.
+  package static let all: Self = [
+    .execute, .writeFile, .readFile, .readFolder, .remove, .make, .makeDevices, .refer, .truncate, .deviceControl,
+  ]
   /// Those that can be given for something that is no folder.
   static let ofFiles: Self = [.execute, .writeFile, .readFile, .truncate, .deviceControl]
 
@@ -62,6 +66,27 @@ package struct LandlockRules: Equatable, Sendable {
   }
 }
 
+extension LandlockRules {
+  /// The ABI from which on abstract sockets and signals can be scoped (Linux 6.12).
+  package static let scopesABI = 6
+
+  /// What these rules ask for that an ABI does not have, and the ABI that it came with.
+  package func lacking(onABI abi: Int) -> [(what: String, abi: Int)] {
+    var asked: [(what: String, abi: Int)] = []
+    if denied.contains(.refer) { asked.append(("moving files between folders", 2)) }
+    if denied.contains(.truncate) { asked.append(("truncation", 3)) }
+    if !network { asked.append(("TCP", 4)) }
+    if denied.contains(.deviceControl) { asked.append(("ioctl on devices", 5)) }
+    asked.append(("abstract sockets and signals", Self.scopesABI))
+    return asked.filter { $0.abi > abi }
+  }
+
+  /// Whether an ABI denies nothing at all of what these rules ask for.
+  package func isEmpty(onABI abi: Int) -> Bool {
+    denied.known(toABI: abi).isEmpty && (network || abi < 4) && abi < Self.scopesABI
+  }
+}
+
 package enum Landlock {
   /// The ABI of the running kernel; `nil` where it has none, or where it is switched off.
   package static let abi: Int? = {
@@ -83,10 +108,10 @@ extension LandlockRules {
     unsafe landlock.files = denied.rawValue
     // Binding and connecting TCP, from ABI 4; abstract sockets and signals to whoever is outside, from ABI 6.
     unsafe landlock.network = abi >= 4 && !network ? 3 : 0
-    unsafe landlock.scoped = abi >= 6 ? 3 : 0
+    unsafe landlock.scoped = abi >= Self.scopesABI ? 3 : 0
     // The kernel refuses a set of rules that denies nothing.
     guard unsafe landlock.files | landlock.network | landlock.scoped != 0 else { return unsafe landlock }
-    unsafe landlock.size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8
+    unsafe landlock.size = abi >= Self.scopesABI ? 24 : abi >= 4 ? 16 : 8
     unsafe landlock.file_rights = LandlockRights.ofFiles.rawValue
     unsafe landlock.rules = UnsafePointer(memory.array(raw))
     unsafe landlock.rule_count = raw.count

@@ -154,7 +154,7 @@ final class AppSession {
     self.plan = plan
     do throws(KernelError) {
       return try SandboxLauncher.start(
-        plan, filter: filter, profile: profile, observe: prepared.capabilities.observe, standardStreams: streams.forApp)
+        plan, filter: filter, profile: profile, standardStreams: streams.forApp)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }

@@ -14,8 +14,7 @@ package enum SandboxLauncher {
   ///   - profile: a second filter. It can only take away from what the first lets through.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
-    _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, observe: Bool = false,
-    standardStreams: [Descriptor?]
+    _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
     steps.reserveCapacity(plan.root.count)
@@ -30,7 +29,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter, profile: profile, observe: observe, landlock: plan.landlock
+      filter: filter, profile: profile, observe: plan.observe, landlock: plan.landlock
     ).start()
   }
 

@@ -81,6 +81,17 @@ struct WhyTests {
       for word in ["What it sees", "documents appear here", "landlock", "not enforced", "anything else"] {
         #expect(text.contains(word), "\(word)")
       }
+      let layers = plan["layers"]?.array ?? []
+      #expect(layers.count > 10)
+      for layer in layers {
+        #expect((layer["enforcement"] == "full") == (layer["reason"]?.string == nil), "\(layer)")
+        let name = try #require(layer["layer"]?.string)
+        #expect(text.contains("  \(name) "))
+      }
+      // Two that hold wherever Ambit runs, and one that the default policy does not ask for.
+      #expect(layers.first { $0["layer"] == "seccomp" }?["enforcement"] == "full")
+      #expect(layers.first { $0["layer"] == "network" }?["enforcement"] == "full")
+      #expect(layers.first { $0["layer"] == "observer" }?["enforcement"] == "notEnforced")
     }
   }
 

@@ -10,12 +10,14 @@ struct PlanCommand: ParsableCommand {
     commandName: "plan",
     abstract: "Show the sandbox that an app would get, without running it.",
     discussion: """
-      What is drawn is what a launch carries out: the file tree, namespaces, filter, limits and environment, worked out \
-      from the bundle, its entitlements and the policy. No broker is asked and nothing is made.
+      What is drawn is what a launch carries out: the file tree, the layers that stand between the app and the machine, \
+      filter, limits and environment, worked out from the bundle, its entitlements and the policy. Each layer is said \
+      to hold in full (✓), in part (◐) or not at all (✗) on this machine, and why. No broker is asked and nothing is \
+      made.
 
         ambit plan Editor.app
         ambit plan --policy teach /bin/sh
-        ambit plan --format json Editor.app | jq .root
+        ambit plan --format json Editor.app | jq .layers
       """)
 
   @OptionGroup var options: PlannedOptions
@@ -33,7 +35,7 @@ struct PlanCommand: ParsableCommand {
     let planned = try options.planned(app, arguments)
     switch format {
     case .json: print(PlanReport(planned).json.text)
-    case .table: try Output.standard.write(PlanReport(planned).text(Style(for: 1)))
+    case .table: try Output.standard.write(PlanReport(planned).text(Style(for: 1), width: WindowSize.columns(of: 1)))
     }
   }
 }

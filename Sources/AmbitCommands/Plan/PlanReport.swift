@@ -9,13 +9,18 @@ internal import Wire
 /// A planned launch in words, and as JSON.
 struct PlanReport {
   private let planned: PlannedLaunch
+  private let layers: LayerRows
   private var plan: SandboxPlan { planned.plan }
 
-  init(_ planned: PlannedLaunch) { self.planned = planned }
+  init(_ planned: PlannedLaunch) {
+    self.planned = planned
+    layers = LayerRows(report: LayerReport(planned.plan, on: .current()))
+  }
 
   // MARK: For people
 
-  func text(_ style: Style) -> String {
+  /// - Parameter width: columns of the terminal; `nil`: nothing is wrapped.
+  func text(_ style: Style, width: Int?) -> String {
     var lines: [String] = []
     func section(_ title: String, _ rows: [(String, String)]) {
       lines.append(style.bold(title))
@@ -29,7 +34,9 @@ struct PlanReport {
     lines.append(style.bold("What it sees"))
     lines += RootTree(plan, style: style).lines.map { "  " + $0 }
     lines.append("")
-    section("Layers", layers)
+    lines.append(style.bold("Layers"))
+    lines += layers.lines(style, width: width).map { "  " + $0 }
+    lines.append("")
     section("Filter", filter)
     if let foreign = planned.foreign { section("And a profile", profile(foreign)) }
     section("Limits", limits)
@@ -48,32 +55,6 @@ struct PlanReport {
       ("scopes", "\(planned.capabilities.scopeLimit) at a time"),
       ("observer", planned.capabilities.observe ? "sees and records what is refused" : "off"),
     ]
-  }
-
-  /// What stands between the app and the host, each with how far it goes. What is not there is said, not left out.
-  private var layers: [(String, String)] {
-    [
-      ("namespaces", plan.namespaces.contains(.network) ? "full" : "partial: the network is the host's"),
-      ("file tree", "full: a root of its own, built by descriptor"),
-      ("seccomp", "full: default deny; foreign architectures end the process"),
-      ("capabilities", "full: none, the bounding set empty, securebits locked, no_new_privs"),
-      (
-        "rlimits",
-        plan.limits.contains { $0.kind != .core }
-          ? "full" : "partial: no core files; set more in the policy's [limits]"
-      ), ("landlock", Self.landlock),
-      ("cgroup", "not enforced: Ambit sets no limits on memory and processor time yet"),
-    ]
-  }
-
-  private static var landlock: String {
-    switch Landlock.abi {
-    case nil: "not enforced: this kernel has it not, or switched off"
-    case let abi? where abi >= 6:
-      "partial: TCP, abstract sockets and signals (ABI \(abi)); files are left to the mounts"
-    case let abi? where abi >= 4: "partial: TCP (ABI \(abi)); abstract sockets and signals need ABI 6"
-    case let abi?: "not enforced: TCP needs ABI 4, and this kernel has \(abi)"
-    }
   }
 
   private var filter: [(String, String)] {
@@ -102,7 +83,7 @@ struct PlanReport {
       "directory": .string(plan.directory), "insideID": JSONValue(Int(plan.insideID)),
       "namespaces": .array(plan.namespaces.names.map { .string($0) }),
       "scopeLimit": JSONValue(planned.capabilities.scopeLimit), "observe": .bool(planned.capabilities.observe),
-      "root": .array(plan.root.map { .object(Self.json($0)) }),
+      "root": .array(plan.root.map { .object(Self.json($0)) }), "layers": layers.json,
       "filter": .object([
         "groups": .array(
           planned.filter.groups.map { group in
@@ -146,5 +127,5 @@ struct PlanReport {
 }
 
 extension String {
-  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+  func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -72,6 +72,9 @@ char **ambit_environment(void);
 /* setfsuid(2), setfsgid(2): for this thread only. */
 void ambit_set_fs_identity(uint32_t uid, uint32_t gid);
 
+/* keyctl(2) KEYCTL_GET_KEYRING_ID of the session's key ring, which is not made where there is none. */
+int ambit_session_keyring(void);
+
 /* prctl(PR_SET_DUMPABLE, 1): a process that joined a user namespace owns its /proc entries again. */
 int ambit_make_dumpable(void);
 

@@ -70,6 +70,7 @@ extension SandboxPlan {
     directory = InsidePath.home
     arguments = [program] + request.arguments
     landlock = Self.landlock(for: tree.entries, network: request.network, execute: request.execute)
+    observe = request.observe
   }
 
   private static func environment(_ request: SandboxRequest) -> [String: String] {

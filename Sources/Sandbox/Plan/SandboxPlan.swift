@@ -40,6 +40,8 @@ package struct SandboxPlan: Equatable, Sendable {
   /// The second wall: where the mounts should fail to hold, this denies the same once more.
   /// `nil`: Landlock is not used.
   package var landlock: LandlockRules?
+  /// What the app is refused is seen and recorded.
+  package var observe: Bool
 }
 
 /// Where things are inside every sandbox.

@@ -18,6 +18,8 @@ package struct SandboxRequest: Equatable, Sendable {
   package var execute: Bool
   /// Whether the app shares the host's network; otherwise it has none.
   package var network: Bool
+  /// Whether what the app is refused is seen and recorded.
+  package var observe: Bool
   /// Variables of the launcher's environment that the policy lets through, and those that it sets.
   package var environment: [String: String]
   package var limits: [ResourceLimit]
@@ -28,8 +30,9 @@ package struct SandboxRequest: Equatable, Sendable {
 
   package init(
     program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
-    readOnlyPaths: [String] = [], execute: Bool = false, network: Bool = false, environment: [String: String] = [:],
-    limits: [ResourceLimit] = [], hostID: UInt32? = nil, controlProgram: String? = nil
+    readOnlyPaths: [String] = [], execute: Bool = false, network: Bool = false, observe: Bool = false,
+    environment: [String: String] = [:], limits: [ResourceLimit] = [], hostID: UInt32? = nil,
+    controlProgram: String? = nil
   ) {
     self.program = program
     self.arguments = arguments
@@ -38,6 +41,7 @@ package struct SandboxRequest: Equatable, Sendable {
     self.readOnlyPaths = readOnlyPaths
     self.execute = execute
     self.network = network
+    self.observe = observe
     self.environment = environment
     self.limits = limits
     self.hostID = hostID

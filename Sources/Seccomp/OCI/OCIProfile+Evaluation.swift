@@ -1,4 +1,4 @@
-internal import Kernel
+package import Kernel
 
 #if canImport(Glibc)
   internal import Glibc
@@ -25,7 +25,7 @@ extension OCIProfile {
       let machine = text(names.machine)
       let names64 = ["x86_64": "amd64", "aarch64": "arm64"]
       return Machine(
-        architecture: names64[machine] ?? machine, kernel: KernelVersion(text(names.release)) ?? KernelVersion(0, 0))
+        architecture: names64[machine] ?? machine, kernel: .current)
     }
   }
 

@@ -1,3 +1,5 @@
+package import Kernel
+
 /// A seccomp profile as container engines have it: the JSON of the OCI's runtime specification (`linux.seccomp`), with what
 /// Docker and Podman add to it. As it stands in the file; ``evaluated(on:)`` says what it comes to on a machine.
 package struct OCIProfile: Equatable, Sendable {
@@ -24,32 +26,6 @@ package struct OCIProfile: Equatable, Sendable {
   package var entries: [Entry]
   /// Of the filter as a whole, such as `SECCOMP_FILTER_FLAG_LOG`. Ambit sets none of them.
   package var flags: [String] = []
-}
-
-/// As `uname(2)` has it, as far as anybody compares it.
-package struct KernelVersion: Equatable, Comparable, Sendable, CustomStringConvertible {
-  package let major: Int
-  package let minor: Int
-
-  package init(_ major: Int, _ minor: Int) {
-    self.major = major
-    self.minor = minor
-  }
-
-  /// From the beginning of a text: `6.1`, `6.1.0-13-amd64`.
-  package init?(_ text: String) {
-    let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count >= 2 else { return nil }
-    let minor = parts.count == 2 ? parts[1].prefix { $0.isASCII && $0.isNumber } : parts[1]
-    guard let first = Int(parts[0]), let second = Int(minor), first >= 0, second >= 0 else { return nil }
-    self.init(first, second)
-  }
-
-  package var description: String { "\(major).\(minor)" }
-
-  package static func < (left: KernelVersion, right: KernelVersion) -> Bool {
-    (left.major, left.minor) < (right.major, right.minor)
-  }
 }
 
 /// Why a file is no profile that Ambit takes.

@@ -1,0 +1,121 @@
+internal import Kernel
+
+/// How far each layer goes in a launch: a plan, held against what the system offers. What is not there is said, not left out.
+package struct LayerReport: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
+    package var layer: Layer
+    package var enforcement: Enforcement
+    /// How the rest could be had, as a sentence; `nil` where nothing is lacking or nobody can mend it.
+    package var remedy: String?
+    /// The system gives less than the plan asks for: it is not the policy that wants it so.
+    package var isDegraded = false
+  }
+
+  /// One for each layer, in their order.
+  package let entries: [Entry]
+
+  package init(_ plan: SandboxPlan, on system: SystemFeatures) {
+    entries = Layer.allCases.map { Self.entry($0, plan, system) }
+  }
+
+  package subscript(_ layer: Layer) -> Entry {
+    // There is one for each.
+    entries.first { $0.layer == layer } ?? Entry(layer: layer, enforcement: .notEnforced("it is not reported"))
+  }
+
+  /// What the plan asks for and the system does not give.
+  package var degraded: [Entry] { entries.filter(\.isDegraded) }
+
+  private static func entry(_ layer: Layer, _ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
+    switch layer {
+    // Without these there is no launch: each step that fails ends it.
+    case .namespaces, .fileTree, .seccomp, .capabilities: Entry(layer: layer, enforcement: .full)
+    case .hostname: hostname(plan)
+    case .network: network(plan, system)
+    case .proc: proc(plan)
+    case .landlock: landlock(plan, system)
+    case .keyring: keyring(system)
+    case .sockets:
+      Entry(
+        layer: .sockets,
+        enforcement: .notEnforced(
+          "a Unix socket that lies in a granted folder can be connected to while the scope is started"),
+        remedy: "Grant single documents, and no folder that programs keep their sockets in.")
+    case .observer: observer(plan)
+    case .rlimits, .processes, .memory, .cpuTime, .wallTime, .cgroup, .containerSize: limit(layer, plan, system)
+    }
+  }
+
+  private static func hostname(_ plan: SandboxPlan) -> Entry {
+    plan.namespaces.contains(.uts)
+      ? Entry(layer: .hostname, enforcement: .full)
+      : Entry(layer: .hostname, enforcement: .notEnforced("the app shares the host's name"))
+  }
+
+  private static func network(_ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
+    guard !plan.namespaces.contains(.network) else { return Entry(layer: .network, enforcement: .full) }
+    let remedy = "[network] access = \"none\" in the policy, or no network in the app's entitlements."
+    let isScoped = plan.landlock != nil && (system.landlockABI ?? 0) >= LandlockRules.scopesABI
+    return Entry(
+      layer: .network,
+      enforcement: isScoped
+        ? .partial("the app shares the host's network, but for the abstract Unix sockets")
+        : .notEnforced("the app shares the host's network, with the abstract Unix sockets"), remedy: remedy)
+  }
+
+  private static func proc(_ plan: SandboxPlan) -> Entry {
+    Entry(layer: .proc, enforcement: .partial("the kernel's tables that everybody may read can be read"))
+  }
+
+  private static func landlock(_ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
+    guard let rules = plan.landlock else {
+      return Entry(layer: .landlock, enforcement: .notEnforced("the plan does not use it"))
+    }
+    guard let abi = system.landlockABI else {
+      return Entry(
+        layer: .landlock, enforcement: .notEnforced("this kernel has no Landlock, or has it switched off"),
+        remedy: "Boot a kernel of 6.12 or later, with landlock in the list in lsm= on its command line.",
+        isDegraded: true)
+    }
+    let lacking = rules.lacking(onABI: abi)
+    let lack = lacking.map { "\($0.what) takes ABI \($0.abi)" }.joined(separator: ", ")
+    let newer = "Boot a kernel of 6.12 or later, which has ABI 6."
+    if rules.isEmpty(onABI: abi) {
+      return Entry(
+        layer: .landlock, enforcement: .notEnforced("this kernel's Landlock has ABI \(abi): \(lack)"), remedy: newer,
+        isDegraded: true)
+    }
+    if rules.denied.isEmpty {
+      let files = "files are left to the mounts"
+      return Entry(
+        layer: .landlock,
+        enforcement: .partial(lacking.isEmpty ? files : "\(files), and this kernel's Landlock has ABI \(abi): \(lack)"),
+        remedy: lacking.isEmpty ? nil : newer, isDegraded: !lacking.isEmpty)
+    }
+    guard lacking.isEmpty else {
+      return Entry(
+        layer: .landlock, enforcement: .partial("this kernel's Landlock has ABI \(abi): \(lack)"), remedy: newer,
+        isDegraded: true)
+    }
+    return Entry(layer: .landlock, enforcement: .full)
+  }
+
+  private static func keyring(_ system: SystemFeatures) -> Entry {
+    switch system.keyrings {
+    case .absent: Entry(layer: .keyring, enforcement: .full)
+    case .present, .refused:
+      Entry(
+        layer: .keyring,
+        enforcement: .partial(
+          "the launcher's session key ring comes along; the filter lets no call through that reaches it"))
+    }
+  }
+
+  private static func observer(_ plan: SandboxPlan) -> Entry {
+    plan.observe
+      ? Entry(layer: .observer, enforcement: .full)
+      : Entry(
+        layer: .observer, enforcement: .notEnforced("the policy does not observe"),
+        remedy: "[audit] observe = true in the policy, or --trace.")
+  }
+}

@@ -1,0 +1,23 @@
+package import Kernel
+
+/// What the running kernel offers of what plans ask and some kernels lack.
+package struct SystemFeatures: Equatable, Sendable {
+  /// `nil`: no Landlock, or switched off (`landlock(7)`).
+  package var landlockABI: Int?
+  package var keyrings: Keyrings.Support
+  /// `RLIMIT_NPROC` is counted for each user namespace by itself (Linux 5.14), and not for the user's every process.
+  package var countsProcessesByNamespace: Bool
+
+  package init(landlockABI: Int?, keyrings: Keyrings.Support, countsProcessesByNamespace: Bool) {
+    self.landlockABI = landlockABI
+    self.keyrings = keyrings
+    self.countsProcessesByNamespace = countsProcessesByNamespace
+  }
+
+  /// Asks the kernel; two system calls.
+  package static func current() -> SystemFeatures {
+    SystemFeatures(
+      landlockABI: Landlock.abi, keyrings: Keyrings.support,
+      countsProcessesByNamespace: KernelVersion.current >= KernelVersion(5, 14))
+  }
+}
