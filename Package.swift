@@ -64,8 +64,8 @@ let package = Package(
     .target(name: "Folders", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "AppModel", swiftSettings: strict),
-    .target(name: "Policy", dependencies: ["AppModel", tomlKit], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", system], swiftSettings: strict),
+    .target(name: "Policy", dependencies: ["AppModel", "Sandbox", tomlKit], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),

@@ -25,6 +25,9 @@ extension AuditEvent {
       let policy = detail[Fact.policy].map { " under policy \($0)" } ?? ""
       return ("launched\(policy)", "launch\(policy)")
     case .attach: return ("attached to the broker", "attach to the broker")
+    case .degraded:
+      let layers = detail[Fact.layers].map { " of \($0)" } ?? ""
+      return ("runs without the whole\(layers)", "run without the whole\(layers)")
     case .exit: return (ending, "end")
     case .pick: return ("\(chooser) picked \(subject)", "pick \(subject)")
     case .pickCancelled: return ("\(chooser) cancelled the picker", "cancel the picker")

@@ -94,6 +94,8 @@ extension AuditEvent.Kind {
   package static let brokerStopped = Self(rawValue: "brokerStopped")
   package static let launch = Self(rawValue: "launch")
   package static let attach = Self(rawValue: "attach")
+  /// A launch in which a layer holds less than the policy requires, or than the plan asks of the kernel.
+  package static let degraded = Self(rawValue: "degraded")
   package static let exit = Self(rawValue: "exit")
   package static let pick = Self(rawValue: "pick")
   package static let pickCancelled = Self(rawValue: "pickCancelled")
@@ -111,7 +113,8 @@ extension AuditEvent.Kind {
 
   /// The kinds that this version writes.
   package static let known: [Self] = [
-    .brokerStarted, .brokerStopped, .launch, .attach, .exit, .pick, .pickCancelled, .grant, .start, .stop, .scopeEnded,
+    .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
+    .scopeEnded,
     .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .refuse, .protocolError,
   ]
 }
@@ -128,6 +131,12 @@ extension AuditEvent {
     package static let caller = "caller"
     /// Name of the policy that a launch is under.
     package static let policy = "policy"
+    /// The seccomp profile that holds besides Ambit's own; `standard`: none.
+    package static let seccomp = "seccomp"
+    /// The layers that hold in part or not at all, when `degraded` is the kind, and those of them that the user allowed to.
+    /// How far each goes is the fact `layer.NAME`.
+    package static let layers = "layers"
+    package static let allowed = "allowed"
     /// How an app ended: its exit status, or the number of the signal.
     package static let status = "status"
     package static let signal = "signal"

@@ -17,6 +17,8 @@ struct Preparation {
   /// The launcher's connection; when it goes, so does the launch.
   let connection: Int
   let hostID: UInt32?
+  /// The profile that holds besides Ambit's own, or the word for none.
+  let seccomp: String
 }
 
 /// One launch of an app: known by the socket that it was given, never by what it says of itself.

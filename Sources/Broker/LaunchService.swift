@@ -71,7 +71,8 @@ extension Broker {
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
     let id = Grant.makeID()
-    prepared[id] = Preparation(connection: connection.id, hostID: hostID)
+    prepared[id] = Preparation(
+      connection: connection.id, hostID: hostID, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
@@ -123,15 +124,28 @@ extension Broker {
       mounts: ScopeMounts(home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID),
       hostID: hostID, started: Clock.realtime())
 
-    var events = [
-      event(
-        request.resume ? .attach : .launch, .allowed, instance,
-        detail: ["policy": app.policy, "limit": "\(app.scopeLimit)", "name": app.name])
+    var detail = [
+      AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
     ]
+    detail[AuditEvent.Fact.seccomp] = preparation?.seccomp
+    var events = [event(request.resume ? .attach : .launch, .allowed, instance, detail: detail)]
+    if !request.resume, !request.degraded.isEmpty { events.append(degraded(request.degraded, instance)) }
     if request.resume { events += try resume(instance) }
     try decide(events)
     prepared[request.instance] = nil
     instances[instance.id] = instance
+  }
+
+  /// That an app runs with less than its policy requires or its plan asks for. The launcher has decided so, by what the kernel
+  /// offers and what its user allows; here it is written down before the app starts.
+  private func degraded(_ layers: [LauncherInterface.DegradedLayer], _ instance: Instance) -> AuditEvent {
+    var detail = [AuditEvent.Fact.layers: layers.map(\.layer).joined(separator: ", ")]
+    let allowed = layers.filter(\.allowed).map(\.layer)
+    if !allowed.isEmpty { detail[AuditEvent.Fact.allowed] = allowed.joined(separator: ", ") }
+    for layer in layers { detail["layer.\(layer.layer)"] = "\(layer.enforcement.rawValue): \(layer.reason)" }
+    return event(
+      .degraded, .allowed, instance, how: allowed.isEmpty ? "kernel" : "allowed",
+      reason: layers.map { "\($0.layer): \($0.reason)" }.joined(separator: "; "), detail: detail)
   }
 
   /// Takes over an app whose broker died. Its slots are not known any more, so what was shown is taken away: the app

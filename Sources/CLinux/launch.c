@@ -119,17 +119,21 @@ static void bring_up_loopback(void) {
 
 /* The init is a copy of the launcher, and /proc/1/{cmdline,environ} would show the launcher's to the app. The kernel
    reads both from the stack region that exec laid out, which argv[0] and the environment's strings lie in. */
-static void wipe_launcher_strings(const char *title) {
+static int wipe_launcher_strings(const char *title) {
   char line[4096];
   int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  if (fd == -1) return;
+  if (fd == -1) return -1;
   ssize_t length = read(fd, line, sizeof line - 1);
   close(fd);
-  if (length <= 0) return;
+  if (length < 0) return -1;
   line[length] = 0;
   /* Fields are counted from behind the last ')', since the name may hold anything. The state is field 3. */
   char *cursor = strrchr(line, ')');
-  if (!cursor) return;
+  if (!cursor) cursor = line + length;
+  if (!*cursor) {
+    errno = EPROTO;
+    return -1;
+  }
   unsigned long long values[4] = {0};
   int field = 2;
   for (cursor++; *cursor && field < 52; ) {
@@ -138,12 +142,16 @@ static void wipe_launcher_strings(const char *title) {
     if (field >= 48 && field <= 51) values[field - 48] = strtoull(cursor, NULL, 10);
     while (*cursor && *cursor != ' ') cursor++;
   }
-  /* arg_start, arg_end, env_start, env_end */
+  /* arg_start, arg_end, env_start, env_end. Where the kernel does not say, there is no telling what the app would see. */
+  if (!values[0] || !values[2]) {
+    errno = ENODATA;
+    return -1;
+  }
   for (int i = 0; i < 4; i += 2) {
-    if (values[i] && values[i + 1] > values[i]) memset((void *)(uintptr_t)values[i], 0, values[i + 1] - values[i]);
+    if (values[i + 1] > values[i]) memset((void *)(uintptr_t)values[i], 0, values[i + 1] - values[i]);
   }
   if (values[1] > values[0] + strlen(title)) memcpy((void *)(uintptr_t)values[0], title, strlen(title));
-  prctl(PR_SET_NAME, title, 0, 0, 0);
+  return prctl(PR_SET_NAME, title, 0, 0, 0);
 }
 
 static int drop_privileges(void) {
@@ -316,7 +324,7 @@ static void init_main(const struct ambit_launch *launch) {
 
   handover.mount_namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
   if (handover.mount_namespace == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 0);
-  wipe_launcher_strings(launch->title);
+  if (wipe_launcher_strings(launch->title) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 4);
   /* Not dumpable: the app, although of the same identity, may not look into the init through /proc. This comes after
      the last use of /proc/self by the init itself. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 1);
@@ -359,7 +367,8 @@ static void init_main(const struct ambit_launch *launch) {
   if (keep_low > 0) syscall(SYS_close_range, 0, (unsigned)keep_low - 1, 0);
   if (keep_high - keep_low > 1) syscall(SYS_close_range, (unsigned)keep_low + 1, (unsigned)keep_high - 1, 0);
   syscall(SYS_close_range, (unsigned)keep_high + 1, ~0U, 0);
-  drop_privileges();
+  /* It would go on with the namespace's capabilities beside an app that can reach it; ending takes the app along. */
+  if (drop_privileges() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 1);
   reap(launch, app, signals);
 }
 

@@ -40,7 +40,8 @@ package struct LaunchPlan: Sendable {
   package var program: String
   package var arguments: [String]
   package var environment: [String]
-  package var filter: SeccompProgram
+  /// `nil`: none at all, which is for tests of what lies below it.
+  package var filter: SeccompProgram?
   /// Holds besides ``filter``: of the two the stricter decides.
   package var profile: SeccompProgram?
   /// The filter notifies, and the launcher listens (``InitMessage/observed(_:)``).
@@ -52,7 +53,7 @@ package struct LaunchPlan: Sendable {
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram, profile: SeccompProgram? = nil,
+    arguments: [String], environment: [String], filter: SeccompProgram?, profile: SeccompProgram? = nil,
     observe: Bool = false, landlock: LandlockRules? = nil
   ) {
     self.namespaces = namespaces
@@ -163,6 +164,11 @@ package final class LaunchedInit: Sendable {
 extension LaunchPlan {
   /// Starts the sandbox's init and returns when it runs; its messages tell how it fares.
   package func start() throws(KernelError) -> LaunchedInit {
+    // The C code takes an empty filter for none, and the kernel's structure counts in 16 bits: a filter that is cut short
+    // would be another one.
+    for program in [filter, profile].compactMap({ $0 }) where !program.isLoadable {
+      throw KernelError("seccomp", "a filter of \(program.bytes.count) bytes", errno: .invalidArgument)
+    }
     var launcherEnd: Int32 = -1
     var initEnd: Int32 = -1
     try KernelError.checkNegative("socketpair") { unsafe ambit_control_pair(&launcherEnd, &initEnd) }
@@ -193,8 +199,10 @@ extension LaunchPlan {
     unsafe launch.program = UnsafePointer(memory.string(program))
     unsafe launch.arguments = memory.argv(arguments)
     unsafe launch.environment = memory.argv(environment)
-    unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
-    unsafe launch.filter_count = filter.instructionCount
+    if let filter {
+      unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
+      unsafe launch.filter_count = filter.instructionCount
+    }
     if let profile {
       unsafe launch.profile = UnsafeRawPointer(memory.array(profile.bytes))
       unsafe launch.profile_count = profile.instructionCount

@@ -151,14 +151,40 @@ final class AppSession {
     -> LaunchedInit
   {
     let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: layout)
+    let isAsked = !prepared.capabilities.requiredLayers.isEmpty || !request.allowDegraded.isEmpty
+    if isAsked { try admit(plan) }
     self.plan = plan
+    let sandbox: LaunchedInit
     do throws(KernelError) {
-      return try SandboxLauncher.start(
-        plan, filter: filter, profile: profile, standardStreams: streams.forApp)
+      sandbox = try SandboxLauncher.start(plan, filter: filter, profile: profile, standardStreams: streams.forApp)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
+    // What is only to be noted is looked up while the init is at work.
+    if !isAsked { try admit(plan) }
+    return sandbox
   }
+
+  /// Before anything is made: a launch in which a layer that the policy requires does not hold in full is none, unless the
+  /// user lets it.
+  private func admit(_ plan: SandboxPlan) throws {
+    let capabilities = prepared.capabilities
+    let required = try capabilities.requiredLayers.map { name in
+      guard let layer = Layer(rawValue: name) else {
+        throw Failure("the running broker requires a layer that this launcher does not know: \(name)")
+      }
+      return layer
+    }
+    let admission = LayerAdmission(
+      LayerReport(plan, on: .current()), required: required, allowing: request.allowDegraded)
+    if let refusal = admission.refusal(policy: capabilities.policy) { throw Failure(refusal) }
+    for remark in admission.remarks { Failure.say(remark) }
+    degraded =
+      admission.allowed.compactMap { .init($0, allowed: true) }
+      + admission.degraded.compactMap { .init($0, allowed: false) }
+    if !degraded.isEmpty { status?.degraded(degraded) }
+  }
+  private var degraded: [LauncherInterface.DegradedLayer] = []
   private var plan: SandboxPlan?
   private var observing: Worker?
   private let status: StatusStream?
@@ -195,7 +221,7 @@ final class AppSession {
     let request = LauncherInterface.AttachCall(
       instance: prepared.instance, bundleIdentifier: prepared.bundleIdentifier, name: prepared.name,
       policy: prepared.capabilities.policy, scopeLimit: prepared.capabilities.scopeLimit,
-      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume)
+      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume, degraded: degraded)
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 

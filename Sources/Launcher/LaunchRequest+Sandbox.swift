@@ -2,6 +2,20 @@ internal import Folders
 package import Sandbox
 package import Wire
 
+extension LauncherInterface.DegradedLayer {
+  /// `nil` if the layer holds in full.
+  init?(_ entry: LayerReport.Entry, allowed: Bool) {
+    let enforcement: Enforcement
+    switch entry.enforcement {
+    case .full: return nil
+    case .partial: enforcement = .partial
+    case .notEnforced: enforcement = .notEnforced
+    }
+    self.init(
+      layer: entry.layer.rawValue, enforcement: enforcement, reason: entry.enforcement.reason ?? "", allowed: allowed)
+  }
+}
+
 extension LaunchRequest {
   /// What the broker is asked.
   package func prepareCall(_ environment: [String: String]) -> LauncherInterface.PrepareCall {

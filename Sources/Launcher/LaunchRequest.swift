@@ -20,11 +20,13 @@ package struct LaunchRequest: Equatable, Sendable {
   package var statusDescriptor: Int32?
   /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
   package var seccomp: String?
+  /// What may hold in part or not at all, although the policy requires it.
+  package var allowDegraded: [Layer]
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
     policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool, statusDescriptor: Int32? = nil,
-    seccomp: String? = nil
+    seccomp: String? = nil, allowDegraded: [Layer] = []
   ) {
     self.program = program
     self.manifest = manifest
@@ -35,6 +37,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.trace = trace
     self.statusDescriptor = statusDescriptor
     self.seccomp = seccomp.map { $0 == Self.standardProfile ? $0 : Self.fromHere($0) }
+    self.allowDegraded = allowDegraded
   }
 
   /// A plain program, by the command line.
@@ -43,7 +46,7 @@ package struct LaunchRequest: Equatable, Sendable {
       program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
       arguments: words.arguments, container: words.container, policy: words.policy,
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
-      statusDescriptor: words.statusDescriptor, seccomp: words.seccomp)
+      statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, allowDegraded: words.allowDegraded)
   }
 
   /// The word for Ambit's own profile and no other.
@@ -82,6 +85,7 @@ extension LaunchRequest {
     json.set("container", container)
     json.set("statusDescriptor", statusDescriptor.map { Int($0) })
     json.set("seccomp", seccomp)
+    if !allowDegraded.isEmpty { json.set("allowDegraded", allowDegraded.map(\.rawValue)) }
     if let answers {
       json["answers"] = .array(
         answers.map { answer in
@@ -104,12 +108,16 @@ extension LaunchRequest {
         return .pick(try (["pick": value] as JSONObject).strings("pick"))
       }
     }
+    let allowDegraded = try (json.stringsIfPresent("allowDegraded") ?? []).map { name throws(FieldError) in
+      guard let layer = Layer(rawValue: name) else { throw FieldError(field: "allowDegraded", expected: "layers") }
+      return layer
+    }
     self.init(
       program: bundle.map { .bundle(path: $0, executable: executable) } ?? .file(path: executable),
       manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
       container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers,
       trace: try json.bool("trace"),
       statusDescriptor: try json.intIfPresent("statusDescriptor").map { Int32(truncatingIfNeeded: $0) },
-      seccomp: try json.stringIfPresent("seccomp"))
+      seccomp: try json.stringIfPresent("seccomp"), allowDegraded: allowDegraded)
   }
 }

@@ -1,3 +1,5 @@
+package import Sandbox
+
 /// The words after `ambit run`, as far as the launcher understands them by itself.
 ///
 /// `ambit run` is what people wait for, and a parser that knows every command, its help and its mistakes costs more time than
@@ -12,10 +14,13 @@ package struct RunArguments: Equatable, Sendable {
   /// Where programs read what happens.
   package var statusDescriptor: Int32?
   package var seccomp: String?
+  /// What may hold in part or not at all, although the policy requires it.
+  package var allowDegraded: [Layer] = []
   package var app = ""
   package var arguments: [String] = []
 
-  /// `nil` if there is anything that is not plain: help, an unknown option, a missing value, a bundle, `--answers`.
+  /// `nil` if there is anything that is not plain: help, an unknown option, a missing value, a bundle, `--answers`, a layer of no
+  /// name.
   package init?(_ words: [String]) {
     var rest = words[...]
     while let word = rest.popFirst() {
@@ -34,6 +39,9 @@ package struct RunArguments: Equatable, Sendable {
       case "--policy", "-p": policy = value
       case "--container": container = value
       case "--seccomp": seccomp = value
+      case "--allow-degraded":
+        guard let layer = Layer(rawValue: value) else { return nil }
+        allowDegraded.append(layer)
       case "--pick": picks.append(value)
       case "--json-status-fd":
         guard let number = Int32(value), "\(number)" == value else { return nil }

@@ -10,6 +10,7 @@ internal import Wire
 ///
 /// | event | fields |
 /// | --- | --- |
+/// | `degraded` | `layers`: `layer`, `enforcement`, `reason`, `allowed` (by the user) of each that holds less than it should |
 /// | `started` | `instance`, `pid` (of the sandbox's init, on the host), `namespaces` (kind to inode; `mnt` always) |
 /// | `failed` | `reason`, `status`: the app could not be started |
 /// | `granted` | `how`, `documents` (host paths) |
@@ -53,6 +54,10 @@ final class StatusStream: Sendable {
       namespaces[kind] = .int(Int64(bitPattern: status.inode))
     }
     send("started", ["instance": .string(instance), "pid": JSONValue(Int(pid)), "namespaces": .object(namespaces)])
+  }
+
+  func degraded(_ layers: [LauncherInterface.DegradedLayer]) {
+    send("degraded", ["layers": .array(layers.map { .object($0.json) })])
   }
 
   /// - Parameter name: of the system call.

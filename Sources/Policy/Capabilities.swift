@@ -1,4 +1,5 @@
 package import AppModel
+package import Sandbox
 
 /// What one launch of an app may do: a policy, all of its inheritance resolved, joined with what the app asks for.
 ///
@@ -46,6 +47,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var observe: Bool
   /// The path of a seccomp profile that holds besides Ambit's own, which it cannot loosen.
   package var seccompProfile: String?
+  /// What has to hold in full, or the app is not run.
+  package var requiredLayers: [Layer]
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -69,8 +72,12 @@ package struct Capabilities: Equatable, Sendable, Codable {
     limits = settings.limits
     observe = settings.observe
     seccompProfile = settings.seccompProfile
+    requiredLayers = settings.requiredLayers
     policyName = policy.name
   }
+
+  /// ``requiredLayers`` as messages have them.
+  package var namesOfRequiredLayers: [String] { requiredLayers.map(\.rawValue) }
 
   /// Whether a variable of the launcher's environment reaches the app, unless ``environmentSet`` or the sandbox itself
   /// (`HOME`, `TMPDIR`, `AMBIT_ADDRESS`…) sets it.

@@ -1,3 +1,5 @@
+package import Sandbox
+
 /// A policy with its inheritance resolved.
 package struct Policy: Equatable, Sendable {
   /// The name that it was asked for by, or its file's name without `.toml`.
@@ -38,6 +40,8 @@ package struct PolicySettings: Equatable, Sendable {
   package var observe: Bool
   /// The path of a seccomp profile that holds besides Ambit's own.
   package var seccompProfile: String? = nil
+  /// What has to hold in full, or the app is not run.
+  package var requiredLayers: [Layer] = []
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(

@@ -1,4 +1,5 @@
 internal import AppModel
+internal import Sandbox
 
 extension PolicyOverrides {
   /// Decodes a policy file. Everything in it has to be known, of the right type, in range and without contradiction.
@@ -42,7 +43,26 @@ extension PolicyOverrides {
       }
       seccompProfile = SeccompFile.resolve(text, besides: top.file)
     }
+    if let table = try top.table("require") {
+      requiredLayers = try Self.layers(table)
+    }
     try top.finish()
+  }
+
+  private static func layers(_ table: TOMLReader) throws(SourceError) -> [Layer]? {
+    guard let nodes = try table.stringNodes("layers") else { return nil }
+    var layers: [Layer] = []
+    for (name, position) in nodes {
+      guard let layer = Layer(rawValue: name) else {
+        throw table.error(
+          at: position, "\(table.name("layers")) has \(name.quoted), which is no layer\(Layer.hint(for: name))")
+      }
+      if layers.contains(layer) {
+        throw table.error(at: position, "\(table.name("layers")) has \(name.quoted) twice; take one out")
+      }
+      layers.append(layer)
+    }
+    return layers
   }
 
   private static func scopeLimit(_ table: TOMLReader) throws(SourceError) -> Int? {

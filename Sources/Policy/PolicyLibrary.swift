@@ -1,5 +1,6 @@
 internal import AppModel
 package import Foundation
+internal import Sandbox
 
 /// Finds policies by name or path, and resolves what they inherit.
 package struct PolicyLibrary: Sendable {
@@ -74,6 +75,13 @@ package struct PolicyLibrary: Sendable {
       next = found
     }
     let settings = chain.reversed().reduce(PolicySettings.closed) { $0.overridden(by: $1.overrides) }
+    for contradiction in Contradiction.all(in: settings) {
+      // What no file says is off by default, and for a launch to find: its command line may turn it on.
+      guard let requiring = chain.first(where: { $0.overrides.requiredLayers != nil })?.source,
+        let setting = chain.first(where: { contradiction.isSet(by: $0.overrides) })?.source
+      else { continue }
+      throw Self.wrong(contradiction, requiring, setting)
+    }
     return Policy(
       name: name, file: source.file, description: chain.first?.overrides.description,
       lineage: chain.map(\.source.file), settings: settings)
@@ -91,6 +99,28 @@ package struct PolicyLibrary: Sendable {
   private static func wrong(_ source: PolicySource, _ fault: String) -> PolicyError {
     do throws(SourceError) {
       return .invalid(try StrictTOML.parse(source.bytes, file: source.file).error("inherits", fault))
+    } catch {
+      return .invalid(error)
+    }
+  }
+
+  private static func wrong(
+    _ contradiction: Contradiction, _ requiring: PolicySource, _ setting: PolicySource
+  ) -> PolicyError {
+    let layer = contradiction.layer.rawValue
+    do throws(SourceError) {
+      let other = try StrictTOML.parse(setting.bytes, file: setting.file).table(contradiction.table)
+      let place = other?.value(contradiction.key)?.position ?? .start
+      guard let table = try StrictTOML.parse(requiring.bytes, file: requiring.file).table("require") else {
+        return .invalid(SourceError(file: requiring.file, position: .start, message: "[require] is missing"))
+      }
+      let position = try table.stringNodes("layers")?.first { $0.text == layer }?.position ?? table.position
+      return .invalid(
+        table.error(
+          at: position,
+          "\(table.name("layers")) has \(layer.quoted), and \(contradiction.table).\(contradiction.key) = "
+            + "\(contradiction.value) (\(setting.file):\(place.line):\(place.column)) turns it off; change one of the two"
+        ))
     } catch {
       return .invalid(error)
     }

@@ -1,3 +1,5 @@
+internal import Sandbox
+
 /// What one policy file says; `nil` where it says nothing.
 struct PolicyOverrides: Equatable, Sendable {
   var description: String?
@@ -15,6 +17,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var observe: Bool?
   /// A path, or `standard` for none.
   var seccompProfile: String?
+  var requiredLayers: [Layer]?
 }
 
 extension PolicySettings {
@@ -42,6 +45,7 @@ extension PolicySettings {
     if let value = file.fileSize { result.limits.fileSize = value }
     if let value = file.observe { result.observe = value }
     if let value = file.seccompProfile { result.seccompProfile = value == SeccompFile.none ? nil : value }
+    if let value = file.requiredLayers { result.requiredLayers = value }
     return result
   }
 }

@@ -49,6 +49,7 @@ import Testing
       (AuditEvent(.brokerStarted), "broker started"),
       (AuditEvent(.launch, detail: ["policy": "teach"]), "launched under policy teach"),
       (AuditEvent(.launch, .failed), "failed: launch"),
+      (AuditEvent(.degraded, detail: ["layers": "landlock, keyring"]), "runs without the whole of landlock, keyring"),
       (AuditEvent(.pick, document: notes, how: "user"), "user picked notes.txt"),
       (AuditEvent(.pick, document: notes, how: "scripted"), "script picked notes.txt"),
       (AuditEvent(.pick, .refused, document: .init(path: "/")), "refused: pick /"),

@@ -119,6 +119,18 @@ import Testing
     #expect(try box.run().failure == .init(stage: .filter, errno: .invalidArgument))
   }
 
+  /// The first would be no filter, and the last, counted in 16 bits, one of a single instruction.
+  @Test(arguments: [0, 7, 12, 8 * 4097, 8 * 65_537])
+  func `a filter that is empty or would be cut short is refused, and nothing is started`(bytes: Int) throws {
+    for isProfile in [false, true] {
+      var box = try Box("/bin/true")
+      let program = SeccompProgram(bytes: [UInt8](repeating: 0, count: bytes))
+      if isProfile { box.plan.profile = program } else { box.plan.filter = program }
+      let error = #expect(throws: KernelError.self) { try box.plan.start() }
+      #expect(error?.call == "seccomp" && error?.errno == .invalidArgument)
+    }
+  }
+
   @Test func `sets limits, and says which one it could not set`() throws {
     var box = try Box.shell("ulimit -n; ulimit -c")
     box.plan.limits = [(resource: 7, soft: 100, hard: 100), (resource: 4, soft: 0, hard: 0)]

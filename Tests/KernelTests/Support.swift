@@ -68,7 +68,7 @@ struct Box {
       outsideID: privileged ? Self.outsideID : getuid(), parentMaps: privileged, hostname: "box", title: "ambit-init",
       root: root + steps, standardStreams: [input, output, output], bringUpLoopback: true, limits: [], directory: "/",
       program: program, arguments: [program] + arguments, environment: ["PATH=/usr/bin:/bin"],
-      filter: SeccompProgram(bytes: []))
+      filter: nil)
   }
 
   /// A shell's script.

@@ -1,4 +1,5 @@
 import Foundation
+import Sandbox
 import Testing
 
 @testable import Policy
@@ -35,6 +36,9 @@ import Testing
 
     [seccomp]
     profile = "/p/containers.json"
+
+    [require]
+    layers = ["seccomp", "file-tree"]
     """
 
   @Test func `every key of a policy file is read`() throws {
@@ -46,7 +50,7 @@ import Testing
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, execute: true, processes: 512,
           openFiles: 1024, fileSize: 1_000_000, observe: true,
-          seccompProfile: "/p/containers.json"))
+          seccompProfile: "/p/containers.json", requiredLayers: [.seccomp, .fileTree]))
   }
 
   @Test(arguments: [
@@ -103,12 +107,12 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, system, environment, network, files, limits, audit, seccomp."
+        + "inherits, scopes, system, environment, network, files, limits, audit, seccomp, require."
     ),
     (
       "colour = 1",
       "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, system, "
-        + "environment, network, files, limits, audit, seccomp."
+        + "environment, network, files, limits, audit, seccomp, require."
     ),
     (
       "[limits]\nmemory = 1\n[files]\nexec = 1",

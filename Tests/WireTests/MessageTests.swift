@@ -25,7 +25,8 @@ import Testing
       identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false)
     let capabilities = L.Capabilities(
       policy: "teach", scopeLimit: 8, references: true, readOnlyPaths: ["/srv"], variables: ["LANG"],
-      environment: ["EDITOR": "vi"], network: false, execute: true, observe: true, processes: 64, openFiles: nil,
+      environment: ["EDITOR": "vi"], network: false, execute: true, observe: true, requiredLayers: ["seccomp"],
+      processes: 64, openFiles: nil,
       fileSize: 1)
     return [
       (P.pick + "(", pick), (P.pick + "(", P.PickCall()), (P.pick + ")", P.PickReply(documents: [document])),
@@ -58,7 +59,8 @@ import Testing
         L.attach + "(",
         L.AttachCall(
           instance: "i", bundleIdentifier: "b", name: "n", policy: "p", scopeLimit: 1, references: false, pid: 9,
-          resume: true)
+          resume: true,
+          degraded: [.init(layer: "landlock", enforcement: .partial, reason: "r", allowed: true)])
       ),
       (L.prompts + "(", L.PromptsCall(instance: "i")),
       (L.prompts + ")", L.PromptsReply(request: L.PickRequest(id: 3, call: pick, appName: "Edit"))),

@@ -5,6 +5,7 @@ internal import Wire
 /// The layers of a planned launch as lines for people, and as JSON.
 struct LayerRows {
   let report: LayerReport
+  let required: [Layer]
 
   /// - Parameter width: columns of the terminal; `nil`: nothing is wrapped.
   func lines(_ style: Style, width: Int?) -> [String] {
@@ -18,7 +19,9 @@ struct LayerRows {
       let head =
         style.apply([colour], to: mark) + "  " + style.bold(entry.layer.rawValue.padding(to: names)) + "  "
         + style.apply([colour], to: entry.enforcement.words.padding(to: words)) + "  "
-      let parts = wrapped(entry.enforcement.reason ?? entry.layer.summary, to: room)
+      let parts = wrapped(
+        (required.contains(entry.layer) ? "required; " : "") + (entry.enforcement.reason ?? entry.layer.summary),
+        to: room)
       return parts.enumerated().map { index, part in
         (index == 0 ? head : String(repeating: " ", count: margin)) + style.dim(part)
       }
@@ -38,6 +41,7 @@ struct LayerRows {
       report.entries.map { entry in
         .object([
           "layer": .string(entry.layer.rawValue), "enforcement": .string(entry.enforcement.name),
+          "required": .bool(required.contains(entry.layer)),
           "reason": entry.enforcement.reason.map { .string($0) } ?? .null,
           "remedy": entry.remedy.map { .string($0) } ?? .null,
         ])

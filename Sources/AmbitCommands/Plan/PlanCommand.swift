@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import Kernel
+internal import Launcher
+internal import Policy
 internal import Sandbox
 internal import Terminal
 internal import Wire
@@ -15,12 +17,17 @@ struct PlanCommand: ParsableCommand {
       to hold in full (✓), in part (◐) or not at all (✗) on this machine, and why. No broker is asked and nothing is \
       made.
 
+      Where the policy requires layers that do not hold in full, what is printed is what would be refused: the exit \
+      status is 125, as that of the launch.
+
         ambit plan Editor.app
         ambit plan --policy teach /bin/sh
         ambit plan --format json Editor.app | jq .layers
       """)
 
   @OptionGroup var options: PlannedOptions
+
+  @OptionGroup var degradation: DegradationOptions
 
   @Option(help: "How to print: table or json.")
   var format: OutputFormat = .table
@@ -33,9 +40,14 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     let planned = try options.planned(app, arguments)
+    let report = LayerReport(planned.plan, on: .current())
     switch format {
-    case .json: print(PlanReport(planned).json.text)
-    case .table: try Output.standard.write(PlanReport(planned).text(Style(for: 1), width: WindowSize.columns(of: 1)))
+    case .json: print(PlanReport(planned, report).json.text)
+    case .table:
+      try Output.standard.write(PlanReport(planned, report).text(Style(for: 1), width: WindowSize.columns(of: 1)))
     }
+    let admission = LayerAdmission(
+      report, required: planned.capabilities.requiredLayers, allowing: degradation.allowDegraded)
+    if let refusal = admission.refusal(policy: planned.capabilities.policyName) { throw Failure(printable(refusal)) }
   }
 }

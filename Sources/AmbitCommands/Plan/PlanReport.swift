@@ -12,9 +12,9 @@ struct PlanReport {
   private let layers: LayerRows
   private var plan: SandboxPlan { planned.plan }
 
-  init(_ planned: PlannedLaunch) {
+  init(_ planned: PlannedLaunch, _ report: LayerReport) {
     self.planned = planned
-    layers = LayerRows(report: LayerReport(planned.plan, on: .current()))
+    layers = LayerRows(report: report, required: planned.capabilities.requiredLayers)
   }
 
   // MARK: For people

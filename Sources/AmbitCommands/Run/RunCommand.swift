@@ -4,6 +4,7 @@ internal import Kernel
 internal import Launcher
 internal import PickerUI
 internal import Policy
+internal import Sandbox
 
 /// `ambit run`.
 struct RunCommand: ParsableCommand {
@@ -20,6 +21,10 @@ struct RunCommand: ParsableCommand {
 
       When the app asks for a document, a picker appears in your terminal, which the app can neither see nor type \
       into. --pick and --answers answer it beforehand; the audit log then says “scripted”.
+
+      Where a policy requires layers ([require] layers), a launch in which one of them does not hold in full is refused; \
+      “ambit plan” says how far each goes. --allow-degraded lets it be less, once for each layer, says so, and puts it \
+      into the audit log.
 
       Exit status: the app's own; 128 + n if signal n ended it; 127 if there is no such program, 126 if it cannot be \
       run, 125 if Ambit itself failed.
@@ -57,6 +62,8 @@ struct RunCommand: ParsableCommand {
       valueName: "number"))
   var statusDescriptor: Int32?
 
+  @OptionGroup var degradation: DegradationOptions
+
   @Argument(help: ArgumentHelp("An app bundle or a program.", valueName: "app"))
   var app: String
 
@@ -73,7 +80,8 @@ struct RunCommand: ParsableCommand {
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
-        trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, path: ThisProcess.environment["PATH"])
+        trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp,
+        allowDegraded: degradation.allowDegraded, path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")
     }

@@ -1,5 +1,5 @@
 /// Something that stands between an app and the rest of the machine, by the name that policies and reports use.
-package enum Layer: String, CaseIterable, Sendable {
+package enum Layer: String, CaseIterable, Codable, Sendable {
   case namespaces
   case network
   case fileTree = "file-tree"

@@ -2,6 +2,12 @@
 package struct FieldError: Error, Equatable, Sendable, CustomStringConvertible {
   package let field: String
   package let expected: String
+
+  package init(field: String, expected: String) {
+    self.field = field
+    self.expected = expected
+  }
+
   package var description: String { "the field “\(field)” is not \(expected)" }
 }
 

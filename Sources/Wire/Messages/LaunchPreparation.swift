@@ -47,14 +47,16 @@ extension LauncherInterface {
     package var execute: Bool
     /// What it is refused is seen and reported.
     package var observe: Bool
+    /// Names of what has to hold in full, or the app is not run.
+    package var requiredLayers: [String]
     package var processes: Int?
     package var openFiles: Int?
     package var fileSize: Int?
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
-      environment: [String: String], network: Bool, execute: Bool, observe: Bool, processes: Int?, openFiles: Int?,
-      fileSize: Int?
+      environment: [String: String], network: Bool, execute: Bool, observe: Bool, requiredLayers: [String],
+      processes: Int?, openFiles: Int?, fileSize: Int?
     ) {
       self.policy = policy
       self.scopeLimit = scopeLimit
@@ -65,6 +67,7 @@ extension LauncherInterface {
       self.network = network
       self.execute = execute
       self.observe = observe
+      self.requiredLayers = requiredLayers
       self.processes = processes
       self.openFiles = openFiles
       self.fileSize = fileSize
@@ -80,6 +83,7 @@ extension LauncherInterface {
       network = try json.bool("network")
       execute = try json.bool("execute")
       observe = try json.bool("observe")
+      requiredLayers = try json.strings("requiredLayers")
       processes = try json.intIfPresent("processes")
       openFiles = try json.intIfPresent("openFiles")
       fileSize = try json.intIfPresent("fileSize")
@@ -91,6 +95,7 @@ extension LauncherInterface {
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
         "environment": .object(JSONObject(environment)), "network": .bool(network),
         "execute": .bool(execute), "observe": .bool(observe),
+        "requiredLayers": .array(requiredLayers.map { .string($0) }),
       ]
       json.set("processes", processes)
       json.set("openFiles", openFiles)

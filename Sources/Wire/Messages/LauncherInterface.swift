@@ -12,6 +12,39 @@ package enum LauncherInterface {
   /// Who made a choice.
   package enum How: String, CaseIterable, Sendable { case user, scripted }
 
+  /// A layer that holds in part or not at all, though the policy requires it or the plan asks for it (`DegradedLayer`).
+  package struct DegradedLayer: WireMessage, Equatable {
+    package enum Enforcement: String, CaseIterable, Sendable { case partial, notEnforced }
+
+    package var layer: String
+    package var enforcement: Enforcement
+    /// The end of a sentence.
+    package var reason: String
+    /// The user said that the app may run all the same.
+    package var allowed: Bool
+
+    package init(layer: String, enforcement: Enforcement, reason: String, allowed: Bool) {
+      self.layer = layer
+      self.enforcement = enforcement
+      self.reason = reason
+      self.allowed = allowed
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      layer = try json.string("layer")
+      enforcement = try json.choice("enforcement")
+      reason = try json.string("reason")
+      allowed = try json.bool("allowed")
+    }
+
+    package var json: JSONObject {
+      [
+        "layer": .string(layer), "enforcement": .string(enforcement.rawValue), "reason": .string(reason),
+        "allowed": .bool(allowed),
+      ]
+    }
+  }
+
   /// Descriptors that come with it, in this order: pidfd of the sandbox's init, its mount namespace, the writable side
   /// of its `/documents`, its listening socket.
   package struct AttachCall: WireMessage {
@@ -24,10 +57,11 @@ package enum LauncherInterface {
     package var pid: Int
     /// The instance was attached to a broker that is gone.
     package var resume: Bool
+    package var degraded: [DegradedLayer]
 
     package init(
       instance: String, bundleIdentifier: String, name: String, policy: String, scopeLimit: Int, references: Bool,
-      pid: Int, resume: Bool
+      pid: Int, resume: Bool, degraded: [DegradedLayer]
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -37,6 +71,7 @@ package enum LauncherInterface {
       self.references = references
       self.pid = pid
       self.resume = resume
+      self.degraded = degraded
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -48,13 +83,14 @@ package enum LauncherInterface {
       references = try json.bool("references")
       pid = try json.int("pid")
       resume = try json.bool("resume")
+      degraded = try json.messages("degraded")
     }
 
     package var json: JSONObject {
       [
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
-        "pid": JSONValue(pid), "resume": .bool(resume),
+        "pid": JSONValue(pid), "resume": .bool(resume), "degraded": degraded.map(\.json).json,
       ]
     }
   }

@@ -11,6 +11,7 @@ import Testing
     ["/bin/true"], ["ls", "-l", "--policy", "x"], ["--policy", "teach", "ls"], ["-p", "teach", "ls", "--pick", "a"],
     ["--trace", "--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
     ["--seccomp", "p.json", "ls", "--seccomp", "x"],
+    ["--allow-degraded", "landlock", "--allow-degraded", "cpu-time", "ls"],
   ]) func `plain lines are taken`(words: [String]) throws {
     let plain = try #require(RunArguments(words))
     try compare(plain, words)
@@ -19,6 +20,7 @@ import Testing
   @Test(arguments: [
     [], ["--help"], ["-h"], ["Ed.app"], ["Ed.app/"], ["--answers", "f", "ls"], ["--policy"], ["--policy=x", "ls"],
     ["-pteach", "ls"], ["--", "ls"], ["ls", "--", "-x"], ["--policy", "--pick", "x"], ["--unknown", "x", "ls"], [""],
+    ["--allow-degraded", "seccmp", "ls"],
   ]) func `what is not plain is left to the tools`(words: [String]) {
     #expect(RunArguments(words) == nil)
   }
@@ -27,6 +29,8 @@ import Testing
     var generator = Seeded(seed: 7)
     let pool = [
       "--policy", "-p", "--container", "--pick", "--trace", "--json-status-fd", "3", "03", "+3", "x3", "--seccomp",
+      "--allow-degraded",
+      "landlock",
       "--answers",
       "--help", "--", "-x", "ls", "Ed.app", "a b",
       "", "teach",
@@ -52,6 +56,7 @@ import Testing
     #expect(parsed.statusDescriptor == plain.statusDescriptor, "\(words)")
     #expect(parsed.trace == plain.trace, "\(words)")
     #expect(parsed.seccomp == plain.seccomp, "\(words)")
+    #expect(parsed.degradation.allowDegraded == plain.allowDegraded, "\(words)")
     #expect(parsed.answers == nil, "\(words)")
     #expect(parsed.app == plain.app, "\(words)")
     #expect(parsed.arguments == plain.arguments, "\(words)")

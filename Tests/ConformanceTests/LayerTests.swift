@@ -1,0 +1,83 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// `[require] layers` and `--allow-degraded`.
+@Suite(.serialized)
+struct LayerTests {
+  @Test(arguments: TestUser.all)
+  func `a launch without what its policy requires is refused, and goes ahead where its user allows it`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      // A layer that no kernel changes: the policy itself does not observe, and does not turn it off either.
+      try world.write("require.layers = [\"seccomp\", \"observer\"]\n", to: "\(world.home)/p.toml")
+      let refused = try world.ambit("run", "--policy", "p.toml", "/bin/echo", "ran")
+      #expect(refused.exit == .status(125) && refused.output.isEmpty, "\(refused)")
+      for piece in ["The policy p requires", "observer is not enforced here", "--trace", "--allow-degraded observer"] {
+        #expect(refused.errors.contains(piece), "\(piece): \(refused)")
+      }
+      #expect(try world.audit(.launch).isEmpty)
+      let plan = try world.ambit("plan", "--policy", "p.toml", "/bin/echo")
+      #expect(plan.exit == .status(125) && plan.output.contains("required; "), "\(plan)")
+      #expect(plan.errors.contains("--allow-degraded observer"))
+      #expect(
+        try world.ambit("plan", "--policy", "p.toml", "--allow-degraded", "observer", "/bin/echo").exit == .status(0))
+
+      let other = try world.ambit("run", "--policy", "p.toml", "--allow-degraded", "landlock", "/bin/echo", "ran")
+      #expect(other.exit == .status(125) && other.output.isEmpty, "\(other)")
+
+      let allowed = try world.ambit(
+        "run", "--policy", "p.toml", "--allow-degraded", "observer", "--allow-degraded", "seccomp", "/bin/echo", "ran")
+      #expect(allowed.exit == .status(0) && allowed.output == "ran\n", "\(allowed)")
+      #expect(allowed.errors.contains("running although observer is not enforced"))
+      #expect(allowed.errors.contains("--allow-degraded seccomp: it holds in full here"))
+      let event = try #require(try world.audit(.degraded).last)
+      #expect(event.detail["allowed"] == "observer" && event.how == "allowed")
+      #expect(event.detail["layers"]?.contains("observer") == true)
+      #expect(event.detail["layer.observer"]?.hasPrefix("notEnforced: ") == true)
+      #expect(try world.audit(.launch).map { $0.detail["seccomp"] } == ["standard"])
+
+      // With what it requires there is nothing to allow.
+      let full = try world.ambit("run", "--policy", "p.toml", "--trace", "/bin/echo", "ran")
+      #expect(full.exit == .status(0) && full.output == "ran\n", "\(full)")
+    }
+  }
+
+  @Test func `the same through a bundle and by a scenario, and an unknown layer is an error with the nearest name`()
+    throws
+  {
+    try Workspace.with(.ordinary) { world in
+      try world.write("require.layers = [\"observer\"]\n", to: "\(world.home)/p.toml")
+      let bundle = try world.bundle("Hello", identifier: "io.ambit.tests.hello", script: "#!/bin/sh\necho ran\n")
+      #expect(try world.ambit("run", "--policy", "p.toml", bundle).exit == .status(125))
+      let allowed = try world.ambit("run", "--policy", "p.toml", "--allow-degraded", "observer", bundle)
+      #expect(allowed.output == "ran\n" && allowed.errors.contains("running although observer"), "\(allowed)")
+      let wrong = try world.ambit("run", "--allow-degraded", "obsever", "/bin/true")
+      #expect(wrong.exit == .status(64) && wrong.errors.contains("did you mean \"observer\"?"), "\(wrong)")
+    }
+  }
+
+  @Test func `a launch's event names the profile that holds besides Ambit's own`() throws {
+    try Workspace.with(.ordinary) { world in
+      try world.write(#"{ "defaultAction": "SCMP_ACT_ALLOW" }"#, to: "\(world.home)/all.json")
+      #expect(try world.ambit("run", "--seccomp", "all.json", "/bin/true").exit == .status(0))
+      #expect(try world.audit(.launch).map { $0.detail["seccomp"] } == ["\(world.home)/all.json"])
+    }
+  }
+
+  @Test func `a policy that requires what it turns off is refused when it is read`() throws {
+    try Workspace.with(.ordinary) { world in
+      try world.write("network.access = \"host\"\nrequire.layers = [\"network\"]\n", to: "\(world.home)/p.toml")
+      for verb in [["run"], ["plan"], ["why"]] {
+        let words = verb + ["--policy", "p.toml", "/bin/true"] + (verb == ["why"] ? ["read", "/x"] : [])
+        let outcome = try world.run([try Products.path("ambit")] + words)
+        #expect(outcome.exit == .status(125), "\(outcome)")
+        #expect(
+          outcome.errors.contains("p.toml:2:19: ") && outcome.errors.contains("p.toml:1:18) turns it off"), "\(outcome)"
+        )
+      }
+    }
+  }
+}
