@@ -301,6 +301,13 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
   }
 }
 
+/* A session key ring of its own, so that neither a program inside nor the kernel on its behalf (file systems ask for keys)
+   finds the launcher's. Returns 0 or errno: where the kernel has no key rings, where something forbids the call, or where the
+   user's quota of keys is used up, the launcher decides what that means for the launch. */
+static int join_session_keyring(void) {
+  return syscall(SYS_keyctl, 1L /* KEYCTL_JOIN_SESSION_KEYRING */, NULL) == -1 ? errno : 0;
+}
+
 static void init_main(const struct ambit_launch *launch) __attribute__((noreturn));
 
 static void init_main(const struct ambit_launch *launch) {
@@ -310,6 +317,8 @@ static void init_main(const struct ambit_launch *launch) {
      launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
   close(launch->launcher_end);
   become_inside_identity(launch);
+  /* After that, so that it is the app's. */
+  int keyring = join_session_keyring();
   ambit_build_root(launch, &handover);
   if (launch->hostname && sethostname(launch->hostname, strlen(launch->hostname)) == -1)
     ambit_launch_fail(launch, AMBIT_STAGE_HOSTNAME, 0);
@@ -329,7 +338,7 @@ static void init_main(const struct ambit_launch *launch) {
      the last use of /proc/self by the init itself. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 1);
 
-  struct ambit_message ready = {.kind = AMBIT_READY};
+  struct ambit_message ready = {.kind = AMBIT_READY, .first = keyring};
   int fds[4] = {handover.mount_namespace, handover.documents, handover.listener, handover.terminal};
   if (send_message(launch->control, ready, fds, handover.terminal == -1 ? 3 : 4) < 0)
     ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 2);

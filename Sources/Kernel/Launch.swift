@@ -86,8 +86,10 @@ package enum LaunchStage: Int32, Sendable {
 
 /// What a sandbox's init says to its launcher.
 package enum InitMessage: Sendable {
-  /// Set up, and waiting. The terminal is there only if a stream asked for it.
-  case ready(mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, terminal: Descriptor?)
+  /// Set up, and waiting. The terminal is there only if a stream asked for it; `keyring` says why the session's key ring is
+  /// still the launcher's (`ENOSYS`: there are none on this kernel), and is `nil` if the sandbox has its own.
+  case ready(
+    mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, terminal: Descriptor?, keyring: Errno?)
   case started
   /// The app's filter is in place, and notifies here.
   case observed(Descriptor)
@@ -125,7 +127,8 @@ package final class LaunchedInit: Sendable {
     case AMBIT_READY.rawValue where descriptors.count >= 3:
       return .ready(
         mountNamespace: descriptors[0], documents: descriptors[1], listener: descriptors[2],
-        terminal: descriptors.count > 3 ? descriptors[3] : nil)
+        terminal: descriptors.count > 3 ? descriptors[3] : nil,
+        keyring: message.first == 0 ? nil : Errno(rawValue: message.first))
     case AMBIT_STARTED.rawValue: return .started
     case AMBIT_OBSERVED.rawValue where descriptors.count == 1: return .observed(descriptors[0])
     case AMBIT_FAILED.rawValue:

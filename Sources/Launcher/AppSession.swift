@@ -73,6 +73,7 @@ final class AppSession {
       throw error
     }
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
+    if !degraded.isEmpty { status?.degraded(degraded) }
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
     try sandbox.go()
     try loop(sandbox, signals, proxy)
@@ -167,7 +168,18 @@ final class AppSession {
 
   /// Before anything is made: a launch in which a layer that the policy requires does not hold in full is none, unless the
   /// user lets it.
-  private func admit(_ plan: SandboxPlan) throws {
+  private func admit(_ plan: SandboxPlan) throws { try admit(LayerReport(plan, on: .current())) }
+
+  /// Only setting the sandbox up shows whether there was still room for a key ring in the user's quota (`keyrings(7)`).
+  private func admit(sharingKeyring errno: Errno) throws {
+    guard let plan, !degraded.contains(where: { $0.layer == Layer.keyring.rawValue }) else { return }
+    let reason =
+      errno == Self.quotaExceeded ? "the user's quota of keys is used up" : "keyctl(2) answers \(errno.symbol)"
+    try admit(LayerReport(plan, on: .current(), found: LayerReport.sharedKeyring(reason)))
+  }
+  private static let quotaExceeded = Errno(rawValue: EDQUOT)
+
+  private func admit(_ report: LayerReport) throws {
     let capabilities = prepared.capabilities
     let required = try capabilities.requiredLayers.map { name in
       guard let layer = Layer(rawValue: name) else {
@@ -175,15 +187,14 @@ final class AppSession {
       }
       return layer
     }
-    let admission = LayerAdmission(
-      LayerReport(plan, on: .current()), required: required, allowing: request.allowDegraded)
+    let admission = LayerAdmission(report, required: required, allowing: request.allowDegraded)
     if let refusal = admission.refusal(policy: capabilities.policy) { throw Failure(refusal) }
-    for remark in admission.remarks { Failure.say(remark) }
+    for remark in admission.remarks where said.insert(remark).inserted { Failure.say(remark) }
     degraded =
       admission.allowed.compactMap { .init($0, allowed: true) }
       + admission.degraded.compactMap { .init($0, allowed: false) }
-    if !degraded.isEmpty { status?.degraded(degraded) }
   }
+  private var said: Set<String> = []
   private var degraded: [LauncherInterface.DegradedLayer] = []
   private var plan: SandboxPlan?
   private var observing: Worker?
@@ -191,7 +202,8 @@ final class AppSession {
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
     switch try sandbox.receive() {
-    case .ready(let mountNamespace, let documents, let listener, let terminal):
+    case .ready(let mountNamespace, let documents, let listener, let terminal, let keyring):
+      if let keyring, keyring != .noFunction { try admit(sharingKeyring: keyring) }
       handover = [sandbox.process, mountNamespace, documents, listener]
       return terminal
     case .failed(let stage, let errno, let step): throw explain(stage, errno, step)

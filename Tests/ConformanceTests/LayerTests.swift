@@ -81,3 +81,59 @@ struct LayerTests {
     }
   }
 }
+
+/// A session key ring counts into its user's quota of keys, which that user can have used up.
+@Suite(.serialized)
+struct KeyringTests {
+  /// An id whose keys no other test uses.
+  private static let user = "61235"
+
+  /// Fills the quota with keys in a session's ring, and becomes what its arguments say.
+  private static let filler = """
+    import ctypes, os, platform, sys, time
+    libc = ctypes.CDLL(None, use_errno=True)
+    add, ctl = (248, 250) if platform.machine() == "x86_64" else (217, 219)
+    # The kernel takes its time with the keys of the one before.
+    for attempt in range(500):
+      if libc.syscall(ctl, 1, None) > 0: break
+      time.sleep(0.02)
+    else: sys.exit("join: %d" % ctypes.get_errno())
+    for n in range(1000):
+      if libc.syscall(add, b"user", b"%d" % n, b"x", ctypes.c_long(1), ctypes.c_long(-3)) < 0: break
+    else: sys.exit("the quota has no end")
+    os.execv(sys.argv[1], sys.argv[1:])
+    """
+
+  @Test(arguments: TestUser.all.filter { $0 == .root })
+  func `where the quota is used up the launch says so, goes ahead, and is refused if the layer is required`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let home = "\(world.folder)/quota"
+      try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+      try #require(unsafe chown(home, 61235, 61235) == 0)
+      try world.write("require.layers = [\"keyring\"]\n", to: "\(world.folder)/p.toml")
+      func ambit(_ words: String..., full: Bool) throws -> Outcome {
+        let prefix = ["/usr/bin/setpriv", "--reuid", Self.user, "--regid", Self.user, "--clear-groups"]
+        let fill = full ? ["/usr/bin/python3", "-I", "-c", Self.filler] : []
+        return try world.run(
+          prefix + fill + [try Products.path("ambit")] + words, environment: ["AMBIT_HOME": home, "HOME": home])
+      }
+      defer { _ = try? ambit("broker", "stop", full: false) }
+      let policy = "\(world.folder)/p.toml"
+      #expect(try ambit("run", "--policy", policy, "/bin/echo", "ran", full: false).output == "ran\n")
+
+      let plain = try ambit("run", "/bin/echo", "ran", full: true)
+      #expect(plain.output == "ran\n" && plain.errors.isEmpty, "\(plain)")
+      let log = try ambit("audit", "log", "--kind", "degraded", "--format", "json", full: false).output
+      #expect(log.split(separator: "\n").count == 1 && log.contains("the user's quota of keys is used up"), "\(log)")
+
+      let refused = try ambit("run", "--policy", policy, "/bin/echo", "ran", full: true)
+      #expect(refused.exit == .status(125) && refused.output.isEmpty, "\(refused)")
+      #expect(refused.errors.contains("keyring is partial here: the user's quota of keys is used up"), "\(refused)")
+      let allowed = try ambit(
+        "run", "--policy", policy, "--allow-degraded", "keyring", "/bin/echo", "ran", full: true)
+      #expect(allowed.output == "ran\n" && allowed.errors.contains("running although keyring is partial"), "\(allowed)")
+    }
+  }
+}

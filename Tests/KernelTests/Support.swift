@@ -92,6 +92,8 @@ struct Box {
     var status: Int32?
     var signal: Int32?
     var hasTerminal = false
+    /// Why it has no session key ring of its own.
+    var keyring: Errno?
     var stops: [Int32] = []
     var output = ""
     /// The output's lines.
@@ -118,8 +120,9 @@ struct Box {
     var kept: [Descriptor?] = []
     messages: while true {
       switch try launched.receive() {
-      case .ready(let namespace, let documents, _, let terminal):
+      case .ready(let namespace, let documents, _, let terminal, let keyring):
         outcome.hasTerminal = terminal != nil
+        outcome.keyring = keyring
         // A terminal whose other end is closed hangs up.
         kept.append(terminal)
         try ready(namespace, documents)

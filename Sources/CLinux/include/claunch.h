@@ -66,7 +66,8 @@ enum ambit_stage {
 /* Messages on the control socket (SOCK_SEQPACKET), both ways. */
 enum ambit_message_kind {
   /* init to launcher */
-  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, and the pty's master if there is one */
+  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, and the pty's master if there is one; first:
+                      why the session's key ring is still the launcher's (errno), or 0 */
   AMBIT_STARTED,   /* first: the app's pid inside; the exec has been reached, not passed */
   AMBIT_FAILED,    /* first: stage, second: errno, third: step */
   AMBIT_STOPPED,   /* first: signal */

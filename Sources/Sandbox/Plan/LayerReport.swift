@@ -18,6 +18,11 @@ package struct LayerReport: Equatable, Sendable {
     entries = Layer.allCases.map { Self.entry($0, plan, system) }
   }
 
+  /// - Parameter found: what setting the sandbox up has shown to be otherwise.
+  package init(_ plan: SandboxPlan, on system: SystemFeatures, found: Entry) {
+    entries = Layer.allCases.map { $0 == found.layer ? found : Self.entry($0, plan, system) }
+  }
+
   package subscript(_ layer: Layer) -> Entry {
     // There is one for each.
     entries.first { $0.layer == layer } ?? Entry(layer: layer, enforcement: .notEnforced("it is not reported"))
@@ -102,13 +107,21 @@ package struct LayerReport: Equatable, Sendable {
 
   private static func keyring(_ system: SystemFeatures) -> Entry {
     switch system.keyrings {
-    case .absent: Entry(layer: .keyring, enforcement: .full)
-    case .present, .refused:
-      Entry(
-        layer: .keyring,
-        enforcement: .partial(
-          "the launcher's session key ring comes along; the filter lets no call through that reaches it"))
+    // Where the kernel was built without key rings there is none that could be shared.
+    case .present, .absent: Entry(layer: .keyring, enforcement: .full)
+    case .refused: sharedKeyring("something around Ambit forbids keyctl(2)")
     }
+  }
+
+  /// The sandbox could not be given a session key ring of its own. What is left is the filter.
+  ///
+  /// - Parameter reason: why, as a clause.
+  package static func sharedKeyring(_ reason: String) -> Entry {
+    Entry(
+      layer: .keyring,
+      enforcement: .partial(
+        "\(reason), so the launcher's session key ring comes along; the filter denies the calls to use it"),
+      remedy: "Run Ambit in a session without keys (keyctl session), or where keyctl(2) is allowed.", isDegraded: true)
   }
 
   private static func observer(_ plan: SandboxPlan) -> Entry {
