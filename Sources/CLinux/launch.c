@@ -311,7 +311,7 @@ static int join_session_keyring(void) {
 static void init_main(const struct ambit_launch *launch) __attribute__((noreturn));
 
 static void init_main(const struct ambit_launch *launch) {
-  struct handover handover = {-1, -1, -1, -1};
+  struct handover handover = {-1, -1, -1, -1, -1, -1};
 
   /* First of all: with a copy of the launcher's end here, the end of the conversation would never be seen, and a
      launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
@@ -345,7 +345,8 @@ static void init_main(const struct ambit_launch *launch) {
   for (int i = 0; i < 4; i++) {
     if (fds[i] != -1) close(fds[i]);
   }
-  /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this network. */
+  /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this /proc and this network. */
+  ambit_cover(launch, &handover);
   if (launch->bring_up_loopback) bring_up_loopback();
 
   /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The answer

@@ -4,9 +4,11 @@
 
 /* Between the two halves of a launch: the processes (launch.c) and the root that they see (launch_root.c). */
 
-/* Handed to the launcher with AMBIT_READY, in this order. */
+/* Handed to the launcher with AMBIT_READY, in this order. And what the init keeps for ambit_cover: a file and a folder that
+   nobody may open. */
 struct handover {
   int mount_namespace, documents, listener, terminal;
+  int empty_file, empty_directory;
 };
 
 /* Tells the launcher where it ended, with errno, and ends. */
@@ -17,5 +19,8 @@ void ambit_restrict_by_landlock(const struct ambit_launch *launch);
 
 /* Builds the sandbox's root in this mount namespace and moves into it. */
 void ambit_build_root(const struct ambit_launch *launch, struct handover *handover);
+
+/* Covers what the plan hides of /proc, and closes what it takes for that. Before the app starts. */
+void ambit_cover(const struct ambit_launch *launch, struct handover *handover);
 
 #endif

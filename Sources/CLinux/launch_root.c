@@ -140,6 +140,24 @@ static int documents_mount(int root, const struct ambit_step *step) {
   return finish(place, writable);
 }
 
+/* A fresh /proc. Below it, where no path leads any more, lie a file and a folder without permissions, for ambit_cover. */
+static int proc_mount(int root, const struct ambit_step *step, struct handover *handover) {
+  struct ambit_step point = *step;
+  point.directory = 1;
+  if (make_mount_point(root, &point) == -1) return -1;
+  int place = open_below(root, step->path);
+  if (place == -1) return -1;
+  int made = openat(place, "file", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+  if (made == -1 || mkdirat(place, "directory", 0) == -1) return finish(place, finish(made, -1));
+  close(made);
+  handover->empty_file = openat(place, "file", O_PATH | O_CLOEXEC | O_NOFOLLOW);
+  handover->empty_directory = openat(place, "directory", O_PATH | O_CLOEXEC | O_NOFOLLOW);
+  close(place);
+  if (handover->empty_file == -1 || handover->empty_directory == -1) return -1;
+  /* MOUNT_ATTR_NOSUID | NODEV | NOEXEC */
+  return attach_new(root, step, "proc", NULL, 0x02 | 0x04 | 0x08);
+}
+
 static int carry_out(int root, const struct ambit_step *step, struct handover *handover) {
   switch (step->kind) {
   case AMBIT_STEP_DIRECTORY:
@@ -164,7 +182,10 @@ static int carry_out(int root, const struct ambit_step *step, struct handover *h
     handover->documents = documents_mount(root, step);
     return handover->documents == -1 ? -1 : 0;
   case AMBIT_STEP_PROC:
-    return attach_new(root, step, "proc", NULL, 0x02 | 0x04 | 0x08);
+    return proc_mount(root, step, handover);
+  case AMBIT_STEP_MASK:
+  case AMBIT_STEP_READ_ONLY:
+    return 0; /* ambit_cover */
   case AMBIT_STEP_DEVPTS: {
     const char *options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
     return attach_new(root, step, "devpts", options, 0x02 | 0x08);
@@ -203,4 +224,44 @@ void ambit_build_root(const struct ambit_launch *launch, struct handover *handov
   if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, attributes, sizeof attributes) == -1)
     ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 4);
   close(root);
+}
+
+static int cover(const struct ambit_launch *launch, int root, const struct ambit_step *step,
+                 const struct handover *handover) {
+  int target = open_below(root, step->path);
+  /* Each kernel has another choice of these. */
+  if (target == -1) return errno == ENOENT ? 0 : -1;
+  struct stat status;
+  if (fstat(target, &status) == -1) return finish(target, -1);
+  int source = target;
+  /* Each cover costs each launch five microseconds. What is open to its owner alone, who is not the app, is closed to it
+     anyhow: it has no capability to get past mode bits. The owner is the host's root, whom the app can be to the kernel where
+     root of a user namespace launches it. */
+  if (step->kind == AMBIT_STEP_MASK && (status.st_mode & 077) == 0 && status.st_uid != launch->inside_id)
+    return finish(target, 0);
+  if (step->kind == AMBIT_STEP_MASK) source = S_ISDIR(status.st_mode) ? handover->empty_directory : handover->empty_file;
+  /* A clone of the root is read-only, as the root is by now. */
+  int tree = (int)syscall(SYS_open_tree, source, "", 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH);
+  if (tree == -1) return finish(target, -1);
+  int result = 0;
+  if (step->kind == AMBIT_STEP_READ_ONLY) {
+    uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
+    result = (int)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, attributes, sizeof attributes);
+  }
+  if (result == 0)
+    result = (int)syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */);
+  return finish(target, finish(tree, result));
+}
+
+void ambit_cover(const struct ambit_launch *launch, struct handover *handover) {
+  int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root == -1) ambit_launch_fail(launch, AMBIT_STAGE_ROOT, 2);
+  for (size_t i = 0; i < launch->step_count; i++) {
+    const struct ambit_step *step = &launch->steps[i];
+    if (step->kind != AMBIT_STEP_MASK && step->kind != AMBIT_STEP_READ_ONLY) continue;
+    if (cover(launch, root, step, handover) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STEPS, (int)i);
+  }
+  close(root);
+  close(handover->empty_file);
+  close(handover->empty_directory);
 }

@@ -20,6 +20,10 @@ package enum RootStep: Sendable {
   case terminals(String)
   /// A listening Unix stream socket that the launcher receives.
   case listener(String)
+  /// What is hidden in `/proc`: something empty lies over it that nobody may open. What this kernel does not have needs none.
+  case mask(String)
+  /// What may only be read in `/proc`, whoever it is open to.
+  case readOnly(String)
 }
 
 /// Everything between clone and exec, prepared.
@@ -276,6 +280,8 @@ extension RootStep {
     case .processes(let path): set(AMBIT_STEP_PROC, path)
     case .terminals(let path): set(AMBIT_STEP_DEVPTS, path)
     case .listener(let path): set(AMBIT_STEP_SOCKET, path)
+    case .mask(let path): set(AMBIT_STEP_MASK, path)
+    case .readOnly(let path): set(AMBIT_STEP_READ_ONLY, path)
     }
     return unsafe step
   }

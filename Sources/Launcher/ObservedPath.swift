@@ -26,12 +26,18 @@ struct ObservedPath: Equatable {
       start = found
     }
     let whole = ProgramSearch.normal("\(start)/\(text)")
-    // Links there mean another thing to everybody who follows them.
-    if whole == "/proc" || whole.hasPrefix("/proc/") || whole.hasPrefix("/dev/") { return nil }
+    if Self.isPersonal(whole) { return nil }
     guard let root = try? Descriptor.open("/proc/\(thread)/root", flags: [.path, .directory]),
       let found = Self.find(whole, below: root)
     else { return nil }
     (path, presence) = found
+  }
+
+  /// Links there mean another thing to everybody who follows them. What `/proc` has of the kernel's own does not.
+  private static func isPersonal(_ path: String) -> Bool {
+    if path == "/proc" || path.hasPrefix("/dev/") { return true }
+    guard path.hasPrefix("/proc/"), let name = path.dropFirst(6).split(separator: "/").first else { return false }
+    return ["self", "thread-self", "net", "mounts"].contains(name) || name.allSatisfy(\.isNumber)
   }
 
   /// The longest part of the path that is there, and the rest as it is written. A link to what is not there is followed as

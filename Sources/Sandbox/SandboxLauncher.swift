@@ -55,6 +55,8 @@ package enum SandboxLauncher {
     case .processes(let path): return .processes(relative(path))
     case .terminals(let path): return .terminals(relative(path))
     case .listener(let path): return .listener(relative(path))
+    case .masked(let path): return .mask(relative(path))
+    case .readOnly(let path): return .readOnly(relative(path))
     }
   }
 

@@ -52,7 +52,7 @@ package struct Entry: Equatable, Sendable {
     Entry("C3", "read and write another process's memory"),
     Entry("C5", "signal a process of the host"),
     Entry("C6", "see the host's processes"),
-    Entry("C8", "read the kernel's memory and messages"),
+    Entry("C8", "read the kernel's memory, change its settings"),
     Entry("C9", "leave a daemon behind"),
     Entry("C10", "survive the launcher's death"),
 

@@ -124,7 +124,24 @@ static void find_target(int pid, void *state) {
   if (length > 0 && memmem(line, (size_t)length, "stagehand", 9) && contains_token(line, (size_t)length)) *(int *)state = pid;
 }
 
-/* Who else runs here, with which arguments; tables that name processes of the whole machine. */
+/* A table of the kernel's, read to its first byte: some can be opened by everybody and say nothing. */
+static void judge_table(const char *path) {
+  const char *name = strrchr(path, '/') + 1;
+  char byte;
+  int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file == -1 && errno == ENOENT) return;
+  if (file == -1) return refused(name, errno, "%s", path);
+  long length = read(file, &byte, 1);
+  if (length == 0) {
+    refused(name, 0, "%s is empty", path);
+  } else {
+    judge(name, length, path);
+  }
+  close(file);
+}
+
+/* Who else runs here, with which arguments; tables that name processes of the whole machine, or show what they and its user are
+   doing: interrupts come with every key that is pressed (Diao et al., “No Pardon for the Interruption”, 2016). */
 static void c6(void) {
   int found = 0;
   each_stranger(find_target, &found);
@@ -133,16 +150,28 @@ static void c6(void) {
   } else {
     refused("processes", ENOENT, "host processes are not listed");
   }
-  static const char *const tables[] = {"/proc/sched_debug", "/proc/timer_list"};
-  for (size_t i = 0; i < 2; i++) {
-    int file = open(tables[i], O_RDONLY | O_CLOEXEC);
+  static const char *const tables[] = {"/proc/sched_debug", "/proc/timer_list", "/proc/latency_stats",
+                                       "/proc/interrupts",  "/proc/softirqs",   "/proc/schedstat"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) judge_table(tables[i]);
+}
+
+/* The settings that everybody on the machine shares, and those of this app's namespaces: opened for writing, nothing written. */
+static void judge_settings(void) {
+  static const char *const settings[][2] = {
+      {"core_pattern", "/proc/sys/kernel/core_pattern"}, {"modprobe", "/proc/sys/kernel/modprobe"},
+      {"drop_caches", "/proc/sys/vm/drop_caches"},       {"hostname", "/proc/sys/kernel/hostname"},
+      {"shmmax", "/proc/sys/kernel/shmmax"},             {"ip_forward", "/proc/sys/net/ipv4/ip_forward"},
+      {"sysrq", "/proc/sysrq-trigger"},                  {"irq", "/proc/irq/default_smp_affinity"},
+  };
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    int file = open(settings[i][1], O_WRONLY | O_CLOEXEC);
     if (file == -1 && errno == ENOENT) continue;
-    judge(strrchr(tables[i], '/') + 1, file, tables[i]);
+    judge(settings[i][0], file, settings[i][1]);
     if (file != -1) close(file);
   }
 }
 
-/* The kernel's memory, addresses and messages. */
+/* The kernel's memory, addresses and messages; its keys and its hardware; its settings. */
 static void c8(void) {
   char line[256];
   int file = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
@@ -162,6 +191,10 @@ static void c8(void) {
   int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   judge("kmsg", log == -1 ? open("/proc/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC) : log, "/dev/kmsg and /proc/kmsg");
   judge("syslog", klogctl(3 /* read all */, line, sizeof line), "syslog(2)");
+  static const char *const tables[] = {"/proc/keys",    "/proc/key-users",   "/proc/modules",    "/proc/iomem",
+                                       "/proc/cmdline", "/proc/vmallocinfo", "/proc/kpagecount", "/proc/bus/pci/devices"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) judge_table(tables[i]);
+  judge_settings();
 }
 
 const struct probe section_c[] = {{"C1", c1}, {"C2", c2}, {"C3", c3}, {"C5", c5}, {"C6", c6}, {"C8", c8}, {0}};

@@ -173,6 +173,9 @@ enum Layouts {
         case .directory(let path):
           isNew = !made.contains(path)
           folders.insert(path)
+        case .masked(let path), .readOnly(let path):
+          isNew = !made.contains(path)
+          #expect(path.hasPrefix("/proc/"))
         case .link(let path, _), .file(let path, _), .listener(let path):
           isNew = !made.contains(path)
         }

@@ -121,6 +121,8 @@ struct PlanReport {
     case .processes: json["kind"] = "proc"
     case .terminals: json["kind"] = "devpts"
     case .listener: json["kind"] = "socket"
+    case .masked: json["kind"] = "masked"
+    case .readOnly: json["kind"] = "readOnly"
     }
     return json
   }

@@ -36,8 +36,15 @@ struct RootTree {
   }
 
   private func draw(_ node: Node, _ indent: String, _ lines: inout [String]) {
-    for (index, child) in node.children.enumerated() {
-      let isLast = index == node.children.count - 1
+    let masked = node.children.filter { if case .masked = $0.node.entry { true } else { false } }.map(\.name)
+    let children = node.children.filter { !masked.contains($0.name) }
+    for start in stride(from: 0, to: masked.count, by: Self.maskedInLine) {
+      let names = masked[start..<min(start + Self.maskedInLine, masked.count)].joined(separator: ", ")
+      let isLast = children.isEmpty && start + Self.maskedInLine >= masked.count
+      lines.append(style.dim(indent + (isLast ? "└── " : "├── ")) + names + style.dim("  hidden"))
+    }
+    for (index, child) in children.enumerated() {
+      let isLast = index == children.count - 1
       let name = printable(child.name)
       lines.append(
         style.dim(indent + (isLast ? "└── " : "├── ")) + (child.node.children.isEmpty ? name : style.bold(name))
@@ -45,6 +52,9 @@ struct RootTree {
       draw(child.node, indent + (isLast ? "    " : "│   "), &lines)
     }
   }
+
+  /// What is hidden is many and has nothing to say of each.
+  private static let maskedInLine = 8
 
   private func note(_ entry: SandboxPlan.Entry?) -> String {
     switch entry {
@@ -62,6 +72,8 @@ struct RootTree {
     case .processes: return style.dim("  the sandbox's own processes")
     case .terminals: return style.dim("  the sandbox's own terminals")
     case .listener: return style.dim("  the broker's socket, of this instance alone")
+    case .masked: return style.dim("  hidden")
+    case .readOnly: return style.dim("  read-only")
     case .directory, nil: return ""
     }
   }

@@ -21,6 +21,8 @@ enum ambit_step_kind {
   AMBIT_STEP_PROC,          /* path */
   AMBIT_STEP_DEVPTS,        /* path */
   AMBIT_STEP_SOCKET,        /* path: listening stream socket, handed to the launcher */
+  AMBIT_STEP_MASK,          /* path in /proc: covered by something empty that nobody may open; not there: nothing to cover */
+  AMBIT_STEP_READ_ONLY,     /* path in /proc: covered by itself, read-only */
 };
 
 struct ambit_step {

@@ -41,6 +41,10 @@ package struct AccessRules: Sendable {
       return nil
     case .bind(_, _, _, let attributes):
       return attributes.contains(.readOnly) && operation.changes ? readOnly : nil
+    case .masked:
+      return presence == .missing ? nil : masked
+    case .readOnly:
+      return operation.changes ? readOnly : nil
     case .documents:
       // What is shown there has its own rights; beside it an app cannot make anything.
       return presence == .missing && operation.changes ? readOnly : nil
@@ -74,6 +78,8 @@ package struct AccessRules: Sendable {
     case .temporary(let shown, _, _, _, _): "\(shown) is the app's own, in memory"
     case .processes(let shown), .terminals(let shown): "\(shown) is the sandbox's own"
     case .listener(let shown): "\(shown) is the broker's socket"
+    case .masked(let shown): "\(shown) is hidden"
+    case .readOnly(let shown): "\(shown) is shown read-only"
     case .documents(let shown): "\(shown) has what the user granted"
     case .file(let shown, _), .link(let shown, _), .directory(let shown): "\(shown) is made for the sandbox"
     case nil: "the sandbox's root"
@@ -93,6 +99,12 @@ package struct AccessRules: Sendable {
       code: .notPermitted, rule: "SBX-2", reason: "it is outside of the app's container and of what it was granted",
       remedy: "the user picks it: DocumentPicker, or ambitctl pick. For a folder that every launch may read: "
         + "[system] read_only in the policy")
+  }
+
+  private var masked: Denial {
+    Denial(
+      code: .notPermitted, rule: "proc", reason: "it is the kernel's own, and hidden",
+      remedy: "nothing: it is about the machine and not about the app")
   }
 
   private var readOnly: Denial {

@@ -25,7 +25,7 @@ package enum Layer: String, CaseIterable, Codable, Sendable {
     case .namespaces: "users, mounts, processes, IPC, host name and control groups of its own"
     case .network: "a network of its own with nothing in it"
     case .fileTree: "a root of its own, built by descriptor; nothing of the host's but what the tree above shows"
-    case .proc: "its own processes, and nothing of the kernel's that a program has no use for"
+    case .proc: "its own processes; the kernel's keys, addresses and hardware hidden, its settings read-only"
     case .seccomp: "default deny; foreign architectures end the process"
     case .landlock:
       "what the plan permits of files, TCP, abstract sockets and signals, once more and apart from the mounts"

@@ -69,7 +69,12 @@ package struct LayerReport: Equatable, Sendable {
   }
 
   private static func proc(_ plan: SandboxPlan) -> Entry {
-    Entry(layer: .proc, enforcement: .partial("the kernel's tables that everybody may read can be read"))
+    let covered = Set(plan.root.map(\.path))
+    let open = (ProcessFiles.masked + ProcessFiles.readOnly).filter { !covered.contains("/proc/\($0)") }
+    return open.isEmpty
+      ? Entry(layer: .proc, enforcement: .full)
+      : Entry(
+        layer: .proc, enforcement: .partial("of the kernel's own it leaves open: \(open.joined(separator: ", "))"))
   }
 
   private static func landlock(_ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {

@@ -21,6 +21,8 @@ extension SandboxPlan {
     for (name, content) in Self.identityFiles { tree.add(.file("/etc/\(name)", content: content)) }
 
     tree.add(.processes("/proc"))
+    for name in ProcessFiles.masked { tree.add(.masked("/proc/\(name)")) }
+    for name in ProcessFiles.readOnly { tree.add(.readOnly("/proc/\(name)")) }
     for name in SystemLayout.devices {
       tree.add(.bind("/dev/\(name)", from: "/dev/\(name)", isDirectory: false, attributes: [.noSetuid, .noExecute]))
     }
@@ -116,7 +118,7 @@ private struct RootBuilder {
     // Something that lies in it may have brought it along.
     switch entry {
     case .directory(let path) where !folders.insert(path).inserted: return
-    case .temporary(let path, _, _, _, _): folders.insert(path)
+    case .temporary(let path, _, _, _, _), .processes(let path): folders.insert(path)
     default: break
     }
     entries.append(entry)

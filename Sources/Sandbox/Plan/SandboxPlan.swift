@@ -14,12 +14,16 @@ package struct SandboxPlan: Equatable, Sendable {
     case processes(String)
     case terminals(String)
     case listener(String)
+    /// Something of `/proc` that is hidden, where the kernel has it.
+    case masked(String)
+    /// Something of `/proc` that may only be read.
+    case readOnly(String)
 
     package var path: String {
       switch self {
       case .directory(let path), .link(let path, _), .file(let path, _), .bind(let path, _, _, _),
         .temporary(let path, _, _, _, _), .documents(let path), .processes(let path), .terminals(let path),
-        .listener(let path):
+        .listener(let path), .masked(let path), .readOnly(let path):
         path
       }
     }

@@ -1,0 +1,17 @@
+/// What of the kernel's own is hidden in a sandbox's `/proc`, and what may only be read (`proc(5)`).
+///
+/// Some of it only the host's root may open. That is no reason to leave it: an app that root of a container launches can be the
+/// host's root to the kernel, without any of its capabilities.
+package enum ProcessFiles {
+  /// Keys and addresses, memory, interrupts as they come in, what the machine is made of and how it was started. Programs need
+  /// none of it; what they do need (`cpuinfo`, `meminfo`, `stat`, `loadavg`, `version`, `sys`…) stays.
+  package static let masked = [
+    "acpi", "asound", "bus", "cmdline", "driver", "fs", "interrupts", "iomem", "ioports", "irq", "kallsyms", "kcore",
+    "key-users", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "modules", "mtrr",
+    "pagetypeinfo", "sched_debug", "schedstat", "scsi", "slabinfo", "softirqs", "sysrq-trigger", "timer_list",
+    "vmallocinfo",
+  ]
+
+  /// The kernel's settings. Most are open to the host's root alone; `core_pattern` would have the kernel run a program for it.
+  package static let readOnly = ["sys"]
+}
