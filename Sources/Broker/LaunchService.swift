@@ -26,7 +26,8 @@ extension Broker {
       return Answer(try answer(request, documents: call.call.descriptors, instance).json)
     case "Denied":
       let request = try LauncherInterface.DeniedCall(json: call.parameters)
-      return Answer(try denied(request, try instance(request.instance)).json)
+      // Its launcher says last what was only counted, and by then the app may be over.
+      return Answer(try denied(request, try ended[request.instance] ?? instance(request.instance)).json)
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
