@@ -72,7 +72,8 @@ extension LauncherInterface.Capabilities {
       policy: capabilities.policyName, scopeLimit: capabilities.scopeLimit, references: capabilities.references,
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.network == .host, execute: capabilities.execute,
-      observe: capabilities.observe, requiredLayers: capabilities.namesOfRequiredLayers,
+      observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,
+      requiredLayers: capabilities.namesOfRequiredLayers,
       processes: capabilities.limits.processes, openFiles: capabilities.limits.openFiles,
       fileSize: capabilities.limits.fileSize)
   }

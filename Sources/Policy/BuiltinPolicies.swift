@@ -7,6 +7,7 @@ package enum BuiltinPolicies {
     "default": defaultText,
     "observed": observedText,
     "stress": stressText,
+    "strict": strictText,
     "teach": teachText,
   ]
 
@@ -49,10 +50,20 @@ package enum BuiltinPolicies {
     # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
     observe = false
 
+    [landlock]
+    # Whether Landlock repeats for files, each time one is opened, what the mounts say anyhow: a second wall behind the first.
+    # Opening a file then takes a quarter more; reading and writing do not. Network, abstract sockets and signals it looks at always.
+    files = false
+
     [seccomp]
     # "standard": Ambit's own filter alone. A profile as container engines have it (OCI, Docker, Podman) holds besides, and can
     # only take away: profile = "containers.json", relative to the policy's own file.
     profile = "standard"
+
+    # Layers that have to hold in full on this kernel and for this app, or it is not run. “ambit plan” has their names, and says how
+    # far each goes.
+    # [require]
+    # layers = ["seccomp", "namespaces", "network"]
 
     """#
 
@@ -75,6 +86,50 @@ package enum BuiltinPolicies {
 
     [scopes]
     limit = "stress"
+
+    """#
+
+  private static let strictText = #"""
+    # Everything that Ambit has, and nothing less: what does not hold in full here is a reason not to run the app.
+
+    description = "Every layer in full or no launch: no network, files checked twice, refusals recorded, lower limits"
+    inherits = "default"
+
+    [require]
+    # Each of these has to hold in full on this kernel. --allow-degraded NAME runs an app without the whole of one, and is recorded.
+    layers = [
+      "namespaces", "network", "file-tree", "proc", "seccomp", "landlock", "capabilities", "rlimits", "processes", "keyring",
+      "hostname", "observer",
+    ]
+
+    [network]
+    # Whatever the app's entitlements ask for.
+    access = "none"
+
+    [landlock]
+    # A second wall: what a mount should fail to keep is kept once more.
+    files = true
+
+    [environment]
+    # Enough to speak the user's language on their terminal.
+    pass = ["LANG", "LC_*", "TERM"]
+
+    [files]
+    # What an app writes, or is granted, is never run.
+    execute = false
+
+    [scopes]
+    limit = 32
+
+    [limits]
+    processes = 256
+    open_files = 512
+    # Bytes of the largest file that may be written: 1 GiB.
+    file_size = 1_073_741_824
+
+    [audit]
+    # Every refusal is in the log before the app hears of it.
+    observe = true
 
     """#
 

@@ -47,6 +47,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var observe: Bool
   /// The path of a seccomp profile that holds besides Ambit's own, which it cannot loosen.
   package var seccompProfile: String?
+  /// Whether Landlock repeats for files what the mounts say. Opening a file then takes a quarter more.
+  package var landlockFiles: Bool
   /// What has to hold in full, or the app is not run.
   package var requiredLayers: [Layer]
   /// The policy that this came from, for messages and the audit log.
@@ -72,6 +74,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     limits = settings.limits
     observe = settings.observe
     seccompProfile = settings.seccompProfile
+    landlockFiles = settings.landlockFiles
     requiredLayers = settings.requiredLayers
     policyName = policy.name
   }

@@ -40,6 +40,8 @@ package struct PolicySettings: Equatable, Sendable {
   package var observe: Bool
   /// The path of a seccomp profile that holds besides Ambit's own.
   package var seccompProfile: String? = nil
+  /// Whether Landlock looks at files as well, and not only at what mounts and filter leave open.
+  package var landlockFiles: Bool = false
   /// What has to hold in full, or the app is not run.
   package var requiredLayers: [Layer] = []
 

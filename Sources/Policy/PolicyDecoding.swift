@@ -43,6 +43,9 @@ extension PolicyOverrides {
       }
       seccompProfile = SeccompFile.resolve(text, besides: top.file)
     }
+    if let table = try top.table("landlock") {
+      landlockFiles = try table.boolean("files")
+    }
     if let table = try top.table("require") {
       requiredLayers = try Self.layers(table)
     }

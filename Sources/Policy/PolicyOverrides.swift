@@ -17,6 +17,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var observe: Bool?
   /// A path, or `standard` for none.
   var seccompProfile: String?
+  var landlockFiles: Bool?
   var requiredLayers: [Layer]?
 }
 
@@ -45,6 +46,7 @@ extension PolicySettings {
     if let value = file.fileSize { result.limits.fileSize = value }
     if let value = file.observe { result.observe = value }
     if let value = file.seccompProfile { result.seccompProfile = value == SeccompFile.none ? nil : value }
+    if let value = file.landlockFiles { result.landlockFiles = value }
     if let value = file.requiredLayers { result.requiredLayers = value }
     return result
   }

@@ -25,6 +25,8 @@ struct Contradiction: Equatable {
         Contradiction(layer: layer, table: "network", key: "access", value: "\"host\"")
       case .observer where !settings.observe:
         Contradiction(layer: layer, table: "audit", key: "observe", value: "false")
+      case .landlock where !settings.landlockFiles:
+        Contradiction(layer: layer, table: "landlock", key: "files", value: "false")
       default: nil
       }
     }
@@ -35,6 +37,7 @@ struct Contradiction: Equatable {
     switch layer {
     case .network: file.network != nil
     case .observer: file.observe != nil
+    case .landlock: file.landlockFiles != nil
     default: false
     }
   }

@@ -137,3 +137,51 @@ struct KeyringTests {
     }
   }
 }
+
+/// The built-in policy that turns on all that there is.
+@Suite(.serialized)
+struct StrictTests {
+  /// Whether this machine has all that it requires; what it requires of the kernel is Landlock with its scopes.
+  private static func isComplete(_ world: Workspace) throws -> Bool {
+    try world.ambit("plan", "--policy", "strict", "/bin/true").exit == .status(0)
+  }
+
+  @Test(arguments: TestUser.all)
+  func `programs run, keep what they write, and edit what they are granted`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "Dear all\n")
+      guard try Self.isComplete(world) else {
+        let refused = try world.ambit("run", "--policy", "strict", "/bin/true")
+        return #expect(
+          refused.exit == .status(125) && refused.errors.contains("--allow-degraded landlock"), "\(refused)")
+      }
+      let script = """
+        cd ~/Documents && echo a >one && mv one ../Library/two && cat ../Library/two && ls / >/dev/null && id -un
+        echo 100 >/proc/self/oom_score_adj && (echo tmp >/tmp/x && cat /tmp/x) && cat /etc/hostname
+        url=$(ambitctl pick --type txt) && ambitctl with "$url" -- sh -c 'cat "$1"; echo more >>"$1"' sh {}
+        cp /bin/true ~/tool && ~/tool 2>/dev/null || echo 'not run'
+        cat /srv/x 2>/dev/null || echo 'not there'
+        """
+      let outcome = try world.ambit("run", "--policy", "strict", "--pick", document, "/bin/sh", "-c", script)
+      #expect(
+        outcome.output == "a\nuser\ntmp\nambit\nDear all\nnot run\nnot there\n" && outcome.errors.isEmpty, "\(outcome)")
+      #expect(try world.read(document) == "Dear all\nmore\n")
+      // Recorded, since it observes; and nothing of it is degraded.
+      #expect(try world.audit(.refuse).contains { $0.detail["operation"] == "read /srv/x" })
+      #expect(try world.audit(.degraded).isEmpty)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `ambit plan says in JSON that everything that it requires is full`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      guard try Self.isComplete(world) else { return }
+      let plan = try #require(
+        JSON(try world.ambit("plan", "--policy", "strict", "--format", "json", "/bin/true").output))
+      let layers = plan["layers"]?.array ?? []
+      let required = layers.filter { $0["required"] == true }
+      #expect(required.count >= 12 && required.allSatisfy { $0["enforcement"] == "full" }, "\(required)")
+      #expect(layers.first { $0["layer"] == "landlock" }?["enforcement"] == "full")
+    }
+  }
+}

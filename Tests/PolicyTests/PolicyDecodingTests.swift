@@ -37,6 +37,9 @@ import Testing
     [seccomp]
     profile = "/p/containers.json"
 
+    [landlock]
+    files = true
+
     [require]
     layers = ["seccomp", "file-tree"]
     """
@@ -50,7 +53,7 @@ import Testing
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, execute: true, processes: 512,
           openFiles: 1024, fileSize: 1_000_000, observe: true,
-          seccompProfile: "/p/containers.json", requiredLayers: [.seccomp, .fileTree]))
+          seccompProfile: "/p/containers.json", landlockFiles: true, requiredLayers: [.seccomp, .fileTree]))
   }
 
   @Test(arguments: [
@@ -107,12 +110,12 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, system, environment, network, files, limits, audit, seccomp, require."
+        + "inherits, scopes, system, environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (
       "colour = 1",
       "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, system, "
-        + "environment, network, files, limits, audit, seccomp, require."
+        + "environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (
       "[limits]\nmemory = 1\n[files]\nexec = 1",

@@ -59,7 +59,7 @@ import Testing
     #expect(try library.load("stress").settings.scopeLimit == 3)
     #expect(try library.load("default").settings.scopeLimit == 256)
     #expect(try library.load("teach").file == temporary.path + "/first/teach.toml")
-    #expect(library.names == ["default", "observed", "stress", "teach"])
+    #expect(library.names == ["default", "observed", "stress", "strict", "teach"])
   }
 
   @Test func `a file without inherits starts from what is closed`() throws {
@@ -97,11 +97,11 @@ import Testing
   @Test func `a name that nobody has is answered with the nearest and the places`() {
     #expect(
       message("teech")
-        == "There is no policy called \"teech\"; did you mean \"teach\"? Known policies: default, observed, stress, teach. Looked "
+        == "There is no policy called \"teech\"; did you mean \"teach\"? Known policies: default, observed, stress, strict, teach. Looked "
         + "in TMP and among the built-in ones.")
     #expect(
       message("zzz", in: PolicyLibrary(directories: []))
-        == "There is no policy called \"zzz\". Known policies: default, observed, stress, teach.")
+        == "There is no policy called \"zzz\". Known policies: default, observed, stress, strict, teach.")
     #expect(message("").hasPrefix("There is no policy called \"\"."))
     #expect(message("..").hasPrefix("There is no policy called \"..\"."))
   }
@@ -122,7 +122,7 @@ import Testing
     #expect(
       message("a")
         == "TMP/a.toml:2:12: inherits names no policy: there is none called \"stres\"; did you mean \"stress\"? Known "
-        + "policies: a, default, observed, stress, teach. Looked in TMP and among the built-in ones.")
+        + "policies: a, default, observed, stress, strict, teach. Looked in TMP and among the built-in ones.")
     try temporary.write("b.toml", "inherits = 'b'")
     #expect(
       message("b")

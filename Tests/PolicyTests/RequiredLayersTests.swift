@@ -52,9 +52,19 @@ import Testing
     // The built-in default does not observe.
     let inherited = refusal(("a", "inherits = \"default\"\nrequire.layers = [\"observer\"]"))
     #expect(inherited.contains("a.toml:2:19: ") && inherited.contains("audit.observe = false (built-in:default:"))
+    let files = refusal(("a", "landlock.files = false\nrequire.layers = [\"landlock\"]"))
+    #expect(files.contains("landlock.files = false (") && files.contains("a.toml:1:18) turns it off"), "\(files)")
     let other = refusal(
       ("a", "inherits = \"b\"\nnetwork.access = \"host\""), ("b", "\n\nrequire.layers = [\"seccomp\", \"network\"]"))
     #expect(other.contains("b.toml:3:30: ") && other.contains("a.toml:2:18) turns it off"), "\(other)")
+  }
+
+  @Test func `strict turns on all that there is, and requires it`() throws {
+    let strict = try PolicyLibrary(directories: []).load("strict").settings
+    #expect(strict.landlockFiles && strict.observe && !strict.execute && strict.network == .none)
+    #expect(strict.limits.processes != nil && strict.limits.openFiles != nil && strict.limits.fileSize != nil)
+    #expect(
+      Set(strict.requiredLayers).isSuperset(of: [.landlock, .seccomp, .network, .observer, .proc, .keyring, .rlimits]))
   }
 
   @Test func `what a launch decides is no contradiction`() throws {

@@ -83,6 +83,54 @@ import Testing
     #expect(denied.last == "run EACCES")
   }
 
+  private static let whole = """
+    import fcntl, termios
+    attempt("list", lambda: os.listdir("/usr/share"))
+    attempt("read", lambda: open("/etc/passwd").read())
+    attempt("write", lambda: open("/home/user/x", "w").write("x"))
+    attempt("truncate", lambda: os.truncate("/home/user/x", 0))
+    attempt("mkdir", lambda: os.mkdir("/home/user/d"))
+    attempt("refer", lambda: os.rename("/home/user/x", "/home/user/d/x"))
+    attempt("link", lambda: os.symlink("a", "/home/user/l"))
+    attempt("remove", lambda: os.remove("/home/user/l"))
+    attempt("run", lambda: subprocess.run(["/usr/bin/true"], check=True))
+    attempt("null", lambda: open("/dev/null", "w").write("x"))
+    def settings():
+      with open("/proc/self/oom_score_adj", "w") as f: f.write("100")
+    attempt("settings", settings)
+    """
+
+  @Test(.enabled(if: (Landlock.abi ?? 0) >= 6))
+  func `with every right denied that no rule permits, all works that works without`() throws {
+    let without = try outcome(Self.whole) { _ in }
+    #expect(without.allSatisfy { $0.hasSuffix(" ok") } && without.count == 11, "\(without)")
+    #expect(try outcome(Self.whole) { $0.landlock?.denied = .all } == without)
+  }
+
+  /// The mounts would permit every one of these.
+  @Test(.enabled(if: (Landlock.abi ?? 0) >= 6))
+  func `with every right denied that no rule permits, taking a rule away takes away what it was for`() throws {
+    let home = try outcome(Self.whole) { plan in
+      plan.landlock?.denied = .all
+      plan.landlock?.rules.removeAll { ["/home/user", "/dev", "/proc"].contains($0.path) }
+    }
+    #expect(
+      home == [
+        "list ok", "read ok", "write EACCES", "truncate ENOENT", "mkdir EACCES", "refer ENOENT", "link EACCES",
+        "remove ENOENT", "run ok", "null EACCES", "settings EACCES",
+      ])
+    let reading = try outcome(Self.whole) { plan in
+      plan.landlock?.denied = .all
+      plan.landlock?.rules.removeAll { $0.path == "/" }
+      // What the interpreter is made of.
+      for path in ["/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local", "/etc/ld.so.cache"] {
+        plan.landlock?.rules.append(.init(path, [.read, .execute]))
+      }
+      plan.landlock?.rules.removeAll { $0.path == "/usr" || $0.path == "/etc" }
+    }
+    #expect(reading.prefix(3) == ["list EACCES", "read EACCES", "write ok"], "\(reading)")
+  }
+
   @Test(.enabled(if: (Landlock.abi ?? 0) >= 6))
   func `F1: sharing the host's network shares neither its abstract sockets nor, if the rules say so, TCP`() throws {
     let name = "ambit-landlock-\(UUID().uuidString)"

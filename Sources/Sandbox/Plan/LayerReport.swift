@@ -100,7 +100,7 @@ package struct LayerReport: Equatable, Sendable {
       return Entry(
         layer: .landlock,
         enforcement: .partial(lacking.isEmpty ? files : "\(files), and this kernel's Landlock has ABI \(abi): \(lack)"),
-        remedy: lacking.isEmpty ? nil : newer, isDegraded: !lacking.isEmpty)
+        remedy: lacking.isEmpty ? "[landlock] files = true in the policy." : newer, isDegraded: !lacking.isEmpty)
     }
     guard lacking.isEmpty else {
       return Entry(

@@ -72,6 +72,7 @@ extension SandboxPlan {
     directory = InsidePath.home
     arguments = [program] + request.arguments
     landlock = Self.landlock(for: tree.entries, network: request.network, execute: request.execute)
+    if request.landlockFiles { landlock?.denied = .all }
     observe = request.observe
   }
 

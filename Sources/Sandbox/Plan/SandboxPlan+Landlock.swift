@@ -16,7 +16,7 @@ extension SandboxPlan {
         rules.append(.init(path, [.read, .execute]))
       case .temporary(let path, _, _, _, _): rules.append(.init(path, writable))
       // A program's own settings: its name, its score for the time when memory is short.
-      case .processes(let path): rules.append(.init(path, [.read, .writeFile]))
+      case .processes(let path): rules.append(.init(path, [.read, .writeFile, .truncate]))
       case .terminals: devices = true
       default: break
       }

@@ -20,6 +20,8 @@ package struct SandboxRequest: Equatable, Sendable {
   package var network: Bool
   /// Whether what the app is refused is seen and recorded.
   package var observe: Bool
+  /// Whether Landlock repeats for files what the mounts say.
+  package var landlockFiles: Bool
   /// Variables of the launcher's environment that the policy lets through, and those that it sets.
   package var environment: [String: String]
   package var limits: [ResourceLimit]
@@ -31,6 +33,7 @@ package struct SandboxRequest: Equatable, Sendable {
   package init(
     program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
     readOnlyPaths: [String] = [], execute: Bool = false, network: Bool = false, observe: Bool = false,
+    landlockFiles: Bool = false,
     environment: [String: String] = [:], limits: [ResourceLimit] = [], hostID: UInt32? = nil,
     controlProgram: String? = nil
   ) {
@@ -42,6 +45,7 @@ package struct SandboxRequest: Equatable, Sendable {
     self.execute = execute
     self.network = network
     self.observe = observe
+    self.landlockFiles = landlockFiles
     self.environment = environment
     self.limits = limits
     self.hostID = hostID

@@ -47,6 +47,8 @@ extension LauncherInterface {
     package var execute: Bool
     /// What it is refused is seen and reported.
     package var observe: Bool
+    /// Landlock repeats for files what the mounts say.
+    package var landlockFiles: Bool
     /// Names of what has to hold in full, or the app is not run.
     package var requiredLayers: [String]
     package var processes: Int?
@@ -55,7 +57,8 @@ extension LauncherInterface {
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
-      environment: [String: String], network: Bool, execute: Bool, observe: Bool, requiredLayers: [String],
+      environment: [String: String], network: Bool, execute: Bool, observe: Bool, landlockFiles: Bool,
+      requiredLayers: [String],
       processes: Int?, openFiles: Int?, fileSize: Int?
     ) {
       self.policy = policy
@@ -67,6 +70,7 @@ extension LauncherInterface {
       self.network = network
       self.execute = execute
       self.observe = observe
+      self.landlockFiles = landlockFiles
       self.requiredLayers = requiredLayers
       self.processes = processes
       self.openFiles = openFiles
@@ -83,6 +87,7 @@ extension LauncherInterface {
       network = try json.bool("network")
       execute = try json.bool("execute")
       observe = try json.bool("observe")
+      landlockFiles = try json.bool("landlockFiles")
       requiredLayers = try json.strings("requiredLayers")
       processes = try json.intIfPresent("processes")
       openFiles = try json.intIfPresent("openFiles")
@@ -95,7 +100,7 @@ extension LauncherInterface {
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
         "environment": .object(JSONObject(environment)), "network": .bool(network),
         "execute": .bool(execute), "observe": .bool(observe),
-        "requiredLayers": .array(requiredLayers.map { .string($0) }),
+        "landlockFiles": .bool(landlockFiles), "requiredLayers": .array(requiredLayers.map { .string($0) }),
       ]
       json.set("processes", processes)
       json.set("openFiles", openFiles)
