@@ -185,3 +185,55 @@ struct StrictTests {
     }
   }
 }
+
+/// A kernel, or a container around Ambit, that lacks what plans ask for: a filter answers in its place.
+@Suite(.serialized)
+struct LackingKernelTests {
+  /// Denies a system call with an errno, and becomes what its arguments say.
+  private static let without = """
+    import ctypes, os, platform, struct, sys
+    numbers = {"landlock": 444, "keyctl": 250 if platform.machine() == "x86_64" else 219}
+    number, errno = numbers[sys.argv[1]], int(sys.argv[2])
+    code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | errno), (0x06, 0, 0, 0x7fff0000)]
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in code))
+    class Filter(ctypes.Structure): _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+    filter = Filter(len(code), ctypes.addressof(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(filter), 0, 0):
+      sys.exit("prctl: %d" % ctypes.get_errno())
+    os.execv(sys.argv[3], sys.argv[3:])
+    """
+
+  @Test(
+    arguments: TestUser.all,
+    [
+      ("landlock", EOPNOTSUPP, "landlock", "notEnforced: this kernel has no Landlock, or has it switched off"),
+      ("keyctl", EPERM, "keyring", "partial: something around Ambit forbids keyctl(2)"),
+    ])
+  func `what the kernel lacks of a plan is recorded, and refuses the launch that requires it`(
+    user: TestUser, lack: (call: String, errno: Int32, layer: String, words: String)
+  ) throws {
+    try Workspace.with(user) { world in
+      func ambit(_ words: String...) throws -> Outcome {
+        try world.run(
+          ["/usr/bin/python3", "-I", "-c", Self.without, lack.call, "\(lack.errno)", try Products.path("ambit")] + words
+        )
+      }
+      // A policy that asks for nothing gets what there is; the user is not told at each launch, and the log is.
+      let plain = try ambit("run", "/bin/echo", "ran")
+      #expect(plain.output == "ran\n" && plain.errors.isEmpty, "\(plain)")
+      let event = try #require(try world.audit(.degraded).first)
+      #expect(event.how == "kernel" && event.detail["layers"] == lack.layer && event.detail["allowed"] == nil)
+      #expect(event.detail["layer.\(lack.layer)"]?.hasPrefix(lack.words) == true, "\(event.detail)")
+
+      try world.write("require.layers = [\"\(lack.layer)\"]\nlandlock.files = true\n", to: "\(world.home)/p.toml")
+      let refused = try ambit("run", "--policy", "p.toml", "/bin/echo", "ran")
+      #expect(refused.exit == .status(125) && refused.output.isEmpty, "\(refused)")
+      #expect(refused.errors.contains("--allow-degraded \(lack.layer)"), "\(refused)")
+      #expect(try ambit("plan", "--policy", "p.toml", "/bin/echo").exit == .status(125))
+      let allowed = try ambit("run", "--policy", "p.toml", "--allow-degraded", lack.layer, "/bin/echo", "ran")
+      #expect(allowed.output == "ran\n" && allowed.errors.contains("running although \(lack.layer)"), "\(allowed)")
+      #expect(try world.audit(.degraded).map(\.how) == ["kernel", "allowed"])
+    }
+  }
+}

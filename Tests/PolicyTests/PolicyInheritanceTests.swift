@@ -24,6 +24,7 @@ import Testing
     if maybe() { file["system.read_only"] = "\(subset(&random).map { "/opt/" + $0 })" }
     if maybe() { file["network.access"] = "\"\(NetworkAccess.allCases.randomElement(using: &random) ?? .none)\"" }
     if maybe() { file["files.execute"] = "\(Bool.random(using: &random))" }
+    if maybe() { file["landlock.files"] = "\(Bool.random(using: &random))" }
     if maybe() { file["limits.processes"] = "\(Int.random(in: 1...4_194_304, using: &random))" }
     if maybe() { file["limits.open_files"] = "\(Int.random(in: 16...1_048_576, using: &random))" }
     if maybe() { file["limits.file_size"] = "\(Int.random(in: 0...Int.max, using: &random))" }
@@ -78,6 +79,7 @@ import Testing
       #expect("\(settings.readOnlyPaths)" == expected("system.read_only", "[]"), "round \(round)")
       #expect("\"\(settings.network)\"" == expected("network.access", "\"none\""), "round \(round)")
       #expect("\(settings.execute)" == expected("files.execute", "false"), "round \(round)")
+      #expect("\(settings.landlockFiles)" == expected("landlock.files", "false"), "round \(round)")
       #expect(settings.limits.processes.map { "\($0)" } == model.last["limits.processes"], "round \(round)")
       #expect(settings.limits.openFiles.map { "\($0)" } == model.last["limits.open_files"], "round \(round)")
       #expect(settings.limits.fileSize.map { "\($0)" } == model.last["limits.file_size"], "round \(round)")
