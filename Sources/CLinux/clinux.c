@@ -223,6 +223,8 @@ int ambit_session_keyring(void) {
   return syscall(SYS_keyctl, 0L /* KEYCTL_GET_KEYRING_ID */, -3L /* KEY_SPEC_SESSION_KEYRING */, 0L) == -1 ? -errno : 0;
 }
 
+int ambit_adopt_orphans(void) { return answer(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)); }
+
 int ambit_make_dumpable(void) { return answer(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }
 
 int ambit_wait(pid_t pid, int32_t *status) {

@@ -1,33 +1,29 @@
 import Glibc
 import Kernel
 import SystemPackage
+import Terminal
 
 /// The user's terminal while the picker has it: raw, on the alternate screen, and given back as it was.
 struct TerminalDevice: Sendable {
   let input: Int32
   let output: Int32
-  private let before: termios
+  private let raw: RawTerminal
 
   /// Takes the terminal over and throws away what was typed before: those keys were meant for somebody else.
   init(input: Int32, output: Int32) throws(KernelError) {
     self.input = input
     self.output = output
-    var settings = termios()
-    try KernelError.check("tcgetattr", "the terminal") { unsafe tcgetattr(input, &settings) }
-    before = settings
-    unsafe cfmakeraw(&settings)
-    try KernelError.check("tcsetattr", "the terminal") { unsafe tcsetattr(input, TCSAFLUSH, &settings) }
+    raw = try RawTerminal(input, discardingInput: true, farewell: TerminalPicker.restoreSequence)
   }
 
   /// The byte that the user's Backspace sends.
-  var eraseByte: UInt8 { before.c_cc.2 }
+  var eraseByte: UInt8 { raw.eraseByte }
 
   /// Gives the terminal back. Keys still waiting were meant for the picker, and no app gets them.
   func restore() {
     try? write(TerminalPicker.restoreSequence)
     tcflush(input, TCIFLUSH)
-    var settings = before
-    unsafe tcsetattr(input, TCSANOW, &settings)
+    raw.restore()
   }
 
   /// The size now; 80 × 24 when the terminal does not know.

@@ -7,23 +7,31 @@ internal import Synchronization
 
 /// A terminal that hands over every key as it is pressed: no echo, no lines, no signals from keys, no output changes.
 ///
-/// The settings that it had come back with `restore()`, and at the latest when this object goes away. What ends a
-/// process without unwinding it (a signal's default action, `_exit`) runs neither: whoever holds a raw terminal
-/// catches the signals that end it and restores first.
+/// The settings that it had come back with `restore()`, at the latest when this object goes away, and also when the process is
+/// killed (``TerminalKeeper``). What else ends a process without unwinding it (a signal's default action, `_exit`) is noticed by
+/// the keeper as well; whoever holds a raw terminal still catches the signals that end it, so that nothing is
+/// drawn in between.
 package final class RawTerminal: Sendable {
   private struct Saved {
     let terminal: Descriptor
     let settings: termios
+    /// `nil`: the system had no room for one more process.
+    let keeper: TerminalKeeper?
   }
 
   private let saved: Mutex<Saved?>
+  /// The byte that the user's Backspace sends (`VERASE`).
+  package let eraseByte: UInt8
 
-  /// Makes the terminal raw (`cfmakeraw(3)`). Type-ahead stays.
+  /// Makes the terminal raw (`cfmakeraw(3)`).
   ///
   /// The terminal is kept open until it is restored, even if the descriptor's number is closed or reused meanwhile.
   /// A process in the background is stopped by the kernel here (SIGTTOU), as with every program that sets a terminal.
+  /// - Parameters:
+  ///   - discardingInput: what was typed before is thrown away; else type-ahead stays.
+  ///   - farewell: what has to be written to the terminal, should this process be killed before it could.
   /// - Throws: ENOTTY when the descriptor is not a terminal.
-  package init(_ descriptor: Int32) throws(KernelError) {
+  package init(_ descriptor: Int32, discardingInput: Bool = false, farewell: String = "") throws(KernelError) {
     var settings = termios()
     try KernelError.check("tcgetattr", "\(descriptor)") { unsafe tcgetattr(descriptor, &settings) }
     let terminal = Descriptor(
@@ -32,8 +40,17 @@ package final class RawTerminal: Sendable {
       })
     var raw = settings
     unsafe cfmakeraw(&raw)
-    try KernelError.check("tcsetattr", "raw, \(descriptor)") { unsafe tcsetattr(terminal.rawValue, TCSANOW, &raw) }
-    saved = Mutex(Saved(terminal: terminal, settings: settings))
+    let keeper = try? TerminalKeeper(terminal, before: settings, raw: raw, farewell: farewell)
+    eraseByte = settings.c_cc.2
+    saved = Mutex(Saved(terminal: terminal, settings: settings, keeper: keeper))
+    do throws(KernelError) {
+      try KernelError.check("tcsetattr", "raw, \(descriptor)") {
+        unsafe tcsetattr(terminal.rawValue, discardingInput ? TCSAFLUSH : TCSANOW, &raw)
+      }
+    } catch {
+      restore()
+      throw error
+    }
   }
 
   deinit { restore() }
@@ -46,6 +63,7 @@ package final class RawTerminal: Sendable {
       var settings = last.settings
       // A terminal that has gone away (hang-up) has no settings to bring back: there is nobody to tell.
       _ = try? KernelError.check("tcsetattr") { unsafe tcsetattr(last.terminal.rawValue, TCSANOW, &settings) }
+      last.keeper?.dismiss()
     }
   }
 }

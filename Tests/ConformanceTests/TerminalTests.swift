@@ -124,4 +124,41 @@ struct TerminalTests {
       try Deadline.wait(for: "its end") { try world.instances().isEmpty }
     }
   }
+
+  /// Under a program that, unlike interactive shells, does not set its terminal right when a job dies.
+  @Test(arguments: TestUser.all)
+  func `a launcher that is killed outright leaves no raw terminal`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let ambit = try Products.path("ambit")
+      let shell = try world.terminal([
+        "/bin/sh", "-c", "'\(ambit)' run /bin/sh -c 'echo rea''dy; sleep 1000'; echo status=$?; read line",
+      ])
+      try shell.see("ready")
+      #expect(!shell.isCooked)
+      kill(try launcher(of: shell), SIGKILL)
+      try shell.see("status=137")
+      try Deadline.wait(.seconds(1), for: "the terminal as it was") { shell.isCooked }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a launcher that is killed while its picker is up gives the screen back`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let ambit = try Products.path("ambit")
+      let app = try world.bundle(
+        "Asking", identifier: "io.ambit.tests.asking", script: "#!/bin/sh\n/run/ambit/bin/ambitctl pick\n")
+      let shell = try world.terminal(["/bin/sh", "-c", "'\(ambit)' run '\(app)'; echo status=$?; read line"])
+      try shell.see("\u{1B}[?1049h")
+      let pid = try launcher(of: shell)
+      kill(pid, SIGKILL)
+      try shell.see("\u{1B}[?1049l", patience: .seconds(1))
+      try Deadline.wait(.seconds(1), for: "the terminal as it was") { shell.isCooked }
+    }
+  }
+
+  /// The terminal's foreground program, seen from its shell: the child that is no broker.
+  private func launcher(of shell: TerminalRun) throws -> Int32 {
+    let child = ProcessTable.children(of: shell.process.pid).first { ProcessTable.commandLine($0).contains(" run ") }
+    return try #require(child)
+  }
 }

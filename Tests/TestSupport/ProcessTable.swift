@@ -1,4 +1,10 @@
+internal import CLinux
 internal import Foundation
+internal import Kernel
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
 
 /// What `/proc` says of the machine's processes. Numbers are reused, so a process is a number and when it began.
 package enum ProcessTable {
@@ -19,6 +25,24 @@ package enum ProcessTable {
       family.formUnion(more)
     }
     return Set(family.compactMap { pid in all[pid].map { Process(pid: pid, started: $0.started) } })
+  }
+
+  /// Makes this process the parent of whatever its descendants leave behind, so that ``tree(below:except:)`` of it misses
+  /// nothing (`PR_SET_CHILD_SUBREAPER`).
+  package static func adoptOrphans() throws {
+    try KernelError.checkNegative("prctl", "PR_SET_CHILD_SUBREAPER") { ambit_adopt_orphans() }
+  }
+
+  /// Takes the status of a child that has ended and that nobody else waits for.
+  package static func reap(_ pid: Int32) { _ = waitpid(pid, nil, WNOHANG) }
+
+  /// The children of a process, those that have ended and wait for it too.
+  package static func children(of pid: Int32) -> [Int32] {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+    return threads.flatMap { thread in
+      let list = FileManager.default.contents(atPath: "/proc/\(pid)/task/\(thread)/children") ?? Data()
+      return String(decoding: list, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
+    }
   }
 
   /// The inits of sandboxes in which something from a folder of that name is mounted.

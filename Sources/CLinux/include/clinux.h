@@ -78,6 +78,9 @@ int ambit_session_keyring(void);
 /* prctl(PR_SET_DUMPABLE, 1): a process that joined a user namespace owns its /proc entries again. */
 int ambit_make_dumpable(void);
 
+/* prctl(PR_SET_CHILD_SUBREAPER, 1): what this process's descendants leave behind becomes its children. */
+int ambit_adopt_orphans(void);
+
 /* wait4(2) without blocking. Returns the pid, 0 if it still runs, -errno. */
 int ambit_wait(pid_t pid, int32_t *status);
 
@@ -99,6 +102,12 @@ int ambit_any_readable(const int32_t *descriptors, size_t count);
 /* Starts a program in a session of its own with only these descriptors: /dev/null as 0 and 1, log as 2, ready as 3.
    Returns its pid. */
 pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int log, int ready);
+
+/* Starts a process that gives a terminal back should this one be killed: farewell is written to it, and it gets the settings
+   before (struct termios) if it still has raw. Returns its pid, -errno. */
+pid_t ambit_keep_terminal(int terminal, const void *before, const void *raw, const char *farewell, size_t length);
+/* The terminal has been given back. */
+void ambit_dismiss_keeper(pid_t keeper);
 
 /* Control socket of a launch; see claunch.h. */
 int ambit_control_pair(int32_t *launcher, int32_t *init);
