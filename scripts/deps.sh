@@ -32,22 +32,22 @@ fi
 # Each manager names the same things differently.
 if have apt-get; then
   manager=apt pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
-  libc=libc6-dev libstdcxx=g++
+  libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
 elif have dnf; then
   manager=dnf pkgconf=pkgconf-pkg-config seccomp=libseccomp-devel sqlite=sqlite-devel pip=python3-pip
-  libc=glibc-static libstdcxx=libstdc++-static
+  libc=glibc-static libstdcxx=libstdc++-static vim=vim-minimal sqlite_shell=sqlite
 elif have pacman; then
   manager=pacman pkgconf=pkgconf seccomp=libseccomp sqlite=sqlite pip=python-pip
-  libc=glibc libstdcxx=gcc
+  libc=glibc libstdcxx=gcc vim=vim sqlite_shell=sqlite
 elif have zypper; then
   manager=zypper pkgconf=pkgconf seccomp=libseccomp-devel sqlite=sqlite3-devel pip=python3-pip
-  libc=glibc-devel-static libstdcxx=gcc-c++
+  libc=glibc-devel-static libstdcxx=gcc-c++ vim=vim-small sqlite_shell=sqlite3
 elif have apk; then
   manager=apk pkgconf=pkgconf seccomp=libseccomp-dev sqlite=sqlite-dev pip=py3-pip
-  libc=musl-dev libstdcxx=g++
+  libc=musl-dev libstdcxx=g++ vim=vim sqlite_shell=sqlite
 else
   manager=none pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
-  libc=libc6-dev libstdcxx=g++
+  libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
 fi
 
 missing=''
@@ -74,6 +74,12 @@ if $want_tests && ! python_has_varlink; then
   elif ! python3 -m pip --version >/dev/null 2>&1; then
     need "$pip"
   fi
+fi
+
+# Programs that the tests run inside sandboxes.
+if $want_tests; then
+  have vim.tiny || have vim || have vi || need "$vim"
+  have sqlite3 || need "$sqlite_shell"
 fi
 
 if [ -n "$missing" ]; then
