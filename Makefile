@@ -61,7 +61,7 @@ format: ## Format the Swift sources in place
 verify: build ## Try to escape from the default policy's sandbox, in every known way
 	$(release)/ambit verify
 
-bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch scope grant io resolve'
+bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant io resolve'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
 
 docs: build ## Write the manual pages to .build/man

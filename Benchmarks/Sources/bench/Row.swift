@@ -1,9 +1,9 @@
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
 struct Row: Encodable {
-  /// The part of the benchmark it belongs to: `launch`, `scope`, `grant`, `io`, `resolve`.
+  /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `io`, `resolve`.
   var part: String
   var measure: String
-  /// `ms`, `µs` or `MiB/s`. Every value is a median.
+  /// `ms`, `µs`, `ns`, `MiB` or `MiB/s`. Every time and rate is a median.
   var unit: String
   var ambit: Double?
   var peer: String

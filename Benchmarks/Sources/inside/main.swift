@@ -10,6 +10,7 @@ import Measure
 //   read N       takes turns: reads a picked document through, N times: MiB/s, on average
 //                (both write “ready”, and do a turn for every line that they are sent; with a path as well they take
 //                that file and ask nobody: so they run outside, for comparison)
+//   call N       takes turns: calls getppid(2) N times: µs, on average
 //   bookmark     picks a document and keeps a bookmark of it in the container
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
@@ -68,6 +69,9 @@ func run(_ arguments: [String]) throws {
     try reading(arguments) { path, buffer in
       try (0..<count).reduce(0) { sum, _ in try sum + readThrough(path, buffer) } / Double(count)
     }
+  case "call":
+    say("ready")
+    while readLine() != nil { say("\(microseconds { for _ in 0..<count { _ = getppid() } } / Double(count))") }
   case "bookmark":
     let url = try pick()
     try SecurityScope.start(url)
@@ -88,7 +92,7 @@ func run(_ arguments: [String]) throws {
     guard let last else { return }
     let content = try accessing(last) { try String(contentsOfFile: $0, encoding: .utf8) }
     guard content == "a document\n" else { throw Failure("the bookmark led to another file") }
-  default: throw Failure("usage: inside scope|grant|open|read|bookmark|resolve [N]")
+  default: throw Failure("usage: inside scope|grant|open|read|call|bookmark|resolve [N]")
   }
 }
 
