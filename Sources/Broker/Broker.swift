@@ -38,6 +38,7 @@ package final class Broker {
   var released: [Instance] = []
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
   var pinned: [String: Descriptor] = [:]
+  var network = SpareNetwork()
   var stopping = false
   private var idleSince: Int64?
 
@@ -98,6 +99,7 @@ package final class Broker {
         if !entries[each.process].returned.isEmpty { end(each.instance) }
       }
       released = []
+      network.makeIfWanted()
     }
     for instance in Array(instances.values) { leave(instance) }
     for instance in Array(ended.values) { recordExit(of: instance, nil) }

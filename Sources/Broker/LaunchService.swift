@@ -71,6 +71,7 @@ extension Broker {
         "the container \(container(of: identifier)) cannot be made: \(error). "
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
+    let network = capabilities.network == .host ? nil : self.network.take()
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, hostID: hostID, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
@@ -78,8 +79,8 @@ extension Broker {
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
         hostID: hostID.map { Int($0) } ?? -1, filters: filters.count,
-        capabilities: .init(capabilities, variables: request.variables)
-      ).json, descriptors: filters + namespaces)
+        network: network != nil, capabilities: .init(capabilities, variables: request.variables)
+      ).json, descriptors: filters + namespaces + (network.map { [$0] } ?? []))
   }
 
   /// The container's own folders. The app may have replaced any of them by something else: what is not a folder is

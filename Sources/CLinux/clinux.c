@@ -337,7 +337,8 @@ int ambit_control_receive(int control, struct ambit_message *message, int32_t *f
   ssize_t got;
   do {
     got = recvmsg(control, &header, MSG_CMSG_CLOEXEC);
-  } while (got == -1 && errno == EINTR);
+    /* The other end has gone and left something unread; what it said itself comes after that news. */
+  } while (got == -1 && (errno == EINTR || errno == ECONNRESET));
   if (got == -1) return -errno;
   for (struct cmsghdr *each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
     if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;

@@ -9,7 +9,6 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
-#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -105,17 +104,6 @@ static void become_inside_identity(const struct ambit_launch *launch) {
 }
 
 /* ---- the init's other duties ---- */
-
-static void bring_up_loopback(void) {
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd == -1) return;
-  struct ifreq request;
-  memset(&request, 0, sizeof request);
-  memcpy(request.ifr_name, "lo", 3);
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  ioctl(fd, SIOCSIFFLAGS, &request);
-  close(fd);
-}
 
 /* The init is a copy of the launcher, and /proc/1/{cmdline,environ} would show the launcher's to the app. The kernel
    reads both from the stack region that exec laid out, which argv[0] and the environment's strings lie in. */
@@ -252,6 +240,9 @@ static void run_app(const struct ambit_launch *launch, int slave) {
                                  .filter = (struct sock_filter *)launch->filter};
     install_filter(launch, &program);
   }
+  /* All of this while the launcher speaks with the broker. The program itself waits for their word. */
+  struct ambit_message go;
+  if (receive_message(launch->control, &go) < 0 || go.kind != AMBIT_GO) _exit(125);
   /* Ambit's own filter is known to let seccomp(2) through, and the observer's descriptor has been sent by now. What this one
      lets through nobody knows, so it comes behind: it need not allow more than the program that is to run wants. */
   if (launch->profile_count > 0) {
@@ -276,20 +267,24 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
       while (read(signals, &info, sizeof info) == sizeof info) {}
       int status;
       pid_t pid;
+      struct ambit_message exited = {.kind = 0};
       while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (pid != app) continue;
-        struct ambit_message message = {.kind = AMBIT_EXITED, .first = -1};
         if (WIFSTOPPED(status)) {
-          message.kind = AMBIT_STOPPED;
-          message.first = WSTOPSIG(status);
-        } else if (WIFSIGNALED(status)) {
-          message.second = WTERMSIG(status);
+          struct ambit_message stopped = {.kind = AMBIT_STOPPED, .first = WSTOPSIG(status)};
+          send_message(launch->control, stopped, NULL, 0);
         } else {
-          message.first = WEXITSTATUS(status);
+          exited.kind = AMBIT_EXITED;
+          exited.first = WIFSIGNALED(status) ? -1 : WEXITSTATUS(status);
+          exited.second = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
         }
-        send_message(launch->control, message, NULL, 0);
+      }
+      if (exited.kind == AMBIT_EXITED) {
+        /* Whatever the app has left behind is this process's child by now. */
+        exited.third = pid == -1 && errno == ECHILD;
+        send_message(launch->control, exited, NULL, 0);
         /* Leaving as pid 1 makes the kernel end everything that is still running in the namespace. */
-        if (message.kind == AMBIT_EXITED) _exit(0);
+        _exit(0);
       }
     }
     if (polled[1].revents) {
@@ -347,15 +342,11 @@ static void init_main(const struct ambit_launch *launch) {
   }
   /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this /proc and this network. */
   ambit_cover(launch, &handover);
-  if (launch->bring_up_loopback) bring_up_loopback();
+  if (launch->bring_up_loopback) ambit_bring_up_loopback();
 
-  /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The answer
-     that is waited for next does not come if the launcher died before it took effect. */
+  /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The word that the app
+     waits for does not come if the launcher died before it took effect. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 3);
-  struct ambit_message go;
-  int result = receive_message(launch->control, &go);
-  if (result < 0 || go.kind != AMBIT_GO) _exit(125);
-
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
@@ -365,8 +356,9 @@ static void init_main(const struct ambit_launch *launch) {
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 0);
 
-  /* Not libc's fork: it would run the launcher's at-fork handlers in a process whose thread data it copied. */
-  pid_t app = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  /* Not libc's fork: it would run the launcher's at-fork handlers in a process whose thread data it copied. This process
+     goes on when the program has been started, or could not be: until then the control socket is the child's alone. */
+  pid_t app = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_VFORK, 0, 0, 0, 0);
   if (app == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 1);
   if (app == 0) run_app(launch, slave);
 

@@ -38,23 +38,6 @@ static int open_below(int root, const char *path) {
                            0x04 /* NO_SYMLINKS */ | 0x02 /* NO_MAGICLINKS */ | 0x10 /* IN_ROOT */);
 }
 
-/* The folder that a step's entry is to lie in, and the entry's name. The last component is never followed by what makes
-   an entry; those before it are, by everything but openat2. */
-static int open_parent(int root, const char *path, const char **name) {
-  const char *slash = strrchr(path, '/');
-  *name = slash ? slash + 1 : path;
-  if (!slash) return fcntl(root, F_DUPFD_CLOEXEC, 3);
-  char parent[PATH_MAX];
-  size_t length = (size_t)(slash - path);
-  if (length >= sizeof parent) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  memcpy(parent, path, length);
-  parent[length] = 0;
-  return open_below(root, parent);
-}
-
 /* Closes without touching errno. */
 static int finish(int descriptor, int result) {
   int saved = errno;
@@ -63,135 +46,168 @@ static int finish(int descriptor, int result) {
   return result;
 }
 
-static int attach_tree(int root, int tree, const char *path) {
-  int target = open_below(root, path);
-  if (target == -1) return -1;
-  return finish(
-      target, (int)syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
+/* The new root, and the folder in it that the last entry went to: entries come folder by folder. */
+struct place {
+  int root, folder;
+  /* The folder's path in the root; without one there is no folder. */
+  char path[PATH_MAX];
+};
+
+static void forget_folder(struct place *place) {
+  if (place->folder != -1) close(place->folder);
+  place->folder = -1;
+  place->path[0] = 0;
 }
 
-static int make_directory(int root, const char *path, uint32_t mode) {
-  const char *name;
-  int parent = open_parent(root, path, &name);
-  return parent == -1 ? -1 : finish(parent, mkdirat(parent, name, mode));
+/* The folder that a step's entry is to lie in, not for the caller to close, and the entry's name. The last component is never
+   followed by what makes an entry; those before it are, by everything but openat2. */
+static int open_parent(struct place *place, const char *path, const char **name) {
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  if (!slash) return place->root;
+  size_t length = (size_t)(slash - path);
+  if (length >= sizeof place->path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  if (place->folder != -1 && strlen(place->path) == length && memcmp(place->path, path, length) == 0) return place->folder;
+  forget_folder(place);
+  memcpy(place->path, path, length);
+  place->path[length] = 0;
+  place->folder = open_below(place->root, place->path);
+  return place->folder;
 }
 
-/* A new file, opened for writing. */
-static int make_file(int root, const char *path, uint32_t mode) {
+/* Mounts a tree on an entry that is there; only what is found by its name in this very folder, and no link. */
+static int attach_tree(struct place *place, int tree, const char *path) {
   const char *name;
-  int parent = open_parent(root, path, &name);
+  int parent = open_parent(place, path, &name);
   if (parent == -1) return -1;
-  return finish(parent, openat(parent, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode));
-}
-
-static int make_symlink(int root, const char *path, const char *text) {
-  const char *name;
-  int parent = open_parent(root, path, &name);
-  return parent == -1 ? -1 : finish(parent, symlinkat(text, parent, name));
-}
-
-static int make_mount_point(int root, const struct ambit_step *step) {
-  if (step->directory) return make_directory(root, step->path, 0755) == -1 && errno != EEXIST ? -1 : 0;
-  int fd = make_file(root, step->path, 0444);
-  if (fd == -1) return errno == EEXIST ? 0 : -1;
-  close(fd);
+  if (syscall(SYS_move_mount, tree, "", parent, name, 0x04 /* F_EMPTY_PATH */) == -1) return -1;
+  /* What is open of the place by now lies below the mount. */
+  size_t length = strlen(path);
+  if (strncmp(place->path, path, length) == 0 && (place->path[length] == 0 || place->path[length] == '/'))
+    forget_folder(place);
   return 0;
 }
 
-static int attach_new(int root, const struct ambit_step *step, const char *type, const char *const *options,
+static int make_directory(struct place *place, const char *path, uint32_t mode) {
+  const char *name;
+  int parent = open_parent(place, path, &name);
+  return parent == -1 ? -1 : mkdirat(parent, name, mode);
+}
+
+/* A new file, opened for writing. */
+static int make_file(struct place *place, const char *path, uint32_t mode) {
+  const char *name;
+  int parent = open_parent(place, path, &name);
+  return parent == -1 ? -1 : openat(parent, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+static int make_symlink(struct place *place, const char *path, const char *text) {
+  const char *name;
+  int parent = open_parent(place, path, &name);
+  return parent == -1 ? -1 : symlinkat(text, parent, name);
+}
+
+static int make_mount_point(struct place *place, const char *path, int directory) {
+  const char *name;
+  int parent = open_parent(place, path, &name);
+  if (parent == -1) return -1;
+  int result = directory ? mkdirat(parent, name, 0755) : mknodat(parent, name, S_IFREG | 0444, 0);
+  return result == -1 && errno != EEXIST ? -1 : 0;
+}
+
+static int attach_new(struct place *place, const struct ambit_step *step, const char *type, const char *const *options,
                       uint64_t attributes) {
   int mount = new_filesystem(type, options, attributes);
   if (mount == -1) return -1;
-  struct ambit_step point = *step;
-  point.directory = 1;
-  return finish(mount, make_mount_point(root, &point) == -1 ? -1 : attach_tree(root, mount, step->path));
+  return finish(mount, make_mount_point(place, step->path, 1) == -1 ? -1 : attach_tree(place, mount, step->path));
 }
 
-static int open_listener(int root, const struct ambit_step *step) {
+static int open_listener(struct place *place, const struct ambit_step *step) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   const char *name;
-  int parent = open_parent(root, step->path, &name);
+  int parent = open_parent(place, step->path, &name);
   if (parent == -1) return -1;
   /* Through a descriptor: the path that the app will use does not exist yet on this side of the pivot. */
   int length = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", parent, name);
   if (length < 0 || (size_t)length >= sizeof address.sun_path) {
     errno = ENAMETOOLONG;
-    return finish(parent, -1);
+    return -1;
   }
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener == -1) return finish(parent, -1);
+  if (listener == -1) return -1;
   if (bind(listener, (struct sockaddr *)&address, sizeof address) == -1 || listen(listener, 64) == -1)
-    listener = finish(listener, -1);
-  return finish(parent, listener);
+    return finish(listener, -1);
+  return listener;
 }
 
-static int documents_mount(int root, const struct ambit_step *step) {
+static int documents_mount(struct place *place, const struct ambit_step *step) {
   const char *options[] = {"mode", "0755", "size", step->size, "nr_inodes", step->inodes, NULL};
   /* MOUNT_ATTR_NOSUID | NODEV | NOEXEC */
-  if (attach_new(root, step, "tmpfs", options, 0x02 | 0x04 | 0x08) == -1) return -1;
-  int place = open_below(root, step->path);
-  if (place == -1) return -1;
-  int writable = syscall(SYS_open_tree, place, "", 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH);
-  if (writable == -1) return finish(place, -1);
+  if (attach_new(place, step, "tmpfs", options, 0x02 | 0x04 | 0x08) == -1) return -1;
+  int shown = open_below(place->root, step->path);
+  if (shown == -1) return -1;
+  int writable = syscall(SYS_open_tree, shown, "", 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH);
+  if (writable == -1) return finish(shown, -1);
   /* The app's own mount of it becomes read-only: it can neither make placeholders nor change their modes. */
   uint64_t attributes[4] = {0x01 /* RDONLY */, 0, 0, 0};
-  if (syscall(SYS_mount_setattr, place, "", AT_EMPTY_PATH, attributes, sizeof attributes) == -1)
+  if (syscall(SYS_mount_setattr, shown, "", AT_EMPTY_PATH, attributes, sizeof attributes) == -1)
     writable = finish(writable, -1);
-  return finish(place, writable);
+  return finish(shown, writable);
 }
 
 /* A fresh /proc. Below it, where no path leads any more, lie a file and a folder without permissions, for ambit_cover. */
-static int proc_mount(int root, const struct ambit_step *step, struct handover *handover) {
-  struct ambit_step point = *step;
-  point.directory = 1;
-  if (make_mount_point(root, &point) == -1) return -1;
-  int place = open_below(root, step->path);
-  if (place == -1) return -1;
-  int made = openat(place, "file", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
-  if (made == -1 || mkdirat(place, "directory", 0) == -1) return finish(place, finish(made, -1));
-  close(made);
-  handover->empty_file = openat(place, "file", O_PATH | O_CLOEXEC | O_NOFOLLOW);
-  handover->empty_directory = openat(place, "directory", O_PATH | O_CLOEXEC | O_NOFOLLOW);
-  close(place);
-  if (handover->empty_file == -1 || handover->empty_directory == -1) return -1;
+static int proc_mount(struct place *place, const struct ambit_step *step, struct handover *handover) {
+  if (make_mount_point(place, step->path, 1) == -1) return -1;
+  int point = open_below(place->root, step->path);
+  if (point == -1) return -1;
+  int made = mknodat(point, "file", S_IFREG, 0) == -1 || mkdirat(point, "directory", 0) == -1 ? -1 : 0;
+  if (made == 0) {
+    handover->empty_file = openat(point, "file", O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    handover->empty_directory = openat(point, "directory", O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    if (handover->empty_file == -1 || handover->empty_directory == -1) made = -1;
+  }
+  if (finish(point, made) == -1) return -1;
   /* MOUNT_ATTR_NOSUID | NODEV | NOEXEC */
-  return attach_new(root, step, "proc", NULL, 0x02 | 0x04 | 0x08);
+  return attach_new(place, step, "proc", NULL, 0x02 | 0x04 | 0x08);
 }
 
-static int carry_out(int root, const struct ambit_step *step, struct handover *handover) {
+static int carry_out(struct place *place, const struct ambit_step *step, struct handover *handover) {
   switch (step->kind) {
   case AMBIT_STEP_DIRECTORY:
-    return make_directory(root, step->path, step->mode);
+    return make_directory(place, step->path, step->mode);
   case AMBIT_STEP_SYMLINK:
-    return make_symlink(root, step->path, step->text);
+    return make_symlink(place, step->path, step->text);
   case AMBIT_STEP_FILE: {
-    int fd = make_file(root, step->path, step->mode);
+    int fd = make_file(place, step->path, step->mode);
     if (fd == -1) return -1;
     return finish(fd, write(fd, step->text, step->text_length) == (ssize_t)step->text_length ? 0 : -1);
   }
   case AMBIT_STEP_TREE:
-    if (make_mount_point(root, step) == -1) return -1;
-    return attach_tree(root, step->tree, step->path);
+    if (make_mount_point(place, step->path, step->directory) == -1) return -1;
+    return attach_tree(place, step->tree, step->path);
   case AMBIT_STEP_TMPFS: {
     char mode[16];
     snprintf(mode, sizeof mode, "%o", step->mode);
     const char *options[] = {"mode", mode, "size", step->size, "nr_inodes", step->inodes, NULL};
-    return attach_new(root, step, "tmpfs", options, step->attributes);
+    return attach_new(place, step, "tmpfs", options, step->attributes);
   }
   case AMBIT_STEP_DOCUMENTS:
-    handover->documents = documents_mount(root, step);
+    handover->documents = documents_mount(place, step);
     return handover->documents == -1 ? -1 : 0;
   case AMBIT_STEP_PROC:
-    return proc_mount(root, step, handover);
+    return proc_mount(place, step, handover);
   case AMBIT_STEP_MASK:
   case AMBIT_STEP_READ_ONLY:
     return 0; /* ambit_cover */
   case AMBIT_STEP_DEVPTS: {
     const char *options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
-    return attach_new(root, step, "devpts", options, 0x02 | 0x08);
+    return attach_new(place, step, "devpts", options, 0x02 | 0x08);
   }
   case AMBIT_STEP_SOCKET:
-    handover->listener = open_listener(root, step);
+    handover->listener = open_listener(place, step);
     return handover->listener == -1 ? -1 : 0;
   }
   errno = EINVAL;
@@ -209,10 +225,12 @@ void ambit_build_root(const struct ambit_launch *launch, struct handover *handov
 
   /* Masks would take rights away from mount points that other identities must be able to pass through. */
   umask(0);
+  struct place place = {.root = root, .folder = -1};
   for (size_t i = 0; i < launch->step_count; i++) {
-    if (carry_out(root, &launch->steps[i], handover) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STEPS, (int)i);
+    if (carry_out(&place, &launch->steps[i], handover) == -1) ambit_launch_fail(launch, AMBIT_STAGE_STEPS, (int)i);
   }
   umask(022);
+  forget_folder(&place);
 
   if (fchdir(root) == -1) ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 0);
   if (syscall(SYS_pivot_root, ".", ".") == -1) ambit_launch_fail(launch, AMBIT_STAGE_PIVOT, 1);

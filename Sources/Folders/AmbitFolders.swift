@@ -106,8 +106,8 @@ package struct AmbitFolders: Equatable, Sendable {
 
 extension String {
   fileprivate var withoutTrailingSlashes: String {
-    var text = self[...]
-    while text.count > 1, text.hasSuffix("/") { text = text.dropLast() }
-    return String(text)
+    var bytes = utf8[...]
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
+    return String(Substring(bytes))
   }
 }

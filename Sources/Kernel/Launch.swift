@@ -99,8 +99,8 @@ package enum InitMessage: Sendable {
   case observed(Descriptor)
   case failed(LaunchStage, Errno, step: Int)
   case stopped(signal: Int32)
-  /// status is -1 when a signal ended the app.
-  case exited(status: Int32, signal: Int32)
+  /// status is -1 when a signal ended the app. Processes that it has left behind end with the init.
+  case exited(status: Int32, signal: Int32, leftSomebody: Bool)
   /// The init is gone.
   case ended
 }
@@ -139,13 +139,16 @@ package final class LaunchedInit: Sendable {
       return .failed(
         LaunchStage(rawValue: message.first) ?? .clone, Errno(rawValue: message.second), step: Int(message.third))
     case AMBIT_STOPPED.rawValue: return .stopped(signal: message.first)
-    case AMBIT_EXITED.rawValue: return .exited(status: message.first, signal: message.second)
+    case AMBIT_EXITED.rawValue:
+      return .exited(status: message.first, signal: message.second, leftSomebody: message.third == 0)
     default: throw KernelError("recvmsg", "from the sandbox's init", errno: Errno(rawValue: EPROTO))
     }
   }
 
-  /// Lets the app start.
-  package func go() throws(KernelError) { try send(AMBIT_GO.rawValue) }
+  /// Lets the app start. An init that has ended meanwhile has said why.
+  package func go() throws(KernelError) {
+    do throws(KernelError) { try send(AMBIT_GO.rawValue) } catch { if error.errno != .brokenPipe { throw error } }
+  }
 
   fileprivate func identityMapsWritten() throws(KernelError) { try send(AMBIT_MAPPED.rawValue) }
 

@@ -41,6 +41,11 @@ package enum Namespaces {
     }
   }
 
+  /// A new network namespace, of the calling thread's user namespace, with nothing in it but a loopback interface in service.
+  package static func makeNetwork() throws(KernelError) -> Descriptor {
+    Descriptor(owning: try KernelError.checkNegative("unshare", "network namespace") { ambit_new_network() })
+  }
+
   /// Gives the calling thread its own root and current directory, so that it may change its mount namespace.
   package static func separateFileSystemState() throws(KernelError) {
     try KernelError.checkNegative("unshare", "CLONE_FS") { ambit_unshare(0x200) }

@@ -10,12 +10,14 @@ package enum ThisProcess {
   /// The environment as it is now. Of a name that occurs twice the first counts, as it does for `getenv(3)`.
   package static var environment: [String: String] {
     var result: [String: String] = [:]
+    result.reserveCapacity(64)
     var next = unsafe ambit_environment()
     while let entry = unsafe next?.pointee {
-      let text = unsafe String(cString: entry)
-      if let equals = text.firstIndex(of: "=") {
-        let name = String(text[..<equals])
-        if result[name] == nil { result[name] = String(text[text.index(after: equals)...]) }
+      // By bytes: to look for a character is to look for where each of them ends.
+      if let equals = unsafe strchr(entry, 0x3D) {
+        let name = unsafe String(
+          decoding: UnsafeRawBufferPointer(start: entry, count: equals - entry), as: UTF8.self)
+        if result[name] == nil { result[name] = unsafe String(cString: equals + 1) }
       }
       unsafe next = next?.advanced(by: 1)
     }

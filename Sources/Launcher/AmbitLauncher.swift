@@ -17,12 +17,14 @@ package enum AmbitLauncher {
     fixHome()
     let words = Array(CommandLine.arguments.dropFirst())
     do {
-      if words == ["--version"] {
+      if words.count == 1, words[0] == "--version" {
         print(AmbitVersion.current)
         exit(0)
       }
-      guard words.first == "run", let request = try request(Array(words.dropFirst())) else { throw becomeTools() }
       let environment = ThisProcess.environment
+      guard words.first == "run", let request = try request(Array(words.dropFirst()), environment) else {
+        throw becomeTools()
+      }
       exit(try AppSession(request, folders: .current(environment: environment), environment: environment).run())
     } catch let failure as Failure {
       failure.report()
@@ -42,10 +44,10 @@ package enum AmbitLauncher {
   }
 
   /// `nil` if the tools have to look at it.
-  private static func request(_ words: [String]) throws -> LaunchRequest? {
+  private static func request(_ words: [String], _ environment: [String: String]) throws -> LaunchRequest? {
     if words.first == resolvedOption { return try resolved(Array(words.dropFirst())) }
     guard let plain = RunArguments(words) else { return nil }
-    return try LaunchRequest(plain, environment: ThisProcess.environment)
+    return try LaunchRequest(plain, environment: environment)
   }
 
   /// `--resolved DESCRIPTOR APP ARGUMENTS…`: what the tools found out, in a file in memory. The app's name is there for

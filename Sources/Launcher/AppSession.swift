@@ -19,7 +19,7 @@ final class AppSession {
   /// What the broker answered.
   private let prepared: LauncherInterface.PrepareReply
   private let broker: WireClient
-  /// What came with the answer: the filters, and the broker's namespaces if it has its own.
+  /// What came with the answer: the filters, the broker's namespaces if it has its own, and a network's if one was ready.
   private let descriptors: [Descriptor]
   private var handover: [Descriptor] = []
   private var prompts: WireClient?
@@ -49,16 +49,18 @@ final class AppSession {
 
   /// - Returns: the exit status.
   func run() throws -> Int32 {
-    let filters = descriptors.prefix(prepared.filters)
+    var rest = descriptors
+    let network = prepared.network ? rest.popLast() : nil
+    let filters = rest.prefix(prepared.filters)
     guard let filter = filters.first, filters.count == prepared.filters else {
       throw Failure("the broker sent no filter; stop it and try again")
     }
-    try enter(Array(descriptors.dropFirst(filters.count)))
+    try enter(Array(rest.dropFirst(filters.count)))
     let streams = try StandardStreams()
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
     let profile = filters.count > 1 ? SeccompProgram(bytes: try MemoryFile.content(of: filters[1])) : nil
-    let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)), profile)
+    let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)), profile, network)
     // While the sandbox is being built, by another process. A privileged broker finds its apps without records.
     let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
     try? record?.add()
@@ -148,16 +150,17 @@ final class AppSession {
     _ = unsafe chdir(here)
   }
 
-  private func launch(_ streams: StandardStreams, _ filter: SeccompProgram, _ profile: SeccompProgram?) throws
-    -> LaunchedInit
-  {
+  private func launch(
+    _ streams: StandardStreams, _ filter: SeccompProgram, _ profile: SeccompProgram?, _ network: Descriptor?
+  ) throws -> LaunchedInit {
     let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: layout)
     let isAsked = !prepared.capabilities.requiredLayers.isEmpty || !request.allowDegraded.isEmpty
     if isAsked { try admit(plan) }
     self.plan = plan
     let sandbox: LaunchedInit
     do throws(KernelError) {
-      sandbox = try SandboxLauncher.start(plan, filter: filter, profile: profile, standardStreams: streams.forApp)
+      sandbox = try SandboxLauncher.start(
+        plan, filter: filter, profile: profile, network: network, standardStreams: streams.forApp)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
@@ -275,17 +278,26 @@ final class AppSession {
       proxy?.restore()
       failure.report()
       status?.send("failed", ["reason": .string(failure.description), "status": JSONValue(Int(failure.status))])
-    case .exited(let status, let signal):
+    case .exited(let status, let signal, let leftSomebody):
       report = (status, signal)
       outcome = outcome ?? (signal == 0 ? status : 128 + signal)
       // The broker notes it while the kernel takes the sandbox down; an observer still has something to say before.
       if observing == nil { tellEnd() }
+      // Nothing runs any more when this process returns to its shell.
+      if leftSomebody { try waitForEnd(of: sandbox) }
+      return true
     case .stopped(let signal): try stop(with: signal, sandbox, proxy)
     case .ended: return true
     case .observed(let listener): try observe(listener)
     case .ready, .started: break
     }
     return false
+  }
+
+  /// The kernel ends a namespace's processes before their init counts as ended.
+  private func waitForEnd(of sandbox: LaunchedInit) throws {
+    var entries = [PollEntry(sandbox.process, .read)]
+    try Poll.wait(&entries)
   }
 
   /// From here on somebody answers the calls that the app's filter asks about; the first have been waiting.

@@ -43,10 +43,16 @@ package enum ProgramSearch {
 
   /// Without `.`, `..` and doubled slashes, by the text alone.
   static func normal(_ path: String) -> String {
-    var parts: [Substring] = []
-    for part in path.split(separator: "/") where part != "." {
-      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    var normal: [UInt8] = []
+    normal.reserveCapacity(path.utf8.count)
+    for part in path.utf8.split(separator: UInt8(ascii: "/")) where !part.elementsEqual(".".utf8) {
+      if part.elementsEqual("..".utf8) {
+        while let last = normal.popLast(), last != UInt8(ascii: "/") {}
+      } else {
+        normal.append(UInt8(ascii: "/"))
+        normal += part
+      }
     }
-    return "/" + parts.joined(separator: "/")
+    return normal.isEmpty ? "/" : String(decoding: normal, as: UTF8.self)
   }
 }

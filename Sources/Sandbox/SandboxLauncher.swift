@@ -12,9 +12,12 @@ package enum SandboxLauncher {
   /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
   /// - Parameters:
   ///   - profile: a second filter. It can only take away from what the first lets through.
+  ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others. The
+  ///     calling thread stays in it.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
-    _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, standardStreams: [Descriptor?]
+    _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, network: Descriptor? = nil,
+    standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
     steps.reserveCapacity(plan.root.count)
@@ -23,10 +26,15 @@ package enum SandboxLauncher {
     var limits: [(resource: Int32, soft: UInt64, hard: UInt64)] = []
     for limit in plan.limits { limits.append(lower(limit)) }
 
+    var namespaces = plan.namespaces
+    if namespaces.contains(.network), let network, (try? Namespaces.join(network, .network)) != nil {
+      namespaces.remove(.network)
+    }
+
     return try LaunchPlan(
-      namespaces: plan.namespaces, insideID: plan.insideID, outsideID: plan.hostID ?? getuid(),
+      namespaces: namespaces, insideID: plan.insideID, outsideID: plan.hostID ?? getuid(),
       parentMaps: plan.hostID != nil, hostname: plan.hostname, title: "ambit-init", root: steps,
-      standardStreams: standardStreams, bringUpLoopback: plan.namespaces.contains(.network), limits: limits,
+      standardStreams: standardStreams, bringUpLoopback: namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
       filter: filter, profile: profile, observe: plan.observe, landlock: plan.landlock

@@ -44,7 +44,7 @@ struct StatusTests {
       #expect(events.last?["event"] == "signalled" && events.last?["signal"] == 15 && events.last?["status"] == 143)
 
       let script = "\(world.home)/broken"
-      try Data("#!/no/such/interpreter\n".utf8).write(to: URL(fileURLWithPath: script))
+      try world.write("#!/no/such/interpreter\n", to: script)
       try #require(unsafe chmod(script, 0o755) == 0)
       let (broken, failure) = try self.events(world, "'\(script)'")
       #expect(broken.exit == .status(127))

@@ -133,7 +133,7 @@ struct Box {
       case .stopped(let signal):
         outcome.stops.append(signal)
         try stopped(launched)
-      case .exited(let status, let signal): (outcome.status, outcome.signal) = (status, signal)
+      case .exited(let status, let signal, _): (outcome.status, outcome.signal) = (status, signal)
       case .ended: break messages
       }
     }

@@ -54,7 +54,7 @@ import Testing
         L.prepare + ")",
         L.PrepareReply(
           instance: "i", bundleIdentifier: "org.example.Edit", name: "Edit", container: "/c", hostID: -1,
-          filters: 2, capabilities: capabilities)
+          filters: 2, network: true, capabilities: capabilities)
       ),
       (
         L.attach + "(",

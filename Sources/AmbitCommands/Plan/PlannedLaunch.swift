@@ -37,7 +37,8 @@ struct PlannedLaunch {
     let answer = LauncherInterface.PrepareReply(
       instance: "", bundleIdentifier: identifier, name: rules.name(of: call),
       container: rules.container(of: identifier),
-      hostID: -1, filters: foreign == nil ? 1 : 2, capabilities: .init(capabilities, variables: call.variables))
+      hostID: -1, filters: foreign == nil ? 1 : 2, network: false,
+      capabilities: .init(capabilities, variables: call.variables))
     plan = SandboxPlan(request.sandboxRequest(answer, environment: environment), on: .current())
   }
 

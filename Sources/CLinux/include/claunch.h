@@ -70,10 +70,10 @@ enum ambit_message_kind {
   /* init to launcher */
   AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, and the pty's master if there is one; first:
                       why the session's key ring is still the launcher's (errno), or 0 */
-  AMBIT_STARTED,   /* first: the app's pid inside; the exec has been reached, not passed */
+  AMBIT_STARTED,   /* first: the app's pid inside; its process is there, its program is not yet */
   AMBIT_FAILED,    /* first: stage, second: errno, third: step */
   AMBIT_STOPPED,   /* first: signal */
-  AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0 */
+  AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0, third: 1 if the app has left no process behind */
   AMBIT_OBSERVED,  /* with a descriptor: the listener of the filter's notifications */
   /* launcher to init */
   AMBIT_MAPPED = 32, /* the identity maps are written */

@@ -32,6 +32,11 @@ int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, 
 /* umount2(2) with MNT_DETACH | UMOUNT_NOFOLLOW. */
 int ambit_unmount(const char *path);
 
+/* Takes the loopback interface of this network namespace into service, if that is possible. For code after clone too. */
+void ambit_bring_up_loopback(void);
+/* A new network namespace with nothing but a loopback interface. The calling thread is in it for a moment. */
+int ambit_new_network(void);
+
 /* setns(2), unshare(2) and pidfd_send_signal(2), pidfd_open(2). */
 int ambit_setns(int descriptor, int type);
 int ambit_unshare(int flags);

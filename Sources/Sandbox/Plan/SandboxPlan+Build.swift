@@ -147,10 +147,10 @@ private struct RootBuilder {
 }
 
 extension String {
-  var lastPathComponent: String { split(separator: "/").last.map(String.init) ?? self }
+  var lastPathComponent: String { utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? self }
 
   var deletingLastPathComponent: String {
-    guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")), slash != startIndex else { return "/" }
     return String(self[..<slash])
   }
 }

@@ -160,8 +160,8 @@ extension LauncherInterface {
     }
   }
 
-  /// Descriptors that come with it: the compiled filters, sealed; and the broker's user and mount namespace, if it has its
-  /// own.
+  /// Descriptors that come with it: the compiled filters, sealed; the broker's user and mount namespace, if it has its
+  /// own; and a network namespace, if one is ready.
   package struct PrepareReply: WireMessage, Equatable {
     package var instance: String
     package var bundleIdentifier: String
@@ -172,11 +172,13 @@ extension LauncherInterface {
     package var hostID: Int
     /// How many there are: Ambit's own, and a second one where a profile is to hold as well.
     package var filters: Int
+    /// Whether a network namespace comes with it, made for this app and with nothing in it.
+    package var network: Bool
     package var capabilities: Capabilities
 
     package init(
       instance: String, bundleIdentifier: String, name: String, container: String, hostID: Int,
-      filters: Int, capabilities: Capabilities
+      filters: Int, network: Bool, capabilities: Capabilities
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -184,6 +186,7 @@ extension LauncherInterface {
       self.container = container
       self.hostID = hostID
       self.filters = filters
+      self.network = network
       self.capabilities = capabilities
     }
 
@@ -194,6 +197,7 @@ extension LauncherInterface {
       container = try json.string("container")
       hostID = try json.int("hostID")
       filters = try json.int("filters")
+      network = try json.bool("network")
       capabilities = try Capabilities(json: try json.object("capabilities"))
     }
 
@@ -201,7 +205,7 @@ extension LauncherInterface {
       [
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
         "container": .string(container), "hostID": JSONValue(hostID), "filters": JSONValue(filters),
-        "capabilities": .object(capabilities.json),
+        "network": .bool(network), "capabilities": .object(capabilities.json),
       ]
     }
   }
