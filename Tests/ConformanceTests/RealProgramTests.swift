@@ -41,6 +41,29 @@ import Testing
     }
   }
 
+  /// As they are in the packages of Podman and Docker. `make test` fetches them where it can.
+  static let profiles = ["/usr/share/containers/seccomp.json", "\(Products.buildFolder)/../../profiles/docker.json"]
+    .filter { FileManager.default.fileExists(atPath: $0) }
+
+  @Test(arguments: TestUser.all, profiles)
+  func `a container engine's own seccomp profile is taken unchanged, and programs run under it`(
+    user: TestUser, profile: String
+  ) throws {
+    try Workspace.with(user) { world in
+      // The checkout may lie where only its owner can enter.
+      try world.write(try String(contentsOfFile: profile, encoding: .utf8), to: "\(world.home)/profile.json")
+      for program in Self.cases.prefix(4) {
+        let inside = try world.run(
+          [try Products.path("ambit"), "run", "--seccomp", "profile.json"] + program.command,
+          environment: ["LC_ALL": "C.UTF-8"])
+        #expect(inside.exit == .status(0), "\(program.name): \(inside)")
+        #expect(inside.output.hasSuffix(program.ending), "\(program.name): \(inside)")
+      }
+      let explained = try world.ambit("seccomp", "explain", "profile.json", "--syscall", "mount")
+      #expect(explained.exit == .status(0), "\(explained)")
+    }
+  }
+
   /// The programs that an app may run lie on the system or with it. This one is linked statically, with its libc.
   @Test(arguments: TestUser.all)
   func `a static program runs inside as it does outside`(user: TestUser) throws {

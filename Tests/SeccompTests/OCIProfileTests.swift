@@ -25,7 +25,7 @@ import Testing
     \t\t{ "names": ["mount"], "action": "SCMP_ACT_ALLOW", "includes": { "caps": ["CAP_SYS_ADMIN"] } },
     \t\t{ "names": ["clone"], "action": "SCMP_ACT_ALLOW",
     \t\t  "args": [ { "index": 0, "value": 2114060288, "op": "SCMP_CMP_MASKED_EQ" } ],
-    \t\t  "excludes": { "caps": ["CAP_SYS_ADMIN"], "arches": ["s390", "s390x"] } },
+    \t\t  "excludes": { "caps": ["CAP_SYS_ADMIN"], "arches": ["s390", "s390x", "mips3l64n32"] } },
     \t\t{ "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38, "excludes": { "caps": ["CAP_SYS_ADMIN"] } }
     \t]
     }

@@ -211,8 +211,10 @@ extension OCIProfile.Requirements {
     }
   }
 
+  /// One of them is a slip of the pen that Docker's own profile has had for years.
   private static let knownArchitectures: Set<String> = Set(
     """
+    mips3l64n32
     386 x86 amd64 x32 arm arm64 mips mipsle mips64 mips64le mips64n32 mipsel mipsel64 mipsel64n32 mips64p32 mips64p32le
     ppc ppc64 ppc64le s390 s390x riscv riscv64 loong64 loongarch64 parisc parisc64 sparc sparc64 m68k sh sheb
     """.split(whereSeparator: \.isWhitespace).map(String.init))

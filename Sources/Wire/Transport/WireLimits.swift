@@ -34,7 +34,7 @@ package struct WireLimits: Equatable, Sendable {
 
   /// For what the user's own side may send: a multiple pick sends many paths and descriptors.
   package static let user = WireLimits(
-    messageSize: 4 << 20, depth: 32, descriptors: 253, outstandingBytes: 16 << 20, connections: 256,
+    messageSize: 4 << 20, depth: 32, descriptors: 253, outstandingBytes: 16 << 20, connections: 4096,
     callBurst: 65_536, callsPerSecond: 100_000)
 
   /// For what a client takes from its broker, which it has to trust anyway.
