@@ -41,7 +41,12 @@ extension Bench {
     else { return nil }
     let before = files()
     _ = try? Child.timed([ambit, "run", "--seccomp", Self.profile, "/bin/true"], environment: environment)
-    return files().subtracting(before).first.map { "\(folder)/\($0)" }
+    // Behind the program stands its digest.
+    guard let name = files().subtracting(before).first,
+      let content = FileManager.default.contents(atPath: "\(folder)/\(name)")?.dropLast(32)
+    else { return nil }
+    let path = "\(scratch)/profile.bpf"
+    return FileManager.default.createFile(atPath: path, contents: Data(content)) ? path : nil
   }
 
   /// Opening a file that may be opened, with nobody watching and with the observer; and a call that is not observed.
