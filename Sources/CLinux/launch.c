@@ -23,23 +23,32 @@
 #include <termios.h>
 #include <unistd.h>
 
-static int send_message(int control, struct ambit_message message, const int *fds, size_t fd_count) {
+/* Not by sendmsg: a profile of somebody else's making may refuse that, and then nobody would hear why the program cannot be
+   started. */
+static int say(int control, struct ambit_message message) {
+  ssize_t written;
+  do {
+    written = write(control, &message, sizeof message);
+  } while (written == -1 && errno == EINTR);
+  return written == -1 ? -errno : 0;
+}
+
+static int hand_over(int control, struct ambit_message message, const int *fds, size_t fd_count) {
   struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
   union {
     char bytes[CMSG_SPACE(4 * sizeof(int))];
     struct cmsghdr align;
   } ancillary;
-  struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-  if (fd_count > 0) {
-    memset(&ancillary, 0, sizeof ancillary);
-    header.msg_control = ancillary.bytes;
-    header.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
-    struct cmsghdr *first = CMSG_FIRSTHDR(&header);
-    first->cmsg_level = SOL_SOCKET;
-    first->cmsg_type = SCM_RIGHTS;
-    first->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
-    memcpy(CMSG_DATA(first), fds, fd_count * sizeof(int));
-  }
+  memset(&ancillary, 0, sizeof ancillary);
+  struct msghdr header = {.msg_iov = &part,
+                          .msg_iovlen = 1,
+                          .msg_control = ancillary.bytes,
+                          .msg_controllen = CMSG_SPACE(fd_count * sizeof(int))};
+  struct cmsghdr *first = CMSG_FIRSTHDR(&header);
+  first->cmsg_level = SOL_SOCKET;
+  first->cmsg_type = SCM_RIGHTS;
+  first->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
+  memcpy(CMSG_DATA(first), fds, fd_count * sizeof(int));
   ssize_t sent;
   do {
     sent = sendmsg(control, &header, MSG_NOSIGNAL);
@@ -58,7 +67,7 @@ static int receive_message(int control, struct ambit_message *message) {
 
 void ambit_launch_fail(const struct ambit_launch *launch, int stage, int step) {
   struct ambit_message message = {.kind = AMBIT_FAILED, .first = stage, .second = errno, .third = step};
-  send_message(launch->control, message, NULL, 0);
+  say(launch->control, message);
   _exit(125);
 }
 
@@ -188,7 +197,7 @@ static void install_filter(const struct ambit_launch *launch, struct sock_fprog 
   if (listener == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 1);
   /* Sending is no notified call. From here until the launcher listens, any that is made waits. */
   struct ambit_message observed = {.kind = AMBIT_OBSERVED};
-  if (send_message(launch->control, observed, &listener, 1) < 0) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 2);
+  if (hand_over(launch->control, observed, &listener, 1) < 0) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 2);
   syscall(SYS_close, listener);
 }
 
@@ -224,7 +233,7 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   if (chdir(launch->directory) == -1) ambit_launch_fail(launch, AMBIT_STAGE_DIRECTORY, 0);
 
   struct ambit_message started = {.kind = AMBIT_STARTED, .first = getpid()};
-  send_message(launch->control, started, NULL, 0);
+  say(launch->control, started);
 
   /* Dispositions are as the user's shell left them (nohup works inside too); the mask is not: the init blocks all. */
   sigset_t none;
@@ -272,7 +281,7 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
         if (pid != app) continue;
         if (WIFSTOPPED(status)) {
           struct ambit_message stopped = {.kind = AMBIT_STOPPED, .first = WSTOPSIG(status)};
-          send_message(launch->control, stopped, NULL, 0);
+          say(launch->control, stopped);
         } else {
           exited.kind = AMBIT_EXITED;
           exited.first = WIFSIGNALED(status) ? -1 : WEXITSTATUS(status);
@@ -282,7 +291,7 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
       if (exited.kind == AMBIT_EXITED) {
         /* Whatever the app has left behind is this process's child by now. */
         exited.third = pid == -1 && errno == ECHILD;
-        send_message(launch->control, exited, NULL, 0);
+        say(launch->control, exited);
         /* Leaving as pid 1 makes the kernel end everything that is still running in the namespace. */
         _exit(0);
       }
@@ -335,7 +344,7 @@ static void init_main(const struct ambit_launch *launch) {
 
   struct ambit_message ready = {.kind = AMBIT_READY, .first = keyring};
   int fds[4] = {handover.mount_namespace, handover.documents, handover.listener, handover.terminal};
-  if (send_message(launch->control, ready, fds, handover.terminal == -1 ? 3 : 4) < 0)
+  if (hand_over(launch->control, ready, fds, handover.terminal == -1 ? 3 : 4) < 0)
     ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 2);
   for (int i = 0; i < 4; i++) {
     if (fds[i] != -1) close(fds[i]);

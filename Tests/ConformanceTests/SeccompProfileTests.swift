@@ -54,6 +54,12 @@ struct SeccompProfileTests {
         { "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [
           { "names": ["seccomp", "prctl", "sendmsg", "sendto", "capset"], "action": "SCMP_ACT_ERRNO" } ] }
         """#, to: "\(world.home)/p.json")
+      // Why a program cannot be started is said although the profile refuses what would be used to say it.
+      let script = "\(world.home)/broken"
+      try world.write("#!/no/such/interpreter\n", to: script)
+      try #require(unsafe chmod(script, 0o755) == 0)
+      let broken = try world.ambit("run", "--seccomp", "p.json", script)
+      #expect(broken.exit == .status(127) && broken.errors.contains("interpreter"), "\(broken)")
       for policy in ["default", "observed"] {
         let outcome = try world.ambit("run", "--policy", policy, "--seccomp", "p.json", "/bin/echo", "ran")
         #expect(outcome.output == "ran\n", "\(outcome)")
