@@ -151,11 +151,14 @@ static int wipe_launcher_strings(const char *title) {
   return prctl(PR_SET_NAME, title, 0, 0, 0);
 }
 
+/* Empties the bounding set, for this process and for what it starts: nothing that is executed brings a capability back. */
+static int empty_bounding_set(void) {
+  for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++) {}
+  /* The first that the kernel does not know ends it. */
+  return errno == EINVAL ? 0 : -1;
+}
+
 static int drop_privileges(void) {
-  for (int capability = 0; capability <= 63; capability++) {
-    if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 1) continue;
-    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == -1) return -1;
-  }
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1 && errno != EINVAL) return -1;
   /* Locked, so that no identity change inside can ever bring a capability back. */
   if (prctl(PR_SET_SECUREBITS,
@@ -364,6 +367,9 @@ static void init_main(const struct ambit_launch *launch) {
   sigaddset(&children, SIGCHLD);
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 0);
+
+  /* Here, once, for both of them. */
+  if (empty_bounding_set() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 2);
 
   /* Not libc's fork: it would run the launcher's at-fork handlers in a process whose thread data it copied. This process
      goes on when the program has been started, or could not be: until then the control socket is the child's alone. */
