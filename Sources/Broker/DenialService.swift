@@ -3,7 +3,7 @@ internal import Kernel
 internal import Seccomp
 internal import Wire
 
-/// What observed apps are refused by their sandbox, as their launchers see it (`SBX-16`).
+/// What apps are refused by their sandbox, as their launchers see it (`SBX-16`).
 extension Broker {
   func denied(
     _ request: LauncherInterface.DeniedCall, _ instance: Instance

@@ -186,10 +186,11 @@ static int open_terminal(int *slave) {
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-static void install_filter(const struct ambit_launch *launch, struct sock_fprog *program) {
-  if (!launch->observe) {
+/* Returns the listener of the filter's notifications; -1 where there is none. */
+static int install_filter(const struct ambit_launch *launch, struct sock_fprog *program) {
+  if (!launch->listen) {
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program) == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 0);
-    return;
+    return -1;
   }
   /* A call that has been taken up is not broken off by a signal, where the kernel can do that (5.19): a program whose
      timers tick would otherwise see its calls begin again and again. */
@@ -198,10 +199,7 @@ static void install_filter(const struct ambit_launch *launch, struct sock_fprog 
   if (listener == -1 && errno == EINVAL)
     listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
   if (listener == -1) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 1);
-  /* Sending is no notified call. From here until the launcher listens, any that is made waits. */
-  struct ambit_message observed = {.kind = AMBIT_OBSERVED};
-  if (hand_over(launch->control, observed, &listener, 1) < 0) ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 2);
-  syscall(SYS_close, listener);
+  return listener;
 }
 
 static void run_app(const struct ambit_launch *launch, int slave) __attribute__((noreturn));
@@ -235,9 +233,6 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   }
   if (chdir(launch->directory) == -1) ambit_launch_fail(launch, AMBIT_STAGE_DIRECTORY, 0);
 
-  struct ambit_message started = {.kind = AMBIT_STARTED, .first = getpid()};
-  say(launch->control, started);
-
   /* Dispositions are as the user's shell left them (nohup works inside too); the mask is not: the init blocks all. */
   sigset_t none;
   sigemptyset(&none);
@@ -247,16 +242,23 @@ static void run_app(const struct ambit_launch *launch, int slave) {
      because it denies several of the calls above. */
   if (drop_privileges() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 0);
   ambit_restrict_by_landlock(launch);
+  int listener = -1;
   if (launch->filter_count > 0) {
     struct sock_fprog program = {.len = (unsigned short)launch->filter_count,
                                  .filter = (struct sock_filter *)launch->filter};
-    install_filter(launch, &program);
+    listener = install_filter(launch, &program);
   }
+  /* Sending is no notified call. From here until the launcher listens, any that is made waits. Without somebody who has the
+     listener they would fail for ever, so a message that does not arrive is the end. */
+  struct ambit_message started = {.kind = AMBIT_STARTED, .first = getpid()};
+  if ((listener == -1 ? say(launch->control, started) : hand_over(launch->control, started, &listener, 1)) < 0)
+    ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 2);
+  if (listener != -1) syscall(SYS_close, listener);
   /* All of this while the launcher speaks with the broker. The program itself waits for their word. */
   struct ambit_message go;
   if (receive_message(launch->control, &go) < 0 || go.kind != AMBIT_GO) _exit(125);
-  /* Ambit's own filter is known to let seccomp(2) through, and the observer's descriptor has been sent by now. What this one
-     lets through nobody knows, so it comes behind: it need not allow more than the program that is to run wants. */
+  /* Ambit's own filter is known to let seccomp(2) through, and the listener has been sent by now. What this one lets through
+     nobody knows, so it comes behind: it need not allow more than the program that is to run wants. */
   if (launch->profile_count > 0) {
     struct sock_fprog program = {.len = (unsigned short)launch->profile_count,
                                  .filter = (struct sock_filter *)launch->profile};

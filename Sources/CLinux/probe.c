@@ -186,6 +186,29 @@ int cprobe_clone_pidfd(void) {
 }
 
 int cprobe_pidfd_open(void) { return drop(syscall(SYS_pidfd_open, getpid(), 0)); }
+
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+int cprobe_pidfd_getfd(void) {
+  pid_t child = raw_fork(0);
+  if (child == 0) {
+    /* Gone by itself, should nobody be there to end it. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) pause();
+  }
+  if (child < 0) return -errno;
+  int process = (int)syscall(SYS_pidfd_open, child, 0);
+  int result = process == -1 ? -errno : drop(syscall(SYS_pidfd_getfd, process, 0, 0));
+  /* Without a standard input there is nothing to take, and it was looked for. */
+  if (result == -EBADF && process != -1) result = 0;
+  if (process != -1) close(process);
+  kill(child, SIGKILL);
+  reap(child);
+  return result;
+}
+
 int cprobe_close_range(void) { return answer(syscall(SYS_close_range, ~0U, ~0U, 0)); }
 int cprobe_openat2(void) { return present(syscall(SYS_openat2, -1, "", NULL, 0), EINVAL); }
 int cprobe_open_tree(void) { return present(syscall(SYS_open_tree, -1, "", AT_EMPTY_PATH), EBADF); }

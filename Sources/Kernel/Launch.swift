@@ -48,8 +48,8 @@ package struct LaunchPlan: Sendable {
   package var filter: SeccompProgram?
   /// Holds besides ``filter``: of the two the stricter decides.
   package var profile: SeccompProgram?
-  /// The filter notifies, and the launcher listens (``InitMessage/observed(_:)``).
-  package var observe: Bool
+  /// The filter notifies, and the launcher listens (``InitMessage/started(_:)``).
+  package var listen: Bool
   /// `nil`: Landlock is not used.
   package var landlock: LandlockRules?
 
@@ -58,7 +58,7 @@ package struct LaunchPlan: Sendable {
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
     arguments: [String], environment: [String], filter: SeccompProgram?, profile: SeccompProgram? = nil,
-    observe: Bool = false, landlock: LandlockRules? = nil
+    listen: Bool = false, landlock: LandlockRules? = nil
   ) {
     self.namespaces = namespaces
     self.insideID = insideID
@@ -76,7 +76,7 @@ package struct LaunchPlan: Sendable {
     self.environment = environment
     self.filter = filter
     self.profile = profile
-    self.observe = observe
+    self.listen = listen
     self.landlock = landlock
   }
 }
@@ -94,9 +94,8 @@ package enum InitMessage: Sendable {
   /// still the launcher's (`ENOSYS`: there are none on this kernel), and is `nil` if the sandbox has its own.
   case ready(
     mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, terminal: Descriptor?, keyring: Errno?)
-  case started
-  /// The app's filter is in place, and notifies here.
-  case observed(Descriptor)
+  /// The app is about to be executed. With a descriptor, its filter notifies there.
+  case started(Descriptor?)
   case failed(LaunchStage, Errno, step: Int)
   case stopped(signal: Int32)
   /// status is -1 when a signal ended the app. Processes that it has left behind end with the init.
@@ -133,8 +132,7 @@ package final class LaunchedInit: Sendable {
         mountNamespace: descriptors[0], documents: descriptors[1], listener: descriptors[2],
         terminal: descriptors.count > 3 ? descriptors[3] : nil,
         keyring: message.first == 0 ? nil : Errno(rawValue: message.first))
-    case AMBIT_STARTED.rawValue: return .started
-    case AMBIT_OBSERVED.rawValue where descriptors.count == 1: return .observed(descriptors[0])
+    case AMBIT_STARTED.rawValue: return .started(descriptors.first)
     case AMBIT_FAILED.rawValue:
       return .failed(
         LaunchStage(rawValue: message.first) ?? .clone, Errno(rawValue: message.second), step: Int(message.third))
@@ -217,7 +215,7 @@ extension LaunchPlan {
       unsafe launch.profile = UnsafeRawPointer(memory.array(profile.bytes))
       unsafe launch.profile_count = profile.instructionCount
     }
-    unsafe launch.observe = observe ? 1 : 0
+    unsafe launch.listen = listen ? 1 : 0
     if let landlock { unsafe launch.landlock = landlock.lowered(memory, abi: Landlock.abi) }
 
     var rawProcess: Int32 = -1

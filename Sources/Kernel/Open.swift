@@ -101,6 +101,8 @@ package struct FileStatus: Equatable, Sendable {
   /// Nanoseconds since 1970.
   package var modified: Int64
 
+  package var isSocket: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFSOCK) }
+
   package var kind: Kind {
     switch mode & UInt32(S_IFMT) {
     case UInt32(S_IFREG): .regular

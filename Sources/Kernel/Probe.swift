@@ -44,6 +44,8 @@ package enum Probe {
   package static func clone3() -> Support { support("clone3", Int(cprobe_clone3())) }
   package static func clonePidfd() -> Support { support("clone CLONE_PIDFD", Int(cprobe_clone_pidfd())) }
   package static func pidfdOpen() -> Support { support("pidfd_open", Int(cprobe_pidfd_open())) }
+  /// Takes a descriptor of a child's (`pidfd_getfd(2)`).
+  package static func pidfdGetfd() -> Support { support("pidfd_getfd", Int(cprobe_pidfd_getfd())) }
   package static func closeRange() -> Support { support("close_range", Int(cprobe_close_range())) }
   package static func openat2() -> Support { support("openat2", Int(cprobe_openat2())) }
   package static func openTree() -> Support { support("open_tree", Int(cprobe_open_tree())) }

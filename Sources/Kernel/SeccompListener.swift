@@ -7,8 +7,8 @@ package import SystemPackage
 
 /// The listening side of a filter that notifies (`seccomp_unotify(2)`).
 ///
-/// It observes. A call that it lets go on reads its arguments again, so what was looked at need not be what happens;
-/// nothing is ever permitted here that the kernel would not permit by itself.
+/// A call that it lets go on reads its arguments again, so what was looked at need not be what happens: that is for observing
+/// alone. What is decided here is also done here, on copies.
 package struct SeccompListener: Sendable {
   package let descriptor: Descriptor
 

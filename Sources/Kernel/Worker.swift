@@ -24,6 +24,11 @@ package final class Worker {
     }
   }
 
+  /// Starts work that nobody waits for; with the process it ends, wherever it is.
+  package static func start(_ work: @escaping @Sendable () -> Void) throws(KernelError) {
+    _ = pthread_detach(try Worker(work).thread)
+  }
+
   /// Waits until the work is done. Once.
   package func finish() { _ = pthread_join(thread, nil) }
 

@@ -80,7 +80,7 @@ final class AppSession {
     try sandbox.go()
     try loop(sandbox, signals, proxy)
     // What it still has to say of the app comes before the app's end.
-    observing?.finish()
+    supervisor?.finish()
     proxy?.drain()
     proxy?.restore()
     if let report, !hasFailed { status?.ended(status: report.status, signal: report.signal) }
@@ -200,7 +200,9 @@ final class AppSession {
   private var said: Set<String> = []
   private var degraded: [LauncherInterface.DegradedLayer] = []
   private var plan: SandboxPlan?
-  private var observing: Worker?
+  /// Where the app's filter asks, until somebody answers.
+  private var listener: Descriptor?
+  private var supervisor: Supervisor?
   private let status: StatusStream?
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
@@ -223,6 +225,10 @@ final class AppSession {
         "\(program): cannot be started inside the sandbox: it, or the interpreter that it names, is not there.",
         status: 127)
     case .exec: return Failure("\(program): cannot be started inside the sandbox: \(errno).", status: 126)
+    case .filter where errno == .resourceBusy:
+      return Failure(
+        "the sandbox cannot be set up: another sandbox around this process has a seccomp listener, and the kernel lets there "
+          + "be only one. “ambit doctor” says more.")
     case .steps:
       let path = plan.flatMap { step < $0.root.count ? $0.root[step].path : nil } ?? "?"
       return Failure("the sandbox cannot be set up: \(path): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
@@ -252,6 +258,10 @@ final class AppSession {
     var ended = false
     while !ended {
       var entries = [PollEntry(sandbox.control, .read), PollEntry(signals.descriptor, .read)]
+      let listenerIndex = listener.map { listener in
+        entries.append(PollEntry(listener, .read))
+        return entries.count - 1
+      }
       let promptsIndex = prompts.map { client in
         entries.append(PollEntry(client.socket, .read))
         return entries.count - 1
@@ -259,6 +269,7 @@ final class AppSession {
       let proxyRange = proxy?.appendEntries(to: &entries)
       try Poll.wait(&entries)
 
+      if let listenerIndex { try supervise(entries[listenerIndex].returned) }
       while let signal = try signals.next() { try pass(signal, to: sandbox, proxy) }
       if let proxyRange { proxy?.process(entries[proxyRange]) }
       if !entries[0].returned.isEmpty { ended = try hear(sandbox, proxy) }
@@ -281,15 +292,15 @@ final class AppSession {
     case .exited(let status, let signal, let leftSomebody):
       report = (status, signal)
       outcome = outcome ?? (signal == 0 ? status : 128 + signal)
-      // The broker notes it while the kernel takes the sandbox down; an observer still has something to say before.
-      if observing == nil { tellEnd() }
+      // The broker notes it while the kernel takes the sandbox down; a supervisor may have something to say before.
+      if supervisor == nil { tellEnd() }
       // Nothing runs any more when this process returns to its shell.
       if leftSomebody { try waitForEnd(of: sandbox) }
       return true
     case .stopped(let signal): try stop(with: signal, sandbox, proxy)
     case .ended: return true
-    case .observed(let listener): try observe(listener)
-    case .ready, .started: break
+    case .started(let listener): self.listener = listener
+    case .ready: break
     }
     return false
   }
@@ -300,12 +311,15 @@ final class AppSession {
     try Poll.wait(&entries)
   }
 
-  /// From here on somebody answers the calls that the app's filter asks about; the first have been waiting.
-  private func observe(_ listener: Descriptor) throws {
-    guard let plan else { return }
-    let observer = Observer(
-      listener, plan: plan, instance: prepared.instance, folders: folders, trace: request.trace, status: status)
-    observing = try Worker { observer.run() }
+  /// At the first call that the app's filter asks about. Most programs make none, and need no threads here.
+  private func supervise(_ events: PollEvents) throws {
+    guard let plan, let listener, !events.isEmpty else { return }
+    // Hung up: the last process of the sandbox is gone.
+    self.listener = nil
+    guard events.contains(.read) else { return }
+    let reporter = RefusalReporter(
+      instance: prepared.instance, folders: folders, trace: request.trace, status: status)
+    supervisor = try Supervisor(listener, plan: plan, reporter: reporter)
   }
 
   /// The app was stopped from its terminal, so this process stops as well, and the user's shell is back.

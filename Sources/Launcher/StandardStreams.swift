@@ -14,7 +14,7 @@ struct StandardStreams {
   /// Which of them are terminals here.
   let isTerminal: [Bool]
 
-  init() throws(KernelError) {
+  init() throws {
     var streams: [Descriptor?] = []
     var terminals: [Bool] = []
     for number in Int32(0)...2 {
@@ -24,7 +24,14 @@ struct StandardStreams {
         streams.append(nil)
       } else {
         let copy = try KernelError.check("fcntl", "F_DUPFD_CLOEXEC, \(number)") { fcntl(number, F_DUPFD_CLOEXEC, 10) }
-        streams.append(Descriptor(owning: copy))
+        let stream = Descriptor(owning: copy)
+        // With one an app could send to any socket that it has a name of, which is what the filter refuses it otherwise.
+        if let socket = try? SocketKind(of: stream), socket.family == .unix, socket.isDatagram {
+          throw Failure(
+            "standard \(["input", "output", "error"][Int(number)]) is a Unix datagram socket, which an app is not given; "
+              + "put a pipe in between.")
+        }
+        streams.append(stream)
       }
     }
     forApp = streams

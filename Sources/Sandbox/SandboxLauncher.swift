@@ -37,7 +37,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter, profile: profile, observe: plan.observe, landlock: plan.landlock
+      filter: filter, profile: profile, listen: true, landlock: plan.landlock
     ).start()
   }
 

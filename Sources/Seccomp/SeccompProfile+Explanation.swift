@@ -53,7 +53,7 @@ extension SeccompAction {
     case .allow: "is let through"
     case .fail(let number): "fails with \(ErrorNumber.name(of: number) ?? "errno \(number)")"
     case .kill: "ends the process with SIGSYS"
-    case .notify: "is looked at by the observer"
+    case .notify: "is looked at by the launcher"
     case .killThread: "ends the thread with SIGSYS"
     case .trap: "is not made, and raises SIGSYS"
     case .trace: "fails with ENOSYS, as nobody traces"

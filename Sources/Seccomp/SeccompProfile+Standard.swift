@@ -39,6 +39,12 @@ extension SeccompProfile {
         Group(
           name: "personality", reason: "address-space tricks; the plain values are harmless", rules: personalityRules),
         Group(
+          name: "connecting",
+          reason:
+            "the launcher connects in the app's place, and to no socket file but the sandbox's own: a mount alone "
+            + "does not keep an app from the sockets in a granted folder",
+          rules: [SeccompRule("connect", .notify)]),
+        Group(
           name: "sockets", reason: network ? "Unix sockets and the internet" : "Unix sockets only",
           rules: socketRules(network: network)),
       ], otherwise: .fail(EPERM))
@@ -153,19 +159,39 @@ extension SeccompProfile {
     if network { families += [UInt32(AF_INET), UInt32(AF_INET6)] }
     var rules = allow(
       """
-      accept accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
+      accept accept4 bind getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
       sendto setsockopt shutdown
       """)
     // socketpair too: the kernel makes both sockets, of any family, before it finds that they cannot be paired.
     for call in ["socket", "socketpair"] {
-      for family in families {
+      for family in families where family != UInt32(AF_UNIX) {
         rules.append(SeccompRule(call, .allow, [SeccompCondition(argument: 0, .equal(family))]))
       }
+      rules += unixRules(call)
       // The rest of the families: every value that differs from the allowed ones in some bit.
       rules += SeccompProfile.ioctlExcept(families).map {
         SeccompRule(call, .fail(EAFNOSUPPORT), $0.conditions.map { SeccompCondition(argument: 0, $0.test) })
       }
     }
     return rules
+  }
+
+  /// Streams and sequenced packets (1 and 5, beside flags in the upper bits). A datagram, which is also what the kernel makes
+  /// of SOCK_RAW, carries the path of its receiver in a structure that no filter sees; it is refused as a kernel would that does
+  /// not have it.
+  private static func unixRules(_ call: String) -> [SeccompRule] {
+    func rule(_ action: SeccompAction, _ mask: UInt32, _ value: UInt32) -> SeccompRule {
+      SeccompRule(
+        call, action,
+        [
+          SeccompCondition(argument: 0, .equal(UInt32(AF_UNIX))),
+          SeccompCondition(argument: 1, .masked(mask: mask, value: value)),
+        ])
+    }
+    // 0b0001 and 0b0101; then whatever differs in some bit, each number once.
+    return [
+      rule(.allow, 0b1011, 0b0001), rule(.fail(ESOCKTNOSUPPORT), 0b0001, 0),
+      rule(.fail(ESOCKTNOSUPPORT), 0b0011, 0b0011), rule(.fail(ESOCKTNOSUPPORT), 0b1011, 0b1001),
+    ]
   }
 }

@@ -61,7 +61,17 @@ static void f2(void) {
 /* A socket that lies in a folder which was granted for its documents. */
 static void f3(void) {
   char path[4096];
-  if (stage_path(path, sizeof path, "connect", "granted", "socket")) connect_unix("connect", path, false);
+  if (!stage_path(path, sizeof path, "connect", "granted", "socket")) return;
+  connect_unix("connect", path, false);
+  /* The same from the folder itself: no part of the address says where that is. */
+  int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  *strrchr(path, '/') = 0;
+  if (chdir(path) == -1) {
+    refused("relative", errno, "chdir %s", path);
+  } else {
+    connect_unix("relative", "socket", false);
+  }
+  if (here != -1 && fchdir(here) == 0) close(here);
 }
 
 static void try_family(const char *attempt, int family, int type, int protocol) {

@@ -35,7 +35,7 @@ struct SeccompReportTests {
       #expect(mount["canPass"] == false && mount["leftOut"]?.array?.count == 1)
       #expect(try explain("p.json", "--syscall", "keyctl")["refusedByAmbit"] == true)
       #expect(try explain("--syscall", "keyctl")["canPass"] == false)
-      #expect(try explain("observed", "--syscall", "openat")["outcomes"]?.strings == ["is looked at by the observer"])
+      #expect(try explain("observed", "--syscall", "openat")["outcomes"]?.strings == ["is looked at by the launcher"])
 
       let text = try world.ambit("seccomp", "explain", "p.json").output
       for piece in ["syscalls[2]", "by its arguments", "left out: syscalls[3] (mount)", "not_a_call", "stricter"] {

@@ -128,7 +128,6 @@ struct Box {
         try ready(namespace, documents)
         try launched.go()
       case .started: outcome.started = true
-      case .observed: break
       case .failed(let stage, let errno, let step): outcome.failure = Failure(stage: stage, errno: errno, step: step)
       case .stopped(let signal):
         outcome.stops.append(signal)

@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `TOK-1: a placeholder is a scope that is not started`() {
-    for operation in AccessOperation.allCases {
+    for operation in AccessOperation.allCases where operation != .connect {
       #expect(rules().denial(of: operation, at: "/documents/g/a", .placeholder)?.rule == "TOK-1")
     }
     #expect(rules().denial(of: .write, at: "/documents/g/a", .present) == nil)
@@ -56,6 +56,30 @@ import Testing
     #expect(rules(shown: ["/srv/data"]).denial(of: .read, at: "/srv", .present) == nil)
     #expect(rules(shown: ["/srv/data"]).denial(of: .create, at: "/srv/data/x", .missing)?.rule == "SBX-1")
     #expect(rules(shown: ["/srv/data"]).denial(of: .read, at: "/srv/other", .missing)?.rule == "SBX-2")
+  }
+
+  @Test func `F3: only sockets of the sandbox's own and the broker's can be connected to`() {
+    let shown = rules(shown: ["/srv/data", "/tmp/shown"])
+    for path in ["/home/user/x", "/tmp/x", "/dev/shm/x", "/run/ambit/broker", "/proc/x", "/"] {
+      #expect(shown.denial(of: .connect, at: path, .present) == nil, "\(path)")
+    }
+    for path in ["/documents/g/a/x", "/usr/x", "/srv/data/x", "/tmp/shown/x", "/Applications/Ed.app/x", "/dev/null"] {
+      let denial = shown.denial(of: .connect, at: path, .present)
+      #expect(denial?.rule == "sockets" && denial?.code == .notPermitted, "\(path)")
+      // What is not there, the kernel says by itself.
+      #expect(shown.denial(of: .connect, at: path, .missing) == nil, "\(path)")
+    }
+    // Whether its scope is started makes no difference.
+    #expect(shown.denial(of: .connect, at: "/documents/g/a/x", .placeholder)?.rule == "sockets")
+    #expect(shown.ownPlaces == ["/", "/dev/shm", "/tmp", "/home/user"])
+  }
+
+  @Test func `F1: abstract names are one's own only in a network of one's own`() {
+    #expect(rules().denialOfAbstractSockets == nil)
+    #expect(rules(network: true).denialOfAbstractSockets?.rule == "sockets")
+    #expect(rules().denialOfInternet?.code == .familyNotSupported)
+    #expect(rules(network: true).denialOfInternet == nil)
+    #expect(AccessRules.datagrams.code == .typeNotSupported)
   }
 
   @Test func `sockets: the network's own families are a matter of policy, others of the filter`() {

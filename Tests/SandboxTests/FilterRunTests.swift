@@ -55,6 +55,10 @@ import Testing
         say(f"socket-{family | high:x}", attempt("socket", family | high, 2 if family == 2 else 1, 0))
       pair = (ctypes.c_int * 2)()
       say(f"socketpair-{family}", attempt("socketpair", family, 1, 0, ctypes.addressof(pair)))
+    for type in [1, 2, 3, 4, 5, 6, 7, 8, 10, 15]:
+      for flags in [0, 0x80800, 1 << 32]:
+        say(f"unix-{type}-{flags:x}", attempt("socket", 1, type | flags, 0))
+        say(f"unixpair-{type}-{flags:x}", attempt("socketpair", 1, type | flags, 0, ctypes.addressof(pair)))
     for request in [0x5412, 0x541c]:
       for high in [0, 1 << 32, 0xffffffff << 32]:
         say(f"ioctl-{request | high:x}", attempt("ioctl", 0, request | high, 0))
@@ -132,6 +136,19 @@ import Testing
     }
     expect(answers, ["socketpair-1"], "ok")
     expect(answers, Self.families.map { "socketpair-\($0)" }, "EAFNOSUPPORT")
+  }
+
+  @Test func `F3: gives Unix streams and sequenced packets, and no socket that sends by name`() throws {
+    let answers = try answers()
+    for flags in ["0", "80800", "100000000"] {
+      for call in ["unix", "unixpair"] {
+        expect(answers, [1, 5].map { "\(call)-\($0)-\(flags)" }, "ok")
+        expect(answers, [2, 3, 4, 6, 7, 8, 10, 15].map { "\(call)-\($0)-\(flags)" }, "ESOCKTNOSUPPORT")
+      }
+    }
+    // The control: datagrams are there, and SOCK_RAW is one.
+    let without = try self.answers(filter: SeccompProfile(groups: [], otherwise: .allow))
+    expect(without, ["unix-2-0", "unix-3-0", "unixpair-2-0"], "ok")
   }
 
   @Test func `gives internet sockets too where there is a network`() throws {

@@ -35,7 +35,7 @@ func run(
     case .failed(let stage, let errno, let step): outcome.failure = "\(stage) \(step): \(errno)"
     case .exited(let status, let signal, _): (outcome.status, outcome.signal) = (status, signal)
     case .ended: break messages
-    case .started, .stopped, .observed: break
+    case .started, .stopped: break
     }
   }
   var entries = [PollEntry(launched.process, .read)]

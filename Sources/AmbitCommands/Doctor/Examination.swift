@@ -30,6 +30,7 @@ extension Facts {
     facts.clone3 = Probe.clone3()
     facts.clonePidfd = Probe.clonePidfd()
     facts.pidfdOpen = Probe.pidfdOpen()
+    facts.pidfdGetfd = Probe.pidfdGetfd()
     facts.closeRange = Probe.closeRange()
 
     facts.seccompErrno = Probe.seccompErrno()

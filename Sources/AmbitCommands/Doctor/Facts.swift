@@ -69,6 +69,7 @@ package struct Facts: Equatable, Sendable {
   package var clone3: Support = .absent("not tried")
   package var clonePidfd: Support = .absent("not tried")
   package var pidfdOpen: Support = .absent("not tried")
+  package var pidfdGetfd: Support = .absent("not tried")
   package var closeRange: Support = .absent("not tried")
 
   package var seccompErrno: Support = .absent("not tried")

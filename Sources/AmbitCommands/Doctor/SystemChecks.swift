@@ -50,7 +50,7 @@ extension Facts {
   package var checks: [Check] {
     [kernelCheck, architectureCheck, namespacesCheck, apparmorCheck, namespaceLimitCheck]
       + processChecks
-      + [seccompCheck, seccompNotifyCheck, seccompSyncCheck, libseccompCheck, landlockCheck]
+      + [seccompCheck, seccompNotifyCheck, seccompSyncCheck, socketTakingCheck, libseccompCheck, landlockCheck]
       + mountChecks
       + [idMappedMountCheck, fileHandleCheck, openByHandleCheck, birthTimeCheck]
       + [stateFolderCheck, runtimeFolderCheck, pseudoTerminalCheck, controlGroupsCheck, fuseCheck]

@@ -70,11 +70,11 @@ enum ambit_message_kind {
   /* init to launcher */
   AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, and the pty's master if there is one; first:
                       why the session's key ring is still the launcher's (errno), or 0 */
-  AMBIT_STARTED,   /* first: the app's pid inside; its process is there, its program is not yet */
+  AMBIT_STARTED,   /* first: the app's pid inside; with a descriptor: the listener of its filter's notifications. The process is
+                      there, and waits to become the program */
   AMBIT_FAILED,    /* first: stage, second: errno, third: step */
   AMBIT_STOPPED,   /* first: signal */
   AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0, third: 1 if the app has left no process behind */
-  AMBIT_OBSERVED,  /* with a descriptor: the listener of the filter's notifications */
   /* launcher to init */
   AMBIT_MAPPED = 32, /* the identity maps are written */
   AMBIT_GO,          /* start the app */
@@ -126,7 +126,7 @@ struct ambit_launch {
   struct ambit_landlock landlock;
   const void *profile; /* struct sock_filter[]: a second filter, of somebody else's making; the stricter of the two wins */
   size_t profile_count;
-  int32_t observe; /* the filter notifies: its listener is handed to the launcher */
+  int32_t listen; /* the filter notifies: its listener is handed to the launcher */
 };
 
 /* The Landlock ABI of this kernel, or -errno. */

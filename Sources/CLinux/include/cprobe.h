@@ -26,6 +26,8 @@ uint64_t cprobe_namespace_flag(const char *name);
 int cprobe_clone3(void);
 int cprobe_clone_pidfd(void);
 int cprobe_pidfd_open(void);
+/* Takes a descriptor of a child's. */
+int cprobe_pidfd_getfd(void);
 int cprobe_close_range(void);
 int cprobe_openat2(void);
 int cprobe_open_tree(void);

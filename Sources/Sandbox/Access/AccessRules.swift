@@ -7,8 +7,9 @@ internal import Kernel
 /// the path that the sandbox, and not the file's owner, is the reason, and never look at what the host has there: an answer
 /// that depended on that would tell an app which of its user's files there are.
 package struct AccessRules: Sendable {
-  private let entries: [SandboxPlan.Entry]
-  private let hasNetwork: Bool
+  let entries: [SandboxPlan.Entry]
+  /// Whether the app shares the host's network.
+  let hasNetwork: Bool
 
   package init(_ plan: SandboxPlan) {
     entries = plan.root
@@ -31,6 +32,7 @@ package struct AccessRules: Sendable {
   /// - Parameter path: absolute, inside, with links resolved.
   /// - Returns: `nil` if the sandbox does not stand in the way.
   package func denial(of operation: AccessOperation, at path: String, _ presence: Presence) -> Denial? {
+    if operation == .connect { return denial(ofConnectingAt: path, presence) }
     if presence == .placeholder {
       return Denial(
         code: .notPermitted, rule: "TOK-1", reason: "its security scope is not started",
@@ -57,7 +59,7 @@ package struct AccessRules: Sendable {
   }
 
   /// The innermost entry that a path lies in.
-  private func entry(of path: String) -> SandboxPlan.Entry? {
+  func entry(of path: String) -> SandboxPlan.Entry? {
     entries.last { path == $0.path || path.hasPrefix($0.path + "/") }
   }
 
@@ -87,14 +89,14 @@ package struct AccessRules: Sendable {
   }
 
   /// Whether a path leads to nothing that the sandbox has, and to nothing that a program may expect of a system.
-  private func isHidden(_ path: String) -> Bool {
+  func isHidden(_ path: String) -> Bool {
     guard path != "/" else { return false }
     // A folder on the way to something that is shown is there.
     if entries.contains(where: { $0.path == path || $0.path.hasPrefix(path + "/") }) { return false }
     return !Self.systemFolders.contains { path == $0 || path.hasPrefix($0 + "/") }
   }
 
-  private func hidden(_ path: String) -> Denial {
+  func hidden(_ path: String) -> Denial {
     Denial(
       code: .notPermitted, rule: "SBX-2", reason: "it is outside of the app's container and of what it was granted",
       remedy: "the user picks it: DocumentPicker, or ambitctl pick. For a folder that every launch may read: "
@@ -111,18 +113,6 @@ package struct AccessRules: Sendable {
     Denial(
       code: .notPermitted, rule: "SBX-1", reason: "the system is shown read-only",
       remedy: "write below \(InsidePath.home), or to a document that the user picks")
-  }
-
-  /// For a socket of a family that the filter does not let through, by its name in `address_families(7)`.
-  package func denial(ofSocketFamily family: String) -> Denial {
-    if ["AF_INET", "AF_INET6"].contains(family), !hasNetwork {
-      return Denial(
-        code: .familyNotSupported, rule: "network", reason: "the app has no network",
-        remedy: "com.apple.security.network.client in Entitlements.plist, or [network] access = \"host\" in the policy")
-    }
-    return Denial(
-      code: .familyNotSupported, rule: "seccomp", reason: "only Unix and internet sockets are let through",
-      remedy: "nothing: other families reach the kernel and the machine, not a service")
   }
 
   /// For a call that the filter denies.

@@ -3,6 +3,7 @@ package struct Denial: Equatable, Sendable {
   package enum Code: String, Sendable {
     case notPermitted = "EPERM"
     case familyNotSupported = "EAFNOSUPPORT"
+    case typeNotSupported = "ESOCKTNOSUPPORT"
   }
 
   /// What the call fails with (`SBX-3`).

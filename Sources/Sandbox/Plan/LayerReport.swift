@@ -34,18 +34,12 @@ package struct LayerReport: Equatable, Sendable {
   private static func entry(_ layer: Layer, _ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
     switch layer {
     // Without these there is no launch: each step that fails ends it.
-    case .namespaces, .fileTree, .seccomp, .capabilities: Entry(layer: layer, enforcement: .full)
+    case .namespaces, .fileTree, .seccomp, .sockets, .capabilities: Entry(layer: layer, enforcement: .full)
     case .hostname: hostname(plan)
-    case .network: network(plan, system)
+    case .network: network(plan)
     case .proc: proc(plan)
     case .landlock: landlock(plan, system)
     case .keyring: keyring(system)
-    case .sockets:
-      Entry(
-        layer: .sockets,
-        enforcement: .notEnforced(
-          "a Unix socket that lies in a granted folder can be connected to while the scope is started"),
-        remedy: "Grant single documents, and no folder that programs keep their sockets in.")
     case .observer: observer(plan)
     case .rlimits, .processes, .memory, .cpuTime, .wallTime, .cgroup, .containerSize: limit(layer, plan, system)
     }
@@ -57,15 +51,12 @@ package struct LayerReport: Equatable, Sendable {
       : Entry(layer: .hostname, enforcement: .notEnforced("the app shares the host's name"))
   }
 
-  private static func network(_ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
+  private static func network(_ plan: SandboxPlan) -> Entry {
     guard !plan.namespaces.contains(.network) else { return Entry(layer: .network, enforcement: .full) }
     let remedy = "[network] access = \"none\" in the policy, or no network in the app's entitlements."
-    let isScoped = plan.landlock != nil && (system.landlockABI ?? 0) >= LandlockRules.scopesABI
     return Entry(
-      layer: .network,
-      enforcement: isScoped
-        ? .partial("the app shares the host's network, but for the abstract Unix sockets")
-        : .notEnforced("the app shares the host's network, with the abstract Unix sockets"), remedy: remedy)
+      layer: .network, enforcement: .partial("the app shares the host's network, but for the abstract Unix sockets"),
+      remedy: remedy)
   }
 
   private static func proc(_ plan: SandboxPlan) -> Entry {

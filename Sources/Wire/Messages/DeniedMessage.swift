@@ -1,7 +1,7 @@
 extension LauncherInterface {
   package static let denied = "io.ambit.Launcher.Denied"
 
-  /// Something that an observed instance was refused.
+  /// Something that an instance was refused.
   package struct DeniedCall: WireMessage, Equatable {
     package var instance: String
     /// `read`, `write`, `create`, `connect`, `socket`, `call`; `more`: refusals that were only counted.

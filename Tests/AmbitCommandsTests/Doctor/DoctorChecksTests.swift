@@ -19,8 +19,9 @@ private func healthy(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
   facts.architecture = "x86_64"
   facts.namespaces = (["user"] + Facts.sandboxNamespaces).map { .init($0, .present(0)) }
   for path in [
-    \Facts.sandbox, \.clone3, \.clonePidfd, \.pidfdOpen, \.closeRange, \.seccompErrno, \.seccompKill, \.seccompNotify,
-    \.seccompListener, \.seccompSyncWakeUp, \.openat2, \.openTree, \.moveMount, \.mountSetattr, \.idMappedMount,
+    \Facts.sandbox, \.clone3, \.clonePidfd, \.pidfdOpen, \.pidfdGetfd, \.closeRange, \.seccompErrno, \.seccompKill,
+    \.seccompNotify, \.seccompListener, \.seccompSyncWakeUp, \.openat2, \.openTree, \.moveMount, \.mountSetattr,
+    \.idMappedMount,
     \.fileHandle, \.openByHandle, \.fuse, \.pseudoTerminal,
   ] { facts[keyPath: path] = .present(0) }
   facts.birthTime = .present(1)
@@ -105,8 +106,11 @@ private let lacks: [Lack] = [
   Lack("no filters", "seccomp", .missing, isReady: false, remedy: "CONFIG_SECCOMP_FILTER") {
     $0.seccompErrno = .absent("seccomp (EINVAL)")
   },
-  Lack("no notification", "seccomp-notify", .missing, isReady: true, remedy: "5.5") {
+  Lack("no notification", "seccomp-notify", .missing, isReady: false, remedy: "5.5") {
     $0.seccompListener = .refused("seccomp NEW_LISTENER (EBUSY)")
+  },
+  Lack("other processes' sockets out of reach", "pidfd-getfd", .missing, isReady: true, remedy: "ptrace_scope") {
+    $0.pidfdGetfd = .refused("pidfd_getfd (EPERM)")
   },
   Lack("slow notification", "seccomp-sync", .partial, isReady: true, remedy: "6.6") {
     $0.seccompSyncWakeUp = .absent("ioctl (EINVAL)")

@@ -1,0 +1,53 @@
+#ifndef CSUPERVISE_H
+#define CSUPERVISE_H
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Doing a call in place of the process that made it (seccomp_unotify(2)). All functions return 0 or more, or -errno;
+ * descriptors are close-on-exec.
+ */
+
+/* How often a connect that waits looks whether it is still wanted, milliseconds. */
+#define AMBIT_CONNECT_TICK 100
+
+/* pidfd_open(2) of a thread: with PIDFD_THREAD where the kernel has it (6.9), else of the thread's process. */
+int ambit_pidfd_thread(pid_t thread);
+
+/* pidfd_getfd(2): the open file that another process has under that number. */
+int ambit_pidfd_getfd(int pidfd, int number);
+
+/* Of an open file: the socket's family (SO_DOMAIN) and its type. -ENOTSOCK, -EBADF: no socket. */
+int ambit_socket_family(int descriptor, int32_t *family, int32_t *type);
+
+/* 1 if calls on the open file do not wait (O_NONBLOCK), else 0. */
+int ambit_is_nonblocking(int descriptor);
+
+/* readlink(2), of which the result may be any bytes. */
+ssize_t ambit_link_bytes(const char *path, uint8_t *bytes, size_t room);
+
+/* The mount that an open file was reached by (statx(2), STATX_MNT_ID, Linux 5.8). */
+int64_t ambit_mount_id(int descriptor);
+
+/* Lets this thread be looked at by the kernel as a process of this id and no other, or, with AMBIT_SAME_ID, as one without
+   capabilities; and back. Of this thread alone, so by number: libc would change every thread. */
+#define AMBIT_SAME_ID UINT32_MAX
+int ambit_act_as(uint32_t id);
+int ambit_act_as_oneself(uint32_t id);
+
+/* Gives up the supplementary groups of this thread, where it may. */
+void ambit_drop_thread_groups(void);
+
+/* Makes the signal that wakes waiting connects harmless. Once, before the first ambit_connect_for. */
+void ambit_prepare_connects(void);
+
+/* connect(2) on `socket` for the thread that the notification is of. While it waits it looks whether the notification is still
+   valid and whether the thread has a signal to take. -ECANCELED: nobody waits for the answer any more. -512 (ERESTARTSYS, for
+   ambit_notify_result): the kernel is to take the signal and, as far as its handler wants that, make the call again. */
+int ambit_connect_for(int listener, uint64_t id, pid_t thread, int socket, const void *address, uint32_t length);
+
+/* Answers a call that has been done here: 0, or an errno. */
+int ambit_notify_result(int listener, uint64_t id, int error);
+
+#endif

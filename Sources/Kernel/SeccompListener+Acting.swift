@@ -1,0 +1,114 @@
+internal import CLinux
+package import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Doing a call in place of the process that made it: with what is its own, and on a copy of its arguments.
+extension SeccompListener {
+  /// The open file that the caller has under a number (`pidfd_getfd(2)`). Whatever the number stands for there afterwards, this
+  /// one is what was looked at.
+  package func descriptor(_ number: Int32, of notification: Notification) throws(KernelError) -> Descriptor {
+    let process = Descriptor(
+      owning: try KernelError.checkNegative("pidfd_open") { ambit_pidfd_thread(notification.thread) })
+    // The number of a thread that has ended may be another's by now.
+    guard isWaiting(notification) else { throw KernelError("pidfd_open", errno: .noSuchProcess) }
+    return Descriptor(
+      owning: try KernelError.checkNegative("pidfd_getfd") { ambit_pidfd_getfd(process.rawValue, number) })
+  }
+
+  /// Answers a call that has been done here.
+  ///
+  /// - Parameter errno: `nil`: it succeeded, with 0.
+  package func finish(_ notification: Notification, _ errno: Errno?) {
+    _ = ambit_notify_result(descriptor.rawValue, notification.id, errno?.rawValue ?? 0)
+  }
+
+  /// Connects the caller's socket, waiting as long as it has to and the caller does; then answers the call.
+  ///
+  /// - Parameter address: as the kernel takes it, family and all.
+  package func connect(_ socket: Descriptor, to address: [UInt8], for notification: Notification) {
+    let result = unsafe address.withUnsafeBytes {
+      unsafe ambit_connect_for(
+        descriptor.rawValue, notification.id, notification.thread, socket.rawValue, $0.baseAddress, UInt32($0.count))
+    }
+    // Whoever has gone needs no answer.
+    if result != -ECANCELED { _ = ambit_notify_result(descriptor.rawValue, notification.id, -result) }
+  }
+
+  /// Once, before the first ``connect(_:to:for:)``.
+  package static func prepareConnects() { ambit_prepare_connects() }
+}
+
+/// What a socket is, whatever it is called.
+package struct SocketKind: Equatable, Sendable {
+  package enum Family: Equatable, Sendable { case unix, internet, other(Int32) }
+
+  package let family: Family
+  /// Each message may go to another name.
+  package let isDatagram: Bool
+
+  /// - Throws: `ENOTSOCK` if it is none, `EBADF` if it is only a place (`O_PATH`).
+  package init(of descriptor: Descriptor) throws(KernelError) {
+    var (family, type): (Int32, Int32) = (0, 0)
+    try KernelError.checkNegative("getsockopt", "SO_DOMAIN") {
+      unsafe ambit_socket_family(descriptor.rawValue, &family, &type)
+    }
+    isDatagram = type == Int32(SOCK_DGRAM.rawValue)
+    self.family =
+      switch family {
+      case AF_UNIX: .unix
+      case AF_INET, AF_INET6: .internet
+      default: .other(family)
+      }
+  }
+}
+
+/// As whom the kernel looks at a thread of this process.
+package enum ThreadIdentity {
+  /// Does something with an app's rights and no others.
+  ///
+  /// - Parameter id: the app's user and group on the host; `nil`: it is the same as this process's, which then does without
+  ///   its capabilities.
+  package static func acting<Result>(
+    as id: UInt32?, _ body: () throws(KernelError) -> Result
+  ) throws(KernelError) -> Result {
+    let raw = id ?? UInt32.max
+    try KernelError.checkNegative("setresuid") { ambit_act_as(raw) }
+    defer { _ = ambit_act_as_oneself(raw) }
+    return try body()
+  }
+
+  /// Gives up this thread's supplementary groups, where it may; where it may not, its apps have them too.
+  package static func dropGroups() { ambit_drop_thread_groups() }
+}
+
+extension Descriptor {
+  /// Opens a path of any bytes, as ``open(_:below:flags:mode:resolve:)`` does.
+  package static func open(
+    bytes path: [UInt8], below directory: Descriptor, flags: OpenFlags, resolve: Resolve
+  ) throws(KernelError) -> Descriptor {
+    let ended = path.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
+    let raw = try KernelError.checkNegative("open", String(decoding: path, as: UTF8.self)) {
+      unsafe ambit_openat2(directory.rawValue, ended, flags.rawValue, 0, resolve.rawValue)
+    }
+    return Descriptor(owning: raw)
+  }
+
+  /// The text of a link, which may be any bytes.
+  package static func linkBytes(_ path: String) throws(KernelError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let room = bytes.count
+    let length = try KernelError.checkNegative("readlink", path) {
+      unsafe bytes.withUnsafeMutableBufferPointer { unsafe Int32(ambit_link_bytes(path, $0.baseAddress, room)) }
+    }
+    return Array(bytes[..<Int(length)])
+  }
+
+  /// The number of the mount that it was reached by (`statx(2)`, `STATX_MNT_ID`).
+  package var mount: UInt64? {
+    let found = ambit_mount_id(rawValue)
+    return found < 0 ? nil : UInt64(found)
+  }
+}

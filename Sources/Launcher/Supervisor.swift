@@ -1,0 +1,158 @@
+internal import Kernel
+internal import Sandbox
+internal import Synchronization
+internal import SystemPackage
+
+/// Answers the calls that an app's filter asks about: makes its connections, and explains what it is refused.
+///
+/// On threads of its own: the app waits at each of these calls, and must not wait as long as its user looks at a picker. A
+/// connection may take as long as the other side likes, so while one thread makes it another takes up the next call; there are
+/// as many as wait, and one.
+final class Supervisor: Sendable {
+  private let listener: SeccompListener
+  private let observer: Observer?
+  private let connector: Connector
+  private let reporter: RefusalReporter
+  /// Whoever has it takes up the next call. True: there will be none.
+  private let turn = Mutex(false)
+  private let counts: Mutex<Counts>
+  /// Hangs up when everything has been decided and there will be no more.
+  private let decided: Descriptor
+
+  private struct Counts {
+    /// Threads, and those that have nothing to do.
+    var all = 0
+    var idle = 0
+    /// Calls that have been taken up, and of which it is not clear what comes of them.
+    var open = 0
+    var hasEnded = false
+    var deciding: Descriptor?
+
+    var isOver: Bool { hasEnded && open == 0 }
+  }
+
+  /// Beyond these connections fail with `EAGAIN`.
+  private static let mostThreads = 256
+
+  init(_ listener: Descriptor, plan: SandboxPlan, reporter: RefusalReporter) throws(KernelError) {
+    let listener = SeccompListener(listener)
+    self.listener = listener
+    self.reporter = reporter
+    observer = plan.observe ? Observer(listener: listener, rules: AccessRules(plan)) : nil
+    connector = Connector(listener, plan: plan, observer: observer)
+    let (reading, writing) = try UnixSocket.pair()
+    decided = reading
+    counts = Mutex(Counts(deciding: writing))
+    SeccompListener.prepareConnects()
+    try start()
+  }
+
+  private func start() throws(KernelError) {
+    counts.withLock { $0.all += 1 }
+    do throws(KernelError) {
+      try Worker.start { self.run() }
+    } catch {
+      counts.withLock { $0.all -= 1 }
+      throw error
+    }
+  }
+
+  /// Waits until the last refusal has been reported, or for two seconds: a path may lead to a file system that does not answer.
+  func finish() {
+    var entries = [PollEntry(decided, .read)]
+    _ = try? Poll.wait(&entries, timeout: .seconds(2))
+  }
+
+  // MARK: One thread
+
+  private func run() {
+    ThreadIdentity.dropGroups()
+    while let call = next() {
+      serve(call)
+      let isTooMany = counts.withLock { counts in
+        guard counts.idle > 0 else { return false }
+        counts.all -= 1
+        return true
+      }
+      if isTooMany { return }
+    }
+  }
+
+  /// The next call; `nil` when the last process of the sandbox is gone.
+  private func next() -> SeccompListener.Notification? {
+    counts.withLock { $0.idle += 1 }
+    defer { counts.withLock { $0.idle -= 1 } }
+    return turn.withLock { hasEnded in
+      while !hasEnded {
+        var entries = [PollEntry(listener.descriptor, .read)]
+        guard (try? Poll.wait(&entries)) != nil, entries[0].returned.isEmpty || entries[0].returned.contains(.read)
+        else {
+          hasEnded = true
+          conclude { $0.hasEnded = true }
+          return nil
+        }
+        if entries[0].returned.isEmpty { continue }
+        if let call = try? listener.next() {
+          counts.withLock { $0.open += 1 }
+          return call
+        }
+      }
+      return nil
+    }
+  }
+
+  private func serve(_ call: SeccompListener.Notification) {
+    if case .connect = call.kind { return connect(call) }
+    // Nothing else is asked about where nobody observes.
+    guard let observer else {
+      settle()
+      return listener.finish(call, .notPermitted)
+    }
+    if let refusal = observer.refusal(of: call) { return refuse(call, refusal) }
+    settle()
+    listener.answer(call, nil)
+  }
+
+  private func refuse(_ call: SeccompListener.Notification, _ refusal: Refusal) {
+    // What was read must have been the caller's: a number may have passed to another process meanwhile.
+    if listener.isWaiting(call) { reporter.report(refusal, call) }
+    settle()
+    listener.finish(call, refusal.errno)
+  }
+
+  private func connect(_ call: SeccompListener.Notification) {
+    guard hasFollower() else {
+      settle()
+      return listener.finish(call, .resourceTemporarilyUnavailable)
+    }
+    switch connector.decide(call) {
+    case .connect(let socket, let address, let through):
+      settle()
+      connector.connect(socket, to: address, through: through, for: call)
+    case .fail(let errno):
+      settle()
+      listener.finish(call, errno)
+    case .refuse(let refusal): refuse(call, refusal)
+    case .none: settle()
+    }
+  }
+
+  private func settle() { conclude { $0.open -= 1 } }
+
+  /// The last one says how much was only counted: at once, while the broker knows the instance.
+  private func conclude(_ change: (inout Counts) -> Void) {
+    let isOver = counts.withLock { counts in
+      change(&counts)
+      return counts.isOver
+    }
+    guard isOver else { return }
+    reporter.finish()
+    counts.withLock { $0.deciding = nil }
+  }
+
+  /// Whether somebody is there who takes up the next call while this one waits.
+  private func hasFollower() -> Bool {
+    let (isThere, mayStart) = counts.withLock { ($0.idle > 0, $0.all < Self.mostThreads) }
+    return isThere || (mayStart && (try? start()) != nil)
+  }
+}
