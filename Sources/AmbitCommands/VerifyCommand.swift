@@ -5,6 +5,7 @@ internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Policy
+internal import Sandbox
 internal import Scenario
 internal import Terminal
 internal import Verification
@@ -114,6 +115,7 @@ package struct VerifyCommand: ParsableCommand {
     let capabilities = planned.capabilities
     var allowances: Set<Allowance> = []
     if capabilities.network == .host { allowances.insert(.network) }
+    if capabilities.network == .loopback { allowances.insert(.loopback) }
     if capabilities.execute { allowances.insert(.execution) }
     return Battery.Options(
       launcher: .ambit(policy: planned.request.policy), ambit: own, program: program, entitlements: entitlements,

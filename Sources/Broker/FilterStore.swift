@@ -28,7 +28,7 @@ final class FilterStore {
 
   private func filter(for capabilities: Capabilities) throws(KernelError) -> Descriptor {
     let kind = Kind(
-      network: capabilities.network == .host, execute: capabilities.execute, observe: capabilities.observe)
+      network: capabilities.hasInternetSockets, execute: capabilities.execute, observe: capabilities.observe)
     if let filter = filters[kind] { return filter }
     let program = try cache.program(for: capabilities.seccomp)
     let filter = try MemoryFile.sealed("ambit-filter", program.bytes)
@@ -40,7 +40,7 @@ final class FilterStore {
 extension Capabilities {
   /// Ambit's own filter that an app runs under.
   package var seccomp: SeccompProfile {
-    let standard = SeccompProfile.standard(network: network == .host, execute: execute)
+    let standard = SeccompProfile.standard(network: hasInternetSockets, execute: execute)
     return observe ? standard.observed : standard
   }
 }

@@ -71,7 +71,7 @@ extension LauncherInterface.Capabilities {
     self.init(
       policy: capabilities.policyName, scopeLimit: capabilities.scopeLimit, references: capabilities.references,
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
-      environment: capabilities.environmentSet, network: capabilities.network == .host, execute: capabilities.execute,
+      environment: capabilities.environmentSet, network: capabilities.networkName, execute: capabilities.execute,
       observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,
       requiredLayers: capabilities.namesOfRequiredLayers,
       processes: capabilities.limits.processes, openFiles: capabilities.limits.openFiles,

@@ -71,7 +71,7 @@ extension Broker {
         "the container \(container(of: identifier)) cannot be made: \(error). "
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
-    let network = capabilities.network == .host ? nil : self.network.take()
+    let network = capabilities.hasOwnNetwork ? self.network.take() : nil
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, hostID: hostID, seccomp: capabilities.seccompProfile ?? SeccompFile.none)

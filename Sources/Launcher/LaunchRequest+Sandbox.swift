@@ -40,7 +40,8 @@ extension LaunchRequest {
     return SandboxRequest(
       program: program, arguments: arguments, bundleIdentifier: prepared.bundleIdentifier,
       container: prepared.container, readOnlyPaths: capabilities.readOnlyPaths, execute: capabilities.execute,
-      network: capabilities.network, observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,
+      network: NetworkReach(rawValue: capabilities.network) ?? .none, observe: capabilities.observe,
+      landlockFiles: capabilities.landlockFiles,
       environment: variables, limits: limits,
       hostID: prepared.hostID < 0 ? nil : UInt32(prepared.hostID), controlProgram: Programs.control.path)
   }

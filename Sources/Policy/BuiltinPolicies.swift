@@ -33,8 +33,10 @@ package enum BuiltinPolicies {
     pass = ["LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "TZ"]
 
     [network]
-    # "none", "host", or "entitlement": as the app's Entitlements.plist asks.
+    # "none"; "loopback": a network with nobody in it but the app's own processes; "host": the host's; or "entitlement": as the app's
+    # Entitlements.plist asks, with a client or server entitlement opening what entitled says, "loopback" or "host".
     access = "entitlement"
+    entitled = "host"
 
     [files]
     # Programs in the container, its tmp and granted folders cannot be run.

@@ -5,12 +5,7 @@ package import Sandbox
 ///
 /// Plain values. Whoever carries them out finds nothing left to decide here.
 package struct Capabilities: Equatable, Sendable, Codable {
-  package enum Network: String, Equatable, Sendable, Codable {
-    /// A network namespace of its own, with nothing in it.
-    case none
-    /// The host's network.
-    case host
-  }
+  package typealias Network = NetworkReach
 
   /// Ceilings on what the app's processes use. `nil` leaves the launcher's own in place.
   package struct Limits: Equatable, Sendable, Codable {
@@ -54,8 +49,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
-  /// - Parameter entitlements: what the app asks for. A network entitlement of either direction opens the host's
-  ///   network under `access = "entitlement"` and changes nothing under the other two: the network namespace that it
+  /// - Parameter entitlements: what the app asks for. A network entitlement of either direction opens what the policy's
+  ///   `entitled` says under `access = "entitlement"` and changes nothing under the others: the network namespace that it
   ///   opens knows no directions.
   package init(policy: Policy, entitlements: Entitlements) {
     let settings = policy.settings
@@ -67,8 +62,14 @@ package struct Capabilities: Equatable, Sendable, Codable {
     network =
       switch settings.network {
       case .none: .none
+      case .loopback: .loopback
       case .host: .host
-      case .entitlement: entitlements.networkClient || entitlements.networkServer ? .host : .none
+      case .entitlement:
+        if entitlements.networkClient || entitlements.networkServer {
+          settings.entitledNetwork == .host ? .host : .loopback
+        } else {
+          .none
+        }
       }
     execute = settings.execute
     limits = settings.limits
@@ -89,4 +90,13 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package func passes(_ name: String) -> Bool {
     EnvironmentName.check(name) == nil && environmentPass.contains { EnvironmentName.matches($0, name) }
   }
+
+  /// Whether the app may make internet sockets.
+  package var hasInternetSockets: Bool { network.hasSockets }
+
+  /// Whether the app has a network namespace of its own.
+  package var hasOwnNetwork: Bool { network != .host }
+
+  /// ``network`` as messages have it.
+  package var networkName: String { network.rawValue }
 }

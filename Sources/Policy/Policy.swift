@@ -22,9 +22,14 @@ package struct Policy: Equatable, Sendable {
 
 /// Who decides about the network.
 package enum NetworkAccess: String, CaseIterable, Equatable, Sendable, Codable {
-  case none, host
+  case none, loopback, host
   /// The app's own entitlements.
   case entitlement
+}
+
+/// What an entitlement opens, where the policy leaves it to the entitlements.
+package enum EntitledNetwork: String, CaseIterable, Equatable, Sendable, Codable {
+  case loopback, host
 }
 
 /// Everything that a policy decides.
@@ -42,6 +47,7 @@ package struct PolicySettings: Equatable, Sendable {
   package var seccompProfile: String? = nil
   /// Whether Landlock looks at files as well, and not only at what mounts and filter leave open.
   package var landlockFiles: Bool = false
+  package var entitledNetwork: EntitledNetwork = .host
   /// What has to hold in full, or the app is not run.
   package var requiredLayers: [Layer] = []
 

@@ -23,6 +23,8 @@ extension PolicyOverrides {
     if let table = try top.table("network") {
       let words = NetworkAccess.allCases.map(\.rawValue)
       network = try table.choice("access", of: words).flatMap(NetworkAccess.init(rawValue:))
+      entitledNetwork = try table.choice("entitled", of: EntitledNetwork.allCases.map(\.rawValue))
+        .flatMap(EntitledNetwork.init(rawValue:))
     }
     if let table = try top.table("files") {
       execute = try table.boolean("execute")

@@ -10,6 +10,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var environmentPass: [String]?
   var environmentSet: [String: String]?
   var network: NetworkAccess?
+  var entitledNetwork: EntitledNetwork?
   var execute: Bool?
   var processes: Int?
   var openFiles: Int?
@@ -40,6 +41,7 @@ extension PolicySettings {
       if file.environmentPass == nil { result.environmentPass.removeAll { value[$0] != nil } }
     }
     if let value = file.network { result.network = value }
+    if let value = file.entitledNetwork { result.entitledNetwork = value }
     if let value = file.execute { result.execute = value }
     if let value = file.processes { result.limits.processes = value }
     if let value = file.openFiles { result.limits.openFiles = value }

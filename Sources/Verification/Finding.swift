@@ -24,11 +24,14 @@ package struct Finding: Equatable, Sendable {
 /// What a policy gives an app on purpose. An attempt that does no more than use it is no escape.
 package enum Allowance: String, Hashable, Sendable, CaseIterable {
   case network
+  case loopback
   case execution
 
   /// Whether the attempt only uses what is allowed.
   func covers(_ attempt: Attempt) -> Bool {
     switch self {
+    // Of a network of its own, it may have sockets.
+    case .loopback: attempt.entry == "F5" && attempt.name == "inet6"
     case .network: attempt.entry == "F5" && attempt.name.hasPrefix("inet")
     case .execution: attempt.entry == "B16" || (attempt.entry == "G10" && attempt.name.hasPrefix("tool"))
     }

@@ -22,6 +22,7 @@ import Testing
 
     [network]
     access = "host"
+    entitled = "loopback"
 
     [files]
     execute = true
@@ -51,7 +52,8 @@ import Testing
         == PolicyOverrides(
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
-          environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, execute: true, processes: 512,
+          environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
+          processes: 512,
           openFiles: 1024, fileSize: 1_000_000, observe: true,
           seccompProfile: "/p/containers.json", landlockFiles: true, requiredLayers: [.seccomp, .fileTree]))
   }
@@ -177,7 +179,7 @@ import Testing
     ),
     (
       "[network]\naccess = \"hosts\"",
-      "x.toml:2:10: network.access must be \"none\", \"host\" or \"entitlement\", and is a string (\"hosts\"); did you "
+      "x.toml:2:10: network.access must be \"none\", \"loopback\", \"host\" or \"entitlement\", and is a string (\"hosts\"); did you "
         + "mean \"host\"?"
     ),
     // Contradictions.

@@ -23,6 +23,7 @@ import Testing
     if maybe() { file["scopes.references"] = "\(Bool.random(using: &random))" }
     if maybe() { file["system.read_only"] = "\(subset(&random).map { "/opt/" + $0 })" }
     if maybe() { file["network.access"] = "\"\(NetworkAccess.allCases.randomElement(using: &random) ?? .none)\"" }
+    if maybe() { file["network.entitled"] = Bool.random(using: &random) ? "\"loopback\"" : "\"host\"" }
     if maybe() { file["files.execute"] = "\(Bool.random(using: &random))" }
     if maybe() { file["landlock.files"] = "\(Bool.random(using: &random))" }
     if maybe() { file["limits.processes"] = "\(Int.random(in: 1...4_194_304, using: &random))" }
@@ -78,6 +79,7 @@ import Testing
       #expect("\(settings.references)" == expected("scopes.references", "true"), "round \(round)")
       #expect("\(settings.readOnlyPaths)" == expected("system.read_only", "[]"), "round \(round)")
       #expect("\"\(settings.network)\"" == expected("network.access", "\"none\""), "round \(round)")
+      #expect("\"\(settings.entitledNetwork)\"" == expected("network.entitled", "\"host\""), "round \(round)")
       #expect("\(settings.execute)" == expected("files.execute", "false"), "round \(round)")
       #expect("\(settings.landlockFiles)" == expected("landlock.files", "false"), "round \(round)")
       #expect(settings.limits.processes.map { "\($0)" } == model.last["limits.processes"], "round \(round)")

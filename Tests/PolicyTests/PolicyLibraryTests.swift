@@ -1,5 +1,6 @@
 import AppModel
 import Foundation
+import Sandbox
 import Testing
 
 @testable import Policy
@@ -153,6 +154,7 @@ import Testing
   @Test(arguments: [
     (NetworkAccess.none, false, false, Capabilities.Network.none), (.none, true, true, .none),
     (.host, false, false, .host), (.host, true, true, .host),
+    (.loopback, false, false, .loopback), (.loopback, true, true, .loopback),
     (.entitlement, false, false, .none), (.entitlement, true, false, .host), (.entitlement, false, true, .host),
     (.entitlement, true, true, .host),
   ])
@@ -164,6 +166,12 @@ import Testing
     let policy = Policy(name: "p", file: "p.toml", description: nil, lineage: [], settings: settings)
     let entitlements = Entitlements(networkClient: client, networkServer: server)
     #expect(Capabilities(policy: policy, entitlements: entitlements).network == expected)
+    // What an entitlement opens is the policy's to say, and of nothing else.
+    settings.entitledNetwork = .loopback
+    let lesser = Policy(name: "p", file: "p.toml", description: nil, lineage: [], settings: settings)
+    #expect(
+      Capabilities(policy: lesser, entitlements: entitlements).network
+        == (access == .entitlement && expected == .host ? .loopback : expected))
   }
 
   @Test func `capabilities hold what the file says, and survive JSON`() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Sandbox
 
 @Suite struct `What an app may do where, by its plan` {
-  private func rules(network: Bool = false, shown: [String] = []) -> AccessRules {
+  private func rules(network: NetworkReach = .none, shown: [String] = []) -> AccessRules {
     AccessRules(
       SandboxPlan(
         SandboxRequest(
@@ -76,9 +76,11 @@ import Testing
 
   @Test func `F1: abstract names are one's own only in a network of one's own`() {
     #expect(rules().denialOfAbstractSockets == nil)
-    #expect(rules(network: true).denialOfAbstractSockets?.rule == "sockets")
+    #expect(rules(network: .host).denialOfAbstractSockets?.rule == "sockets")
     #expect(rules().denialOfInternet?.code == .familyNotSupported)
-    #expect(rules(network: true).denialOfInternet == nil)
+    #expect(rules(network: .host).denialOfInternet == nil)
+    #expect(
+      rules(network: .loopback).denialOfAbstractSockets == nil && rules(network: .loopback).denialOfInternet == nil)
     #expect(AccessRules.datagrams.code == .typeNotSupported)
   }
 
@@ -88,6 +90,6 @@ import Testing
       #expect(rules().denial(ofSocketFamily: family).remedy.contains("network.client"))
     }
     #expect(rules().denial(ofSocketFamily: "AF_NETLINK").rule == "seccomp")
-    #expect(rules(network: true).denial(ofSocketFamily: "AF_NETLINK").code == .familyNotSupported)
+    #expect(rules(network: .host).denial(ofSocketFamily: "AF_NETLINK").code == .familyNotSupported)
   }
 }

@@ -32,7 +32,7 @@ import Testing
 
 /// The second wall by itself: plans whose mounts would permit what Landlock does not.
 @Suite(.ownsMounts, .timeLimit(.minutes(2)), .enabled(if: Landlock.abi != nil)) struct `Landlock in a sandbox` {
-  private func outcome(_ script: String, network: Bool = false, _ change: (inout SandboxPlan) -> Void) throws
+  private func outcome(_ script: String, network: NetworkReach = .none, _ change: (inout SandboxPlan) -> Void) throws
     -> [String]
   {
     let folder = try TemporaryFolder()
@@ -146,9 +146,9 @@ import Testing
       attempt("tcp", tcp)
       """
     // The control: without Landlock the shared network has both.
-    #expect(try outcome(script, network: true) { $0.landlock = nil } == ["abstract ok", "tcp ok"])
-    #expect(try outcome(script, network: true) { _ in } == ["abstract EPERM", "tcp ok"])
-    #expect(try outcome(script, network: true) { $0.landlock?.network = false } == ["abstract EPERM", "tcp EACCES"])
+    #expect(try outcome(script, network: .host) { $0.landlock = nil } == ["abstract ok", "tcp ok"])
+    #expect(try outcome(script, network: .host) { _ in } == ["abstract EPERM", "tcp ok"])
+    #expect(try outcome(script, network: .host) { $0.landlock?.network = false } == ["abstract EPERM", "tcp EACCES"])
     withExtendedLifetime((abstract, tcp)) {}
   }
 }

@@ -27,7 +27,7 @@ import Testing
     var generator = Seeded(seed: 3)
     for _ in 0..<500 {
       let plan = plan { request in
-        request.network = .random(using: &generator)
+        request.network = NetworkReach.allCases.randomElement(using: &generator) ?? .none
         request.observe = .random(using: &generator)
         request.hostID = .random(using: &generator) ? nil : 7
         request.limits = ResourceLimit.Kind.allCases.filter { _ in .random(using: &generator) }.map { .init($0, 1) }
@@ -48,8 +48,9 @@ import Testing
   }
 
   @Test func `the network is the app's own or, in part or in whole, the host's`() {
-    let shared = plan { $0.network = true }
+    let shared = plan { $0.network = .host }
     #expect(word(.network, plan(), features()) == "full")
+    #expect(word(.network, plan { $0.network = .loopback }, features()) == "full")
     #expect(word(.network, shared, features()) == "partial")
     // The launcher connects nobody to an abstract name there, whatever Landlock knows.
     #expect(word(.network, shared, features(landlock: nil)) == "partial")

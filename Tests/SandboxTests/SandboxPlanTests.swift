@@ -77,14 +77,22 @@ enum Layouts {
   @Test func `the network changes the namespaces and what Landlock says of it, and nothing else`() {
     var request = request()
     let without = SandboxPlan(request, on: Layouts.merged)
-    request.network = true
+    request.network = .host
     var with = SandboxPlan(request, on: Layouts.merged)
     #expect(without.namespaces.symmetricDifference(with.namespaces) == .network)
     #expect(without.namespaces.contains(.network))
     #expect(with.landlock?.network == true && without.landlock?.network == false)
     with.namespaces = without.namespaces
+    with.network = without.network
     with.landlock?.network = false
     #expect(with == without)
+    // Of its own, with sockets.
+    request.network = .loopback
+    var loopback = SandboxPlan(request, on: Layouts.merged)
+    #expect(loopback.namespaces == without.namespaces && loopback.landlock?.network == true)
+    loopback.network = .none
+    loopback.landlock?.network = false
+    #expect(loopback == without)
   }
 
   @Test func `its environment is what the policy gave and what the sandbox needs; that wins`() {
@@ -126,7 +134,7 @@ enum Layouts {
       arguments: (0..<Int.random(in: 0...3, using: &generator)).map { "a\($0)" }, bundleIdentifier: "io.ambit.tests",
       container: "/home/ann/containers/io.ambit.tests",
       readOnlyPaths: folders.filter { _ in Int.random(in: 0..<4, using: &generator) == 0 }.shuffled(using: &generator),
-      execute: .random(using: &generator), network: .random(using: &generator),
+      execute: .random(using: &generator), network: NetworkReach.allCases.randomElement(using: &generator) ?? .none,
       environment: Bool.random(using: &generator) ? [:] : ["LANG": "C"], limits: [ResourceLimit(.core, 0)],
       hostID: Bool.random(using: &generator) ? nil : 1_879_048_193,
       controlProgram: Bool.random(using: &generator) ? nil : "/usr/local/libexec/ambitctl")
@@ -187,7 +195,7 @@ enum Layouts {
       #expect(plan.directory == "/home/user")
       #expect(plan.arguments == [plan.program] + request.arguments)
       #expect(plan.namespaces.isSuperset(of: [.user, .mount, .pid, .ipc, .uts, .cgroup]))
-      #expect(plan.namespaces.contains(.network) != request.network)
+      #expect(plan.namespaces.contains(.network) == (request.network != .host))
       #expect(plan.limits == request.limits)
       #expect(plan.root.filter { if case .listener = $0 { true } else { false } }.map(\.path) == ["/run/ambit/broker"])
     }

@@ -25,7 +25,7 @@ import Testing
       identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false)
     let capabilities = L.Capabilities(
       policy: "teach", scopeLimit: 8, references: true, readOnlyPaths: ["/srv"], variables: ["LANG"],
-      environment: ["EDITOR": "vi"], network: false, execute: true, observe: true, landlockFiles: true,
+      environment: ["EDITOR": "vi"], network: "loopback", execute: true, observe: true, landlockFiles: true,
       requiredLayers: ["seccomp"],
       processes: 64, openFiles: nil,
       fileSize: 1)

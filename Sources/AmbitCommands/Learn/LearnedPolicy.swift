@@ -80,7 +80,10 @@ struct LearnedPolicy {
       lines += ["]", ""]
     }
     if refusals.contains(where: { $0.rule == "network" }) {
-      lines += ["[network]", "access = \"host\"  # RISKY: the host's network, with every service on it", ""]
+      lines += [
+        "[network]", "# \"loopback\" is enough where only the app's own processes talk to each other.",
+        "access = \"host\"  # RISKY: the host's network, with every service on it", "",
+      ]
     }
     if !others.isEmpty {
       lines += ["# Not for a policy to grant:"] + others + [""]

@@ -51,7 +51,7 @@ struct PlanReport {
       ("runs", printable(plan.arguments.joined(separator: " "))), ("in", plan.directory),
       ("as", "\(plan.insideID) inside, \(mapping) outside; no capabilities, no new privileges"),
       ("namespaces", plan.namespaces.names.joined(separator: ", ")),
-      ("network", plan.namespaces.contains(.network) ? "none" : "the host's"),
+      ("network", plan.network.words),
       ("scopes", "\(planned.capabilities.scopeLimit) at a time"),
       ("observer", planned.capabilities.observe ? "sees and records what is refused" : "off"),
     ]

@@ -33,7 +33,9 @@ extension AccessRules {
 
   func denial(ofConnectingAt path: String, _ presence: Presence) -> Denial? {
     switch entry(of: path) {
-    case .bind(InsidePath.home, _, _, _), .temporary, .processes, .terminals, .listener, .file, .link: nil
+    case .bind(InsidePath.home, _, _, _), .temporary, .processes, .masked, .readOnly, .terminals, .listener, .file,
+      .link:
+      nil
     case .documents, .bind: presence == .missing ? nil : denial(ofSocketAt: path)
     case .directory, nil: isHidden(path) ? hidden(path) : nil
     }
@@ -41,7 +43,7 @@ extension AccessRules {
 
   /// For a socket in no file system. Such names belong to a network namespace: one's own has only one's own.
   package var denialOfAbstractSockets: Denial? {
-    guard hasNetwork else { return nil }
+    guard network == .host else { return nil }
     return Denial(
       code: .notPermitted, rule: "sockets",
       reason: "where the app shares the host's network, abstract names are the host's programs'",
@@ -49,14 +51,16 @@ extension AccessRules {
   }
 
   /// For a socket that the app was handed from outside, of a family that it could not have made itself.
-  package var denialOfInternet: Denial? { hasNetwork ? nil : denial(ofSocketFamily: "AF_INET") }
+  package var denialOfInternet: Denial? { network.hasSockets ? nil : denial(ofSocketFamily: "AF_INET") }
 
   /// For a socket of a family that the filter does not let through, by its name in `address_families(7)`.
   package func denial(ofSocketFamily family: String) -> Denial {
-    if ["AF_INET", "AF_INET6"].contains(family), !hasNetwork {
+    if ["AF_INET", "AF_INET6"].contains(family), !network.hasSockets {
       return Denial(
         code: .familyNotSupported, rule: "network", reason: "the app has no network",
-        remedy: "com.apple.security.network.client in Entitlements.plist, or [network] access = \"host\" in the policy")
+        remedy:
+          "com.apple.security.network.client in Entitlements.plist, or [network] access = \"host\" in the policy; "
+          + "\"loopback\" where only the app's own processes talk to each other")
     }
     return Denial(
       code: .familyNotSupported, rule: "seccomp", reason: "only Unix and internet sockets are let through",

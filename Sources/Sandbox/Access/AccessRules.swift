@@ -8,12 +8,11 @@ internal import Kernel
 /// that depended on that would tell an app which of its user's files there are.
 package struct AccessRules: Sendable {
   let entries: [SandboxPlan.Entry]
-  /// Whether the app shares the host's network.
-  let hasNetwork: Bool
+  let network: NetworkReach
 
   package init(_ plan: SandboxPlan) {
     entries = plan.root
-    hasNetwork = !plan.namespaces.contains(.network)
+    network = plan.network
   }
 
   /// What is known of the path's last existing part, from looking inside the sandbox.

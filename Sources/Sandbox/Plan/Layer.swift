@@ -23,7 +23,7 @@ package enum Layer: String, CaseIterable, Codable, Sendable {
   package var summary: String {
     switch self {
     case .namespaces: "users, mounts, processes, IPC, host name and control groups of its own"
-    case .network: "a network of its own with nothing in it"
+    case .network: "a network of its own, with nobody in it but the app"
     case .fileTree: "a root of its own, built by descriptor; nothing of the host's but what the tree above shows"
     case .proc: "its own processes; the kernel's keys, addresses and hardware hidden, its settings read-only"
     case .seccomp: "default deny; foreign architectures end the process"

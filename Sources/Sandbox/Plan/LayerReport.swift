@@ -52,8 +52,9 @@ package struct LayerReport: Equatable, Sendable {
   }
 
   private static func network(_ plan: SandboxPlan) -> Entry {
-    guard !plan.namespaces.contains(.network) else { return Entry(layer: .network, enforcement: .full) }
-    let remedy = "[network] access = \"none\" in the policy, or no network in the app's entitlements."
+    guard plan.network == .host else { return Entry(layer: .network, enforcement: .full) }
+    let remedy =
+      "[network] access = \"none\" or \"loopback\" in the policy, or entitled = \"loopback\" for an app that asks for a network."
     return Entry(
       layer: .network, enforcement: .partial("the app shares the host's network, but for the abstract Unix sockets"),
       remedy: remedy)

@@ -62,8 +62,9 @@ extension SandboxPlan {
 
     root = tree.entries
     var kinds: NamespaceKinds = [.user, .mount, .pid, .ipc, .uts, .cgroup]
-    if !request.network { kinds.insert(.network) }
+    if request.network != .host { kinds.insert(.network) }
     namespaces = kinds
+    network = request.network
     insideID = InsidePath.identity
     hostID = request.hostID
     hostname = InsidePath.hostname
@@ -71,7 +72,7 @@ extension SandboxPlan {
     limits = request.limits
     directory = InsidePath.home
     arguments = [program] + request.arguments
-    landlock = Self.landlock(for: tree.entries, network: request.network, execute: request.execute)
+    landlock = Self.landlock(for: tree.entries, network: request.network.hasSockets, execute: request.execute)
     if request.landlockFiles { landlock?.denied = .all }
     observe = request.observe
   }

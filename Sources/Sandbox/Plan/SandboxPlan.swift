@@ -31,6 +31,7 @@ package struct SandboxPlan: Equatable, Sendable {
 
   package var root: [Entry]
   package var namespaces: NamespaceKinds
+  package var network: NetworkReach
   /// The one user and group id that exist inside.
   package var insideID: UInt32
   /// The host id behind it; `nil` is the launcher's own.

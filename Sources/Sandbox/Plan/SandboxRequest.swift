@@ -16,8 +16,7 @@ package struct SandboxRequest: Equatable, Sendable {
   package var readOnlyPaths: [String]
   /// Whether programs in the container and in temporary folders may be executed.
   package var execute: Bool
-  /// Whether the app shares the host's network; otherwise it has none.
-  package var network: Bool
+  package var network: NetworkReach
   /// Whether what the app is refused is seen and recorded.
   package var observe: Bool
   /// Whether Landlock repeats for files what the mounts say.
@@ -32,7 +31,7 @@ package struct SandboxRequest: Equatable, Sendable {
 
   package init(
     program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
-    readOnlyPaths: [String] = [], execute: Bool = false, network: Bool = false, observe: Bool = false,
+    readOnlyPaths: [String] = [], execute: Bool = false, network: NetworkReach = .none, observe: Bool = false,
     landlockFiles: Bool = false,
     environment: [String: String] = [:], limits: [ResourceLimit] = [], hostID: UInt32? = nil,
     controlProgram: String? = nil

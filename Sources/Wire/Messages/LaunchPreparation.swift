@@ -43,7 +43,8 @@ extension LauncherInterface {
     package var variables: [String]
     /// Variables that the policy sets; they win over those.
     package var environment: [String: String]
-    package var network: Bool
+    /// How far it goes: `none`, `loopback`, `host`.
+    package var network: String
     package var execute: Bool
     /// What it is refused is seen and reported.
     package var observe: Bool
@@ -57,7 +58,7 @@ extension LauncherInterface {
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
-      environment: [String: String], network: Bool, execute: Bool, observe: Bool, landlockFiles: Bool,
+      environment: [String: String], network: String, execute: Bool, observe: Bool, landlockFiles: Bool,
       requiredLayers: [String],
       processes: Int?, openFiles: Int?, fileSize: Int?
     ) {
@@ -84,7 +85,7 @@ extension LauncherInterface {
       readOnlyPaths = try json.strings("readOnlyPaths")
       variables = try json.strings("variables")
       environment = try json.strings(by: "environment")
-      network = try json.bool("network")
+      network = try json.string("network")
       execute = try json.bool("execute")
       observe = try json.bool("observe")
       landlockFiles = try json.bool("landlockFiles")
@@ -98,7 +99,7 @@ extension LauncherInterface {
       var json: JSONObject = [
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
-        "environment": .object(JSONObject(environment)), "network": .bool(network),
+        "environment": .object(JSONObject(environment)), "network": .string(network),
         "execute": .bool(execute), "observe": .bool(observe),
         "landlockFiles": .bool(landlockFiles), "requiredLayers": .array(requiredLayers.map { .string($0) }),
       ]
