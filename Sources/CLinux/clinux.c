@@ -38,7 +38,13 @@ int ambit_openat2_raw(int directory, const char *path, uint64_t flags, uint64_t 
 }
 
 int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
-  return answer(ambit_openat2_raw(directory, path, flags | O_CLOEXEC, mode, resolve));
+  int result;
+  /* A rename anywhere on the machine, while a path goes up by "..", and the kernel would rather not say where that led. */
+  int attempts = 1000;
+  do {
+    result = ambit_openat2_raw(directory, path, flags | O_CLOEXEC, mode, resolve);
+  } while (result == -1 && errno == EAGAIN && resolve != 0 && --attempts > 0);
+  return answer(result);
 }
 
 int ambit_clone_tree(int directory, const char *path, int recursive) {
