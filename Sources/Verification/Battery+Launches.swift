@@ -191,7 +191,7 @@ extension Battery {
   }
 
   /// What is left ends with its input, unless it is a launcher's own process that waits for something else.
-  private func end(_ program: Program) throws {
+  func end(_ program: Program) throws {
     program.closeInput()
     if try program.isSilent(within: .milliseconds(500)) { return }
     program.killHolders()

@@ -95,6 +95,8 @@ package final class Battery {
     if options.launcher.isAmbit {
       progress("documents")
       try runDocuments()
+      progress("under an observer")
+      try runObserved()
     }
   }
 
@@ -115,11 +117,13 @@ package final class Battery {
 
   /// The command that runs the battery's program in the sandbox.
   /// - Parameter picks: what the user answers, one for each time that the app asks. Ambit's alone.
-  func command(_ arguments: [String], picks: [[String]] = [], bundle: String? = nil) throws -> [String] {
+  func command(
+    _ arguments: [String], picks: [[String]] = [], bundle: String? = nil, more: [String] = []
+  ) throws -> [String] {
     switch options.launcher {
     case .ambit(let policy):
       let answers = picks.isEmpty ? [] : ["--answers", try writeAnswers(picks)]
-      return [options.ambit, "run", "--policy", policy] + answers + [bundle ?? stage.bundle] + arguments
+      return [options.ambit, "run", "--policy", policy] + more + answers + [bundle ?? stage.bundle] + arguments
     case .prefix(let words): return words.map(expand) + [stage.program] + arguments
     }
   }
@@ -179,10 +183,10 @@ package final class Battery {
 
   func launch(
     _ arguments: [String], picks: [[String]] = [], bundle: String? = nil, terminal: PseudoTerminal? = nil,
-    inherited: [Int32: Descriptor] = [:]
+    inherited: [Int32: Descriptor] = [:], more: [String] = []
   ) throws -> Program {
     try Program(
-      try command(arguments, picks: picks, bundle: bundle), environment: environment, terminal: terminal,
+      try command(arguments, picks: picks, bundle: bundle, more: more), environment: environment, terminal: terminal,
       inherited: inherited)
   }
 

@@ -68,8 +68,8 @@ package struct Entry: Equatable, Sendable {
     Entry("E5", "call through io_uring"),
     Entry("E6", "loosen the filter with one's own"),
     Entry("E7", "change a call after it was checked"),
-    Entry("E9", "confuse the observer about paths"),
-    Entry("E10", "kill the observer in a call"),
+    Entry("E9", "confuse the observer about paths", onlyAmbit: "it asks about Ambit's observer"),
+    Entry("E10", "kill the observer in a call", onlyAmbit: "it asks about Ambit's observer"),
     Entry("E11", "get round the filter with signals"),
     Entry("E12", "change the personality"),
 

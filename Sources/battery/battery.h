@@ -87,6 +87,8 @@ int look(const char *path);
 int leave_daemon(void);
 int hold(void);
 int lend(void);
+int spell(const char *folder, const char *target);
+int ask(const char *target);
 
 extern const struct probe section_a[], section_b[], section_b_files[], section_c[], section_d[], section_e[],
     section_f[], section_g[], section_h[];

@@ -48,6 +48,8 @@ int main(int count, char **arguments) {
   if (strcmp(role, "daemon") == 0) return leave_daemon();
   if (strcmp(role, "hold") == 0) return hold();
   if (strcmp(role, "lend") == 0) return lend();
+  if (strcmp(role, "spell") == 0 && count == 4) return spell(arguments[2], arguments[3]);
+  if (strcmp(role, "ask") == 0 && count == 3) return ask(arguments[2]);
   /* What the probes execute to see whether they may. */
   if (strcmp(role, "hello") == 0) return 42;
   fprintf(stderr, "battery: run by `ambit verify`; it tries to leave the sandbox that it is started in\n");

@@ -124,9 +124,6 @@ static void e6(void) {
 /* A call changed by a tracer after it was checked (before Linux 4.8). Today the check comes after the tracer. */
 static void e7(void) { unable("tracer", "Linux 4.8 and later check a call after its tracer has changed it; see C2"); }
 
-/* E9 and E10 ask what an observer of calls understands, and what happens when it dies. */
-static void e9(void) { unable("observer", "no observer is running"); }
-
 static volatile sig_atomic_t in_handler;
 
 static void handler(int number) {
@@ -167,4 +164,4 @@ static void e12(void) {
 }
 
 const struct probe section_e[] = {{"E1", e1}, {"E3", e3}, {"E5", e5},   {"E6", e6},   {"E7", e7},
-                                  {"E9", e9}, {"E10", e9}, {"E11", e11}, {"E12", e12}, {0}};
+                                  {"E11", e11}, {"E12", e12}, {0}};
