@@ -41,7 +41,7 @@ extension SeccompProfile {
         Group(
           name: "connecting",
           reason:
-            "the launcher connects in the app's place, and to no socket file but the sandbox's own: a mount alone "
+            "the connection is made in the app's place, and to no socket file but the sandbox's own: a mount alone "
             + "does not keep an app from the sockets in a granted folder",
           rules: [SeccompRule("connect", .notify)]),
         Group(
