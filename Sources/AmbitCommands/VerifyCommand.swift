@@ -25,7 +25,8 @@ package struct VerifyCommand: ParsableCommand {
       A refused call is named with the kernel's answer, as in “clone3 ENOSYS”.
 
       Everything happens on a stage of its own, a made-up user with files, sockets and processes in a temporary folder; \
-      nothing of yours is touched, and nothing stays behind. It takes less than a minute.
+      nothing of yours is touched, and nothing stays behind. It takes less than a minute. Limits on memory and on the \
+      container are tried with numbers that are lower than the policy's, where it has any.
 
         ambit verify                          the default policy
         ambit verify --policy teach --app Editor.app
@@ -120,6 +121,7 @@ package struct VerifyCommand: ParsableCommand {
     return Battery.Options(
       launcher: .ambit(policy: planned.request.policy), ambit: own, program: program, entitlements: entitlements,
       policies: folders.policies, scopeLimit: capabilities.scopeLimit, allowances: allowances,
+      limits: (planned.plan.usage.memory, planned.plan.usage.container, planned.plan.usage.containerFiles),
       raceBudget: .seconds(race))
   }
 

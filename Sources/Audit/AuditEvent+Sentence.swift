@@ -42,6 +42,7 @@ extension AuditEvent {
     case .bookmarkResolved: return found("bookmark")
     case .referenceResolved: return found("reference")
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
+    case .limit: return ("met its limit on \(excess)", "more \(excess)")
     case .refuse:
       let operation = detail[Fact.operation] ?? "a request"
       return ("refused: \(operation)", operation)
@@ -64,6 +65,22 @@ extension AuditEvent {
   /// For what may have been refused before it was known which document it meant.
   private var target: String {
     document == nil && grant == nil ? "" : " to \(subject)"
+  }
+
+  /// A limit with what was used of it, in the words of people.
+  private var excess: String {
+    let limit = detail[Fact.exceeded] ?? "limit"
+    let (name, unit) =
+      switch limit {
+      case "memory": ("memory", " bytes")
+      case "cpuTime": ("processor time", " s")
+      case "wallTime": ("time", " s")
+      case "container": ("space in its container", " bytes")
+      case "containerFiles": ("files in its container", "")
+      default: (limit, "")
+      }
+    guard let value = detail[Fact.value], let ceiling = detail[Fact.ceiling] else { return name }
+    return "\(name) (\(value)\(unit) of \(ceiling)\(unit))"
   }
 
   private var chooser: String { how == "scripted" ? "script" : "user" }

@@ -108,14 +108,15 @@ extension AuditEvent.Kind {
   package static let bookmarkResolved = Self(rawValue: "bookmarkResolved")
   package static let referenceResolved = Self(rawValue: "referenceResolved")
   package static let revoke = Self(rawValue: "revoke")
+  package static let limit = Self(rawValue: "limit")
   package static let refuse = Self(rawValue: "refuse")
   package static let protocolError = Self(rawValue: "protocolError")
 
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
-    .scopeEnded,
-    .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .refuse, .protocolError,
+    .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .limit, .refuse,
+    .protocolError,
   ]
 }
 
@@ -147,6 +148,10 @@ extension AuditEvent {
     package static let stale = "stale"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
     package static let takenOver = "takenOver"
+    /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.
+    package static let exceeded = "exceeded"
+    package static let value = "value"
+    package static let ceiling = "ceiling"
     /// What was asked for, when `refuse` is the kind.
     package static let operation = "operation"
   }

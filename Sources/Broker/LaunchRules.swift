@@ -35,7 +35,7 @@ package struct LaunchRules {
   package func capabilities(for request: LauncherInterface.PrepareCall) throws -> Capabilities {
     let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
     let policy: Policy
-    do throws(PolicyError) { policy = try library.load(request.policy) } catch {
+    do throws(PolicyError) { policy = try library.load(request.policy).limited(by: request.limits) } catch {
       throw LauncherInterface.Failure.failed("\(error)")
     }
     let entitlements = Entitlements(
@@ -65,6 +65,22 @@ package struct LaunchRules {
   }
 }
 
+extension LauncherInterface.Limits {
+  /// A share of memory becomes a number: of the memory that this machine has.
+  init(_ limits: Capabilities.Limits) {
+    let memory: Int? =
+      switch limits.memory {
+      case .bytes(let bytes): bytes
+      case .percent(let share): MachineMemory.total / 100 * share
+      case nil: nil
+      }
+    self.init(
+      processes: limits.processes, openFiles: limits.openFiles, fileSize: limits.fileSize, memory: memory,
+      cpuTime: limits.cpuTime, wallTime: limits.wallTime, processors: limits.processors, container: limits.container,
+      containerFiles: limits.containerFiles, cgroup: limits.cgroup)
+  }
+}
+
 extension LauncherInterface.Capabilities {
   /// - Parameter variables: the names in the launcher's environment.
   package init(_ capabilities: Capabilities, variables: [String]) {
@@ -73,8 +89,6 @@ extension LauncherInterface.Capabilities {
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.networkName, execute: capabilities.execute,
       observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,
-      requiredLayers: capabilities.namesOfRequiredLayers,
-      processes: capabilities.limits.processes, openFiles: capabilities.limits.openFiles,
-      fileSize: capabilities.limits.fileSize)
+      requiredLayers: capabilities.namesOfRequiredLayers, limits: .init(capabilities.limits))
   }
 }

@@ -185,6 +185,15 @@ extension Broker {
     if let report {
       detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]
     }
+    if let hit = report?.limit {
+      record(
+        event(
+          .limit, .refused, instance, reason: "the app was ended",
+          detail: [
+            AuditEvent.Fact.exceeded: hit.limit.rawValue, AuditEvent.Fact.value: "\(hit.value)",
+            AuditEvent.Fact.ceiling: "\(hit.ceiling)",
+          ]))
+    }
     record(event(.exit, .allowed, instance, reason: report == nil ? "its launcher was ended" : nil, detail: detail))
   }
 

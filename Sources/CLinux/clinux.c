@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,6 +169,26 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   }
   result->modified_seconds = found.stx_mtime.tv_sec;
   result->modified_nanoseconds = found.stx_mtime.tv_nsec;
+  return 0;
+}
+
+int ambit_file_system_space(int descriptor, struct ambit_space *result) {
+  struct statfs found;
+  if (fstatfs(descriptor, &found) == -1) return -errno;
+  result->block = (uint64_t)found.f_bsize;
+  result->blocks = found.f_blocks;
+  result->free_blocks = found.f_bfree;
+  result->files = found.f_files;
+  result->free_files = found.f_ffree;
+  return 0;
+}
+
+int ambit_machine_memory(struct ambit_memory *result) {
+  struct sysinfo found;
+  if (sysinfo(&found) == -1) return -errno;
+  result->total = (uint64_t)found.totalram * found.mem_unit;
+  result->shared = (uint64_t)found.sharedram * found.mem_unit;
+  result->swap_used = (uint64_t)(found.totalswap - found.freeswap) * found.mem_unit;
   return 0;
 }
 
@@ -334,7 +355,7 @@ int ambit_control_send(int control, const struct ambit_message *message) {
 int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count) {
   struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
   union {
-    char bytes[CMSG_SPACE(4 * sizeof(int))];
+    char bytes[CMSG_SPACE(5 * sizeof(int))];
     struct cmsghdr align;
   } ancillary;
   struct msghdr header = {

@@ -36,7 +36,7 @@ static int say(int control, struct ambit_message message) {
 static int hand_over(int control, struct ambit_message message, const int *fds, size_t fd_count) {
   struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
   union {
-    char bytes[CMSG_SPACE(4 * sizeof(int))];
+    char bytes[CMSG_SPACE(5 * sizeof(int))];
     struct cmsghdr align;
   } ancillary;
   memset(&ancillary, 0, sizeof ancillary);
@@ -296,6 +296,10 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
       if (exited.kind == AMBIT_EXITED) {
         /* Whatever the app has left behind is this process's child by now. */
         exited.third = pid == -1 && errno == ECHILD;
+        struct rusage used;
+        if (getrusage(RUSAGE_CHILDREN, &used) == 0)
+          exited.fourth = (int32_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+                                    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000000);
         say(launch->control, exited);
         /* Leaving as pid 1 makes the kernel end everything that is still running in the namespace. */
         _exit(0);
@@ -320,7 +324,7 @@ static int join_session_keyring(void) {
 static void init_main(const struct ambit_launch *launch) __attribute__((noreturn));
 
 static void init_main(const struct ambit_launch *launch) {
-  struct handover handover = {-1, -1, -1, -1, -1, -1};
+  struct handover handover = {-1, -1, -1, -1, -1, -1, -1};
 
   /* First of all: with a copy of the launcher's end here, the end of the conversation would never be seen, and a
      launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
@@ -342,16 +346,20 @@ static void init_main(const struct ambit_launch *launch) {
 
   handover.mount_namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
   if (handover.mount_namespace == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 0);
+  /* Its processes and no other's, for the launcher that watches what they use. */
+  handover.processes = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (handover.processes == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 5);
   if (wipe_launcher_strings(launch->title) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 4);
   /* Not dumpable: the app, although of the same identity, may not look into the init through /proc. This comes after
      the last use of /proc/self by the init itself. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 1);
 
   struct ambit_message ready = {.kind = AMBIT_READY, .first = keyring};
-  int fds[4] = {handover.mount_namespace, handover.documents, handover.listener, handover.terminal};
-  if (hand_over(launch->control, ready, fds, handover.terminal == -1 ? 3 : 4) < 0)
+  int fds[5] = {handover.mount_namespace, handover.documents, handover.listener, handover.processes,
+                handover.terminal};
+  if (hand_over(launch->control, ready, fds, handover.terminal == -1 ? 4 : 5) < 0)
     ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 2);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     if (fds[i] != -1) close(fds[i]);
   }
   /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this /proc and this network. */

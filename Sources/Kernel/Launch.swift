@@ -90,16 +90,19 @@ package enum LaunchStage: Int32, Sendable {
 
 /// What a sandbox's init says to its launcher.
 package enum InitMessage: Sendable {
-  /// Set up, and waiting. The terminal is there only if a stream asked for it; `keyring` says why the session's key ring is
-  /// still the launcher's (`ENOSYS`: there are none on this kernel), and is `nil` if the sandbox has its own.
+  /// Set up, and waiting. `processes` is the sandbox's own `/proc`. The terminal is there only if a stream asked for it;
+  /// `keyring` says why the session's key ring is still the launcher's (`ENOSYS`: there are none on this kernel), and is
+  /// `nil` if the sandbox has its own.
   case ready(
-    mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, terminal: Descriptor?, keyring: Errno?)
+    mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, processes: Descriptor,
+    terminal: Descriptor?, keyring: Errno?)
   /// The app is about to be executed. With a descriptor, its filter notifies there.
   case started(Descriptor?)
   case failed(LaunchStage, Errno, step: Int)
   case stopped(signal: Int32)
-  /// status is -1 when a signal ended the app. Processes that it has left behind end with the init.
-  case exited(status: Int32, signal: Int32, leftSomebody: Bool)
+  /// status is -1 when a signal ended the app. Processes that it has left behind end with the init. cpuTime: seconds that
+  /// it and what it had waited for have used.
+  case exited(status: Int32, signal: Int32, leftSomebody: Bool, cpuTime: Int)
   /// The init is gone.
   case ended
 }
@@ -119,7 +122,7 @@ package final class LaunchedInit: Sendable {
   /// Waits for the init's next message.
   package func receive() throws(KernelError) -> InitMessage {
     var message = ambit_message()
-    var raw: [Int32] = [-1, -1, -1, -1]
+    var raw: [Int32] = [-1, -1, -1, -1, -1]
     var count: Int32 = 0
     let result = try KernelError.checkNegative("recvmsg", "from the sandbox's init") {
       unsafe ambit_control_receive(control.rawValue, &message, &raw, &count)
@@ -127,10 +130,10 @@ package final class LaunchedInit: Sendable {
     let descriptors = raw.prefix(Int(count)).map { Descriptor(owning: $0) }
     if result == 0 { return .ended }
     switch UInt32(bitPattern: message.kind) {
-    case AMBIT_READY.rawValue where descriptors.count >= 3:
+    case AMBIT_READY.rawValue where descriptors.count >= 4:
       return .ready(
         mountNamespace: descriptors[0], documents: descriptors[1], listener: descriptors[2],
-        terminal: descriptors.count > 3 ? descriptors[3] : nil,
+        processes: descriptors[3], terminal: descriptors.count > 4 ? descriptors[4] : nil,
         keyring: message.first == 0 ? nil : Errno(rawValue: message.first))
     case AMBIT_STARTED.rawValue: return .started(descriptors.first)
     case AMBIT_FAILED.rawValue:
@@ -138,7 +141,8 @@ package final class LaunchedInit: Sendable {
         LaunchStage(rawValue: message.first) ?? .clone, Errno(rawValue: message.second), step: Int(message.third))
     case AMBIT_STOPPED.rawValue: return .stopped(signal: message.first)
     case AMBIT_EXITED.rawValue:
-      return .exited(status: message.first, signal: message.second, leftSomebody: message.third == 0)
+      return .exited(
+        status: message.first, signal: message.second, leftSomebody: message.third == 0, cpuTime: Int(message.fourth))
     default: throw KernelError("recvmsg", "from the sandbox's init", errno: Errno(rawValue: EPROTO))
     }
   }
@@ -156,7 +160,7 @@ package final class LaunchedInit: Sendable {
   }
 
   private func send(_ kind: UInt32, _ first: Int32 = 0, _ second: Int32 = 0) throws(KernelError) {
-    var message = ambit_message(kind: Int32(bitPattern: kind), first: first, second: second, third: 0)
+    var message = ambit_message(kind: Int32(bitPattern: kind), first: first, second: second, third: 0, fourth: 0)
     try KernelError.checkNegative("send", "to the sandbox's init") {
       unsafe ambit_control_send(control.rawValue, &message)
     }

@@ -78,11 +78,14 @@ final class AppSession {
     if !degraded.isEmpty { status?.degraded(degraded) }
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
     try sandbox.go()
+    // The app runs from here on, on another processor if there is one.
+    startWatching(sandbox)
     try loop(sandbox, signals, proxy)
     // What it still has to say of the app comes before the app's end.
     supervisor?.finish()
     proxy?.drain()
     proxy?.restore()
+    tellLimit()
     if let report, !hasFailed { status?.ended(status: report.status, signal: report.signal) }
     try? finish()
     return outcome ?? 125
@@ -203,12 +206,19 @@ final class AppSession {
   /// Where the app's filter asks, until somebody answers.
   private var listener: Descriptor?
   private var supervisor: Supervisor?
+  /// The sandbox's own `/proc`.
+  private var processes: Descriptor?
+  private var watch: UsageWatch?
+  /// The limit that ended the app.
+  private var excess: LimitExcess?
   private let status: StatusStream?
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
     switch try sandbox.receive() {
-    case .ready(let mountNamespace, let documents, let listener, let terminal, let keyring):
+    case .ready(
+      let mountNamespace, let documents, let listener, let processes, let terminal, let keyring):
       if let keyring, keyring != .noFunction { try admit(sharingKeyring: keyring) }
+      self.processes = processes
       handover = [sandbox.process, mountNamespace, documents, listener]
       return terminal
     case .failed(let stage, let errno, let step): throw explain(stage, errno, step)
@@ -267,7 +277,8 @@ final class AppSession {
         return entries.count - 1
       }
       let proxyRange = proxy?.appendEntries(to: &entries)
-      try Poll.wait(&entries)
+      try Poll.wait(&entries, timeout: watch?.timeout)
+      watch?.look()
 
       if let listenerIndex { try supervise(entries[listenerIndex].returned) }
       while let signal = try signals.next() { try pass(signal, to: sandbox, proxy) }
@@ -289,16 +300,19 @@ final class AppSession {
       proxy?.restore()
       failure.report()
       status?.send("failed", ["reason": .string(failure.description), "status": JSONValue(Int(failure.status))])
-    case .exited(let status, let signal, let leftSomebody):
+    case .exited(let status, let signal, let leftSomebody, let cpuTime):
       report = (status, signal)
-      outcome = outcome ?? (signal == 0 ? status : 128 + signal)
+      excess = watch?.excess ?? processorTime(signal, cpuTime)
+      outcome = outcome ?? (excess?.limit == .wallTime ? 124 : signal == 0 ? status : 128 + signal)
       // The broker notes it while the kernel takes the sandbox down; a supervisor may have something to say before.
       if supervisor == nil { tellEnd() }
       // Nothing runs any more when this process returns to its shell.
       if leftSomebody { try waitForEnd(of: sandbox) }
       return true
     case .stopped(let signal): try stop(with: signal, sandbox, proxy)
-    case .ended: return true
+    case .ended:
+      endByLimit()
+      return true
     case .started(let listener): self.listener = listener
     case .ready: break
     }
@@ -353,6 +367,42 @@ final class AppSession {
     }
   }
 
+  // MARK: Limits
+
+  private func startWatching(_ sandbox: LaunchedInit) {
+    guard let plan, plan.usage.needsWatching, let processes else { return }
+    watch = UsageWatch(plan.usage, sandbox, processes: processes, container: prepared.container)
+    self.processes = nil
+  }
+
+  /// The init is gone without a word of its app: then it was ended from here.
+  private func endByLimit() {
+    guard report == nil, !hasFailed, let excess = watch?.excess else { return }
+    self.excess = excess
+    report = (-1, SIGKILL)
+    outcome = excess.limit == .wallTime ? 124 : 128 + SIGKILL
+  }
+
+  /// What the kernel ended by itself (`RLIMIT_CPU`): with a signal that an app may handle, and a second later for good.
+  private func processorTime(_ signal: Int32, _ used: Int) -> LimitExcess? {
+    // The kernel counts in ticks, and finer where it reports: they differ by a moment.
+    guard let ceiling = plan?.usage.cpuTime, signal == SIGXCPU || (signal == SIGKILL && used >= ceiling) else {
+      return nil
+    }
+    return LimitExcess(.cpuTime, value: max(used, ceiling), ceiling: ceiling)
+  }
+
+  private func tellLimit() {
+    guard let excess else { return }
+    Failure.say("the app was ended: \(excess)")
+    status?.send(
+      "limit",
+      [
+        "limit": .string(excess.limit.key), "value": JSONValue(excess.value), "ceiling": JSONValue(excess.ceiling),
+        "reason": .string("\(excess)"),
+      ])
+  }
+
   // MARK: The user
 
   private func askUser(_ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
@@ -360,7 +410,7 @@ final class AppSession {
       guard let client = prompts, let message = try client.receive(wait: false) else { return }
       let request = try LauncherInterface.PromptsReply(json: message.parameters).request
       proxy?.restore()
-      let choice = front.answer(request, abandonedWith: sandbox.process)
+      let choice = try answer(request, sandbox)
       try? proxy?.takeTerminal()
       let reply = try answering().call(
         LauncherInterface.answer,
@@ -385,6 +435,12 @@ final class AppSession {
       // The instance is not known there any more: it is ending, and the loop hears so next.
       prompts = nil
     }
+  }
+
+  /// A person takes their time, and the app need not stand still meanwhile.
+  private func answer(_ request: LauncherInterface.PickRequest, _ sandbox: LaunchedInit) throws -> PickFrontEnd.Choice {
+    guard let watch else { return front.answer(request, abandonedWith: sandbox.process) }
+    return try watch.whileWaiting { front.answer(request, abandonedWith: sandbox.process) }
   }
 
   /// The connection that answers go over; the one that questions come on waits for the next question.
@@ -420,7 +476,13 @@ final class AppSession {
 
   private var ending: LauncherInterface.EndedCall? {
     report.map { report in
-      .init(instance: prepared.instance, status: Int(outcome ?? report.status), signal: Int(report.signal))
+      .init(
+        instance: prepared.instance, status: Int(outcome ?? report.status), signal: Int(report.signal),
+        limit: excess.flatMap { excess in
+          LauncherInterface.LimitHit.Limit(rawValue: excess.limit.rawValue).map {
+            .init(limit: $0, value: excess.value, ceiling: excess.ceiling)
+          }
+        })
     }
   }
 

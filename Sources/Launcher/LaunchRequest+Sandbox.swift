@@ -21,7 +21,7 @@ extension LaunchRequest {
   package func prepareCall(_ environment: [String: String]) -> LauncherInterface.PrepareCall {
     .init(
       program: executable, manifest: manifest, container: container, policy: policy,
-      variables: environment.keys.sorted(), observe: trace, seccomp: seccomp)
+      variables: environment.keys.sorted(), observe: trace, seccomp: seccomp, limits: limits)
   }
 
   /// The request as a sandbox is planned from, with what the broker said the app may.
@@ -33,16 +33,17 @@ extension LaunchRequest {
     for name in capabilities.variables { variables[name] = environment[name] }
     variables.merge(capabilities.environment) { _, set in set }
 
-    var limits = [ResourceLimit(.core, 0)]
-    if let value = capabilities.processes { limits.append(ResourceLimit(.processes, UInt64(value))) }
-    if let value = capabilities.openFiles { limits.append(ResourceLimit(.openFiles, UInt64(value))) }
-    if let value = capabilities.fileSize { limits.append(ResourceLimit(.fileSize, UInt64(value))) }
+    let limits = capabilities.limits
+    let usage = UsageLimits(
+      processes: limits.processes, openFiles: limits.openFiles, fileSize: limits.fileSize, memory: limits.memory,
+      cpuTime: limits.cpuTime, wallTime: limits.wallTime, processors: limits.processors, container: limits.container,
+      containerFiles: limits.containerFiles, cgroup: limits.cgroup)
     return SandboxRequest(
       program: program, arguments: arguments, bundleIdentifier: prepared.bundleIdentifier,
       container: prepared.container, readOnlyPaths: capabilities.readOnlyPaths, execute: capabilities.execute,
       network: NetworkReach(rawValue: capabilities.network) ?? .none, observe: capabilities.observe,
-      landlockFiles: capabilities.landlockFiles,
-      environment: variables, limits: limits,
+      landlockFiles: capabilities.landlockFiles, environment: variables, usage: usage,
+      limits: [ResourceLimit(.core, 0)],
       hostID: prepared.hostID < 0 ? nil : UInt32(prepared.hostID), controlProgram: Programs.control.path)
   }
 }

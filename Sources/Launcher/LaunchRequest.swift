@@ -20,13 +20,15 @@ package struct LaunchRequest: Equatable, Sendable {
   package var statusDescriptor: Int32?
   /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
   package var seccomp: String?
+  /// Limits in place of the policy's: `memory=512MiB`.
+  package var limits: [String]
   /// What may hold in part or not at all, although the policy requires it.
   package var allowDegraded: [Layer]
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
     policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool, statusDescriptor: Int32? = nil,
-    seccomp: String? = nil, allowDegraded: [Layer] = []
+    seccomp: String? = nil, limits: [String] = [], allowDegraded: [Layer] = []
   ) {
     self.program = program
     self.manifest = manifest
@@ -36,6 +38,7 @@ package struct LaunchRequest: Equatable, Sendable {
     self.answers = answers
     self.trace = trace
     self.statusDescriptor = statusDescriptor
+    self.limits = limits
     self.seccomp = seccomp.map { $0 == Self.standardProfile ? $0 : Self.fromHere($0) }
     self.allowDegraded = allowDegraded
   }
@@ -46,7 +49,8 @@ package struct LaunchRequest: Equatable, Sendable {
       program: .file(path: try ProgramSearch.find(words.app, path: environment["PATH"])), manifest: nil,
       arguments: words.arguments, container: words.container, policy: words.policy,
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
-      statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, allowDegraded: words.allowDegraded)
+      statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, limits: words.limits,
+      allowDegraded: words.allowDegraded)
   }
 
   /// The word for Ambit's own profile and no other.
@@ -85,6 +89,7 @@ extension LaunchRequest {
     json.set("container", container)
     json.set("statusDescriptor", statusDescriptor.map { Int($0) })
     json.set("seccomp", seccomp)
+    if !limits.isEmpty { json.set("limits", limits) }
     if !allowDegraded.isEmpty { json.set("allowDegraded", allowDegraded.map(\.rawValue)) }
     if let answers {
       json["answers"] = .array(
@@ -118,6 +123,7 @@ extension LaunchRequest {
       container: try json.stringIfPresent("container"), policy: try json.string("policy"), answers: answers,
       trace: try json.bool("trace"),
       statusDescriptor: try json.intIfPresent("statusDescriptor").map { Int32(truncatingIfNeeded: $0) },
-      seccomp: try json.stringIfPresent("seccomp"), allowDegraded: allowDegraded)
+      seccomp: try json.stringIfPresent("seccomp"), limits: try json.stringsIfPresent("limits") ?? [],
+      allowDegraded: allowDegraded)
   }
 }

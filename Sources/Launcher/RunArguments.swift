@@ -14,6 +14,8 @@ package struct RunArguments: Equatable, Sendable {
   /// Where programs read what happens.
   package var statusDescriptor: Int32?
   package var seccomp: String?
+  /// Limits in place of the policy's: `memory=512MiB`.
+  package var limits: [String] = []
   /// What may hold in part or not at all, although the policy requires it.
   package var allowDegraded: [Layer] = []
   package var app = ""
@@ -39,6 +41,7 @@ package struct RunArguments: Equatable, Sendable {
       case "--policy", "-p": policy = value
       case "--container": container = value
       case "--seccomp": seccomp = value
+      case "--limit": limits.append(value)
       case "--allow-degraded":
         guard let layer = Layer(rawValue: value) else { return nil }
         allowDegraded.append(layer)

@@ -16,6 +16,7 @@ internal import Wire
 /// | `granted` | `how`, `documents` (host paths) |
 /// | `cancelled` | `how` |
 /// | `denied` | `operation`, `path` or `call`, `errno`, `rule`, `reason`, `remedy`, `suppressed` |
+/// | `limit` | `limit` (the policy's key), `value`, `ceiling` (bytes, seconds or files), `reason`: what ended the app |
 /// | `exited` | `status` |
 /// | `signalled` | `signal`, `status` |
 final class StatusStream: Sendable {

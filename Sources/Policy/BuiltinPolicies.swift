@@ -46,6 +46,20 @@ package enum BuiltinPolicies {
     # Processes and threads at a time, of this app alone: its user namespace has a count of its own (Linux 5.14; before that, an
     # ordinary user's other processes are counted as well).
     processes = 1024
+    # Memory of all of the app's processes together: bytes, "512 MiB", a share of the machine's, or "none". One process that asks
+    # for more is refused it; an app that has more is ended.
+    memory = "50%"
+    # What it may keep in its container: bytes on the disk ("10 GiB") and files. An app that keeps more is ended.
+    container = "10 GiB"
+    container_files = 1_000_000
+    # Processor time of all of its processes, and time from its start: seconds, "90s", "10m", "1h30m".
+    cpu_time = "none"
+    wall_time = "none"
+    # Processors that it may keep busy, for example 1.5. Only control groups can do that.
+    processors = "none"
+    # Whether a control group enforces memory, processes and processors, where this user may make one. Entering one costs a launch
+    # some milliseconds under version 1; what it enforces is exact.
+    cgroup = false
 
     [audit]
     # Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is

@@ -7,19 +7,50 @@ package import Sandbox
 package struct Capabilities: Equatable, Sendable, Codable {
   package typealias Network = NetworkReach
 
-  /// Ceilings on what the app's processes use. `nil` leaves the launcher's own in place.
+  /// Ceilings on what the app uses. `nil` leaves the launcher's own in place, or none.
   package struct Limits: Equatable, Sendable, Codable {
+    package enum Memory: Equatable, Sendable, Codable {
+      case bytes(Int)
+      /// Of the machine's, 1 to 100.
+      case percent(Int)
+    }
+
     /// Processes and threads (`RLIMIT_NPROC`).
     package var processes: Int?
     /// Open descriptors of one process (`RLIMIT_NOFILE`).
     package var openFiles: Int?
     /// Bytes of the largest file that may be written (`RLIMIT_FSIZE`).
     package var fileSize: Int?
+    /// Memory of all of its processes together.
+    package var memory: Memory?
+    /// Seconds of processor time, of all of its processes together.
+    package var cpuTime: Int?
+    /// Seconds from its start.
+    package var wallTime: Int?
+    /// Thousandths of a processor that it may keep busy.
+    package var processors: Int?
+    /// Bytes that its container takes on the disk.
+    package var container: Int?
+    /// Files and folders in its container.
+    package var containerFiles: Int?
+    /// A control group is to enforce what it can.
+    package var cgroup = false
 
-    package init(processes: Int? = nil, openFiles: Int? = nil, fileSize: Int? = nil) {
+    package init(
+      processes: Int? = nil, openFiles: Int? = nil, fileSize: Int? = nil, memory: Memory? = nil, cpuTime: Int? = nil,
+      wallTime: Int? = nil, processors: Int? = nil, container: Int? = nil, containerFiles: Int? = nil,
+      cgroup: Bool = false
+    ) {
       self.processes = processes
       self.openFiles = openFiles
       self.fileSize = fileSize
+      self.memory = memory
+      self.cpuTime = cpuTime
+      self.wallTime = wallTime
+      self.processors = processors
+      self.container = container
+      self.containerFiles = containerFiles
+      self.cgroup = cgroup
     }
   }
 

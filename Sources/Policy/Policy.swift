@@ -20,6 +20,30 @@ package struct Policy: Equatable, Sendable {
   }
 }
 
+extension Policy {
+  /// This policy with some limits from a command line in place of its own: `memory=512MiB`, `cgroup=true`.
+  package func limited(by words: [String]) throws(PolicyError) -> Policy {
+    var settings = settings
+    for word in words {
+      let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2, parts[0].allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }),
+        parts[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || " .%_-".contains($0)) })
+      else { throw .wrongLimit(word, "it has to be a key of a policy's [limits] and a value, such as memory=512MiB") }
+      // What is a number or a truth value in a policy is one here; anything else stands between quotes there.
+      let isPlain = Int(parts[1]) != nil || Double(parts[1]) != nil || ["true", "false"].contains(parts[1])
+      let value = isPlain ? parts[1] : "\"\(parts[1])\""
+      do throws(SourceError) {
+        let overrides = try PolicyOverrides(
+          StrictTOML.parse("limits.\(parts[0]) = \(value)", file: "--limit \(word)"))
+        settings = settings.overridden(by: overrides)
+      } catch {
+        throw .wrongLimit(word, error.message)
+      }
+    }
+    return Policy(name: name, file: file, description: description, lineage: lineage, settings: settings)
+  }
+}
+
 /// Who decides about the network.
 package enum NetworkAccess: String, CaseIterable, Equatable, Sendable, Codable {
   case none, loopback, host

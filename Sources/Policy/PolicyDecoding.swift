@@ -35,6 +35,7 @@ extension PolicyOverrides {
       processes = try table.integer("processes", in: 1...4_194_304)
       openFiles = try table.integer("open_files", in: 16...1_048_576)
       fileSize = try table.integer("file_size", in: 0...Int.max)
+      try decodeUsage(table)
     }
     if let table = try top.table("audit") {
       observe = try table.boolean("observe")

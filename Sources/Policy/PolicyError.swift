@@ -8,6 +8,8 @@ package enum PolicyError: Error, Equatable, Sendable {
   case unreadable(path: String, reason: String)
   /// The file, or one that it inherits from, is wrong at a place.
   case invalid(SourceError)
+  /// A word of a command line that is no limit, and why.
+  case wrongLimit(String, String)
 }
 
 extension PolicyError: CustomStringConvertible {
@@ -19,6 +21,8 @@ extension PolicyError: CustomStringConvertible {
       "The policy file \(path) cannot be read: \(reason)."
     case .invalid(let error):
       error.description
+    case .wrongLimit(let word, let reason):
+      "--limit \(word): \(reason)"
     }
   }
 

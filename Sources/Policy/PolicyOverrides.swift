@@ -15,11 +15,26 @@ struct PolicyOverrides: Equatable, Sendable {
   var processes: Int?
   var openFiles: Int?
   var fileSize: Int?
+  var memory: Ceiling<Capabilities.Limits.Memory>?
+  var cpuTime: Ceiling<Int>?
+  var wallTime: Ceiling<Int>?
+  var processors: Ceiling<Int>?
+  var container: Ceiling<Int>?
+  var containerFiles: Ceiling<Int>?
+  var cgroup: Bool?
   var observe: Bool?
   /// A path, or `standard` for none.
   var seccompProfile: String?
   var landlockFiles: Bool?
   var requiredLayers: [Layer]?
+}
+
+/// A ceiling that a file sets, or takes away: `"none"`.
+enum Ceiling<Value: Equatable & Sendable>: Equatable, Sendable {
+  case none
+  case at(Value)
+
+  var value: Value? { if case .at(let value) = self { value } else { nil } }
 }
 
 extension PolicySettings {
@@ -46,6 +61,13 @@ extension PolicySettings {
     if let value = file.processes { result.limits.processes = value }
     if let value = file.openFiles { result.limits.openFiles = value }
     if let value = file.fileSize { result.limits.fileSize = value }
+    if let value = file.memory { result.limits.memory = value.value }
+    if let value = file.cpuTime { result.limits.cpuTime = value.value }
+    if let value = file.wallTime { result.limits.wallTime = value.value }
+    if let value = file.processors { result.limits.processors = value.value }
+    if let value = file.container { result.limits.container = value.value }
+    if let value = file.containerFiles { result.limits.containerFiles = value.value }
+    if let value = file.cgroup { result.limits.cgroup = value }
     if let value = file.observe { result.observe = value }
     if let value = file.seccompProfile { result.seccompProfile = value == SeccompFile.none ? nil : value }
     if let value = file.landlockFiles { result.landlockFiles = value }

@@ -72,7 +72,9 @@ package enum SandboxLauncher {
     // As in asm-generic/resource.h; the Glibc module shows RLIMIT_* as neither numbers nor a usable type.
     let resource: Int32 =
       switch limit.kind {
+      case .cpuTime: 0
       case .fileSize: 1
+      case .data: 2
       case .core: 4
       case .processes: 6
       case .openFiles: 7
@@ -81,6 +83,7 @@ package enum SandboxLauncher {
     var present = rlimit()
     let read = unsafe getrlimit(resource, &present)
     let value = read == 0 ? min(limit.value, UInt64(present.rlim_max)) : limit.value
-    return (resource, value, value)
+    let hard = limit.kind == .cpuTime ? min(value &+ UsageLimits.grace, UInt64(present.rlim_max)) : value
+    return (resource, value, hard)
   }
 }

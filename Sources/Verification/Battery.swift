@@ -20,12 +20,16 @@ package final class Battery {
     /// How many scopes the policy lets an app have at a time.
     package var scopeLimit: Int
     package var allowances: Set<Allowance>
+    /// What the policy limits; nil: it sets no limit. Bytes, bytes, files.
+    package var limits: (memory: Int?, container: Int?, containerFiles: Int?)
     /// How long launches are raced against (B6).
     package var raceBudget: Duration
 
     package init(
       launcher: TestedLauncher, ambit: String, program: String, entitlements: String? = nil, policies: String? = nil,
-      scopeLimit: Int = 256, allowances: Set<Allowance> = [], raceBudget: Duration = .seconds(5)
+      scopeLimit: Int = 256, allowances: Set<Allowance> = [],
+      limits: (memory: Int?, container: Int?, containerFiles: Int?) = (nil, nil, nil),
+      raceBudget: Duration = .seconds(5)
     ) {
       self.launcher = launcher
       self.ambit = ambit
@@ -34,6 +38,7 @@ package final class Battery {
       self.policies = policies
       self.scopeLimit = scopeLimit
       self.allowances = allowances
+      self.limits = limits
       self.raceBudget = raceBudget
     }
   }
@@ -90,6 +95,8 @@ package final class Battery {
     try runControls()
     progress("on a terminal")
     try runOnTerminals()
+    progress("limits")
+    try runLimits()
     progress("launches")
     try runLaunches()
     if options.launcher.isAmbit {
@@ -116,7 +123,9 @@ package final class Battery {
   }
 
   /// The command that runs the battery's program in the sandbox.
-  /// - Parameter picks: what the user answers, one for each time that the app asks. Ambit's alone.
+  /// - Parameters:
+  ///   - picks: what the user answers, one for each time that the app asks. Ambit's alone.
+  ///   - more: options of Ambit's launcher.
   func command(
     _ arguments: [String], picks: [[String]] = [], bundle: String? = nil, more: [String] = []
   ) throws -> [String] {

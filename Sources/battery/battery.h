@@ -89,6 +89,7 @@ int hold(void);
 int lend(void);
 int spell(const char *folder, const char *target);
 int ask(const char *target);
+int take(void);
 
 extern const struct probe section_a[], section_b[], section_b_files[], section_c[], section_d[], section_e[],
     section_f[], section_g[], section_h[];

@@ -120,7 +120,7 @@ struct Box {
     var kept: [Descriptor?] = []
     messages: while true {
       switch try launched.receive() {
-      case .ready(let namespace, let documents, _, let terminal, let keyring):
+      case .ready(let namespace, let documents, _, _, let terminal, let keyring):
         outcome.hasTerminal = terminal != nil
         outcome.keyring = keyring
         // A terminal whose other end is closed hangs up.
@@ -132,7 +132,7 @@ struct Box {
       case .stopped(let signal):
         outcome.stops.append(signal)
         try stopped(launched)
-      case .exited(let status, let signal, _): (outcome.status, outcome.signal) = (status, signal)
+      case .exited(let status, let signal, _, _): (outcome.status, outcome.signal) = (status, signal)
       case .ended: break messages
       }
     }

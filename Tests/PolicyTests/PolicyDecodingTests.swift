@@ -31,6 +31,13 @@ import Testing
     processes = 512
     open_files = 1024
     file_size = 1_000_000
+    memory = "1.5 GiB"
+    cpu_time = "1h30m"
+    wall_time = 90
+    processors = 1.5
+    container = "10GB"
+    container_files = 5
+    cgroup = true
 
     [audit]
     observe = true
@@ -52,9 +59,9 @@ import Testing
         == PolicyOverrides(
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
-          environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
-          processes: 512,
-          openFiles: 1024, fileSize: 1_000_000, observe: true,
+          environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true, processes: 512,
+          openFiles: 1024, fileSize: 1_000_000, memory: .at(.bytes(3 << 29)), cpuTime: .at(5400), wallTime: .at(90),
+          processors: .at(1500), container: .at(10_000_000_000), containerFiles: .at(5), cgroup: true, observe: true,
           seccompProfile: "/p/containers.json", landlockFiles: true, requiredLayers: [.seccomp, .fileTree]))
   }
 
@@ -120,8 +127,9 @@ import Testing
         + "environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (
-      "[limits]\nmemory = 1\n[files]\nexec = 1",
-      "x.toml:2:1: unknown key \"memory\" in [limits]. Known keys: processes, open_files, file_size."
+      "[limits]\nmemry = 1\n[files]\nexec = 1",
+      "x.toml:2:1: unknown key \"memry\" in [limits]; did you mean \"memory\"? Known keys: processes, "
+        + "open_files, file_size, memory, cpu_time, wall_time, processors, container, container_files, cgroup."
     ),
     (
       "[files]\n\"ex\\u0065cut\\u001b\" = true",

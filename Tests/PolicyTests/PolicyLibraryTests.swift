@@ -184,7 +184,11 @@ import Testing
     #expect(capabilities.environmentSet == ["EDITOR": "vi", "LC_ALL": "C"])
     #expect(capabilities.network == .host)
     #expect(capabilities.execute)
-    #expect(capabilities.limits == Capabilities.Limits(processes: 512, openFiles: 1024, fileSize: 1_000_000))
+    #expect(
+      capabilities.limits
+        == Capabilities.Limits(
+          processes: 512, openFiles: 1024, fileSize: 1_000_000, memory: .bytes(3 << 29), cpuTime: 5400, wallTime: 90,
+          processors: 1500, container: 10_000_000_000, containerFiles: 5, cgroup: true))
     #expect(capabilities.policyName == "full")
     let data = try JSONEncoder().encode(capabilities)
     #expect(try JSONDecoder().decode(Capabilities.self, from: data) == capabilities)

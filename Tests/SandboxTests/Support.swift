@@ -33,7 +33,7 @@ func run(
     switch try launched.receive() {
     case .ready: try launched.go()
     case .failed(let stage, let errno, let step): outcome.failure = "\(stage) \(step): \(errno)"
-    case .exited(let status, let signal, _): (outcome.status, outcome.signal) = (status, signal)
+    case .exited(let status, let signal, _, _): (outcome.status, outcome.signal) = (status, signal)
     case .ended: break messages
     case .started, .stopped: break
     }

@@ -27,8 +27,9 @@ import Testing
       policy: "teach", scopeLimit: 8, references: true, readOnlyPaths: ["/srv"], variables: ["LANG"],
       environment: ["EDITOR": "vi"], network: "loopback", execute: true, observe: true, landlockFiles: true,
       requiredLayers: ["seccomp"],
-      processes: 64, openFiles: nil,
-      fileSize: 1)
+      limits: .init(
+        processes: 64, fileSize: 1, memory: 2, cpuTime: 3, wallTime: 4, processors: 1500, container: 5,
+        containerFiles: 6, cgroup: true))
     return [
       (P.pick + "(", pick), (P.pick + "(", P.PickCall()), (P.pick + ")", P.PickReply(documents: [document])),
       (A.start + "(", A.StartCall(scope: "s", caller: "c")), (A.start + "(", A.StartCall(scope: "s")),
@@ -44,7 +45,7 @@ import Testing
         L.prepare + "(",
         L.PrepareCall(
           program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"], observe: true,
-          seccomp: "/p.json")
+          seccomp: "/p.json", limits: ["memory=1GiB"])
       ),
       (
         L.prepare + "(",

@@ -17,12 +17,14 @@ struct PlannedLaunch {
   /// The profile that holds besides ``filter``.
   let foreign: ForeignSeccomp?
 
-  init(app: String, arguments: [String], policy: String, container: String?, seccomp: String?) throws {
+  init(
+    app: String, arguments: [String], policy: String, container: String?, seccomp: String?, limits: [String] = []
+  ) throws {
     let environment = ThisProcess.environment
     let folders = AmbitFolders.current(environment: environment)
     request = try LaunchRequest(
       app: app, arguments: arguments, container: container, policy: policy, answers: nil, trace: false,
-      statusDescriptor: nil, seccomp: seccomp,
+      statusDescriptor: nil, seccomp: seccomp, limits: limits,
       path: environment["PATH"])
     let call = request.prepareCall(environment)
     let rules = LaunchRules(folders)
@@ -56,7 +58,14 @@ struct PlannedOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A seccomp profile of containers to hold as well, or “standard”.", valueName: "file"))
   var seccomp: String?
 
+  @Option(
+    name: .long, parsing: .singleValue,
+    help: ArgumentHelp("Set a limit in place of the policy's, as in memory=512MiB.", valueName: "key=value"))
+  var limit: [String] = []
+
   func planned(_ app: String, _ arguments: [String] = []) throws -> PlannedLaunch {
-    try PlannedLaunch(app: app, arguments: arguments, policy: policy, container: container, seccomp: seccomp)
+    try PlannedLaunch(
+      app: app, arguments: arguments, policy: policy, container: container, seccomp: seccomp,
+      limits: limit)
   }
 }

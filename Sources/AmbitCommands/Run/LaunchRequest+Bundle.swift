@@ -9,7 +9,8 @@ extension LaunchRequest {
   /// What the command line names: a bundle, which is read and checked, or a program.
   init(
     app: String, arguments: [String], container: String?, policy: String, answers: [ScriptedPicker.Answer]?,
-    trace: Bool, statusDescriptor: Int32?, seccomp: String?, allowDegraded: [Layer] = [], path: String?
+    trace: Bool, statusDescriptor: Int32?, seccomp: String?, limits: [String], allowDegraded: [Layer] = [],
+    path: String?
   ) throws(Failure) {
     let program: SandboxRequest.Program
     var manifest: LauncherInterface.Manifest?
@@ -29,6 +30,6 @@ extension LaunchRequest {
     self.init(
       program: program, manifest: manifest, arguments: arguments, container: container, policy: policy,
       answers: answers, trace: trace, statusDescriptor: statusDescriptor,
-      seccomp: seccomp, allowDegraded: allowDegraded)
+      seccomp: seccomp, limits: limits, allowDegraded: allowDegraded)
   }
 }

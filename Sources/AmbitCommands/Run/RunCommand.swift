@@ -26,8 +26,14 @@ struct RunCommand: ParsableCommand {
       “ambit plan” says how far each goes. --allow-degraded lets it be less, once for each layer, says so, and puts it \
       into the audit log.
 
-      Exit status: the app's own; 128 + n if signal n ended it; 127 if there is no such program, 126 if it cannot be \
-      run, 125 if Ambit itself failed.
+      Exit status: the app's own, or
+
+        124    its time was over (wall_time)
+        125    Ambit itself failed, with a sentence that says why
+        126    the program cannot be run
+        127    there is no such program
+        128+n  signal n ended it: 137 (SIGKILL) also if it went beyond a limit on memory, processor time or its \
+      container, with a sentence that says which; 152 (SIGXCPU) if it let its processor time end it
       """)
 
   @Option(name: .shortAndLong, help: "A policy's name, or a file (see “Policies”).")
@@ -51,6 +57,13 @@ struct RunCommand: ParsableCommand {
       "Hold the app to a seccomp profile of containers (OCI, Docker, Podman) as well, or to “standard”: none.",
       valueName: "file"))
   var seccomp: String?
+
+  @Option(
+    name: .long, parsing: .singleValue,
+    help: ArgumentHelp(
+      "Set a limit in place of the policy's, as in memory=512MiB or wall_time=10m. As often as you like.",
+      valueName: "key=value"))
+  var limit: [String] = []
 
   @Flag(help: "Show what the app is refused, as it happens, and what would have granted it.")
   var trace = false
@@ -80,7 +93,7 @@ struct RunCommand: ParsableCommand {
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
-        trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp,
+        trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, limits: limit,
         allowDegraded: degradation.allowDegraded, path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")

@@ -68,13 +68,14 @@ enum ambit_stage {
 /* Messages on the control socket (SOCK_SEQPACKET), both ways. */
 enum ambit_message_kind {
   /* init to launcher */
-  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, and the pty's master if there is one; first:
-                      why the session's key ring is still the launcher's (errno), or 0 */
+  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, /proc, and the pty's master if there is one;
+                      first: why the session's key ring is still the launcher's (errno), or 0 */
   AMBIT_STARTED,   /* first: the app's pid inside; with a descriptor: the listener of its filter's notifications. The process is
                       there, and waits to become the program */
   AMBIT_FAILED,    /* first: stage, second: errno, third: step */
   AMBIT_STOPPED,   /* first: signal */
-  AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0, third: 1 if the app has left no process behind */
+  AMBIT_EXITED,    /* first: exit status or -1, second: signal or 0, third: 1 if the app has left no process behind,
+                      fourth: seconds of processor time of all that was buried */
   /* launcher to init */
   AMBIT_MAPPED = 32, /* the identity maps are written */
   AMBIT_GO,          /* start the app */
@@ -86,6 +87,7 @@ struct ambit_message {
   int32_t first;
   int32_t second;
   int32_t third;
+  int32_t fourth;
 };
 
 /* What Landlock permits below a path of the sandbox (LANDLOCK_ACCESS_FS_*). */

@@ -64,6 +64,18 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
 /* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
 
+/* fstatfs(2): what a file system has and has free. */
+struct ambit_space {
+  uint64_t block, blocks, free_blocks, files, free_files;
+};
+int ambit_file_system_space(int descriptor, struct ambit_space *result);
+
+/* sysinfo(2), in bytes. */
+struct ambit_memory {
+  uint64_t total, shared, swap_used;
+};
+int ambit_machine_memory(struct ambit_memory *result);
+
 /* renameat2(2) within one folder, with RENAME_NOREPLACE. */
 int ambit_rename_new(int directory, const char *name, const char *to);
 
@@ -118,7 +130,7 @@ void ambit_dismiss_keeper(pid_t keeper);
 int ambit_control_pair(int32_t *launcher, int32_t *init);
 struct ambit_message;
 int ambit_control_send(int control, const struct ambit_message *message);
-/* fds: room for 4. Returns 0 at the end of the connection, else 1. */
+/* fds: room for 5. Returns 0 at the end of the connection, else 1. */
 int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count);
 
 /* The name of an errno, such as "EPERM"; NULL if there is none. */

@@ -69,7 +69,8 @@ extension SandboxPlan {
     hostID = request.hostID
     hostname = InsidePath.hostname
     environment = Self.environment(request)
-    limits = request.limits
+    limits = request.limits + request.usage.ofEachProcess
+    usage = request.usage
     directory = InsidePath.home
     arguments = [program] + request.arguments
     landlock = Self.landlock(for: tree.entries, network: request.network.hasSockets, execute: request.execute)

@@ -39,6 +39,8 @@ package struct SandboxPlan: Equatable, Sendable {
   package var hostname: String
   package var environment: [String: String]
   package var limits: [ResourceLimit]
+  /// What the whole of it may use.
+  package var usage: UsageLimits
   package var directory: String
   package var program: String
   package var arguments: [String]

@@ -23,6 +23,8 @@ package struct SandboxRequest: Equatable, Sendable {
   package var landlockFiles: Bool
   /// Variables of the launcher's environment that the policy lets through, and those that it sets.
   package var environment: [String: String]
+  package var usage: UsageLimits
+  /// Limits of each process, besides those that come of `usage`.
   package var limits: [ResourceLimit]
   /// The host id to run as when the launcher is privileged; `nil` is the launcher's own.
   package var hostID: UInt32?
@@ -32,8 +34,8 @@ package struct SandboxRequest: Equatable, Sendable {
   package init(
     program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
     readOnlyPaths: [String] = [], execute: Bool = false, network: NetworkReach = .none, observe: Bool = false,
-    landlockFiles: Bool = false,
-    environment: [String: String] = [:], limits: [ResourceLimit] = [], hostID: UInt32? = nil,
+    landlockFiles: Bool = false, environment: [String: String] = [:], usage: UsageLimits = .init(),
+    limits: [ResourceLimit] = [], hostID: UInt32? = nil,
     controlProgram: String? = nil
   ) {
     self.program = program
@@ -46,15 +48,23 @@ package struct SandboxRequest: Equatable, Sendable {
     self.observe = observe
     self.landlockFiles = landlockFiles
     self.environment = environment
+    self.usage = usage
     self.limits = limits
     self.hostID = hostID
     self.controlProgram = controlProgram
   }
 }
 
-/// A limit of `setrlimit(2)`, soft and hard alike.
+/// A limit of `setrlimit(2)`, soft and hard alike; but for processor time, of which the hard one is a second more, so that
+/// `SIGXCPU` can be heard.
 package struct ResourceLimit: Equatable, Sendable {
-  package enum Kind: String, Sendable, CaseIterable { case processes, openFiles, fileSize, core }
+  package enum Kind: String, Sendable, CaseIterable {
+    case processes, openFiles, fileSize, core
+    /// Private memory that a process may write (`RLIMIT_DATA`), in bytes.
+    case data
+    /// Seconds.
+    case cpuTime
+  }
   package var kind: Kind
   package var value: UInt64
 

@@ -52,15 +52,12 @@ extension LauncherInterface {
     package var landlockFiles: Bool
     /// Names of what has to hold in full, or the app is not run.
     package var requiredLayers: [String]
-    package var processes: Int?
-    package var openFiles: Int?
-    package var fileSize: Int?
+    package var limits: Limits
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
       environment: [String: String], network: String, execute: Bool, observe: Bool, landlockFiles: Bool,
-      requiredLayers: [String],
-      processes: Int?, openFiles: Int?, fileSize: Int?
+      requiredLayers: [String], limits: Limits
     ) {
       self.policy = policy
       self.scopeLimit = scopeLimit
@@ -73,9 +70,7 @@ extension LauncherInterface {
       self.observe = observe
       self.landlockFiles = landlockFiles
       self.requiredLayers = requiredLayers
-      self.processes = processes
-      self.openFiles = openFiles
-      self.fileSize = fileSize
+      self.limits = limits
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -90,23 +85,18 @@ extension LauncherInterface {
       observe = try json.bool("observe")
       landlockFiles = try json.bool("landlockFiles")
       requiredLayers = try json.strings("requiredLayers")
-      processes = try json.intIfPresent("processes")
-      openFiles = try json.intIfPresent("openFiles")
-      fileSize = try json.intIfPresent("fileSize")
+      limits = try Limits(json: try json.object("limits"))
     }
 
     package var json: JSONObject {
-      var json: JSONObject = [
+      [
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
         "environment": .object(JSONObject(environment)), "network": .string(network),
         "execute": .bool(execute), "observe": .bool(observe),
         "landlockFiles": .bool(landlockFiles), "requiredLayers": .array(requiredLayers.map { .string($0) }),
+        "limits": .object(limits.json),
       ]
-      json.set("processes", processes)
-      json.set("openFiles", openFiles)
-      json.set("fileSize", fileSize)
-      return json
     }
   }
 
@@ -125,10 +115,12 @@ extension LauncherInterface {
     package var observe: Bool
     /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
     package var seccomp: String?
+    /// Limits in place of the policy's, as on a command line: `memory=512MiB`.
+    package var limits: [String]
 
     package init(
       program: String, manifest: Manifest?, container: String?, policy: String, variables: [String],
-      observe: Bool, seccomp: String? = nil
+      observe: Bool, seccomp: String? = nil, limits: [String] = []
     ) {
       self.program = program
       self.manifest = manifest
@@ -137,6 +129,7 @@ extension LauncherInterface {
       self.variables = variables
       self.observe = observe
       self.seccomp = seccomp
+      self.limits = limits
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -147,12 +140,13 @@ extension LauncherInterface {
       variables = try json.strings("variables")
       observe = try json.bool("observe")
       seccomp = try json.stringIfPresent("seccomp")
+      limits = try json.strings("limits")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "program": .string(program), "policy": .string(policy), "variables": .array(variables.map { .string($0) }),
-        "observe": .bool(observe),
+        "observe": .bool(observe), "limits": .array(limits.map { .string($0) }),
       ]
       json.set("container", container)
       json.set("seccomp", seccomp)

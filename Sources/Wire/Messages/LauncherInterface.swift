@@ -154,18 +154,24 @@ package enum LauncherInterface {
     package var status: Int
     /// 0 when it exited by itself.
     package var signal: Int
-    package init(instance: String, status: Int, signal: Int) {
+    /// What ended it, if it was one of its limits.
+    package var limit: LimitHit?
+    package init(instance: String, status: Int, signal: Int, limit: LimitHit? = nil) {
       self.instance = instance
       self.status = status
       self.signal = signal
+      self.limit = limit
     }
     package init(json: JSONObject) throws(FieldError) {
       instance = try json.string("instance")
       status = try json.int("status")
       signal = try json.int("signal")
+      limit = json.has("limit") ? try LimitHit(json: try json.object("limit")) : nil
     }
     package var json: JSONObject {
-      ["instance": .string(instance), "status": JSONValue(status), "signal": JSONValue(signal)]
+      var json: JSONObject = ["instance": .string(instance), "status": JSONValue(status), "signal": JSONValue(signal)]
+      if let limit { json["limit"] = .object(limit.json) }
+      return json
     }
   }
 

@@ -1,0 +1,116 @@
+internal import CLinux
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What a file system has given out (`fstatfs(2)`), to whomever.
+package struct FileSystemUsage: Equatable, Sendable {
+  package var bytes: Int
+  /// Where a file system does not count its files, what they would take at the least tells how many there can be more.
+  package var files: Int
+}
+
+extension Descriptor {
+  package func fileSystemUsage() throws(KernelError) -> FileSystemUsage {
+    var found = ambit_space()
+    try KernelError.checkNegative("fstatfs", "descriptor \(rawValue)") {
+      unsafe ambit_file_system_space(rawValue, &found)
+    }
+    let (bytes, overflow) = (found.blocks &- found.free_blocks).multipliedReportingOverflow(by: found.block)
+    let taken = overflow ? Int.max : Int(clamping: bytes)
+    // The smallest entry of a folder and the smallest inode together.
+    return FileSystemUsage(
+      bytes: taken, files: found.files > 0 ? Int(clamping: found.files &- found.free_files) : taken / 256)
+  }
+}
+
+/// What lies in a folder and below it: bytes on the disk, and how many files. Measured in parts, so that whoever measures
+/// can do something else in between.
+///
+/// By descriptor, never following a link and never into another mount. What the owner of the folder changes meanwhile may
+/// be counted as it was or as it is. A file with several names counts once.
+@safe package final class FolderMeasurement {
+  package private(set) var bytes = 0
+  /// The folder itself is not counted.
+  package private(set) var files = 0
+  /// There are folders so deep that nobody counts what is in them: more is open at a time than a launcher may have.
+  package private(set) var isTooDeep = false
+
+  private let device: dev_t
+  private var open: [OpaquePointer] = unsafe []
+  private var linked: Set<ino_t> = []
+
+  /// Deeper than any program of use makes folders.
+  package static let deepest = 200
+
+  /// - Parameter folder: an open folder; a location (`O_PATH`) will do.
+  package init(of folder: Descriptor) throws(KernelError) {
+    var status = stat()
+    try KernelError.check("fstat", "descriptor \(folder.rawValue)") { unsafe fstat(folder.rawValue, &status) }
+    device = status.st_dev
+    unsafe enter(".", in: folder.rawValue)
+  }
+
+  deinit { unsafe open.forEach { unsafe closedir($0) } }
+
+  /// Measures on until all is measured or the time is over.
+  ///
+  /// - Parameter deadline: of ``Clock/monotonic()``.
+  /// - Returns: whether all is measured.
+  package func proceed(until deadline: Int64) -> Bool {
+    var count = 0
+    while let folder = unsafe open.last {
+      guard let entry = unsafe readdir(folder) else {
+        unsafe closedir(folder)
+        unsafe open.removeLast()
+        continue
+      }
+      count += 1
+      unsafe take(entry, in: dirfd(folder))
+      // A clock costs about as much as a file.
+      if count % 32 == 0, Clock.monotonic() >= deadline { return false }
+    }
+    return true
+  }
+
+  private func take(_ entry: UnsafeMutablePointer<dirent>, in folder: Int32) {
+    unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+      unsafe field.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+        let first = unsafe name[0]
+        let second = unsafe first == 0 ? 0 : name[1]
+        let third = unsafe second == 0 ? 0 : name[2]
+        let dot = CChar(bitPattern: UInt8(ascii: "."))
+        if first == dot, second == 0 || (second == dot && third == 0) { return }
+        var status = stat()
+        guard unsafe fstatat(folder, name, &status, CInt(AT_SYMLINK_NOFOLLOW)) == 0, status.st_dev == device else {
+          return
+        }
+        let kind = status.st_mode & S_IFMT
+        if kind != S_IFDIR, status.st_nlink > 1, !linked.insert(status.st_ino).inserted { return }
+        files += 1
+        bytes += Int(status.st_blocks) * 512
+        guard kind == S_IFDIR else { return }
+        if unsafe open.count >= Self.deepest {
+          isTooDeep = true
+          return
+        }
+        unsafe enter(name, in: folder)
+      }
+    }
+  }
+
+  /// Gone, replaced, or nobody's to read: then it is not counted.
+  private func enter(_ name: UnsafePointer<CChar>, in folder: Int32) {
+    let flags: OpenFlags = [.read, .directory, .noFollow]
+    let raw = unsafe ambit_openat2(folder, name, flags.rawValue, 0, 0)
+    guard raw >= 0 else { return }
+    var status = stat()
+    guard unsafe fstat(raw, &status) == 0, status.st_dev == device, let stream = unsafe fdopendir(raw) else {
+      close(raw)
+      return
+    }
+    unsafe open.append(stream)
+  }
+}

@@ -1,0 +1,199 @@
+internal import Synchronization
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What the processes of a sandbox use, read from its own `/proc` (`proc(5)`): it lists them all, whatever became of their
+/// parents, and no others. Its init, process 1, is Ambit's and not counted.
+@safe package final class ProcessUsage {
+  private let processes: Descriptor
+  private let pageSize = Int(sysconf(CInt(_SC_PAGESIZE)))
+  private let nanosecondsPerTick = 1_000_000_000 / Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
+  /// The sandbox's namespace for System V's objects, once it was needed.
+  private var interprocess: Descriptor?
+  private var buffer = [UInt8](repeating: 0, count: 4096)
+
+  /// - Parameter processes: the sandbox's `/proc`.
+  package init(_ processes: Descriptor) { self.processes = processes }
+
+  /// Cheap: a few microseconds a process.
+  ///
+  /// - Returns: bytes of private memory, shared pages counted for each process that has them; and, if wanted, nanoseconds of
+  ///   processor time of all that live, with what they have waited for.
+  package func total(cpuTime wantsTime: Bool) -> (memory: Int, cpuTime: Int64) {
+    var memory = 0
+    var time: Int64 = 0
+    for process in listed("") where process != "1" {
+      memory += anonymous(process)
+      if wantsTime { time += cpuTime(process) }
+    }
+    return (memory, time)
+  }
+
+  /// Dear: the kernel looks at every page. Shared pages count once; what is swapped out counts, and so do files in memory
+  /// that are held open or mapped.
+  package func exactMemory() -> Int {
+    var (anonymous, mapped, held) = (0, 0, 0)
+    var seen: Set<ino_t> = []
+    for process in listed("") where process != "1" {
+      if let found = proportional(process) {
+        anonymous += found.anonymous
+        mapped += found.mapped
+      } else {
+        anonymous += self.anonymous(process)
+      }
+      held += filesInMemory(process, &seen)
+    }
+    // What is held open is mostly what is mapped as well.
+    return anonymous + max(mapped, held + segments())
+  }
+
+  /// Bytes of System V shared memory (`shmget(2)`), which nobody need hold.
+  private func segments() -> Int {
+    if interprocess == nil {
+      for process in listed("") where process != "1" && interprocess == nil {
+        interprocess = try? Descriptor.open("\(process)/ns/ipc", below: processes, flags: .read)
+      }
+    }
+    guard let interprocess else { return 0 }
+    let sum = Sum()
+    // The file shows what the reading thread's namespace has, so that one visits the sandbox's, and ends there.
+    let visitor = try? Worker {
+      guard (try? Namespaces.join(interprocess, .ipc)) != nil,
+        let file = try? Descriptor.open("/proc/sysvipc/shm", flags: .read), let text = try? file.readAll()
+      else { return }
+      for line in text.split(separator: UInt8(ascii: "\n")).dropFirst() {
+        let fields = line.split(separator: UInt8(ascii: " ")).map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
+        // rss and swap, in bytes.
+        if fields.count > 15 { sum.value.withLock { $0 += fields[14] + fields[15] } }
+      }
+    }
+    visitor?.finish()
+    return sum.value.withLock { $0 }
+  }
+
+  private final class Sum: Sendable { let value = Mutex(0) }
+
+  // MARK: One process
+
+  /// The process, or one of its threads if the first has ended: that one has given its memory back, and says so.
+  private func living<Result>(_ process: String, _ read: (String) -> Result?) -> Result? {
+    if let found = read(process) { return found }
+    for thread in listed("\(process)/task") where thread != process {
+      if let found = read("\(process)/task/\(thread)") { return found }
+    }
+    return nil
+  }
+
+  /// Bytes of private memory: what is resident and is neither a file's nor shared.
+  private func anonymous(_ process: String) -> Int {
+    living(process) { path in
+      guard let text = content("\(path)/statm") else { return nil }
+      let fields = text.split(separator: UInt8(ascii: " "))
+      guard fields.count > 2, let size = number(fields[0]), size > 0, let resident = number(fields[1]),
+        let shared = number(fields[2])
+      else { return nil }
+      return max(0, resident - shared) * pageSize
+    } ?? 0
+  }
+
+  private func cpuTime(_ process: String) -> Int64 {
+    // The name stands in brackets and may hold anything. utime, stime, cutime and cstime are fields 14 to 17.
+    guard let text = content("\(process)/stat"), let end = text.lastIndex(of: UInt8(ascii: ")")) else { return 0 }
+    let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 15)
+    guard fields.count > 14 else { return 0 }
+    return fields[11...14].reduce(0) { $0 + Int64(number($1) ?? 0) } * nanosecondsPerTick
+  }
+
+  private func proportional(_ process: String) -> (anonymous: Int, mapped: Int)? {
+    living(process) { path in
+      guard let text = content("\(path)/smaps_rollup") else { return nil }
+      var (anonymous, mapped, found) = (0, 0, false)
+      for line in text.split(separator: UInt8(ascii: "\n")) {
+        let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
+        guard words.count == 3, let kibibytes = number(words[1]) else { continue }
+        switch String(decoding: words[0], as: UTF8.self) {
+        case "Pss_Anon:":
+          anonymous += kibibytes << 10
+          found = true
+        case "SwapPss:": anonymous += kibibytes << 10
+        case "Pss_Shmem:": mapped += kibibytes << 10
+        default: break
+        }
+      }
+      return found ? (anonymous, mapped) : nil
+    }
+  }
+
+  /// What files on the file system of a folder take that have no name any more and are held open.
+  package func deletedFiles(besides folder: Descriptor) -> (bytes: Int, files: Int) {
+    var status = stat()
+    guard unsafe fstat(folder.rawValue, &status) == 0 else { return (0, 0) }
+    let device = status.st_dev
+    var seen: Set<ino_t> = []
+    var bytes = 0
+    for process in listed("") where process != "1" {
+      bytes += heldOpen(process, on: device, &seen) { $0.st_nlink == 0 }
+    }
+    return (bytes, seen.count)
+  }
+
+  /// Bytes of files in memory (`memfd_create(2)`, shared mappings) that a process holds open and nobody before it did.
+  private func filesInMemory(_ process: String, _ seen: inout Set<ino_t>) -> Int {
+    guard let device = Self.memoryDevice else { return 0 }
+    return heldOpen(process, on: device, &seen) { _ in true }
+  }
+
+  private func heldOpen(
+    _ process: String, on device: dev_t, _ seen: inout Set<ino_t>, where counts: (stat) -> Bool
+  ) -> Int {
+    guard let folder = try? Descriptor.open("\(process)/fd", below: processes, flags: [.read, .directory])
+    else { return 0 }
+    var bytes = 0
+    for entry in (try? DirectoryReader.entries(of: folder)) ?? [] {
+      var status = stat()
+      guard unsafe fstatat(folder.rawValue, entry.name, &status, 0) == 0, status.st_dev == device, counts(status),
+        seen.insert(status.st_ino).inserted
+      else { continue }
+      bytes += Int(status.st_blocks) * 512
+    }
+    return bytes
+  }
+
+  /// The device that the kernel's own files in memory are on.
+  private static let memoryDevice: dev_t? = {
+    guard let file = try? MemoryFile.sealed("ambit", []) else { return nil }
+    var status = stat()
+    return unsafe fstat(file.rawValue, &status) == 0 ? status.st_dev : nil
+  }()
+
+  // MARK: Reading
+
+  /// The numbered entries of a folder: processes, threads.
+  private func listed(_ path: String) -> [String] {
+    guard let folder = try? Descriptor.open(path.isEmpty ? "." : path, below: processes, flags: [.read, .directory])
+    else { return [] }
+    return ((try? DirectoryReader.entries(of: folder)) ?? []).map(\.name).filter { name in
+      name.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    }
+  }
+
+  private func content(_ path: String) -> ArraySlice<UInt8>? {
+    guard let file = try? Descriptor.open(path, below: processes, flags: .read) else { return nil }
+    let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(file.rawValue, $0.baseAddress, $0.count) }
+    return count > 0 ? buffer[..<count] : nil
+  }
+
+  private func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    var value = 0
+    var any = false
+    for byte in digits where byte != UInt8(ascii: "\n") {
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte, value < Int.max / 10 - 10 else { return nil }
+      value = value * 10 + Int(byte - UInt8(ascii: "0"))
+      any = true
+    }
+    return any ? value : nil
+  }
+}

@@ -1,0 +1,170 @@
+internal import Kernel
+internal import Sandbox
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Looks at what a running sandbox uses, as often as it could have reached a limit, and ends it when it has gone beyond one.
+///
+/// Nothing of it stands between a user and the start of an app: it begins when the app runs. Between looks it takes
+/// nothing.
+final class UsageWatch: Sendable {
+  private let sandbox: LaunchedInit
+  private let state: Mutex<State>
+
+  fileprivate struct State {
+    var rule: UsageRule
+    let usage: ProcessUsage
+    let container: Descriptor?
+    let limits: UsageLimits
+    var baseline: MachineMemory
+    var measurement: FolderMeasurement?
+    /// When to look next, and when to go on with a measurement.
+    var lookDue: Int64
+    var measuringDue = Int64.max
+    var due: Int64 { min(lookDue, measuringDue) }
+    /// What ended the sandbox, or asked the app to end.
+    var excess: LimitExcess?
+    var isOver = false
+  }
+
+  /// For so long at a time a container is measured, and so long is the pause before it goes on, in nanoseconds.
+  private static let measuring: (work: Int64, pause: Int64) = (10_000_000, 10_000_000)
+
+  /// - Parameters:
+  ///   - processes: the sandbox's `/proc`.
+  ///   - container: its path on the host.
+  init(_ limits: UsageLimits, _ sandbox: LaunchedInit, processes: Descriptor, container: String) {
+    self.sandbox = sandbox
+    let now = Clock.monotonic()
+    let wantsContainer = limits.container != nil || limits.containerFiles != nil
+    let folder =
+      wantsContainer ? try? Descriptor.open(container, flags: [.path, .directory, .noFollow]) : nil
+    let usage = ProcessUsage(processes)
+    let baseline = MachineMemory.current
+    let taken = try? folder?.fileSystemUsage()
+    let rule = UsageRule(
+      limits, processors: MachineMemory.processors, start: now,
+      reading: .init(spaceTaken: taken?.bytes ?? 0, filesTaken: taken?.files ?? 0))
+    state = Mutex(
+      State(
+        rule: rule, usage: usage, container: folder, limits: limits, baseline: baseline,
+        lookDue: Self.later(now, rule.pause(now: now))))
+  }
+
+  private static func later(_ now: Int64, _ pause: Int64) -> Int64 {
+    let (sum, overflow) = now.addingReportingOverflow(pause)
+    return overflow ? .max : sum
+  }
+
+  /// How long nothing has to be looked at; `nil`: never again.
+  var timeout: Duration? {
+    state.withLock { state in
+      state.isOver || state.due == .max ? nil : .nanoseconds(max(0, state.due - Clock.monotonic()))
+    }
+  }
+
+  /// The limit that was gone beyond, if one was.
+  var excess: LimitExcess? { state.withLock { $0.excess } }
+
+  /// Looks, if it is time to.
+  func look() {
+    state.withLock { state in
+      let now = Clock.monotonic()
+      guard !state.isOver, now >= state.due else { return }
+      if now >= state.lookDue {
+        for demand in state.rule.look(state.reading(), now: now) { meet(demand, &state) }
+        let after = Clock.monotonic()
+        state.lookDue = Self.later(after, state.rule.pause(now: after))
+      }
+      if !state.isOver, state.measurement != nil { measure(&state) }
+      state.measuringDue = state.measurement == nil ? .max : Clock.monotonic() + Self.measuring.pause
+    }
+  }
+
+  private func meet(_ demand: UsageRule.Demand, _ state: inout State) {
+    switch demand {
+    case .measureMemory:
+      let value = state.usage.exactMemory()
+      if let excess = state.rule.measured(memory: value, now: Clock.monotonic()) { end(excess, &state) }
+    case .measureContainer:
+      if state.measurement == nil, let container = state.container {
+        state.measurement = try? FolderMeasurement(of: container)
+      }
+    case .askToEnd(let excess):
+      state.excess = state.excess ?? excess
+      try? sandbox.signal(SIGTERM, group: false)
+    case .end(let excess): end(excess, &state)
+    }
+  }
+
+  private func measure(_ state: inout State) {
+    guard let measurement = state.measurement else { return }
+    let isDone = measurement.proceed(until: Clock.monotonic() + Self.measuring.work)
+    // Nobody has to know how much too much it is.
+    let isTooMuch =
+      measurement.bytes > state.limits.container ?? .max || measurement.files > state.limits.containerFiles ?? .max
+    guard isDone || isTooMuch || measurement.isTooDeep else { return }
+    state.measurement = nil
+    var (bytes, files) = (measurement.bytes, measurement.files)
+    if !isTooMuch {
+      let deleted = state.container.map(state.usage.deletedFiles) ?? (bytes: 0, files: 0)
+      (bytes, files) = (bytes + deleted.bytes, files + deleted.files)
+    }
+    // What nobody can count is too much.
+    if measurement.isTooDeep { (bytes, files) = (.max, .max) }
+    if let excess = state.rule.measured(space: bytes, files: files, now: Clock.monotonic()) { end(excess, &state) }
+  }
+
+  private func end(_ excess: LimitExcess, _ state: inout State) {
+    state.excess = excess
+    state.isOver = true
+    try? sandbox.process.signalProcess(SIGKILL)
+  }
+
+  // MARK: While this thread waits for a person
+
+  /// Does something that takes as long as a person likes, and goes on looking meanwhile.
+  func whileWaiting<Result>(_ body: () throws -> Result) throws -> Result {
+    let ends: (Descriptor, Descriptor) = try UnixSocket.pair()
+    let end = ends.0
+    let worker = try Worker { [self] in
+      while let pause = timeout {
+        var entries = [PollEntry(end, .read)]
+        guard (try? Poll.wait(&entries, timeout: pause)) != nil, entries[0].returned.isEmpty else { return }
+        look()
+      }
+    }
+    defer {
+      _ = shutdown(ends.1.rawValue, CInt(SHUT_RDWR))
+      worker.finish()
+    }
+    return try body()
+  }
+}
+
+extension UsageWatch.State {
+  fileprivate mutating func reading() -> UsageRule.Reading {
+    var reading = UsageRule.Reading()
+    if limits.memory != nil || limits.cpuTime != nil {
+      let total = usage.total(cpuTime: limits.cpuTime != nil)
+      reading.cpuTime = total.cpuTime
+      if limits.memory != nil { reading.memory = total.memory + memoryElsewhere() }
+    }
+    if let taken = try? container?.fileSystemUsage() {
+      reading.spaceTaken = taken.bytes
+      reading.filesTaken = taken.files
+    }
+    return reading
+  }
+
+  /// What is in files in memory or swapped out is no process's own: by so much it has grown, for everybody.
+  private mutating func memoryElsewhere() -> Int {
+    let now = MachineMemory.current
+    baseline.shared = min(baseline.shared, now.shared)
+    baseline.swapUsed = min(baseline.swapUsed, now.swapUsed)
+    return now.shared - baseline.shared + now.swapUsed - baseline.swapUsed
+  }
+}

@@ -1,0 +1,61 @@
+/// A limit that an app went beyond.
+package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
+  package enum Limit: String, CaseIterable, Sendable {
+    case memory, cpuTime, wallTime, container, containerFiles
+
+    /// As a policy has it.
+    package var key: String {
+      switch self {
+      case .memory: "memory"
+      case .cpuTime: "cpu_time"
+      case .wallTime: "wall_time"
+      case .container: "container"
+      case .containerFiles: "container_files"
+      }
+    }
+  }
+
+  package var limit: Limit
+  /// What was used, and what might be: bytes, seconds or files.
+  package var value: Int
+  package var ceiling: Int
+
+  package init(_ limit: Limit, value: Int, ceiling: Int) {
+    self.limit = limit
+    self.value = value
+    self.ceiling = ceiling
+  }
+
+  /// As the end of a sentence that begins with the app's end.
+  package var description: String {
+    // More than anybody could count.
+    if value == .max { return "its container has folders so deep that nobody can count what is in them" }
+    let amount = "\(Self.text(limit, value)) of \(Self.text(limit, ceiling))"
+    let what =
+      switch limit {
+      case .memory: "it used more memory than it may"
+      case .cpuTime: "it used more processor time than it may"
+      case .wallTime: "its time was over"
+      case .container: "its container took more space than it may"
+      case .containerFiles: "its container held more files than it may"
+      }
+    return "\(what) (\(amount); \(limit.key) in the policy's [limits])"
+  }
+
+  /// An amount in the unit of a limit, for people.
+  package static func text(_ limit: Limit, _ value: Int) -> String {
+    switch limit {
+    case .memory, .container: bytes(value)
+    case .cpuTime, .wallTime: "\(value) s"
+    case .containerFiles: "\(value)"
+    }
+  }
+
+  /// `512 MiB`, `1.5 GiB`: the largest unit that leaves something before the point, one digit behind it.
+  package static func bytes(_ count: Int) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+    guard let (size, name) = units.first(where: { count >= $0.0 }) else { return "\(count) bytes" }
+    let tenths = count % size * 10 / size
+    return "\(count / size)\(tenths == 0 ? "" : ".\(tenths)") \(name)"
+  }
+}

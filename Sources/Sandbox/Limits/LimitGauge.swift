@@ -1,0 +1,70 @@
+/// Something that has a ceiling and is dear to measure, beside something cheap that grows at least as much.
+///
+/// Shared memory is counted once only by asking the kernel for each page; a folder's size is known only when one has been
+/// everywhere in it. What processes have mapped, and what a file system has given out, is read in microseconds, and
+/// says when the other could have reached the ceiling: only then is it measured.
+package struct LimitGauge: Sendable {
+  package let ceiling: Int
+  /// The cheap quantity is never below the dear one. (Else only its growth says something.)
+  private let isBound: Bool
+  /// The dear quantity when it was measured last, or what it is taken for before that.
+  private var known: Int
+  /// The cheap one when that was, or the least that it has been since.
+  private var reference: Int
+  /// After a measurement that did not find the ceiling exceeded: so much growth until the next.
+  private let step: Int
+  private var measured: (cheap: Int, time: Int64)?
+  /// Nanoseconds after which what has moved is measured again although it did not grow: what shrank here may have grown
+  /// there.
+  private let recheck: Int64
+
+  /// - Parameter recheck: nanoseconds.
+  package init(boundWithCeiling ceiling: Int, recheck: Int64) {
+    self.init(ceiling, isBound: true, known: 0, reference: 0, recheck: recheck)
+  }
+
+  /// For something whose size nobody knows yet: it is taken for so large that it is measured soon.
+  ///
+  /// - Parameters:
+  ///   - cheap: the cheap quantity now.
+  ///   - unmeasured: so much may it grow before it is measured for the first time.
+  package init(relativeWithCeiling ceiling: Int, cheap: Int, unmeasured: Int, recheck: Int64) {
+    self.init(
+      ceiling, isBound: false, known: ceiling - min(unmeasured, ceiling / 8), reference: cheap, recheck: recheck)
+  }
+
+  private init(_ ceiling: Int, isBound: Bool, known: Int, reference: Int, recheck: Int64) {
+    self.ceiling = ceiling
+    self.isBound = isBound
+    self.known = known
+    self.reference = reference
+    self.recheck = recheck
+    step = max(1, ceiling / 64)
+  }
+
+  /// Takes note of the cheap quantity, and says whether the dear one has to be measured now.
+  package mutating func needsMeasuring(cheap: Int, now: Int64) -> Bool {
+    reference = min(reference, cheap)
+    if isBound, cheap <= ceiling { return false }
+    let growth = cheap - reference
+    guard let measured else { return known + growth > ceiling }
+    if growth >= step, known + growth > ceiling { return true }
+    return cheap != measured.cheap && now - measured.time >= recheck
+  }
+
+  /// Takes note of a measurement.
+  ///
+  /// - Returns: whether it exceeds the ceiling.
+  package mutating func isExceeded(by value: Int, cheap: Int, now: Int64) -> Bool {
+    known = value
+    reference = cheap
+    measured = (cheap, now)
+    return value > ceiling
+  }
+
+  /// How much it can grow at the least until the ceiling could be reached.
+  package func room(cheap: Int) -> Int {
+    if isBound, cheap <= ceiling { return ceiling - cheap }
+    return max(0, ceiling - known - max(0, cheap - reference))
+  }
+}
