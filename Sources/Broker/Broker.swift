@@ -20,6 +20,7 @@ package final class Broker {
   let finder = DocumentFinder()
   let filters: FilterStore
   let launchRules: LaunchRules
+  let groups: GroupRecords
   /// The broker's own mount namespace, to come back to.
   let home: Descriptor
   /// Where apps' sandboxes are made: the broker's own user and mount namespace, if it has them.
@@ -39,6 +40,9 @@ package final class Broker {
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
   var pinned: [String: Descriptor] = [:]
   var network = SpareNetwork()
+  /// Control groups that nobody but this broker is left to remove, and until when it tries to: what was killed takes a moment
+  /// to be gone. One that still runs after that has somebody.
+  private var orphans: [String: Int64] = [:]
   var stopping = false
   private var idleSince: Int64?
 
@@ -59,10 +63,13 @@ package final class Broker {
     log = try AuditLog(path: folders.auditLog)
     filters = FilterStore(folder: folders.filters)
     launchRules = LaunchRules(folders)
+    groups = GroupRecords(folders.groups)
     key = try SealingKey.load(from: folders.sealingKey)
     user = WireEndpoint(
       listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,
       now: Clock.monotonic())
+    // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
+    forsake(groups.names)
     try log.append([Self.started(log)])
   }
 
@@ -76,6 +83,7 @@ package final class Broker {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
       flushLog(now: now)
+      removeOrphans(now: now)
       var entries = [PollEntry(signals.descriptor, .read)]
       let userRange = user.appendEntries(to: &entries, now: now)
       let served = instances.values.map { instance in
@@ -85,6 +93,7 @@ package final class Broker {
       }
       var waits: [Duration] = [.seconds(1)]
       waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
+      if !orphans.isEmpty { waits.append(.milliseconds(50)) }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
       try Poll.wait(&entries, timeout: waits.min())
 
@@ -107,6 +116,18 @@ package final class Broker {
     try log.flush()
   }
 
+  func forsake(_ names: [String]) {
+    let deadline = Clock.monotonic() + 10_000_000_000
+    for name in names { orphans[name] = deadline }
+  }
+
+  private func removeOrphans(now: Int64) {
+    if orphans.isEmpty { return }
+    orphans = orphans.filter { name, deadline in
+      instances[name] == nil && !groups.remove(name) && now < deadline
+    }
+  }
+
   private func isIdleTooLong(now: Int64) -> Bool {
     guard instances.isEmpty, user.connections.isEmpty else {
       idleSince = nil
@@ -127,7 +148,10 @@ package final class Broker {
         try launcher(call, on: connection)
       }
     case .closed(let connection):
-      prepared = prepared.filter { $0.value.connection != connection.id }
+      for (instance, preparation) in prepared where preparation.connection == connection.id {
+        prepared[instance] = nil
+        forsake([instance])
+      }
       for instance in instances.values where instance.prompts === connection { userLeft(instance) }
       for instance in ended.values where instance.prompts === connection { recordExit(of: instance, nil) }
     case .broken(_, let reason): record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))

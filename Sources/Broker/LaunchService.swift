@@ -181,6 +181,7 @@ extension Broker {
   func recordExit(of instance: Instance, _ report: LauncherInterface.EndedCall?) {
     ended[instance.id] = nil
     released.append(instance)
+    forsake([instance.id])
     var detail: [String: String] = [:]
     if let report {
       detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]

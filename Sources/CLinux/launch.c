@@ -369,6 +369,12 @@ static void init_main(const struct ambit_launch *launch) {
   /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The word that the app
      waits for does not come if the launcher died before it took effect. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 3);
+  /* What starts from here on starts in the group that this process is in. */
+  struct ambit_message entered;
+  if (launch->awaits_group && (receive_message(launch->control, &entered) < 0 || entered.kind != AMBIT_ENTERED)) _exit(125);
+  if (launch->cgroup_namespace_last && syscall(SYS_unshare, CLONE_NEWCGROUP) == -1)
+    ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 6);
+
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
@@ -402,9 +408,11 @@ static void init_main(const struct ambit_launch *launch) {
 pid_t ambit_launch_start(const struct ambit_launch *launch, int32_t *pidfd) {
   int fd = -1;
   struct clone_args arguments = {
-      .flags = launch->namespaces | CLONE_PIDFD | CLONE_CLEAR_SIGHAND,
+      .flags = (launch->namespaces & ~(launch->cgroup_namespace_last ? (uint64_t)CLONE_NEWCGROUP : 0)) | CLONE_PIDFD |
+               CLONE_CLEAR_SIGHAND | (launch->group != -1 ? CLONE_INTO_CGROUP : 0),
       .pidfd = (uint64_t)(uintptr_t)&fd,
       .exit_signal = SIGCHLD,
+      .cgroup = launch->group != -1 ? (uint64_t)launch->group : 0,
   };
   long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (pid == -1) return -errno;

@@ -24,6 +24,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package var auditLog: String { "\(state)/audit.sqlite" }
   package var filters: String { "\(state)/filters" }
   package var brokerLog: String { "\(state)/broker.log" }
+  /// Which control groups there are of running apps.
+  package var groups: String { "\(runtime)/groups" }
   package var policies: String { "\(configuration)/policies" }
 
   package static let socketName = "user"

@@ -52,13 +52,15 @@ package struct LaunchPlan: Sendable {
   package var listen: Bool
   /// `nil`: Landlock is not used.
   package var landlock: LandlockRules?
+  /// The control group that all of it is to be in; of version 1 the launcher sees to that (``ControlGroup/add(_:)``).
+  package var group: ControlGroup?
 
   package init(
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
     arguments: [String], environment: [String], filter: SeccompProgram?, profile: SeccompProgram? = nil,
-    listen: Bool = false, landlock: LandlockRules? = nil
+    listen: Bool = false, landlock: LandlockRules? = nil, group: ControlGroup? = nil
   ) {
     self.namespaces = namespaces
     self.insideID = insideID
@@ -78,6 +80,7 @@ package struct LaunchPlan: Sendable {
     self.profile = profile
     self.listen = listen
     self.landlock = landlock
+    self.group = group
   }
 }
 
@@ -152,6 +155,9 @@ package final class LaunchedInit: Sendable {
     do throws(KernelError) { try send(AMBIT_GO.rawValue) } catch { if error.errno != .brokenPipe { throw error } }
   }
 
+  /// The init is in the control group that it waits for (``ControlGroup/add(_:)``).
+  package func entered() throws(KernelError) { try send(AMBIT_ENTERED.rawValue) }
+
   fileprivate func identityMapsWritten() throws(KernelError) { try send(AMBIT_MAPPED.rawValue) }
 
   /// Passes a signal to the app, or to its whole process group.
@@ -220,6 +226,9 @@ extension LaunchPlan {
       unsafe launch.profile_count = profile.instructionCount
     }
     unsafe launch.listen = listen ? 1 : 0
+    unsafe launch.group = group?.unified?.rawValue ?? -1
+    unsafe launch.awaits_group = group?.hasToBeJoined == true ? 1 : 0
+    unsafe launch.cgroup_namespace_last = group != nil && namespaces.contains(.cgroup) ? 1 : 0
     if let landlock { unsafe launch.landlock = landlock.lowered(memory, abi: Landlock.abi) }
 
     var rawProcess: Int32 = -1

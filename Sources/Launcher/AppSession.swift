@@ -65,6 +65,7 @@ final class AppSession {
     let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
     try? record?.add()
     defer { record?.remove() }
+    defer { removeGroup(sandbox) }
     let prompts = try BrokerConnection.connect(folders)
     let terminal = try waitUntilReady(sandbox, streams)
     do {
@@ -77,6 +78,10 @@ final class AppSession {
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
     if !degraded.isEmpty { status?.degraded(degraded) }
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
+    if let joining {
+      try joining.finish()
+      try sandbox.entered()
+    }
     try sandbox.go()
     // The app runs from here on, on another processor if there is one.
     startWatching(sandbox)
@@ -160,10 +165,13 @@ final class AppSession {
     let isAsked = !prepared.capabilities.requiredLayers.isEmpty || !request.allowDegraded.isEmpty
     if isAsked { try admit(plan) }
     self.plan = plan
+    group = try makeGroup(plan)
     let sandbox: LaunchedInit
     do throws(KernelError) {
       sandbox = try SandboxLauncher.start(
-        plan, filter: filter, profile: profile, network: network, standardStreams: streams.forApp)
+        plan, filter: filter, profile: profile, network: network, group: group, standardStreams: streams.forApp)
+      // Beside what the init and the broker do: the kernel takes its time.
+      if let group, group.hasToBeJoined { joining = try GroupEntry(group, sandbox.pid) }
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
@@ -174,14 +182,14 @@ final class AppSession {
 
   /// Before anything is made: a launch in which a layer that the policy requires does not hold in full is none, unless the
   /// user lets it.
-  private func admit(_ plan: SandboxPlan) throws { try admit(LayerReport(plan, on: .current())) }
+  private func admit(_ plan: SandboxPlan) throws { try admit(LayerReport(plan, on: .current(for: plan))) }
 
   /// Only setting the sandbox up shows whether there was still room for a key ring in the user's quota (`keyrings(7)`).
   private func admit(sharingKeyring errno: Errno) throws {
     guard let plan, !degraded.contains(where: { $0.layer == Layer.keyring.rawValue }) else { return }
     let reason =
       errno == Self.quotaExceeded ? "the user's quota of keys is used up" : "keyctl(2) answers \(errno.symbol)"
-    try admit(LayerReport(plan, on: .current(), found: LayerReport.sharedKeyring(reason)))
+    try admit(LayerReport(plan, on: .current(for: plan), found: LayerReport.sharedKeyring(reason)))
   }
   private static let quotaExceeded = Errno(rawValue: EDQUOT)
 
@@ -209,6 +217,8 @@ final class AppSession {
   /// The sandbox's own `/proc`.
   private var processes: Descriptor?
   private var watch: UsageWatch?
+  private var group: ControlGroup?
+  private var joining: GroupEntry?
   /// The limit that ended the app.
   private var excess: LimitExcess?
   private let status: StatusStream?
@@ -369,9 +379,44 @@ final class AppSession {
 
   // MARK: Limits
 
+  /// Without one the app is run all the same, unless the policy requires it; and its user hears of it.
+  private func makeGroup(_ plan: SandboxPlan) throws -> ControlGroup? {
+    guard plan.usage.wantsGroup else { return nil }
+    let limits = plan.usage.ofGroup
+    let places = ControlGroups(limits.controllers)
+    let lacking = limits.controllers.filter { places[$0] == nil }
+    do throws(KernelError) {
+      if !lacking.isEmpty {
+        Failure.say(
+          "the policy asks for a control group, and there is none to be had here for "
+            + "\(lacking.map(\.rawValue).joined(separator: ", ")); “ambit doctor” says what would help")
+      }
+      if places.places.isEmpty { return nil }
+      return try ControlGroup(prepared.instance, limits, in: places, records: GroupRecords(folders.groups))
+    } catch {
+      let required = Set(prepared.capabilities.requiredLayers).subtracting(request.allowDegraded.map(\.rawValue))
+      let reason = "the control group that the policy asks for cannot be made: \(error)"
+      if required.contains(Layer.cgroup.rawValue) || required.contains(Layer.memory.rawValue) { throw Failure(reason) }
+      Failure.say(reason)
+      return nil
+    }
+  }
+
+  /// When everything in it has ended; the launcher's own end is near.
+  private func removeGroup(_ sandbox: LaunchedInit) {
+    guard let group else { return }
+    var entries = [PollEntry(sandbox.process, .read)]
+    _ = try? Poll.wait(&entries, timeout: .seconds(1))
+    // What is left the broker removes.
+    for _ in 1...20 {
+      if group.remove() { return }
+      usleep(1000)
+    }
+  }
+
   private func startWatching(_ sandbox: LaunchedInit) {
     guard let plan, plan.usage.needsWatching, let processes else { return }
-    watch = UsageWatch(plan.usage, sandbox, processes: processes, container: prepared.container)
+    watch = UsageWatch(plan.usage, sandbox, group: group, processes: processes, container: prepared.container)
     self.processes = nil
   }
 

@@ -18,6 +18,8 @@ final class UsageWatch: Sendable {
     var rule: UsageRule
     let usage: ProcessUsage
     let container: Descriptor?
+    /// Enforces the limit on memory, where it does.
+    let group: ControlGroup?
     let limits: UsageLimits
     var baseline: MachineMemory
     var measurement: FolderMeasurement?
@@ -34,9 +36,10 @@ final class UsageWatch: Sendable {
   private static let measuring: (work: Int64, pause: Int64) = (10_000_000, 10_000_000)
 
   /// - Parameters:
+  ///   - group: the sandbox's control group, if it has one.
   ///   - processes: the sandbox's `/proc`.
   ///   - container: its path on the host.
-  init(_ limits: UsageLimits, _ sandbox: LaunchedInit, processes: Descriptor, container: String) {
+  init(_ limits: UsageLimits, _ sandbox: LaunchedInit, group: ControlGroup?, processes: Descriptor, container: String) {
     self.sandbox = sandbox
     let now = Clock.monotonic()
     let wantsContainer = limits.container != nil || limits.containerFiles != nil
@@ -45,12 +48,13 @@ final class UsageWatch: Sendable {
     let usage = ProcessUsage(processes)
     let baseline = MachineMemory.current
     let taken = try? folder?.fileSystemUsage()
+    let holder = group?.controllers.contains(.memory) == true ? group : nil
     let rule = UsageRule(
-      limits, processors: MachineMemory.processors, start: now,
+      limits, processors: MachineMemory.processors, isMemoryHeld: limits.memory != nil && holder != nil, start: now,
       reading: .init(spaceTaken: taken?.bytes ?? 0, filesTaken: taken?.files ?? 0))
     state = Mutex(
       State(
-        rule: rule, usage: usage, container: folder, limits: limits, baseline: baseline,
+        rule: rule, usage: usage, container: folder, group: holder, limits: limits, baseline: baseline,
         lookDue: Self.later(now, rule.pause(now: now))))
   }
 
@@ -67,7 +71,7 @@ final class UsageWatch: Sendable {
   }
 
   /// The limit that was gone beyond, if one was.
-  var excess: LimitExcess? { state.withLock { $0.excess } }
+  var excess: LimitExcess? { state.withLock { $0.excess ?? $0.outOfMemory } }
 
   /// Looks, if it is time to.
   func look() {
@@ -75,6 +79,7 @@ final class UsageWatch: Sendable {
       let now = Clock.monotonic()
       guard !state.isOver, now >= state.due else { return }
       if now >= state.lookDue {
+        if let excess = state.outOfMemory { return end(excess, &state) }
         for demand in state.rule.look(state.reading(), now: now) { meet(demand, &state) }
         let after = Clock.monotonic()
         state.lookDue = Self.later(after, state.rule.pause(now: after))
@@ -146,12 +151,19 @@ final class UsageWatch: Sendable {
 }
 
 extension UsageWatch.State {
+  /// The kernel has ended one of the processes, since the group had no memory left. The others follow, as under version 2.
+  fileprivate var outOfMemory: LimitExcess? {
+    guard let ceiling = limits.memory, let group, group.outOfMemoryKills > 0 else { return nil }
+    return LimitExcess(.memory, value: ceiling, ceiling: ceiling)
+  }
+
   fileprivate mutating func reading() -> UsageRule.Reading {
     var reading = UsageRule.Reading()
-    if limits.memory != nil || limits.cpuTime != nil {
+    let wantsMemory = limits.memory != nil && group == nil
+    if wantsMemory || limits.cpuTime != nil {
       let total = usage.total(cpuTime: limits.cpuTime != nil)
       reading.cpuTime = total.cpuTime
-      if limits.memory != nil { reading.memory = total.memory + memoryElsewhere() }
+      if wantsMemory { reading.memory = total.memory + memoryElsewhere() }
     }
     if let taken = try? container?.fileSystemUsage() {
       reading.spaceTaken = taken.bytes

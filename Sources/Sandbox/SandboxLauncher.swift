@@ -14,9 +14,11 @@ package enum SandboxLauncher {
   ///   - profile: a second filter. It can only take away from what the first lets through.
   ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others. The
   ///     calling thread stays in it.
+  ///   - group: the control group that all of it is to be in.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
     _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, network: Descriptor? = nil,
+    group: ControlGroup? = nil,
     standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
@@ -37,7 +39,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter, profile: profile, listen: true, landlock: plan.landlock
+      filter: filter, profile: profile, listen: true, landlock: plan.landlock, group: group
     ).start()
   }
 

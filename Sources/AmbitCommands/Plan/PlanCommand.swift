@@ -40,7 +40,7 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     let planned = try options.planned(app, arguments)
-    let report = LayerReport(planned.plan, on: .current())
+    let report = LayerReport(planned.plan, on: .current(for: planned.plan))
     switch format {
     case .json: print(PlanReport(planned, report).json.text)
     case .table:

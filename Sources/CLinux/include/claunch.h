@@ -80,6 +80,7 @@ enum ambit_message_kind {
   AMBIT_MAPPED = 32, /* the identity maps are written */
   AMBIT_GO,          /* start the app */
   AMBIT_SIGNAL,      /* first: signal, second: 1 for the app's whole process group */
+  AMBIT_ENTERED,     /* the init is in its control group */
 };
 
 struct ambit_message {
@@ -128,6 +129,9 @@ struct ambit_launch {
   struct ambit_landlock landlock;
   const void *profile; /* struct sock_filter[]: a second filter, of somebody else's making; the stricter of the two wins */
   size_t profile_count;
+  int32_t group; /* the control group (version 2) to start in, or -1 */
+  int32_t awaits_group; /* the launcher moves the init into its group, and says when it has (AMBIT_ENTERED) */
+  int32_t cgroup_namespace_last; /* the control group namespace is made when the app starts: only then is it in its group */
   int32_t listen; /* the filter notifies: its listener is handed to the launcher */
 };
 

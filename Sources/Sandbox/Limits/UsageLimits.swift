@@ -1,3 +1,5 @@
+package import Kernel
+
 /// Ceilings on what a sandbox uses; `nil`: none of Ambit's making.
 package struct UsageLimits: Equatable, Sendable {
   /// Processes and threads at a time.
@@ -55,6 +57,14 @@ package struct UsageLimits: Equatable, Sendable {
     add(.data, memory)
     add(.cpuTime, cpuTime)
     return limits
+  }
+
+  /// Whether a control group is asked for: nothing else can hold an app to some of the processors.
+  package var wantsGroup: Bool { cgroup || processors != nil }
+
+  /// What of this a control group can enforce.
+  package var ofGroup: ControlGroup.Limits {
+    ControlGroup.Limits(memory: memory, processes: processes, processors: processors)
   }
 
   /// Whether there is anything that has to be looked at while the app runs.

@@ -30,6 +30,8 @@ package struct UsageRule: Sendable {
   private let limits: UsageLimits
   private let start: Int64
   private let processors: Int
+  /// The kernel enforces the limit on memory, and tells of it when it has.
+  private let isMemoryHeld: Bool
   private var memory: LimitGauge?
   private var space: LimitGauge?
   private var files: LimitGauge?
@@ -51,13 +53,17 @@ package struct UsageRule: Sendable {
 
   /// - Parameters:
   ///   - processors: how many this machine has.
+  ///   - isMemoryHeld: a control group enforces the limit on memory; it is not measured then.
   ///   - reading: what is so at the start.
-  package init(_ limits: UsageLimits, processors: Int, start: Int64, reading: Reading) {
+  package init(
+    _ limits: UsageLimits, processors: Int, isMemoryHeld: Bool = false, start: Int64, reading: Reading
+  ) {
+    self.isMemoryHeld = isMemoryHeld
     self.limits = limits
     self.processors = max(1, processors)
     self.start = start
     last = reading
-    memory = limits.memory.map { LimitGauge(boundWithCeiling: $0, recheck: 5 * Self.second) }
+    memory = isMemoryHeld ? nil : limits.memory.map { LimitGauge(boundWithCeiling: $0, recheck: 5 * Self.second) }
     space = limits.container.map {
       LimitGauge(
         relativeWithCeiling: $0, cheap: reading.spaceTaken, unmeasured: 64 << 20, recheck: 60 * Self.second)
@@ -132,6 +138,7 @@ package struct UsageRule: Sendable {
       let longest = min(Self.quietPause, Self.pauses.lowerBound << min(quiet, 10))
       pause = isSuspect ? Self.pauses.lowerBound : max(pause, longest)
     }
+    if isMemoryHeld { pause = min(pause, Self.quietPause) }
     if let seconds = limits.cpuTime {
       let room = Int64(seconds) * Self.second + Self.grace - cpuTime
       pause = min(pause, max(room / Int64(processors), Self.pauses.lowerBound))

@@ -7,17 +7,25 @@ package struct SystemFeatures: Equatable, Sendable {
   package var keyrings: Keyrings.Support
   /// `RLIMIT_NPROC` is counted for each user namespace by itself (Linux 5.14), and not for the user's every process.
   package var countsProcessesByNamespace: Bool
+  /// The controllers that this user can have a group with; `nil`: nobody asked.
+  package var groups: Set<GroupController>?
 
-  package init(landlockABI: Int?, keyrings: Keyrings.Support, countsProcessesByNamespace: Bool) {
+  package init(
+    landlockABI: Int?, keyrings: Keyrings.Support, countsProcessesByNamespace: Bool,
+    groups: Set<GroupController>? = nil
+  ) {
+    self.groups = groups
     self.landlockABI = landlockABI
     self.keyrings = keyrings
     self.countsProcessesByNamespace = countsProcessesByNamespace
   }
 
-  /// Asks the kernel; two system calls.
-  package static func current() -> SystemFeatures {
+  /// Asks the kernel: two system calls, and some more if the plan asks for a control group.
+  package static func current(for plan: SandboxPlan) -> SystemFeatures {
     SystemFeatures(
       landlockABI: Landlock.abi, keyrings: Keyrings.support,
-      countsProcessesByNamespace: KernelVersion.current >= KernelVersion(5, 14))
+      countsProcessesByNamespace: KernelVersion.current >= KernelVersion(5, 14),
+      groups: plan.usage.wantsGroup
+        ? Set(ControlGroups(plan.usage.ofGroup.controllers).places.map(\.controller)) : nil)
   }
 }

@@ -1,0 +1,96 @@
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Controllers that Ambit asks for.
+package enum GroupController: String, CaseIterable, Sendable {
+  case memory, pids, cpu
+}
+
+/// Where this process may make control groups, by what the kernel and their owners permit it now.
+package struct ControlGroups: Equatable, Sendable {
+  package enum State: String, Sendable {
+    /// The unified hierarchy, with a place where this user may make groups that enforce something.
+    case delegated
+    /// The unified hierarchy, and nothing in it that this user may use.
+    case notDelegated
+    /// Version 1, and this user may make groups.
+    case legacy
+    /// Version 1, and only others may.
+    case legacyForOthers
+    case none
+  }
+
+  package struct Place: Equatable, Sendable {
+    package var controller: GroupController
+    /// The group in which one can be made.
+    package var parent: String
+    package var isUnified: Bool
+    /// The processes of this group have to move into one below it first: a group of version 2 either has processes or hands
+    /// controllers down.
+    package var hasToBeEmptied: Bool
+  }
+
+  /// One for each controller that can be had.
+  package let places: [Place]
+  package let state: State
+
+  /// - Parameter wanted: the controllers that one group has to have. Of version 2 one place has to offer all of them.
+  package init(_ wanted: [GroupController] = GroupController.allCases, in table: ControlGroupTable = .current) {
+    var places: [Place] = []
+    var missing: [GroupController] = []
+    for controller in wanted {
+      guard let hierarchy = table.legacy(controller.rawValue) else {
+        missing.append(controller)
+        continue
+      }
+      guard let own = hierarchy.own, Self.mayMake(in: own) else { continue }
+      places.append(Place(controller: controller, parent: own, isUnified: false, hasToBeEmptied: false))
+    }
+    let unified = Self.unified(missing, table)
+    self.places = places + unified
+    state =
+      if !unified.isEmpty { .delegated } else if !places.isEmpty { .legacy } else if table.hierarchies.contains(where: {
+        !$0.isUnified && !Set($0.controllers).isDisjoint(with: GroupController.allCases.map(\.rawValue))
+      }) { .legacyForOthers } else if table.unified != nil { .notDelegated } else { .none }
+  }
+
+  package subscript(_ controller: GroupController) -> Place? { places.first { $0.controller == controller } }
+
+  // MARK: Version 2
+
+  /// The nearest group, this process's own or one above it, that hands all of these down and that this user may make groups in;
+  /// else the own one, if it could hand them down once it has no processes of its own.
+  private static func unified(_ wanted: [GroupController], _ table: ControlGroupTable) -> [Place] {
+    guard !wanted.isEmpty, let hierarchy = table.unified, let own = hierarchy.own else { return [] }
+    func places(_ parent: String, _ controllers: [GroupController], emptied: Bool) -> [Place] {
+      controllers.map { Place(controller: $0, parent: parent, isUnified: true, hasToBeEmptied: emptied) }
+    }
+    var candidate = own
+    while candidate.count >= hierarchy.mountPoint.count {
+      let handed = words("\(candidate)/cgroup.subtree_control")
+      if wanted.allSatisfy({ handed.contains($0.rawValue) }), mayMake(in: candidate) {
+        return places(candidate, wanted, emptied: false)
+      }
+      if candidate == hierarchy.mountPoint { break }
+      candidate = String(candidate[..<(candidate.lastIndex(of: "/") ?? candidate.startIndex)])
+    }
+    let offered = words("\(own)/cgroup.controllers")
+    let available = wanted.filter { offered.contains($0.rawValue) }
+    return !available.isEmpty && mayMake(in: own) ? places(own, available, emptied: own != hierarchy.mountPoint) : []
+  }
+
+  /// Making a group takes writing into its parent, and entering it writing into `cgroup.procs` of what both lie in.
+  private static func mayMake(in folder: String) -> Bool {
+    unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
+      && faccessat(AT_FDCWD, "\(folder)/cgroup.procs", W_OK, AT_EACCESS) == 0
+  }
+
+  static func words(_ path: String) -> [String] {
+    guard let text = try? Descriptor.open(path, flags: .read).readAll(limit: 65536) else { return [] }
+    return text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+}
