@@ -79,8 +79,16 @@ extension AuditEvent {
       case "containerFiles": ("files in its container", "")
       default: (limit, "")
       }
-    guard let value = detail[Fact.value], let ceiling = detail[Fact.ceiling] else { return name }
+    guard let value = detail[Fact.value].flatMap({ Int($0) }), let ceiling = detail[Fact.ceiling].flatMap({ Int($0) })
+    else { return name }
+    if unit == " bytes" { return "\(name) (\(mebibytes(value)) of \(mebibytes(ceiling)) MiB)" }
     return "\(name) (\(value)\(unit) of \(ceiling)\(unit))"
+  }
+
+  /// With one digit behind the point where there is something.
+  private func mebibytes(_ bytes: Int) -> String {
+    let tenths = bytes % (1 << 20) * 10 >> 20
+    return "\(bytes >> 20)\(tenths == 0 ? "" : ".\(tenths)")"
   }
 
   private var chooser: String { how == "scripted" ? "script" : "user" }

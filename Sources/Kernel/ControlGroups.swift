@@ -37,6 +37,11 @@ package struct ControlGroups: Equatable, Sendable {
   package let places: [Place]
   package let state: State
 
+  init(places: [Place], state: State) {
+    self.places = places
+    self.state = state
+  }
+
   /// - Parameter wanted: the controllers that one group has to have. Of version 2 one place has to offer all of them.
   package init(_ wanted: [GroupController] = GroupController.allCases, in table: ControlGroupTable = .current) {
     var places: [Place] = []
@@ -52,7 +57,9 @@ package struct ControlGroups: Equatable, Sendable {
     let unified = Self.unified(missing, table)
     self.places = places + unified
     state =
-      if !unified.isEmpty { .delegated } else if !places.isEmpty { .legacy } else if table.hierarchies.contains(where: {
+      if !unified.isEmpty { .delegated } else if !places.isEmpty {
+        .legacy
+      } else if table.hierarchies.contains(where: {
         !$0.isUnified && !Set($0.controllers).isDisjoint(with: GroupController.allCases.map(\.rawValue))
       }) { .legacyForOthers } else if table.unified != nil { .notDelegated } else { .none }
   }

@@ -104,18 +104,14 @@ extension Facts {
     #endif
   }
 
-  private static func controlGroups() -> ControlGroups {
-    let root = "/sys/fs/cgroup"
-    let unified = 0x6367_7270  // CGROUP2_SUPER_MAGIC
-    guard FileManager.default.fileExists(atPath: root) else { return .none }
-    guard Probe.fileSystem(of: root) == unified else {
-      return FileManager.default.fileExists(atPath: root + "/memory") ? .legacy : .none
+  private static func controlGroups() -> Groups {
+    let found = ControlGroups()
+    let controllers = Set(found.places.map(\.controller))
+    return switch found.state {
+    case .delegated, .notDelegated: .unified(controllers)
+    case .legacy, .legacyForOthers: .legacy(controllers)
+    case .none: .none
     }
-    // One line, "0::/path", when there is nothing but the unified hierarchy.
-    let line = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n").first
-    let own = line.map { String($0.drop { $0 != "/" }) } ?? "/"
-    let group = own == "/" ? root : root + own
-    return .unified(delegated: unsafe faccessat(AT_FDCWD, group + "/cgroup.procs", W_OK, AT_EACCESS) == 0)
   }
 
   private static func first(_ names: [String], in folders: [String]) -> String? {

@@ -45,10 +45,10 @@ package struct Facts: Equatable, Sendable {
     case unset
   }
 
-  package enum ControlGroups: Equatable, Sendable {
-    /// The unified hierarchy; whether this user may make groups below their own.
-    case unified(delegated: Bool)
-    case legacy
+  /// Which control groups there are, and the controllers that this user can have a group with.
+  package enum Groups: Equatable, Sendable {
+    case unified(Set<GroupController>)
+    case legacy(Set<GroupController>)
     case none
   }
 
@@ -94,7 +94,7 @@ package struct Facts: Equatable, Sendable {
 
   package var state: Folder?
   package var runtime: Runtime = .unset
-  package var controlGroups: ControlGroups = .none
+  package var controlGroups: Groups = .none
   package var fuse: Support = .absent("not tried")
   package var pseudoTerminal: Support = .absent("not tried")
 

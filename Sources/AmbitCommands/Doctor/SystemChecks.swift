@@ -2,17 +2,35 @@ internal import Kernel
 
 /// What makes more possible, and is not needed to run an app.
 extension Facts {
+  /// Where there are none, or not for this user, limits hold by other means; `cgroup = true` in a policy asks for more.
   var controlGroupsCheck: Check {
-    let cost = "Memory, processes and processor time of an app cannot be limited."
+    let cost =
+      "Limits on memory hold for each process, and the whole of an app is looked at from time to time; "
+      + "processors cannot be limited."
+    let delegate = "Run ambit in a scope of your own: systemd-run --user --scope -p Delegate=yes ambit run …"
+    let all = Set(GroupController.allCases)
+    func words(_ controllers: Set<GroupController>) -> String {
+      GroupController.allCases.filter(controllers.contains).map(\.rawValue).joined(separator: " ")
+    }
     switch controlGroups {
-    case .unified(delegated: true): return .full("cgroups", "version 2, delegated")
-    case .unified(delegated: false):
+    case .unified(all): return .full("cgroups", "version 2, delegated: \(words(all))")
+    case .unified([]): return .partial("cgroups", "version 2, not delegated", cost: cost, remedy: delegate)
+    case .unified(let some):
       return .partial(
-        "cgroups", "version 2, not delegated", cost: cost,
-        remedy: "Run ambit in a scope of your own: systemd-run --user --scope -p Delegate=yes ambit run …")
-    case .legacy:
+        "cgroups", "version 2, delegated: \(words(some))",
+        cost: "No group limits \(words(all.subtracting(some))).",
+        remedy: "\(delegate), with these controllers in the Delegate= of user@.service.")
+    case .legacy([]):
       return .partial(
-        "cgroups", "version 1", cost: cost, remedy: "Boot with systemd.unified_cgroup_hierarchy=1.")
+        "cgroups", "version 1, for root alone", cost: cost,
+        remedy: "Boot with systemd.unified_cgroup_hierarchy=1, or run ambit as root.")
+    case .legacy(let some):
+      let lack = all.subtracting(some)
+      return .partial(
+        "cgroups", "version 1: \(words(some))",
+        cost: "Entering a group takes some milliseconds of a launch that asks for one."
+          + (lack.isEmpty ? "" : " No group limits \(words(lack))."),
+        remedy: "Boot with systemd.unified_cgroup_hierarchy=1.")
     case .none:
       return .missing("cgroups", "none", cost: cost, remedy: "sudo mount -t cgroup2 none /sys/fs/cgroup")
     }

@@ -72,7 +72,30 @@ struct PlanReport {
     ]
   }
 
-  private var limits: [(String, String)] { plan.limits.map { ($0.kind.rawValue, "\($0.value)") } }
+  /// What the whole app may use, and what each of its processes may.
+  private var limits: [(String, String)] { usage + plan.limits.map { ($0.kind.rawValue, "\($0.value) each") } }
+
+  private var usage: [(String, String)] {
+    let usage = plan.usage
+    let amounts: [(LimitExcess.Limit, Int?)] = [
+      (.memory, usage.memory), (.cpuTime, usage.cpuTime), (.wallTime, usage.wallTime), (.container, usage.container),
+      (.containerFiles, usage.containerFiles),
+    ]
+    return amounts.compactMap { limit, value in value.map { (limit.key, LimitExcess.text(limit, $0)) } }
+      + (usage.processors.map { [("processors", "\(Double($0) / 1000)")] } ?? [])
+  }
+
+  private var usageJSON: JSONObject {
+    let usage = plan.usage
+    var json: JSONObject = ["cgroup": .bool(usage.wantsGroup)]
+    json.set("memory", usage.memory)
+    json.set("cpu_time", usage.cpuTime)
+    json.set("wall_time", usage.wallTime)
+    json.set("container", usage.container)
+    json.set("container_files", usage.containerFiles)
+    if let processors = usage.processors { json["processors"] = .double(Double(processors) / 1000) }
+    return json
+  }
 
   // MARK: For programs
 
@@ -95,7 +118,10 @@ struct PlanReport {
       ]),
       "profile": planned.foreign.map {
         .object(["file": .string($0.file), "summary": .object(ProfileSummary($0.evaluated).json)])
-      } ?? .null, "limits": .object(JSONObject(Dictionary(uniqueKeysWithValues: limits))),
+      } ?? .null,
+      "limits": .object(
+        JSONObject(Dictionary(uniqueKeysWithValues: plan.limits.map { ($0.kind.rawValue, "\($0.value)") }))),
+      "usage": .object(usageJSON),
       "environment": .object(JSONObject(plan.environment)),
     ]
   }

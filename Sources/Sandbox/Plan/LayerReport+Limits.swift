@@ -43,8 +43,10 @@ extension LayerReport {
   }
 
   private static func containerSize(_ plan: SandboxPlan) -> Entry {
-    let lacking = [(plan.usage.container, "space", "container"), (plan.usage.containerFiles, "files", "container_files")]
-      .filter { $0.0 == nil }
+    let lacking = [
+      (plan.usage.container, "space", "container"), (plan.usage.containerFiles, "files", "container_files"),
+    ]
+    .filter { $0.0 == nil }
     if lacking.count == 2 { return unset(.containerSize, "the container", "container, container_files") }
     let looked = "it is looked at, every 10 ms to 1 s"
     guard let missing = lacking.first else { return Entry(layer: .containerSize, enforcement: .partial(looked)) }

@@ -33,7 +33,7 @@ private func healthy(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
     path: "/home/user/.local/state/ambit", existing: "/home/user", isWritable: true, owner: 1000, mode: 0o755,
     fileSystem: 0xEF53)
   facts.runtime = runtime()
-  facts.controlGroups = .unified(delegated: true)
+  facts.controlGroups = .unified([.memory, .pids, .cpu])
   facts.bubblewrap = "/usr/bin/bwrap"
   facts.documentPortal = "/usr/libexec/xdg-document-portal"
   change(&facts)
@@ -158,11 +158,18 @@ private let lacks: [Lack] = [
     $0.pseudoTerminal = .absent("open /dev/ptmx (ENOENT)")
   },
   Lack("groups not delegated", "cgroups", .partial, isReady: true, remedy: "Delegate=yes") {
-    $0.controlGroups = .unified(delegated: false)
+    $0.controlGroups = .unified([])
   },
   Lack("legacy groups", "cgroups", .partial, isReady: true, remedy: "unified_cgroup_hierarchy") {
-    $0.controlGroups = .legacy
+    $0.controlGroups = .legacy([.memory, .pids, .cpu])
   },
+  Lack("groups without a controller", "cgroups", .partial, isReady: true, remedy: "user@.service") {
+    $0.controlGroups = .unified([.memory, .pids])
+  },
+  Lack("legacy groups for others", "cgroups", .partial, isReady: true, remedy: "as root") {
+    $0.controlGroups = .legacy([])
+  },
+  Lack("no groups", "cgroups", .missing, isReady: true, remedy: "mount -t cgroup2") { $0.controlGroups = .none },
   Lack("fuse for root alone", "fuse", .partial, isReady: true, remedy: "chmod") {
     $0.fuse = .refused("open /dev/fuse (EACCES)")
   },
