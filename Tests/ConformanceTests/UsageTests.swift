@@ -197,8 +197,7 @@ struct ControlGroupTests {
       let (app, folders) = try launch(world)
       let pids = try #require(folders.first { isThere("\($0)/pids.max") })
       #expect(try world.read("\(pids)/pids.max") == "1025\n")
-      // The init and the two of the app.
-      #expect(try world.read("\(pids)/pids.current") == "3\n")
+      try Deadline.wait(for: "the init and the two of the app") { try world.read("\(pids)/pids.current") == "3\n" }
       app.process.kill()
     }
   }

@@ -83,7 +83,8 @@ struct UnifiedGroupTests {
       // Nobody removes what somebody is in.
       #expect(!group.remove())
     })
-    #expect(members.count == 1)
+    // The init, and perhaps the app's process already, which waits for its word.
+    #expect((1...2).contains(members.count), "\(members)")
     #expect(outcome.status == 0)
     #expect(outcome.lines.contains("0::/"), "\(outcome)")
     #expect(group.remove())
