@@ -87,7 +87,7 @@ extension AuditEvent {
 
   /// With one digit behind the point where there is something.
   private func mebibytes(_ bytes: Int) -> String {
-    let tenths = bytes % (1 << 20) * 10 >> 20
+    let tenths = bytes % (1 << 20) * 10 / (1 << 20)
     return "\(bytes >> 20)\(tenths == 0 ? "" : ".\(tenths)")"
   }
 

@@ -84,6 +84,19 @@ import Testing
       (AuditEvent(.exit, detail: ["status": "0", "signal": "9"]), "was ended by SIGKILL"),
       (AuditEvent(.exit, detail: ["signal": "44"]), "was ended by signal 44"),
       (AuditEvent(.refuse, .refused, detail: ["operation": "read ~/.ssh"]), "refused: read ~/.ssh"),
+      (
+        AuditEvent(.limit, .refused, detail: ["exceeded": "memory", "value": "161480704", "ceiling": "134217728"]),
+        "refused: more memory (154 of 128 MiB)"
+      ),
+      (
+        AuditEvent(.limit, .refused, detail: ["exceeded": "container", "value": "1572864", "ceiling": "1048576"]),
+        "refused: more space in its container (1.5 of 1 MiB)"
+      ),
+      (
+        AuditEvent(.limit, .refused, detail: ["exceeded": "wallTime", "value": "61", "ceiling": "60"]),
+        "refused: more time (61 s of 60 s)"
+      ),
+      (AuditEvent(.limit, .refused, detail: ["exceeded": "patience"]), "refused: more patience"),
       (AuditEvent(.protocolError, .refused), "refused: take a broken message"),
       (AuditEvent(.init(rawValue: "coordinatedWrite"), document: notes), "coordinated write notes.txt"),
     ])

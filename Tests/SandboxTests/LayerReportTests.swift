@@ -102,4 +102,52 @@ import Testing
     #expect(word(.observer, plan(), features()) == "notEnforced")
     #expect(word(.observer, plan { $0.observe = true }, features()) == "full")
   }
+
+  @Test func `a limit on memory is full in a control group, and in part without one`() {
+    func limited(_ usage: UsageLimits) -> SandboxPlan { plan { $0.usage = usage } }
+    let alone = limited(UsageLimits(memory: 1 << 30))
+    let grouped = limited(UsageLimits(processes: 5, memory: 1 << 30, cgroup: true))
+    #expect(word(.memory, plan(), features()) == "notEnforced")
+    #expect(word(.memory, alone, features()) == "partial")
+    #expect(word(.cgroup, alone, features()) == "notEnforced")
+    var both = features()
+    both.groups = [.memory, .pids]
+    #expect(word(.memory, grouped, both) == "full" && word(.cgroup, grouped, both) == "full")
+    // Without the controller that the policy asks for it is the machine that lacks something.
+    var some = features()
+    some.groups = [.pids]
+    let partial = LayerReport(grouped, on: some)[.cgroup]
+    #expect(partial.enforcement == .partial("this user can have no group here that limits memory"))
+    #expect(partial.isDegraded && word(.memory, grouped, some) == "partial")
+    var none = features()
+    none.groups = []
+    #expect(word(.cgroup, grouped, none) == "notEnforced" && LayerReport(grouped, on: none)[.cgroup].isDegraded)
+    // Only a group can hold an app to some of the processors: asking for it asks for one.
+    #expect(LayerReport(limited(UsageLimits(processors: 1500)), on: none)[.cgroup].isDegraded)
+  }
+
+  @Test func `limits of time and of the container say how they are held`() {
+    func limited(_ usage: UsageLimits) -> SandboxPlan { plan { $0.usage = usage } }
+    for layer in [Layer.cpuTime, .wallTime, .containerSize] {
+      let entry = LayerReport(plan(), on: features())[layer]
+      #expect(entry.enforcement.name == "notEnforced" && entry.remedy?.contains("in the policy's [limits]") == true)
+    }
+    #expect(word(.cpuTime, limited(UsageLimits(cpuTime: 1)), features()) == "partial")
+    #expect(word(.wallTime, limited(UsageLimits(wallTime: 1)), features()) == "full")
+    #expect(word(.containerSize, limited(UsageLimits(container: 1, containerFiles: 1)), features()) == "partial")
+    #expect(
+      LayerReport(limited(UsageLimits(container: 1)), on: features())[.containerSize].remedy
+        == "container_files in the policy's [limits].")
+  }
+
+  @Test func `what the kernel can hold each process to is a limit of each process`() {
+    let usage = UsageLimits(
+      processes: 1, openFiles: 2, fileSize: 3, memory: 4, cpuTime: 5, wallTime: 6, processors: 7, container: 8)
+    let limits = plan { $0.usage = usage }.limits
+    #expect(
+      limits == [
+        .init(.core, 0), .init(.processes, 1), .init(.openFiles, 2), .init(.fileSize, 3), .init(.data, 4),
+        .init(.cpuTime, 5),
+      ])
+  }
 }

@@ -59,6 +59,7 @@ private final class Rule {
     let gauge = Gauge(LimitGauge(relativeWithCeiling: 8000, cheap: 123_456, unmeasured: 500, recheck: Self.recheck))
     #expect(!gauge.needsMeasuring(cheap: 123_956, now: 0))
     #expect(gauge.needsMeasuring(cheap: 123_957, now: 0))
+    #expect(gauge.room(cheap: 123_456) == 1000 && gauge.room(cheap: 123_956) == 500)
     // A small ceiling is approached in smaller steps.
     let small = Gauge(LimitGauge(relativeWithCeiling: 80, cheap: 0, unmeasured: 500, recheck: Self.recheck))
     #expect(!small.needsMeasuring(cheap: 10, now: 0))

@@ -62,9 +62,11 @@ package struct LimitGauge: Sendable {
     return value > ceiling
   }
 
-  /// How much it can grow at the least until the ceiling could be reached.
+  /// How much it can grow at the least until the ceiling could be reached. As long as nobody knows how large it is, an eighth of
+  /// the ceiling stands for that: looking as if it were nearly full would keep the launcher of an idle app busy.
   package func room(cheap: Int) -> Int {
     if isBound, cheap <= ceiling { return ceiling - cheap }
+    if !isBound, measured == nil { return max(0, ceiling / 8 - max(0, cheap - reference)) }
     return max(0, ceiling - known - max(0, cheap - reference))
   }
 }

@@ -40,7 +40,8 @@ package struct UsageRule: Sendable {
   private var cpuTime: Int64 = 0
   private var isAsked = false
   private var last: Reading
-  private var quiet: Int64 = 0
+  /// How many looks have found what the last one found, of memory and of the disk.
+  private var quiet: (memory: Int64, disk: Int64) = (0, 0)
 
   private static let second: Int64 = 1_000_000_000
   private static let grace = Int64(UsageLimits.grace) * second
@@ -82,9 +83,9 @@ package struct UsageRule: Sendable {
     let space = space?.needsMeasuring(cheap: reading.spaceTaken, now: now) ?? false
     let files = files?.needsMeasuring(cheap: reading.filesTaken, now: now) ?? false
     if space || files { demands.append(.measureContainer) }
-    quiet =
-      reading.memory == last.memory && reading.spaceTaken == last.spaceTaken && reading.filesTaken == last.filesTaken
-      ? quiet + 1 : 0
+    quiet.memory = reading.memory == last.memory ? quiet.memory + 1 : 0
+    quiet.disk =
+      reading.spaceTaken == last.spaceTaken && reading.filesTaken == last.filesTaken ? quiet.disk + 1 : 0
     last = reading
     return demands
   }
@@ -130,14 +131,14 @@ package struct UsageRule: Sendable {
   /// Nanoseconds until the next look: the sooner the less room there is, by what this machine could do with it meanwhile.
   package func pause(now: Int64) -> Int64 {
     var pause = Int64.max
-    if memory != nil || space != nil || files != nil {
-      pause = Self.pauses.upperBound
-      if let room = memory?.room(cheap: last.memory) { pause = min(pause, time(for: room, Self.rates.bytes)) }
-      if let room = space?.room(cheap: last.spaceTaken) { pause = min(pause, time(for: room, Self.rates.bytes)) }
-      if let room = files?.room(cheap: last.filesTaken) { pause = min(pause, time(for: room, Self.rates.files)) }
-      let longest = min(Self.quietPause, Self.pauses.lowerBound << min(quiet, 10))
-      pause = isSuspect ? Self.pauses.lowerBound : max(pause, longest)
+    func consider(_ room: Int?, _ rate: Int, _ quiet: Int64) {
+      guard let room else { return }
+      let time = min(Int64(Double(room) / Double(rate * processors) * Double(Self.second)), Self.pauses.upperBound)
+      pause = min(pause, max(time, min(Self.quietPause, Self.pauses.lowerBound << min(quiet, 10))))
     }
+    consider(memory?.room(cheap: last.memory), Self.rates.bytes, isSuspect ? 0 : quiet.memory)
+    consider(space?.room(cheap: last.spaceTaken), Self.rates.bytes, quiet.disk)
+    consider(files?.room(cheap: last.filesTaken), Self.rates.files, quiet.disk)
     if isMemoryHeld { pause = min(pause, Self.quietPause) }
     if let seconds = limits.cpuTime {
       let room = Int64(seconds) * Self.second + Self.grace - cpuTime
@@ -148,9 +149,5 @@ package struct UsageRule: Sendable {
       pause = min(pause, max(due - now, 0))
     }
     return pause
-  }
-
-  private func time(for room: Int, _ rate: Int) -> Int64 {
-    Int64(Double(room) / Double(rate * processors) * Double(Self.second))
   }
 }

@@ -12,6 +12,7 @@ import Testing
     ["--trace", "--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
     ["--seccomp", "p.json", "ls", "--seccomp", "x"],
     ["--allow-degraded", "landlock", "--allow-degraded", "cpu-time", "ls"],
+    ["--limit", "memory=1 GiB", "--limit", "wall_time=5", "ls", "--limit", "x"],
   ]) func `plain lines are taken`(words: [String]) throws {
     let plain = try #require(RunArguments(words))
     try compare(plain, words)
@@ -29,8 +30,7 @@ import Testing
     var generator = Seeded(seed: 7)
     let pool = [
       "--policy", "-p", "--container", "--pick", "--trace", "--json-status-fd", "3", "03", "+3", "x3", "--seccomp",
-      "--allow-degraded",
-      "landlock",
+      "--allow-degraded", "landlock", "--limit", "memory=1GiB",
       "--answers",
       "--help", "--", "-x", "ls", "Ed.app", "a b",
       "", "teach",
@@ -56,6 +56,7 @@ import Testing
     #expect(parsed.statusDescriptor == plain.statusDescriptor, "\(words)")
     #expect(parsed.trace == plain.trace, "\(words)")
     #expect(parsed.seccomp == plain.seccomp, "\(words)")
+    #expect(parsed.limit == plain.limits, "\(words)")
     #expect(parsed.degradation.allowDegraded == plain.allowDegraded, "\(words)")
     #expect(parsed.answers == nil, "\(words)")
     #expect(parsed.app == plain.app, "\(words)")
