@@ -59,7 +59,8 @@ import Testing
         == PolicyOverrides(
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
-          environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true, processes: 512,
+          environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
+          processes: 512,
           openFiles: 1024, fileSize: 1_000_000, memory: .at(.bytes(3 << 29)), cpuTime: .at(5400), wallTime: .at(90),
           processors: .at(1500), container: .at(10_000_000_000), containerFiles: .at(5), cgroup: true, observe: true,
           seccompProfile: "/p/containers.json", landlockFiles: true, requiredLayers: [.seccomp, .fileTree]))
