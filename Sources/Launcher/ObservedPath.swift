@@ -13,8 +13,9 @@ struct ObservedPath: Equatable {
   /// - Parameters:
   ///   - thread: who asks.
   ///   - folder: the number of a descriptor of theirs that a relative path starts from; `nil` is the current folder.
+  ///   - root: the sandbox's.
   /// - Returns: `nil` if it cannot be told.
-  init?(_ bytes: [UInt8], from folder: Int32?, thread: Int32) {
+  init?(_ bytes: [UInt8], from folder: Int32?, thread: Int32, root: Descriptor) {
     let text = String(decoding: bytes, as: UTF8.self)
     guard !text.isEmpty else { return nil }
     var start = ""
@@ -27,9 +28,7 @@ struct ObservedPath: Equatable {
     }
     let whole = ProgramSearch.normal("\(start)/\(text)")
     if Self.isPersonal(whole) { return nil }
-    guard let root = try? Descriptor.open("/proc/\(thread)/root", flags: [.path, .directory]),
-      let found = Self.find(whole, below: root)
-    else { return nil }
+    guard let found = Self.find(whole, below: root) else { return nil }
     (path, presence) = found
   }
 
@@ -43,20 +42,21 @@ struct ObservedPath: Equatable {
   /// The longest part of the path that is there, and the rest as it is written. A link to what is not there is followed as
   /// well: what it leads to is what the app reaches for.
   private static func find(_ whole: String, below root: Descriptor) -> (String, AccessRules.Presence)? {
-    var parts = whole.split(separator: "/").map(String.init)
     var rest: [String] = []
     var links = 0
+    // Nearly always all of it is there.
+    var name = whole == "/" ? "." : String(whole.dropFirst())
     while true {
-      let name = parts.isEmpty ? "." : parts.joined(separator: "/")
       do throws(KernelError) {
         let found = try Descriptor.open(name, below: root, flags: .path, resolve: [.inRoot, .noMagicLinks])
         let here = try place(of: found)
         let path = rest.isEmpty ? here : (here == "/" ? "" : here) + "/" + rest.joined(separator: "/")
-        let placeholder = isPlaceholder(here, try found.status())
+        let placeholder = try isPlaceholder(here, found)
         return (path, placeholder ? .placeholder : rest.isEmpty ? .present : .missing)
       } catch {
-        guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory, !parts.isEmpty else { return nil }
+        guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory, name != "." else { return nil }
       }
+      var parts = name.split(separator: "/").map(String.init)
       if let target = deadLink(name, below: root) {
         links += 1
         guard links <= 40 else { return nil }
@@ -64,6 +64,7 @@ struct ObservedPath: Equatable {
       } else {
         rest.insert(parts.removeLast(), at: 0)
       }
+      name = parts.isEmpty ? "." : parts.joined(separator: "/")
     }
   }
 
@@ -80,11 +81,12 @@ struct ObservedPath: Equatable {
   }
 
   private static func place(of found: Descriptor) throws(KernelError) -> String {
-    try Descriptor.open("/proc/self/fd/\(found.rawValue)", flags: [.path, .noFollow]).linkText()
+    String(decoding: try Descriptor.linkBytes("/proc/self/fd/\(found.rawValue)"), as: UTF8.self)
   }
 
   /// `/documents/<grant>/<name>` without any permissions.
-  private static func isPlaceholder(_ path: String, _ status: FileStatus) -> Bool {
-    path.hasPrefix(InsidePath.documents + "/") && path.split(separator: "/").count == 3 && status.mode & 0o777 == 0
+  private static func isPlaceholder(_ path: String, _ found: Descriptor) throws(KernelError) -> Bool {
+    guard path.hasPrefix(InsidePath.documents + "/"), path.split(separator: "/").count == 3 else { return false }
+    return try found.status().mode & 0o777 == 0
   }
 }

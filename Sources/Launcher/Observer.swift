@@ -1,14 +1,22 @@
 internal import Kernel
 internal import Sandbox
+internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
 #endif
 
 /// Explains what an observed app is about to be refused (`SBX-16`). What it has no objection to goes on, and the kernel decides.
-struct Observer: Sendable {
-  let listener: SeccompListener
-  let rules: AccessRules
+final class Observer: Sendable {
+  private let listener: SeccompListener
+  private let rules: AccessRules
+  /// An app cannot change its root, nor what is mounted: what is found once stays.
+  private let root = Mutex<Descriptor?>(nil)
+
+  init(listener: SeccompListener, rules: AccessRules) {
+    self.listener = listener
+    self.rules = rules
+  }
 
   func refusal(of call: SeccompListener.Notification) -> Refusal? {
     switch call.kind {
@@ -43,9 +51,20 @@ struct Observer: Sendable {
   func refusal(
     _ operation: AccessOperation, path: [UInt8], from folder: Int32?, of call: SeccompListener.Notification
   ) -> Refusal? {
-    guard let found = ObservedPath(path, from: folder, thread: call.thread),
+    guard let root = root(of: call), let found = ObservedPath(path, from: folder, thread: call.thread, root: root),
       let denial = rules.denial(of: operation, at: found.path, found.presence)
     else { return nil }
     return Refusal(operation: operation.rawValue, subject: found.path, denial: denial)
+  }
+
+  private func root(of call: SeccompListener.Notification) -> Descriptor? {
+    root.withLock { known in
+      if known == nil {
+        let found = try? Descriptor.open("/proc/\(call.thread)/root", flags: [.path, .directory])
+        // Whose that is, only this says: a number may have passed to another process.
+        if listener.isWaiting(call) { known = found }
+      }
+      return known
+    }
   }
 }

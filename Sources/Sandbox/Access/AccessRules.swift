@@ -9,10 +9,12 @@ internal import Kernel
 package struct AccessRules: Sendable {
   let entries: [SandboxPlan.Entry]
   let network: NetworkReach
+  private let places: [String: SandboxPlan.Entry]
 
   package init(_ plan: SandboxPlan) {
     entries = plan.root
     network = plan.network
+    places = Dictionary(plan.root.map { ($0.path, $0) }) { _, last in last }
   }
 
   /// What is known of the path's last existing part, from looking inside the sandbox.
@@ -57,9 +59,15 @@ package struct AccessRules: Sendable {
     }
   }
 
-  /// The innermost entry that a path lies in.
+  /// The innermost entry that a path lies in. Asked at every open of an observed app: a few looks, and not one at each entry.
   func entry(of path: String) -> SandboxPlan.Entry? {
-    entries.last { path == $0.path || path.hasPrefix($0.path + "/") }
+    var rest = path[...]
+    while !rest.isEmpty {
+      if let entry = places[String(rest)] { return entry }
+      guard let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+      rest = rest[..<slash]
+    }
+    return nil
   }
 
   /// A path with the plan's own links followed, such as `/bin`; links that an app or the system's folders have are not known.
