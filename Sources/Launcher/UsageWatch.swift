@@ -23,6 +23,8 @@ final class UsageWatch: Sendable {
     let limits: UsageLimits
     var baseline: MachineMemory
     var measurement: FolderMeasurement?
+    /// Nanoseconds that the measurement has taken so far.
+    var measuringCost: Int64 = 0
     /// When to look next, and when to go on with a measurement.
     var lookDue: Int64
     var measuringDue = Int64.max
@@ -107,12 +109,15 @@ final class UsageWatch: Sendable {
 
   private func measure(_ state: inout State) {
     guard let measurement = state.measurement else { return }
-    let isDone = measurement.proceed(until: Clock.monotonic() + Self.measuring.work)
+    let begin = Clock.monotonic()
+    let isDone = measurement.proceed(until: begin + Self.measuring.work)
+    state.measuringCost += Clock.monotonic() - begin
     // Nobody has to know how much too much it is.
     let isTooMuch =
       measurement.bytes > state.limits.container ?? .max || measurement.files > state.limits.containerFiles ?? .max
     guard isDone || isTooMuch || measurement.isTooDeep else { return }
     state.measurement = nil
+    defer { state.measuringCost = 0 }
     var (bytes, files) = (measurement.bytes, measurement.files)
     if !isTooMuch {
       let deleted = state.container.map(state.usage.deletedFiles) ?? (bytes: 0, files: 0)
@@ -120,7 +125,9 @@ final class UsageWatch: Sendable {
     }
     // What nobody can count is too much.
     if measurement.isTooDeep { (bytes, files) = (.max, .max) }
-    if let excess = state.rule.measured(space: bytes, files: files, now: Clock.monotonic()) { end(excess, &state) }
+    if let excess = state.rule.measured(space: bytes, files: files, now: Clock.monotonic(), cost: state.measuringCost) {
+      end(excess, &state)
+    }
   }
 
   private func end(_ excess: LimitExcess, _ state: inout State) {

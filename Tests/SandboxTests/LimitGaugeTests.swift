@@ -7,7 +7,9 @@ private final class Gauge {
   private var gauge: LimitGauge
   init(_ gauge: LimitGauge) { self.gauge = gauge }
   func needsMeasuring(cheap: Int, now: Int64) -> Bool { gauge.needsMeasuring(cheap: cheap, now: now) }
-  func isExceeded(by value: Int, cheap: Int, now: Int64) -> Bool { gauge.isExceeded(by: value, cheap: cheap, now: now) }
+  func isExceeded(by value: Int, cheap: Int, now: Int64, cost: Int64 = 0) -> Bool {
+    gauge.isExceeded(by: value, cheap: cheap, now: now, cost: cost)
+  }
   func room(cheap: Int) -> Int { gauge.room(cheap: cheap) }
 }
 
@@ -55,13 +57,27 @@ private final class Rule {
     #expect(!gauge.needsMeasuring(cheap: 4000, now: 3 * Self.recheck))
   }
 
+  @Test
+  func `something of unknown size is measured after a while if anything has moved, and the dearer the more seldom`() {
+    let gauge = Gauge(
+      LimitGauge(relativeWithCeiling: 8000, cheap: 5000, unmeasured: 500, recheck: Self.recheck, start: 100))
+    #expect(!gauge.needsMeasuring(cheap: 5000, now: 100 + 2 * Self.recheck))
+    // As much was taken here as others gave back.
+    #expect(!gauge.needsMeasuring(cheap: 4999, now: 99 + Self.recheck))
+    #expect(gauge.needsMeasuring(cheap: 4999, now: 100 + Self.recheck))
+    #expect(!gauge.isExceeded(by: 100, cheap: 4999, now: 10_000, cost: Self.recheck))
+    #expect(!gauge.needsMeasuring(cheap: 5000, now: 10_000 + 99 * Self.recheck))
+    #expect(gauge.needsMeasuring(cheap: 5000, now: 10_000 + 100 * Self.recheck))
+  }
+
   @Test func `something of unknown size is measured for the first time after little growth`() {
-    let gauge = Gauge(LimitGauge(relativeWithCeiling: 8000, cheap: 123_456, unmeasured: 500, recheck: Self.recheck))
+    let gauge = Gauge(
+      LimitGauge(relativeWithCeiling: 8000, cheap: 123_456, unmeasured: 500, recheck: Self.recheck, start: 0))
     #expect(!gauge.needsMeasuring(cheap: 123_956, now: 0))
     #expect(gauge.needsMeasuring(cheap: 123_957, now: 0))
     #expect(gauge.room(cheap: 123_456) == 1000 && gauge.room(cheap: 123_956) == 500)
     // A small ceiling is approached in smaller steps.
-    let small = Gauge(LimitGauge(relativeWithCeiling: 80, cheap: 0, unmeasured: 500, recheck: Self.recheck))
+    let small = Gauge(LimitGauge(relativeWithCeiling: 80, cheap: 0, unmeasured: 500, recheck: Self.recheck, start: 0))
     #expect(!small.needsMeasuring(cheap: 10, now: 0))
     #expect(small.needsMeasuring(cheap: 11, now: 0))
   }
@@ -79,7 +95,8 @@ private final class Rule {
       let gauge = Gauge(
         isBound
           ? LimitGauge(boundWithCeiling: ceiling, recheck: .max)
-          : LimitGauge(relativeWithCeiling: ceiling, cheap: dear + others, unmeasured: unmeasured, recheck: .max))
+          : LimitGauge(
+            relativeWithCeiling: ceiling, cheap: dear + others, unmeasured: unmeasured, recheck: .max, start: 0))
       var measurements = 0
       for step in 0..<200 {
         let growth = Int.random(in: 0...ceiling / 10, using: &random)

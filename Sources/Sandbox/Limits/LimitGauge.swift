@@ -13,14 +13,18 @@ package struct LimitGauge: Sendable {
   private var reference: Int
   /// After a measurement that did not find the ceiling exceeded: so much growth until the next.
   private let step: Int
-  private var measured: (cheap: Int, time: Int64)?
+  /// The cheap quantity at the last measurement, and when that was; at first, at the beginning.
+  private var last: (cheap: Int, time: Int64)
+  private var isMeasured = false
   /// Nanoseconds after which what has moved is measured again although it did not grow: what shrank here may have grown
-  /// there.
-  private let recheck: Int64
+  /// there. At the least, and as many times what a measurement takes.
+  private let leastRecheck: Int64
+  private var recheck: Int64
+  private static let costs: Int64 = 100
 
   /// - Parameter recheck: nanoseconds.
   package init(boundWithCeiling ceiling: Int, recheck: Int64) {
-    self.init(ceiling, isBound: true, known: 0, reference: 0, recheck: recheck)
+    self.init(ceiling, isBound: true, known: 0, reference: 0, recheck: recheck, start: 0)
   }
 
   /// For something whose size nobody knows yet: it is taken for so large that it is measured soon.
@@ -28,17 +32,20 @@ package struct LimitGauge: Sendable {
   /// - Parameters:
   ///   - cheap: the cheap quantity now.
   ///   - unmeasured: so much may it grow before it is measured for the first time.
-  package init(relativeWithCeiling ceiling: Int, cheap: Int, unmeasured: Int, recheck: Int64) {
+  package init(relativeWithCeiling ceiling: Int, cheap: Int, unmeasured: Int, recheck: Int64, start: Int64) {
     self.init(
-      ceiling, isBound: false, known: ceiling - min(unmeasured, ceiling / 8), reference: cheap, recheck: recheck)
+      ceiling, isBound: false, known: ceiling - min(unmeasured, ceiling / 8), reference: cheap, recheck: recheck,
+      start: start)
   }
 
-  private init(_ ceiling: Int, isBound: Bool, known: Int, reference: Int, recheck: Int64) {
+  private init(_ ceiling: Int, isBound: Bool, known: Int, reference: Int, recheck: Int64, start: Int64) {
     self.ceiling = ceiling
     self.isBound = isBound
     self.known = known
     self.reference = reference
+    leastRecheck = recheck
     self.recheck = recheck
+    last = (reference, start)
     step = max(1, ceiling / 64)
   }
 
@@ -47,18 +54,20 @@ package struct LimitGauge: Sendable {
     reference = min(reference, cheap)
     if isBound, cheap <= ceiling { return false }
     let growth = cheap - reference
-    guard let measured else { return known + growth > ceiling }
-    if growth >= step, known + growth > ceiling { return true }
-    return cheap != measured.cheap && now - measured.time >= recheck
+    if growth >= (isMeasured ? step : 0), known + growth > ceiling { return true }
+    return cheap != last.cheap && now - last.time >= recheck
   }
 
   /// Takes note of a measurement.
   ///
+  /// - Parameter cost: nanoseconds that it took.
   /// - Returns: whether it exceeds the ceiling.
-  package mutating func isExceeded(by value: Int, cheap: Int, now: Int64) -> Bool {
+  package mutating func isExceeded(by value: Int, cheap: Int, now: Int64, cost: Int64 = 0) -> Bool {
     known = value
     reference = cheap
-    measured = (cheap, now)
+    last = (cheap, now)
+    isMeasured = true
+    recheck = max(leastRecheck, Self.costs * cost)
     return value > ceiling
   }
 
@@ -66,7 +75,7 @@ package struct LimitGauge: Sendable {
   /// the ceiling stands for that: looking as if it were nearly full would keep the launcher of an idle app busy.
   package func room(cheap: Int) -> Int {
     if isBound, cheap <= ceiling { return ceiling - cheap }
-    if !isBound, measured == nil { return max(0, ceiling / 8 - max(0, cheap - reference)) }
+    if !isBound, !isMeasured { return max(0, ceiling / 8 - max(0, cheap - reference)) }
     return max(0, ceiling - known - max(0, cheap - reference))
   }
 }

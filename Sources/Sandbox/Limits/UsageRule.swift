@@ -67,10 +67,11 @@ package struct UsageRule: Sendable {
     memory = isMemoryHeld ? nil : limits.memory.map { LimitGauge(boundWithCeiling: $0, recheck: 5 * Self.second) }
     space = limits.container.map {
       LimitGauge(
-        relativeWithCeiling: $0, cheap: reading.spaceTaken, unmeasured: 64 << 20, recheck: 60 * Self.second)
+        relativeWithCeiling: $0, cheap: reading.spaceTaken, unmeasured: 64 << 20, recheck: Self.second, start: start)
     }
     files = limits.containerFiles.map {
-      LimitGauge(relativeWithCeiling: $0, cheap: reading.filesTaken, unmeasured: 10_000, recheck: 60 * Self.second)
+      LimitGauge(
+        relativeWithCeiling: $0, cheap: reading.filesTaken, unmeasured: 10_000, recheck: Self.second, start: start)
     }
   }
 
@@ -118,9 +119,11 @@ package struct UsageRule: Sendable {
   }
 
   /// Takes the answer to ``Demand/measureContainer``.
-  package mutating func measured(space: Int, files: Int, now: Int64) -> LimitExcess? {
-    let tooLarge = self.space?.isExceeded(by: space, cheap: last.spaceTaken, now: now) ?? false
-    let tooMany = self.files?.isExceeded(by: files, cheap: last.filesTaken, now: now) ?? false
+  ///
+  /// - Parameter cost: nanoseconds of work that it took.
+  package mutating func measured(space: Int, files: Int, now: Int64, cost: Int64 = 0) -> LimitExcess? {
+    let tooLarge = self.space?.isExceeded(by: space, cheap: last.spaceTaken, now: now, cost: cost) ?? false
+    let tooMany = self.files?.isExceeded(by: files, cheap: last.filesTaken, now: now, cost: cost) ?? false
     if tooLarge, let ceiling = limits.container { return LimitExcess(.container, value: space, ceiling: ceiling) }
     if tooMany, let ceiling = limits.containerFiles {
       return LimitExcess(.containerFiles, value: files, ceiling: ceiling)
