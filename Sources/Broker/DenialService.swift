@@ -19,4 +19,16 @@ extension Broker {
     ])
     return .init(name: name)
   }
+
+  /// A launch that its launcher has refused, before anything was made: what the policy requires does not hold.
+  func refusedLaunch(
+    _ request: LauncherInterface.DeniedCall, _ preparation: Preparation
+  ) throws -> LauncherInterface.DeniedReply {
+    try decide([
+      AuditEvent(
+        .launch, .refused, app: preparation.bundleIdentifier, instance: request.instance, how: "launcher",
+        rule: request.rule, reason: request.reason, detail: ["name": preparation.name, "policy": preparation.policy])
+    ])
+    return .init(name: nil)
+  }
 }

@@ -16,6 +16,9 @@ struct AppDescription {
 struct Preparation {
   /// The launcher's connection; when it goes, so does the launch.
   let connection: Int
+  let bundleIdentifier: String
+  let name: String
+  let policy: String
   let hostID: UInt32?
   /// The profile that holds besides Ambit's own, or the word for none.
   let seccomp: String

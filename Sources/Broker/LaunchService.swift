@@ -26,6 +26,7 @@ extension Broker {
       return Answer(try answer(request, documents: call.call.descriptors, instance).json)
     case "Denied":
       let request = try LauncherInterface.DeniedCall(json: call.parameters)
+      if let preparation = prepared[request.instance] { return Answer(try refusedLaunch(request, preparation).json) }
       // Its launcher says last what was only counted, and by then the app may be over.
       return Answer(try denied(request, try ended[request.instance] ?? instance(request.instance)).json)
     case "Ended":
@@ -74,7 +75,8 @@ extension Broker {
     let network = capabilities.hasOwnNetwork ? self.network.take() : nil
     let id = Grant.makeID()
     prepared[id] = Preparation(
-      connection: connection.id, hostID: hostID, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
+      connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
+      hostID: hostID, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),

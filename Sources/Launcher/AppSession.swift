@@ -202,12 +202,24 @@ final class AppSession {
       return layer
     }
     let admission = LayerAdmission(report, required: required, allowing: request.allowDegraded)
-    if let refusal = admission.refusal(policy: capabilities.policy) { throw Failure(refusal) }
+    if let refusal = admission.refusal(policy: capabilities.policy) {
+      tellRefused(refusal)
+      throw Failure(refusal)
+    }
     for remark in admission.remarks where said.insert(remark).inserted { Failure.say(remark) }
     degraded =
       admission.allowed.compactMap { .init($0, allowed: true) }
       + admission.degraded.compactMap { .init($0, allowed: false) }
   }
+
+  /// For the log. The launch is over whether or not the broker can be told.
+  private func tellRefused(_ refusal: String) {
+    let message = LauncherInterface.DeniedCall(
+      instance: prepared.instance, operation: "launch", path: nil, call: nil, error: "", rule: "layers",
+      reason: refusal, remedy: "", suppressed: 0)
+    _ = try? broker.call(LauncherInterface.denied, message.json)
+  }
+
   private var said: Set<String> = []
   private var degraded: [LauncherInterface.DegradedLayer] = []
   private var plan: SandboxPlan?

@@ -18,7 +18,9 @@ struct LayerTests {
       for piece in ["The policy p requires", "observer is not enforced here", "--trace", "--allow-degraded observer"] {
         #expect(refused.errors.contains(piece), "\(piece): \(refused)")
       }
-      #expect(try world.audit(.launch).isEmpty)
+      let launch = try #require(try world.audit(.launch).last)
+      #expect(launch.result == .refused && launch.rule == "layers" && launch.how == "launcher")
+      #expect(launch.reason?.contains("observer is not enforced here") == true)
       let plan = try world.ambit("plan", "--policy", "p.toml", "/bin/echo")
       #expect(plan.exit == .status(125) && plan.output.contains("required; "), "\(plan)")
       #expect(plan.errors.contains("--allow-degraded observer"))
@@ -37,7 +39,8 @@ struct LayerTests {
       #expect(event.detail["allowed"] == "observer" && event.how == "allowed")
       #expect(event.detail["layers"]?.contains("observer") == true)
       #expect(event.detail["layer.observer"]?.hasPrefix("notEnforced: ") == true)
-      #expect(try world.audit(.launch).map { $0.detail["seccomp"] } == ["standard"])
+      #expect(
+        try world.audit(.launch).filter { $0.result == .allowed }.map { $0.detail["seccomp"] } == ["standard"])
 
       // With what it requires there is nothing to allow.
       let full = try world.ambit("run", "--policy", "p.toml", "--trace", "/bin/echo", "ran")

@@ -4,7 +4,8 @@ extension LauncherInterface {
   /// Something that an instance was refused.
   package struct DeniedCall: WireMessage, Equatable {
     package var instance: String
-    /// `read`, `write`, `create`, `connect`, `socket`, `call`; `more`: refusals that were only counted.
+    /// `read`, `write`, `create`, `connect`, `socket`, `call`; `launch`: all of it, by the launcher; `more`: refusals that were
+    /// only counted.
     package var operation: String
     package var path: String?
     /// The number of a system call.
