@@ -41,9 +41,13 @@ import Testing
     }
   }
 
-  /// As they are in the packages of Podman and Docker. `make test` fetches them where it can.
+  /// As they are in the packages of Podman and Docker. `make test` installs the first on Debian, and fetches the other where
+  /// it can.
   static let profiles = ["/usr/share/containers/seccomp.json", "\(Products.buildFolder)/../../profiles/docker.json"]
-    .filter { FileManager.default.fileExists(atPath: $0) }
+    .filter { path in
+      FileManager.default.fileExists(atPath: path)
+        || (path.hasPrefix("/usr") && FileManager.default.fileExists(atPath: "/etc/debian_version"))
+    }
 
   @Test(arguments: TestUser.all, profiles)
   func `a container engine's own seccomp profile is taken unchanged, and programs run under it`(
