@@ -45,6 +45,7 @@ final class AppSession {
       layout = layout ?? .current()
     }
     self.layout = layout ?? .current()
+    admission = try Admission(prepared.capabilities, allowing: request.allowDegraded)
   }
 
   /// - Returns: the exit status.
@@ -60,12 +61,12 @@ final class AppSession {
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
     let profile = filters.count > 1 ? SeccompProgram(bytes: try MemoryFile.content(of: filters[1])) : nil
+    defer { group?.remove(after: process) }
     let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)), profile, network)
     // While the sandbox is being built, by another process. A privileged broker finds its apps without records.
     let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
     try? record?.add()
     defer { record?.remove() }
-    defer { removeGroup(sandbox) }
     let prompts = try BrokerConnection.connect(folders)
     let terminal = try waitUntilReady(sandbox, streams)
     do {
@@ -76,12 +77,9 @@ final class AppSession {
       throw error
     }
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
-    if !degraded.isEmpty { status?.degraded(degraded) }
+    if !admission.degraded.isEmpty { status?.degraded(admission.degraded) }
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
-    if let joining {
-      try joining.finish()
-      try sandbox.entered()
-    }
+    if try group?.awaitEntry() == true { try sandbox.entered() }
     try sandbox.go()
     // The app runs from here on, on another processor if there is one.
     startWatching(sandbox)
@@ -111,7 +109,7 @@ final class AppSession {
       } catch WireError.closed {
         usleep(50_000)
       } catch let error as WireError {
-        throw explain(error)
+        throw Failure(error)
       }
     }
     throw Failure("the broker hangs up; \(folders.brokerLog) may say why")
@@ -120,21 +118,7 @@ final class AppSession {
   private func call(
     _ client: WireClient, _ method: String, _ parameters: JSONObject, _ descriptors: [Descriptor] = []
   ) throws -> WireClient.Answer {
-    do { return try client.call(method, parameters, descriptors: descriptors) } catch { throw Self.explain(error) }
-  }
-
-  private static func explain(_ error: WireError) -> Failure {
-    if case .remote(LauncherInterface.Failure.failedName, let parameters) = error,
-      let reason = try? parameters.string("reason")
-    {
-      return Failure(reason)
-    }
-    if case .remote(let name, _) = error, name.hasPrefix("org.varlink.service.") {
-      return Failure(
-        "the running broker does not understand this launcher (\(error)); it may be of another version. "
-          + "Stop it with “ambit broker stop” and try again.")
-    }
-    return Failure("the broker refused: \(error)")
+    do { return try client.call(method, parameters, descriptors: descriptors) } catch { throw Failure(error) }
   }
 
   // MARK: Setting up
@@ -162,16 +146,17 @@ final class AppSession {
     _ streams: StandardStreams, _ filter: SeccompProgram, _ profile: SeccompProgram?, _ network: Descriptor?
   ) throws -> LaunchedInit {
     let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: layout)
-    let isAsked = !prepared.capabilities.requiredLayers.isEmpty || !request.allowDegraded.isEmpty
-    if isAsked { try admit(plan) }
     self.plan = plan
-    group = try makeGroup(plan)
+    group = LaunchGroup.make(for: plan, instance: prepared.instance, folders)
+    let isAsked = admission.isAsked
+    if isAsked { try admit(plan) }
     let sandbox: LaunchedInit
     do throws(KernelError) {
       sandbox = try SandboxLauncher.start(
-        plan, filter: filter, profile: profile, network: network, group: group, standardStreams: streams.forApp)
-      // Beside what the init and the broker do: the kernel takes its time.
-      if let group, group.hasToBeJoined { joining = try GroupEntry(group, sandbox.pid) }
+        plan, filter: filter, profile: profile, network: network, group: group?.group,
+        standardStreams: streams.forApp)
+      process = sandbox.process
+      try group?.add(sandbox.pid)
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
@@ -182,34 +167,26 @@ final class AppSession {
 
   /// Before anything is made: a launch in which a layer that the policy requires does not hold in full is none, unless the
   /// user lets it.
-  private func admit(_ plan: SandboxPlan) throws { try admit(LayerReport(plan, on: .current(for: plan))) }
+  private func admit(_ plan: SandboxPlan) throws { try admit(LayerReport(plan, on: features(plan))) }
+
+  /// Of control groups what there is, and not what there should be.
+  private func features(_ plan: SandboxPlan) -> SystemFeatures {
+    .current(for: plan, groups: plan.usage.wantsGroup ? group?.group.controllers ?? [] : nil)
+  }
 
   /// Only setting the sandbox up shows whether there was still room for a key ring in the user's quota (`keyrings(7)`).
   private func admit(sharingKeyring errno: Errno) throws {
-    guard let plan, !degraded.contains(where: { $0.layer == Layer.keyring.rawValue }) else { return }
+    guard let plan, !admission.isDegraded(.keyring) else { return }
     let reason =
       errno == Self.quotaExceeded ? "the user's quota of keys is used up" : "keyctl(2) answers \(errno.symbol)"
-    try admit(LayerReport(plan, on: .current(for: plan), found: LayerReport.sharedKeyring(reason)))
+    try admit(LayerReport(plan, on: features(plan), found: LayerReport.sharedKeyring(reason)))
   }
   private static let quotaExceeded = Errno(rawValue: EDQUOT)
 
   private func admit(_ report: LayerReport) throws {
-    let capabilities = prepared.capabilities
-    let required = try capabilities.requiredLayers.map { name in
-      guard let layer = Layer(rawValue: name) else {
-        throw Failure("the running broker requires a layer that this launcher does not know: \(name)")
-      }
-      return layer
-    }
-    let admission = LayerAdmission(report, required: required, allowing: request.allowDegraded)
-    if let refusal = admission.refusal(policy: capabilities.policy) {
-      tellRefused(refusal)
-      throw Failure(refusal)
-    }
-    for remark in admission.remarks where said.insert(remark).inserted { Failure.say(remark) }
-    degraded =
-      admission.allowed.compactMap { .init($0, allowed: true) }
-      + admission.degraded.compactMap { .init($0, allowed: false) }
+    guard let refusal = admission.refusal(report) else { return }
+    tellRefused(refusal)
+    throw Failure(refusal)
   }
 
   /// For the log. The launch is over whether or not the broker can be told.
@@ -220,8 +197,7 @@ final class AppSession {
     _ = try? broker.call(LauncherInterface.denied, message.json)
   }
 
-  private var said: Set<String> = []
-  private var degraded: [LauncherInterface.DegradedLayer] = []
+  private var admission: Admission
   private var plan: SandboxPlan?
   /// Where the app's filter asks, until somebody answers.
   private var listener: Descriptor?
@@ -229,8 +205,9 @@ final class AppSession {
   /// The sandbox's own `/proc`.
   private var processes: Descriptor?
   private var watch: UsageWatch?
-  private var group: ControlGroup?
-  private var joining: GroupEntry?
+  private var group: LaunchGroup?
+  /// The init's pidfd, once there is one.
+  private var process: Descriptor?
   /// The limit that ended the app.
   private var excess: LimitExcess?
   private let status: StatusStream?
@@ -243,30 +220,8 @@ final class AppSession {
       self.processes = processes
       handover = [sandbox.process, mountNamespace, documents, listener]
       return terminal
-    case .failed(let stage, let errno, let step): throw explain(stage, errno, step)
+    case .failed(let stage, let errno, let step): throw Failure(stage, errno, step: step, of: plan)
     default: throw Failure("the sandbox ended before it was set up")
-    }
-  }
-
-  /// A failed launch as a sentence, with the exit status that shells have for it.
-  private func explain(_ stage: LaunchStage, _ errno: Errno, _ step: Int) -> Failure {
-    let program = plan?.program ?? ""
-    switch stage {
-    case .exec where errno == .noSuchFileOrDirectory:
-      return Failure(
-        "\(program): cannot be started inside the sandbox: it, or the interpreter that it names, is not there.",
-        status: 127)
-    case .exec: return Failure("\(program): cannot be started inside the sandbox: \(errno).", status: 126)
-    case .filter where errno == .resourceBusy:
-      return Failure(
-        "the sandbox cannot be set up: another sandbox around this process has a seccomp listener, and the kernel lets there "
-          + "be only one. “ambit doctor” says more.")
-    case .steps:
-      let path = plan.flatMap { step < $0.root.count ? $0.root[step].path : nil } ?? "?"
-      return Failure("the sandbox cannot be set up: \(path): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
-    default:
-      return Failure(
-        "the sandbox cannot be set up: \(stage) \(step): \(errno) (\(errno.symbol)). “ambit doctor” may say why.")
     }
   }
 
@@ -274,7 +229,7 @@ final class AppSession {
     let request = LauncherInterface.AttachCall(
       instance: prepared.instance, bundleIdentifier: prepared.bundleIdentifier, name: prepared.name,
       policy: prepared.capabilities.policy, scopeLimit: prepared.capabilities.scopeLimit,
-      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume, degraded: degraded)
+      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume, degraded: admission.degraded)
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 
@@ -316,7 +271,7 @@ final class AppSession {
   private func hear(_ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws -> Bool {
     switch try sandbox.receive() {
     case .failed(let stage, let errno, let step):
-      let failure = explain(stage, errno, step)
+      let failure = Failure(stage, errno, step: step, of: plan)
       outcome = failure.status
       hasFailed = true
       proxy?.restore()
@@ -391,44 +346,9 @@ final class AppSession {
 
   // MARK: Limits
 
-  /// Without one the app is run all the same, unless the policy requires it; and its user hears of it.
-  private func makeGroup(_ plan: SandboxPlan) throws -> ControlGroup? {
-    guard plan.usage.wantsGroup else { return nil }
-    let limits = plan.usage.ofGroup
-    let places = ControlGroups(limits.controllers)
-    let lacking = limits.controllers.filter { places[$0] == nil }
-    do throws(KernelError) {
-      if !lacking.isEmpty {
-        Failure.say(
-          "the policy asks for a control group, and there is none to be had here for "
-            + "\(lacking.map(\.rawValue).joined(separator: ", ")); “ambit doctor” says what would help")
-      }
-      if places.places.isEmpty { return nil }
-      return try ControlGroup(prepared.instance, limits, in: places, records: GroupRecords(folders.groups))
-    } catch {
-      let required = Set(prepared.capabilities.requiredLayers).subtracting(request.allowDegraded.map(\.rawValue))
-      let reason = "the control group that the policy asks for cannot be made: \(error)"
-      if required.contains(Layer.cgroup.rawValue) || required.contains(Layer.memory.rawValue) { throw Failure(reason) }
-      Failure.say(reason)
-      return nil
-    }
-  }
-
-  /// When everything in it has ended; the launcher's own end is near.
-  private func removeGroup(_ sandbox: LaunchedInit) {
-    guard let group else { return }
-    var entries = [PollEntry(sandbox.process, .read)]
-    _ = try? Poll.wait(&entries, timeout: .seconds(1))
-    // What is left the broker removes.
-    for _ in 1...20 {
-      if group.remove() { return }
-      usleep(1000)
-    }
-  }
-
   private func startWatching(_ sandbox: LaunchedInit) {
     guard let plan, plan.usage.needsWatching, let processes else { return }
-    watch = UsageWatch(plan.usage, sandbox, group: group, processes: processes, container: prepared.container)
+    watch = UsageWatch(plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container)
     self.processes = nil
   }
 

@@ -203,6 +203,25 @@ struct ControlGroupTests {
   }
 
   @Test(
+    "a group that cannot be made is in the log, and its layers do not hold", .enabled(if: available, "needs cgroups"))
+  func unmade() throws {
+    try Workspace.with(.root) { world in
+      #expect(try world.ambit("run", "/bin/true").exit == .status(0))
+      // Nothing can be written down there, so nothing is made.
+      try world.write("", to: "\(world.ambitHome)/run/groups")
+      let without = try world.ambit("run", "--limit", "cgroup=true", "/bin/echo", "ran")
+      #expect(without.output == "ran\n" && without.errors.contains("cannot be made"), "\(without)")
+      #expect(try world.audit(.degraded).last?.detail["layers"]?.contains("cgroup") == true)
+      let policy = "\(world.home)/p.toml"
+      try world.write(
+        "inherits = \"default\"\n[limits]\ncgroup = true\n[require]\nlayers = [\"memory\"]\n", to: policy)
+      let refused = try world.ambit("run", "--policy", policy, "/bin/echo", "ran")
+      #expect(refused.exit == .status(125) && refused.errors.contains("memory is partial here"), "\(refused)")
+      #expect(try world.audit(.launch).last?.result == .refused)
+    }
+  }
+
+  @Test(
     "no group stays behind: not of the launcher, nor of the init, nor of both with the broker",
     .enabled(if: available, "needs cgroups"))
   func removal() throws {

@@ -21,11 +21,14 @@ package struct SystemFeatures: Equatable, Sendable {
   }
 
   /// Asks the kernel: two system calls, and some more if the plan asks for a control group.
-  package static func current(for plan: SandboxPlan) -> SystemFeatures {
+  ///
+  /// - Parameter groups: the controllers of the group that there is, where one has been made already.
+  package static func current(for plan: SandboxPlan, groups: Set<GroupController>? = nil) -> SystemFeatures {
     SystemFeatures(
       landlockABI: Landlock.abi, keyrings: Keyrings.support,
       countsProcessesByNamespace: KernelVersion.current >= KernelVersion(5, 14),
-      groups: plan.usage.wantsGroup
-        ? Set(ControlGroups(plan.usage.ofGroup.controllers).places.map(\.controller)) : nil)
+      groups: groups
+        ?? (plan.usage.wantsGroup
+          ? Set(ControlGroups(plan.usage.ofGroup.controllers).places.map(\.controller)) : nil))
   }
 }
