@@ -88,19 +88,16 @@ struct LayerTests {
 /// A session key ring counts into its user's quota of keys, which that user can have used up.
 @Suite(.serialized)
 struct KeyringTests {
-  /// An id whose keys no other test uses.
-  private static let user = "61235"
+  /// Ids whose keys nobody else has used lately, one for each launch: the kernel takes its time with the keys of what has ended,
+  /// and each that goes makes room for a sandbox's.
+  private static let firstUser = 62_000 + UInt32(getpid() % 500) * 4
 
   /// Fills the quota with keys in a session's ring, and becomes what its arguments say.
   private static let filler = """
-    import ctypes, os, platform, sys, time
+    import ctypes, os, platform, sys
     libc = ctypes.CDLL(None, use_errno=True)
     add, ctl = (248, 250) if platform.machine() == "x86_64" else (217, 219)
-    # The kernel takes its time with the keys of the one before.
-    for attempt in range(500):
-      if libc.syscall(ctl, 1, None) > 0: break
-      time.sleep(0.02)
-    else: sys.exit("join: %d" % ctypes.get_errno())
+    if libc.syscall(ctl, 1, None) < 0: sys.exit("join: %d" % ctypes.get_errno())
     for n in range(1000):
       if libc.syscall(add, b"user", b"%d" % n, b"x", ctypes.c_long(1), ctypes.c_long(-3)) < 0: break
     else: sys.exit("the quota has no end")
@@ -112,30 +109,32 @@ struct KeyringTests {
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in
-      let home = "\(world.folder)/quota"
-      try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
-      try #require(unsafe chown(home, 61235, 61235) == 0)
       try world.write("require.layers = [\"keyring\"]\n", to: "\(world.folder)/p.toml")
-      func ambit(_ words: String..., full: Bool) throws -> Outcome {
-        let prefix = ["/usr/bin/setpriv", "--reuid", Self.user, "--regid", Self.user, "--clear-groups"]
+      func ambit(_ words: String..., number: UInt32, full: Bool) throws -> Outcome {
+        let (id, home) = (Self.firstUser + number, "\(world.folder)/quota-\(number)")
+        if !FileManager.default.fileExists(atPath: home) {
+          try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+          try #require(unsafe chown(home, id, id) == 0)
+        }
+        let prefix = ["/usr/bin/setpriv", "--reuid", "\(id)", "--regid", "\(id)", "--clear-groups"]
         let fill = full ? ["/usr/bin/python3", "-I", "-c", Self.filler] : []
         return try world.run(
           prefix + fill + [try Products.path("ambit")] + words, environment: ["AMBIT_HOME": home, "HOME": home])
       }
-      defer { _ = try? ambit("broker", "stop", full: false) }
+      defer { for number in UInt32(0)..<4 { _ = try? ambit("broker", "stop", number: number, full: false) } }
       let policy = "\(world.folder)/p.toml"
-      #expect(try ambit("run", "--policy", policy, "/bin/echo", "ran", full: false).output == "ran\n")
+      #expect(try ambit("run", "--policy", policy, "/bin/echo", "ran", number: 0, full: false).output == "ran\n")
 
-      let plain = try ambit("run", "/bin/echo", "ran", full: true)
+      let plain = try ambit("run", "/bin/echo", "ran", number: 1, full: true)
       #expect(plain.output == "ran\n" && plain.errors.isEmpty, "\(plain)")
-      let log = try ambit("audit", "log", "--kind", "degraded", "--format", "json", full: false).output
+      let log = try ambit("audit", "log", "--kind", "degraded", "--format", "json", number: 1, full: false).output
       #expect(log.split(separator: "\n").count == 1 && log.contains("the user's quota of keys is used up"), "\(log)")
 
-      let refused = try ambit("run", "--policy", policy, "/bin/echo", "ran", full: true)
+      let refused = try ambit("run", "--policy", policy, "/bin/echo", "ran", number: 2, full: true)
       #expect(refused.exit == .status(125) && refused.output.isEmpty, "\(refused)")
       #expect(refused.errors.contains("keyring is partial here: the user's quota of keys is used up"), "\(refused)")
       let allowed = try ambit(
-        "run", "--policy", policy, "--allow-degraded", "keyring", "/bin/echo", "ran", full: true)
+        "run", "--policy", policy, "--allow-degraded", "keyring", "/bin/echo", "ran", number: 3, full: true)
       #expect(allowed.output == "ran\n" && allowed.errors.contains("running although keyring is partial"), "\(allowed)")
     }
   }
