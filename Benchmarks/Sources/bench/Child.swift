@@ -13,10 +13,10 @@ struct Child {
   let output: FileHandle?
 
   /// - Parameter talking: with pipes for input and output; otherwise both are /dev/null. Errors go to `errors`, a
-  ///   file's path, or nowhere.
+  ///   file's path, or nowhere. What it is to find open besides, by number, is opened for reading.
   init(
     _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment, talking: Bool = false,
-    errors: String? = nil
+    errors: String? = nil, opens: [Int32: String] = [:]
   ) throws {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -40,6 +40,7 @@ struct Child {
       unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     }
     unsafe posix_spawn_file_actions_addopen(&actions, 2, errors ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    for (number, path) in opens { unsafe posix_spawn_file_actions_addopen(&actions, number, path, O_RDONLY, 0) }
 
     var argv: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
     var envp: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
@@ -69,11 +70,15 @@ struct Child {
 
   /// Runs to the end; how many milliseconds that took.
   static func timed(_ arguments: [String], environment: [String: String]) throws -> Double {
+    try timed(Contender(name: arguments[0], arguments: arguments), environment: environment)
+  }
+
+  static func timed(_ contender: Contender, environment: [String: String]) throws -> Double {
     let start = nanoseconds()
-    let status = try Child(arguments, environment: environment).wait()
+    let status = try Child(contender.arguments, environment: environment, opens: contender.opens).wait()
     let elapsed = Double(nanoseconds() - start) / 1_000_000
     if status != 0 {
-      throw Unavailable("\(arguments.joined(separator: " ")) ended with status \(status)")
+      throw Unavailable("\(contender.arguments.joined(separator: " ")) ended with status \(status)")
     }
     return elapsed
   }

@@ -8,11 +8,11 @@ final class Conversation {
   private var pending = Data()
 
   /// - Parameter errors: the file for what it says on standard error.
-  init(_ arguments: [String], environment: [String: String], errors: String) throws {
+  init(_ arguments: [String], environment: [String: String], errors: String, opens: [Int32: String] = [:]) throws {
     program = arguments[0]
     self.errors = errors
     try? FileManager.default.removeItem(atPath: errors)
-    child = try Child(arguments, environment: environment, talking: true, errors: errors)
+    child = try Child(arguments, environment: environment, talking: true, errors: errors, opens: opens)
   }
 
   /// The next line that it writes; nil when it has come to its end.
