@@ -123,8 +123,7 @@ extension Broker {
       ?? Grant(
         id: Grant.makeID(), bundleIdentifier: app, kind: document.kind, rights: rights, origin: origin,
         created: Clock.realtime(), identity: document.identity, path: path)
-    if known == nil { try grants.add(grant) }
-    if known?.path != path { try grants.move(grant.id, to: path) }
+    if known == nil { try grants.add(grant) } else if grant.path != path { try grants.move(grant.id, to: path) }
     pin(document, for: grant.id)
 
     var events = [

@@ -42,8 +42,13 @@ package struct Grant: Equatable, Sendable {
 
   /// A fresh identifier. Not a secret: what opens a grant is the token.
   package static func makeID() -> String {
-    let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
-    var generator = SystemRandomNumberGenerator()
-    return String((0..<10).map { _ in letters[Int(generator.next(upperBound: UInt32(letters.count)))] })
+    let letters = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
+    // Thirty-two letters: five bits for each, of one random number.
+    var bits = UInt64.random(in: .min ... .max)
+    return String(
+      decoding: (0..<10).map { _ in
+        defer { bits >>= 5 }
+        return letters[Int(bits & 31)]
+      }, as: UTF8.self)
   }
 }

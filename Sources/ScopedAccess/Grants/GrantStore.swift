@@ -20,9 +20,11 @@ package final class GrantStore: Sendable {
   /// Opens or makes the database. A file that is not ours, or that is damaged, is refused and left as it is (`AUD-8`).
   package init(path: String) throws(StateError) { database = try GrantFile.open(path) }
 
-  /// Runs a statement and says, if it fails, which file could not be written.
-  private func write<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
-    do { return try database.write(body) } catch { throw GrantFile.explain(error, path: database.path) }
+  /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
+  private func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    do { return try database.writeWithoutTransaction(body) } catch {
+      throw GrantFile.explain(error, path: database.path)
+    }
   }
 
   // MARK: Apps
@@ -31,7 +33,7 @@ package final class GrantStore: Sendable {
   package func register(bundleIdentifier: String, name: String, version: String?) throws(StateError) -> Int {
     let app = App(name: name, version: version)
     if let known = apps.withLock({ $0[bundleIdentifier] }), known.app == app { return known.number }
-    let number = try write { db in
+    let number = try access { db in
       try db.execute(
         sql: """
           INSERT INTO app (bundleIdentifier, name, version) VALUES (?, ?, ?)
@@ -47,20 +49,20 @@ package final class GrantStore: Sendable {
   // MARK: Grants
 
   package func add(_ grant: Grant) throws(StateError) {
-    defer { forget(grant.id) }
-    try write { db in
-      try db.execute(
-        sql: """
-          INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          """, arguments: grant.row)
+    try access { db in
+      try db.cachedStatement(
+        sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      ).execute(arguments: grant.row)
     }
+    known.withLock { $0[grant.id] = grant }
   }
 
   package func grant(_ id: String) throws(StateError) -> Grant? {
     if let grant = known.withLock({ $0[id] }) { return grant }
-    let found = try write { db in
-      try Row.fetchOne(db, sql: "SELECT \(Grant.columns) FROM grant_ WHERE id = ?", arguments: [id])
-        .map { try Grant(row: $0) }
+    let found = try access { db in
+      try Row.fetchOne(
+        db.cachedStatement(sql: "SELECT \(Grant.columns) FROM grant_ WHERE id = ?"), arguments: [id]
+      ).map { try Grant(row: $0) }
     }
     if let found { known.withLock { $0[id] = found } }
     return found
@@ -72,13 +74,13 @@ package final class GrantStore: Sendable {
   package func grant(
     for identity: FileIdentity, of bundleIdentifier: String, rights: AccessRights
   ) throws(StateError) -> Grant? {
-    try write { db in
+    try access { db in
       try Row.fetchAll(
-        db,
-        sql: """
-          SELECT \(Grant.columns) FROM grant_
-          WHERE bundleIdentifier = ? AND inode = ? AND rights = ? AND revoked IS NULL
-          """,
+        db.cachedStatement(
+          sql: """
+            SELECT \(Grant.columns) FROM grant_
+            WHERE bundleIdentifier = ? AND inode = ? AND rights = ? AND revoked IS NULL
+            """),
         arguments: [bundleIdentifier, Int64(bitPattern: identity.inode), rights.rawValue]
       ).map { try Grant(row: $0) }.first { $0.identity == identity }
     }
@@ -86,7 +88,7 @@ package final class GrantStore: Sendable {
 
   /// Every grant in force, oldest first.
   package func grants() throws(StateError) -> [Grant] {
-    try write { db in
+    try access { db in
       try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL ORDER BY created")
         .map { try Grant(row: $0) }
     }
@@ -95,6 +97,8 @@ package final class GrantStore: Sendable {
   /// Notes where a document was seen.
   package func move(_ id: String, to path: String) throws(StateError) {
     defer { forget(id) }
-    try write { db in try db.execute(sql: "UPDATE grant_ SET path = ? WHERE id = ?", arguments: [path, id]) }
+    try access { db in
+      try db.cachedStatement(sql: "UPDATE grant_ SET path = ? WHERE id = ?").execute(arguments: [path, id])
+    }
   }
 }
