@@ -133,6 +133,6 @@ let package = Package(
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit"], swiftSettings: strict),
+      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess"], swiftSettings: strict),
   ]
 )

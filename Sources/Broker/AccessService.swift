@@ -98,12 +98,13 @@ extension Broker {
             detail: facts(instance, caller, 1))
         ])
         try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights)
+        FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
         instance.shown[grant.id] = document
       } catch {
         // Nothing was shown, so nothing may be counted.
         instance.ledger = ledger
-        record(event(.start, .failed, instance, grant: grant, reason: "\(error)"))
+        record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
         if error is ErrorReply { throw error }
         throw AccessInterface.Failure.unavailable("\(name) cannot be shown; the broker's log says why")
       }
@@ -139,6 +140,7 @@ extension Broker {
     instance.shown[grant] = nil
     guard let exposure = instance.exposed[grant] else { return }
     try instance.mounts.hide(grant: grant, name: exposure.name)
+    FaultPoint.documentHidden.pass()
   }
 
   /// Finds the document of a grant, and notes where it was found.
@@ -146,7 +148,10 @@ extension Broker {
     guard let found = finder.find(grant.identity, lastSeenAt: grant.path, pinned: pinned[grant.id]) else {
       throw AccessInterface.Failure.unavailable("\(grant.name) was deleted, or is where it cannot be found")
     }
-    if let path = found.document.path, path != grant.path { try grants.move(grant.id, to: path) }
+    if let path = found.document.path, path != grant.path {
+      try grants.move(grant.id, to: path)
+      FaultPoint.grantMoved.pass()
+    }
     pin(found.document, for: grant.id)
     return found
   }

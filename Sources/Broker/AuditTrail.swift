@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess
@@ -7,7 +8,12 @@ internal import ScopedAccess
 /// down does not take effect.
 extension Broker {
   /// Writes events that carry a decision; throws if they cannot be written.
-  func decide(_ events: [AuditEvent]) throws { try log.append(events) }
+  func decide(_ events: [AuditEvent]) throws {
+    FaultPoint.eventsDue.pass()
+    if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }
+    try log.append(events)
+    FaultPoint.eventsWritten.pass()
+  }
 
   /// Notes something that has already happened and cannot be undone by refusing.
   func record(_ event: AuditEvent) { _ = try? log.append([event]) }
@@ -23,11 +29,33 @@ extension Broker {
     return event
   }
 
+  /// A broker that died may have added grants and not written that down, so nobody was told of them. They are taken back, and
+  /// that is written down.
+  static func takeBackUnwritten(_ grants: GrantStore, _ folders: AmbitFolders) throws -> [AuditEvent] {
+    let newest = try grants.newest()
+    guard !newest.isEmpty, let reader = try? AuditReader(path: folders.auditLog) else { return [] }
+    let unwritten = try newest.filter { grant in
+      // The log's times are whole microseconds.
+      let since = Date(timeIntervalSince1970: Double(grant.created) / 1e9 - 1)
+      return try reader.events(matching: AuditQuery(kind: .grant, grant: grant.id, since: since), limit: 1).isEmpty
+    }
+    grants.takeBack(unwritten.map(\.id))
+    return unwritten.map { grant in
+      AuditEvent(
+        .grant, .failed, app: grant.bundleIdentifier, grant: grant.id, document: document(grant, nil),
+        how: grant.origin.rawValue,
+        reason: "the broker died before it had written this down; nobody was told of it, and it does not hold")
+    }
+  }
+
   /// Moves events from the log's journal to its database, when that is due.
   func flushLog(now: Int64) {
     guard let due = log.flushDeadline, due <= now else { return }
     // If it fails nothing is lost: the journal has them, and the log says when to try again.
-    do { try log.flush() } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
+    do {
+      try log.flush()
+      FaultPoint.eventsMoved.pass()
+    } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
   }
 
   func event(

@@ -37,6 +37,7 @@ extension Broker {
     let bookmark = Bookmark(
       bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights, path: path)
     try decide([event(.bookmarkCreated, .allowed, instance, grant: grant, document: document)])
+    FaultPoint.bookmarkSealed.pass()
     return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
   }
 
@@ -46,11 +47,12 @@ extension Broker {
     let less = Grant(
       id: Grant.makeID(), bundleIdentifier: grant.bundleIdentifier, kind: grant.kind, rights: .readOnly,
       origin: grant.origin, created: Clock.realtime(), identity: grant.identity, path: grant.path)
-    try grants.add(less)
-    try decide([
-      event(
-        .grant, .allowed, instance, grant: less, how: "bookmark", detail: ["access": "readOnly", "parent": grant.id])
-    ])
+    try establish(
+      [less],
+      [
+        event(
+          .grant, .allowed, instance, grant: less, how: "bookmark", detail: ["access": "readOnly", "parent": grant.id])
+      ])
     return less
   }
 

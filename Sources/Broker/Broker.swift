@@ -70,7 +70,7 @@ package final class Broker {
       now: Clock.monotonic())
     // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
     forsake(groups.names)
-    try log.append([Self.started(log)])
+    try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")

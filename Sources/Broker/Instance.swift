@@ -46,10 +46,17 @@ final class Instance {
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
 
+  /// The names of references in the container, by grant, as far as they are known.
+  var references: [String: String] = [:]
+  /// When all of them were looked at last, in nanoseconds of CLOCK_MONOTONIC.
+  var referencesRead: Int64?
+
   /// Picks that wait for the user, in order; the first is the one being asked.
   var picks: [PendingPick] = []
   /// The launcher's connection that takes questions for the user.
   var prompts: WireConnection?
+  /// Its launcher has handed the app over, and is about to say that it takes questions: what an app asks meanwhile waits.
+  var awaitsPrompts = true
   var lastPick = 0
 
   init(

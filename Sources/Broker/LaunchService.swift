@@ -19,6 +19,8 @@ extension Broker {
     case "Prompts":
       let instance = try instance(try LauncherInterface.PromptsCall(json: call.parameters).instance)
       instance.prompts = connection
+      instance.awaitsPrompts = false
+      ask(instance)
       return nil
     case "Answer":
       let request = try LauncherInterface.AnswerCall(json: call.parameters)
@@ -138,6 +140,7 @@ extension Broker {
     try decide(events)
     prepared[request.instance] = nil
     instances[instance.id] = instance
+    FaultPoint.attached.pass()
   }
 
   /// That an app runs with less than its policy requires or its plan asks for. The launcher has decided so, by what the kernel
@@ -176,6 +179,7 @@ extension Broker {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
     let events = endScopes(of: instance, reason: "the app ended")
     _ = try? log.append(events)
+    FaultPoint.ended.pass()
     if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
   }
 

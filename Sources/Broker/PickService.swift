@@ -13,7 +13,7 @@ extension Broker {
     for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
       throw ErrorReply.invalidParameter("types")
     }
-    guard instance.prompts != nil else {
+    guard instance.prompts != nil || instance.awaitsPrompts else {
       let reason = "the app's launcher takes no questions for its user"
       try decide([event(.pick, .refused, instance, reason: reason)])
       throw PickerInterface.Failure.noUser(reason)
@@ -25,7 +25,7 @@ extension Broker {
   }
 
   /// Puts the first waiting question to the user.
-  private func ask(_ instance: Instance) {
+  func ask(_ instance: Instance) {
     guard let first = instance.picks.first, let prompts = instance.prompts else { return }
     let request = LauncherInterface.PickRequest(id: first.id, call: first.call, appName: instance.app.name)
     prompts.send(Reply(LauncherInterface.PromptsReply(request: request).json, continues: true))
@@ -81,7 +81,7 @@ extension Broker {
         reply(PickerInterface.Failure.notGrantable(refused.joined(separator: "; ")))
         return LauncherInterface.AnswerReply(refused: refused)
       }
-      let messages = try found.map { try hand($0, to: instance, answer, AccessRights(pick.call.access)) }
+      let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access))
       pick.connection.send(Reply(PickerInterface.PickReply(documents: messages).json))
       return LauncherInterface.AnswerReply(refused: [])
     } catch {
@@ -110,33 +110,60 @@ extension Broker {
     }
   }
 
-  /// Makes the grant, its place inside and its reference, writes both down, and describes it for the app.
+  /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
+  /// several documents all are handed over, or none.
   private func hand(
-    _ document: FoundDocument, to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights
-  ) throws -> DocumentMessage {
-    let app = instance.app.bundleIdentifier
-    guard let path = document.path else { throw StateError("the document has no place in the file system") }
+    _ documents: [FoundDocument], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights
+  ) throws -> [DocumentMessage] {
     let origin: Grant.Origin = answer.how == .user ? .user : .scripted
-    let known = try grants.grant(for: document.identity, of: app, rights: rights)
-    let grant =
-      known
-      ?? Grant(
-        id: Grant.makeID(), bundleIdentifier: app, kind: document.kind, rights: rights, origin: origin,
-        created: Clock.realtime(), identity: document.identity, path: path)
-    if known == nil { try grants.add(grant) } else if grant.path != path { try grants.move(grant.id, to: path) }
-    pin(document, for: grant.id)
+    let now = Clock.realtime()
+    var handed: [(grant: Grant, document: FoundDocument, isNew: Bool)] = []
+    for document in documents {
+      guard let path = document.path else { throw StateError("the document has no place in the file system") }
+      // The same document may have been chosen by two of its names.
+      if let same = handed.first(where: { $0.document.identity == document.identity }) {
+        handed.append((same.grant, document, false))
+      } else if let known = try grants.grant(for: document.identity, of: instance.app.bundleIdentifier, rights: rights)
+      {
+        handed.append((known, document, false))
+      } else {
+        let new = Grant(
+          id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: document.kind, rights: rights,
+          origin: origin, created: now, identity: document.identity, path: path)
+        handed.append((new, document, true))
+      }
+    }
+    let messages = try handed.map { try expose($0.grant, as: $0.document, to: instance, how: origin.rawValue) }
+    let events = handed.flatMap { grant, document, isNew in
+      let pick = event(.pick, .allowed, instance, grant: grant, document: document, how: origin.rawValue)
+      guard isNew else { return [pick] }
+      return [
+        pick,
+        event(
+          .grant, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
+          detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]),
+      ]
+    }
+    try establish(handed.filter(\.isNew).map(\.grant), events)
+    for (grant, document, isNew) in handed {
+      if !isNew, let path = document.path, grant.path != path { try grants.move(grant.id, to: path) }
+      pin(document, for: grant.id)
+    }
+    if instance.app.references {
+      try log.append(handed.map { reference(to: $0.grant, isNew: $0.isNew, $0.document, instance) })
+    }
+    return messages
+  }
 
-    var events = [
-      event(.pick, .allowed, instance, grant: grant, document: document, how: origin.rawValue),
-      event(
-        .grant, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
-        detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]),
-    ]
-    if known != nil { events.removeLast() }
-    if instance.app.references { events.append(reference(to: grant, isNew: known == nil, document, instance)) }
-    let message = try expose(grant, as: document, to: instance, how: origin.rawValue)
-    try decide(events)
-    return message
+  /// Makes grants come to be together with the events that say so, or not at all. A process that dies in between leaves them
+  /// to the next one (``takeBackUnwritten(_:_:)``).
+  func establish(_ new: [Grant], _ events: [AuditEvent]) throws {
+    try grants.add(new)
+    FaultPoint.grantsAdded.pass()
+    do { try decide(events) } catch {
+      grants.takeBack(new.map(\.id))
+      throw error
+    }
   }
 
   /// Gives a grant its place inside an instance, and makes the message that hands it over.
@@ -147,6 +174,7 @@ extension Broker {
     // While it is shown, a document stays where it is: somebody is using that path.
     let name = instance.ledger.count(of: grant.id) > 0 ? instance.exposed[grant.id]?.name ?? present : present
     try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+    FaultPoint.placeMade.pass()
     instance.exposed[grant.id] = .init(name: name, how: how)
     return DocumentMessage(
       scope: key.token(instance: instance.id, grant: grant.id), grant: grant.id, name: name, kind: grant.kind.message,

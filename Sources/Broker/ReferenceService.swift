@@ -11,6 +11,7 @@ internal import SystemPackage
 /// Document references: the small sealed files that stand for external documents in an app's container (`REF-1`).
 extension Broker {
   static let referenceExtension = "ambitref"
+  private static let unfinishedPrefix = ".unfinished-ambitref-"
 
   /// Writes a reference into the container's Documents, unless one of this grant is there, and answers the event.
   ///
@@ -21,7 +22,7 @@ extension Broker {
       let container = try Descriptor.open(
         container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
       let folder = try Descriptor.open("Documents", below: container, flags: [.read, .directory, .noFollow])
-      // A grant that was made just now has none; looking costs more the more documents the app has.
+      // A grant that was made just now has none.
       if !isNew, let name = existingReference(to: grant, in: folder, instance) {
         return event(
           .reference, .allowed, instance, grant: grant, document: document, detail: ["name": name, "kept": "true"])
@@ -33,6 +34,7 @@ extension Broker {
       let name = try withFileSystemIdentity(instance.hostID) { () throws(KernelError) in
         try write(content, named: grant.name, in: folder)
       }
+      instance.references[grant.id] = name
       return event(.reference, .allowed, instance, grant: grant, document: document, detail: ["name": name])
     } catch {
       return event(.reference, .failed, instance, grant: grant, document: document, reason: "\(error)")
@@ -41,33 +43,57 @@ extension Broker {
 
   func container(of bundleIdentifier: String) -> String { launchRules.container(of: bundleIdentifier) }
 
+  /// The name of a reference to a grant, if there is one where it was, or where all of them are looked at.
   private func existingReference(to grant: Grant, in folder: Descriptor, _ instance: Instance) -> String? {
-    guard let entries = try? DirectoryReader.entries(of: folder) else { return nil }
-    for entry in entries where entry.name.hasSuffix(".\(Self.referenceExtension)") && entry.kind == .regular {
-      guard
-        let file = try? Descriptor.open(entry.name, below: folder, flags: [.read, .noFollow, .nonBlocking]),
-        let sealed = try? file.readAll(limit: 8192),
-        let found = try? Bookmark.open(sealed, with: key, for: .reference, app: instance.app.bundleIdentifier)
-      else { continue }
-      if found.grant == grant.id { return entry.name }
+    func known() -> String? {
+      guard let name = instance.references[grant.id], self.grant(ofReference: name, in: folder, instance) == grant.id
+      else { return nil }
+      return name
     }
-    return nil
+    if let name = known() { return name }
+    // It takes the longer the more there are, and an app can see to it that none is where it was: others wait meanwhile.
+    let now = Clock.monotonic()
+    if let last = instance.referencesRead, now - last < 1_000_000_000 { return nil }
+    instance.referencesRead = now
+    guard let entries = try? DirectoryReader.entries(of: folder) else { return nil }
+    // Nobody but this broker writes references: what is unfinished is of one that died.
+    for entry in entries where entry.name.hasPrefix(Self.unfinishedPrefix) { try? folder.removeFile(entry.name) }
+    for entry in entries.prefix(Self.mostReferences)
+    where entry.name.hasSuffix(".\(Self.referenceExtension)") && entry.kind == .regular {
+      if let id = self.grant(ofReference: entry.name, in: folder, instance) { instance.references[id] = entry.name }
+    }
+    return known()
+  }
+
+  /// More than these are not looked at for one that may be there already: then there is another one.
+  private static let mostReferences = 20_000
+
+  private func grant(ofReference name: String, in folder: Descriptor, _ instance: Instance) -> String? {
+    guard let file = try? Descriptor.open(name, below: folder, flags: [.read, .noFollow, .nonBlocking]),
+      let sealed = try? file.readAll(limit: 8192),
+      let found = try? Bookmark.open(sealed, with: key, for: .reference, app: instance.app.bundleIdentifier)
+    else { return nil }
+    return found.grant
   }
 
   /// Whole or not at all: the content is written under another name first.
   private func write(_ content: [UInt8], named name: String, in folder: Descriptor) throws(KernelError) -> String {
-    let unfinished = ".\(Grant.makeID()).\(Self.referenceExtension)"
+    let unfinished = "\(Self.unfinishedPrefix)\(Grant.makeID())"
     let file = try Descriptor.open(
       unfinished, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
     do throws(KernelError) {
       try file.writeAll(content)
+      FaultPoint.referenceBegun.pass()
       // A file name has 255 bytes; leave room for the number and the extension.
       var stem = name
       while stem.utf8.count > 230 { stem.removeLast() }
-      for number in 1...999 {
+      // An app may have files of all these names; then the name is by chance.
+      for attempt in 1...40 {
+        let number = attempt < 20 ? attempt : Int.random(in: 20...999_999)
         let final = "\(stem)\(number == 1 ? "" : " \(number)").\(Self.referenceExtension)"
         do throws(KernelError) {
           try folder.rename(unfinished, to: final)
+          FaultPoint.referenceWritten.pass()
           return final
         } catch { if error.errno != .fileExists { throw error } }
       }

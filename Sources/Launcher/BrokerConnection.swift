@@ -65,10 +65,11 @@ package enum BrokerConnection {
     }
 
     // What the broker has to know, and nothing of what this terminal happens to have set.
-    let names = [
-      "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
-      "AMBIT_BROKER_IDLE",
-    ]
+    let names =
+      [
+        "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
+        "AMBIT_BROKER_IDLE",
+      ] + FaultPoint.environment
     var environment = ThisProcess.environment.filter { names.contains($0.key) }
     environment["PATH"] = "/usr/bin:/bin"
     // A launcher that replaces a broker which died lives in that broker's namespaces, and so do the apps; the new broker

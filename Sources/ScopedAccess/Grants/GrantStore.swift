@@ -9,6 +9,8 @@ package final class GrantStore: Sendable {
   private let database: DatabaseQueue
   /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
   private let known = Mutex<[String: Grant]>([:])
+  /// Grants that are none, whatever the file says.
+  private let takenBack = Mutex<Set<String>>([])
   /// Apps that have been noted as they are now: most launches are of an app that was launched before.
   private let apps = Mutex<[String: (app: App, number: Int)]>([:])
 
@@ -48,13 +50,40 @@ package final class GrantStore: Sendable {
 
   // MARK: Grants
 
-  package func add(_ grant: Grant) throws(StateError) {
+  package func add(_ grant: Grant) throws(StateError) { try add([grant]) }
+
+  /// Adds grants, all of them or none.
+  package func add(_ grants: [Grant]) throws(StateError) {
+    guard !grants.isEmpty else { return }
     try access { db in
-      try db.cachedStatement(
-        sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-      ).execute(arguments: grant.row)
+      let insertion = try db.cachedStatement(
+        sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      if grants.count == 1 { return try insertion.execute(arguments: grants[0].row) }
+      try db.inTransaction {
+        for grant in grants { try insertion.execute(arguments: grant.row) }
+        return .commit
+      }
     }
-    known.withLock { $0[grant.id] = grant }
+    known.withLock { known in for grant in grants { known[grant.id] = grant } }
+  }
+
+  /// Takes back grants that nobody has been told of. What cannot be taken out of the file is none from here on, and is found
+  /// by the next process (``newest()``).
+  package func takeBack(_ ids: [String]) {
+    known.withLock { known in for id in ids { known[id] = nil } }
+    takenBack.withLock { $0.formUnion(ids) }
+    _ = try? access { db in
+      for id in ids { try db.execute(sql: "DELETE FROM grant_ WHERE id = ?", arguments: [id]) }
+    }
+  }
+
+  /// The grants that were added last, together: a process that died may not have told anybody of them.
+  package func newest() throws(StateError) -> [Grant] {
+    let last = try access { db in
+      try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ ORDER BY rowid DESC LIMIT 1024")
+        .map { try Grant(row: $0) }
+    }
+    return Array(last.prefix { $0.created == last.first?.created })
   }
 
   package func grant(_ id: String) throws(StateError) -> Grant? {
@@ -64,7 +93,8 @@ package final class GrantStore: Sendable {
         db.cachedStatement(sql: "SELECT \(Grant.columns) FROM grant_ WHERE id = ?"), arguments: [id]
       ).map { try Grant(row: $0) }
     }
-    if let found { known.withLock { $0[id] = found } }
+    guard let found, !takenBack.withLock({ $0.contains(id) }) else { return nil }
+    known.withLock { $0[id] = found }
     return found
   }
 
@@ -82,7 +112,9 @@ package final class GrantStore: Sendable {
             WHERE bundleIdentifier = ? AND inode = ? AND rights = ? AND revoked IS NULL
             """),
         arguments: [bundleIdentifier, Int64(bitPattern: identity.inode), rights.rawValue]
-      ).map { try Grant(row: $0) }.first { $0.identity == identity }
+      ).map { try Grant(row: $0) }.first { grant in
+        grant.identity == identity && !takenBack.withLock { $0.contains(grant.id) }
+      }
     }
   }
 

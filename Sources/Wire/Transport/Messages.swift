@@ -56,6 +56,12 @@ package struct ErrorReply: Error, Equatable, Sendable {
     self.parameters = parameters
   }
 
+  /// The sentence that some errors carry.
+  package var reason: String? {
+    guard case .string(let reason) = parameters["reason"] else { return nil }
+    return reason
+  }
+
   package static func interfaceNotFound(_ name: String) -> ErrorReply {
     ErrorReply("org.varlink.service.InterfaceNotFound", ["interface": .string(name)])
   }

@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The places between two changes of what is kept or shown, at which a test can end the process or have a change fail.
+///
+/// Only in programs built for debugging: `AMBIT_FAULT` is `kill POINT FILE` or `fail POINT FILE`, and counts once, for the
+/// process that can remove FILE. In a release build there is nothing of it.
+package enum FaultPoint: String, CaseIterable, Sendable {
+  /// What stands at the place is done, and what comes next is not.
+  case eventsDue, eventsWritten, eventsMoved
+  case grantsAdded, grantMoved
+  case placeMade, referenceBegun, referenceWritten
+  case documentShown, documentHidden
+  case bookmarkSealed
+  case attached, ended
+
+  #if DEBUG
+    /// What a process that a test looks at hands on.
+    package static let environment = ["AMBIT_FAULT"]
+
+    /// Ends the process here, if a test wants that.
+    package func pass() {
+      guard isChosen("kill") else { return }
+      _ = kill(getpid(), SIGKILL)
+      while true { pause() }
+    }
+
+    /// Whether a test wants what comes next to fail.
+    package var fails: Bool { isChosen("fail") }
+
+    private func isChosen(_ action: String) -> Bool {
+      guard let chosen = Self.chosen, chosen.action == action, chosen.point == rawValue else { return false }
+      return unsafe unlink(chosen.file) == 0
+    }
+
+    private static let chosen: (action: String, point: String, file: String)? = {
+      guard let text = unsafe getenv("AMBIT_FAULT") else { return nil }
+      let parts = unsafe String(cString: text).split(separator: " ", maxSplits: 2).map(String.init)
+      return parts.count == 3 ? (parts[0], parts[1], parts[2]) : nil
+    }()
+  #else
+    package static let environment: [String] = []
+    @inlinable package func pass() {}
+    @inlinable package var fails: Bool { false }
+  #endif
+}

@@ -1,0 +1,177 @@
+import Audit
+import Foundation
+import Kernel
+import ScopedAccess
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A broker that dies, or cannot write, between any two changes of what it keeps and shows.
+@Suite(.serialized)
+struct RecoveryTests {
+  /// What an app does with documents, step by step. Each answers whether it was told that it had worked.
+  private static let steps: [(name: String, act: @Sendable (Story) throws -> Bool)] = [
+    ("pick", { try $0.picked("a") }),
+    ("start", { try $0.app.start() }),
+    ("bookmark", { try $0.bookmarked() }),
+    ("stop", { try $0.app.tell("stop", ["of": "a"]).isDone }),
+    ("resolve after a move", { try $0.resolved() }),
+    ("start what was resolved", { try $0.app.start("r") }),
+    ("pick again", { try $0.picked("b") }),
+  ]
+
+  @Test(arguments: FaultPoint.allCases, TestUser.all)
+  func `the broker is killed at any change: what was answered is there after, nothing is invented, nothing stays shown`(
+    point: FaultPoint, user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let story = try Story(world, fault: "kill \(point.rawValue)")
+      var deaths = 0
+      for step in Self.steps {
+        let broker = try world.brokerProcess()
+        try story.arm()
+        var isDone = try step.act(story)
+        if !story.disarm() {
+          deaths += 1
+          try story.takenOver(from: broker)
+          try story.checkBooks()
+          // What was started is over, and what was shown is gone; the same again, with nobody in the way. A call that was
+          // under way the app may have made once more by itself.
+          if step.name == "bookmark" { #expect(try story.app.start()) }
+          if step.name != "stop" || !isDone { isDone = try step.act(story) }
+        }
+        #expect(isDone, "\(step.name): \(story.last)")
+      }
+      try story.arm()
+      #expect(try story.app.finish() == .status(0))
+      // Events are moved, and an ended app is taken note of, when nobody waits for it.
+      if [.eventsMoved, .ended].contains(point) {
+        try Deadline.wait(for: "the broker to reach \(point)") { !story.isArmed }
+      }
+      if !story.disarm() { deaths += 1 }
+      try story.checkBooks()
+      if point != .attached { #expect(deaths > 0, "no step came by \(point)") }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a pick that cannot be written down grants nothing`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let story = try Story(world, fault: "fail eventsDue")
+      try story.arm()
+      #expect(try !story.picked("a"))
+      #expect(!story.disarm())
+      #expect(try world.audit(.grant).isEmpty)
+      #expect(try story.grants().isEmpty)
+      #expect(try story.references().isEmpty)
+      // Nothing is in the way of the next one.
+      #expect(try story.picked("a"))
+      try story.checkBooks()
+      #expect(try story.grants().count == 1)
+    }
+  }
+}
+
+/// One app, its document, and a broker in which something is going to happen.
+private final class Story {
+  let world: Workspace
+  let app: AppRun
+  private let trigger: String
+  private var document: String
+  private var bookmark: JSON?
+  /// The grants that the app was told of.
+  private var told: Set<String> = []
+  private var moves = 0
+  /// What the app answered last, for who reads why it was not done.
+  private(set) var last = ""
+
+  init(_ world: Workspace, fault: String) throws {
+    self.world = world
+    document = try world.document("letter.txt", "text")
+    // Where an app's identity can take it away as well: the broker makes some things with that.
+    trigger = "\(world.home)/triggers/now"
+    try world.makeFolder("\(world.home)/triggers")
+    _ = unsafe chmod("\(world.home)/triggers", 0o777)
+    app = try world.probe(
+      picks: Array(repeating: document, count: 12),
+      environment: ["AMBIT_FAULT": "\(fault) \(trigger)"])
+    _ = try app.tell("status")
+  }
+
+  func arm() throws { try world.write("", to: trigger) }
+
+  var isArmed: Bool { unsafe access(trigger, F_OK) == 0 }
+
+  /// Whether nothing has happened.
+  func disarm() -> Bool { unsafe unlink(trigger) == 0 }
+
+  func takenOver(from broker: Int32?) throws {
+    try Deadline.wait(for: "another broker") {
+      guard let next = try world.brokerProcess() else { return false }
+      return next != broker
+    }
+    try Deadline.wait(for: "the app to be taken over") { try !world.instances().isEmpty }
+  }
+
+  func picked(_ name: String) throws -> Bool {
+    let answer = try app.tell("pick", ["as": .string(name)])
+    last = answer.text
+    guard answer["didPick"] == 1, let path = answer["path"]?.string else { return false }
+    told.insert(String(path.split(separator: "/")[1]))
+    return true
+  }
+
+  func bookmarked() throws -> Bool {
+    let answer = try app.tell("bookmark", ["of": "a"])
+    guard let made = answer["bookmark"] else { return false }
+    bookmark = made
+    return true
+  }
+
+  func resolved() throws -> Bool {
+    moves += 1
+    let place = "\(world.home)/Papers/moved \(moves).txt"
+    try world.rename(document, to: place)
+    document = place
+    // Another takes its name, which is no reason to take it for the document, and the next to be picked.
+    try world.document("letter.txt", "another")
+    let answer = try app.tell("resolve", ["bookmark": try #require(bookmark), "as": "r"])
+    last = answer.text
+    return answer["urls"] != nil
+  }
+
+  /// In force, by the broker's books.
+  func grants() throws -> Set<String> {
+    let store = try GrantStore(path: "\(world.ambitHome)/state/grants.sqlite")
+    return Set(try store.grants().map(\.id))
+  }
+
+  func references() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(
+      atPath: "\(world.container(Workspace.identifier("Probe")))/Documents"
+    ).filter { !$0.hasPrefix(".") }
+  }
+
+  /// What is shown is what somebody holds.
+  private func checkMounts() throws {
+    let status = try app.tell("status")
+    let used = try #require(status["used"]?.int, "\(status.text)")
+    let mounts = try #require(try app.tell("mounts").content)
+    let shown = mounts.split(separator: "\n").filter { $0.contains(" /documents/") }
+    #expect(shown.count == used, "\(shown), \(status.text)")
+  }
+
+  /// What was answered is there; what is there was written down; and every document that the app was given has its reference.
+  func checkBooks() throws {
+    let events = try world.audit(.grant)
+    let written = Set(events.filter { $0.result == .allowed }.compactMap(\.grant))
+    let grants = try grants()
+    #expect(told.isSubset(of: grants))
+    #expect(grants == written)
+    #expect(try references().count >= told.count)
+    if !app.process.hasEnded { try checkMounts() }
+  }
+}
