@@ -25,6 +25,8 @@ struct Session {
     switch act {
     case "raw": return try RawBroker.exchange(request)
     case "fuzz": return try Fuzzer.run(request)
+    case "race": return try Race.run(try url(request), request)
+    case "pickAll": return try Race.pickAll(request)
     default: throw Usage(sentence: "no act is called “\(act)”")
     }
   }
