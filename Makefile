@@ -16,6 +16,8 @@ INTERACTIVE ?=
 # table or json, for `make bench`; PARTS names some of its parts.
 FORMAT ?= table
 PARTS ?=
+# Inputs for `make fuzz`.
+RUNS ?= 1000000
 
 release = .build/release
 debug = .build/debug
@@ -24,7 +26,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test check format verify bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test check format verify fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -61,6 +63,11 @@ format: ## Format the Swift sources in place
 verify: build ## Try to escape from the default policy's sandbox, in every known way
 	$(release)/ambit verify
 
+fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
+	AMBIT_FUZZ=1 $(SWIFT) build --sanitize fuzzer --scratch-path .build-fuzz --product fuzz
+	@mkdir -p .build-fuzz/corpus
+	cd .build-fuzz && debug/fuzz -runs=$(RUNS) -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 corpus ../Tests/Fuzz/seeds
+
 bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant io resolve'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
 
@@ -76,4 +83,4 @@ uninstall: ## Remove what install put under PREFIX
 	@scripts/install.sh --remove '$(DESTDIR)$(PREFIX)'
 
 clean: ## Remove everything that was built
-	rm -rf .build Benchmarks/.build
+	rm -rf .build .build-fuzz Benchmarks/.build

@@ -136,3 +136,11 @@ let package = Package(
       name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess"], swiftSettings: strict),
   ]
 )
+
+// The fuzzer brings a main of its own, and everything is compiled for it: only `make fuzz` asks for it.
+if Context.environment["AMBIT_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["Wire", "ScopedAccess", "Kernel"], path: "Tests/Fuzz",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -23,7 +23,7 @@ package struct IncomingCall: Sendable {
   }
 
   /// Reads a call's envelope. Unknown fields are an error: a misspelt `oneway` must not become a call.
-  init(message: JSONObject, descriptors: [Descriptor]) throws(FieldError) {
+  package init(message: JSONObject, descriptors: [Descriptor]) throws(FieldError) {
     for field in message.fields where !["method", "parameters", "more", "oneway"].contains(field.name) {
       throw FieldError(field: field.name, expected: "part of a call")
     }
