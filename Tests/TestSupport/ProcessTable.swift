@@ -102,6 +102,14 @@ package enum ProcessTable {
     try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
   }
 
+  /// Whether it is process 1 of a pid namespace below this one.
+  package static func isInit(_ pid: Int32) -> Bool {
+    let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("NSpid:") }
+    let numbers = (line ?? "").split(separator: "\t").dropFirst()
+    return numbers.count > 1 && numbers.last == "1"
+  }
+
   private static func everyone() -> [Int32: (parent: Int32, started: String)] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     var all: [Int32: (parent: Int32, started: String)] = [:]
@@ -112,12 +120,13 @@ package enum ProcessTable {
   }
 
   private static func status(_ pid: Int32) -> (state: String, parent: Int32, started: String)? {
-    guard let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/stat") else { return nil }
-    let line = String(decoding: bytes, as: UTF8.self)
-    // The name stands in parentheses and may hold anything, a parenthesis too.
-    guard let end = line.lastIndex(of: ")") else { return nil }
-    let fields = line[line.index(after: end)...].split(separator: " ")
-    guard fields.count > 19, let parent = Int32(fields[1]) else { return nil }
-    return (String(fields[0]), parent, String(fields[19]))
+    // As bytes: tests are built for debugging, and look at all processes again and again.
+    guard let bytes = try? Descriptor.open("/proc/\(pid)/stat", flags: .read).readAll(limit: 4096),
+      // The name stands in parentheses and may hold anything, a parenthesis too.
+      let end = bytes.lastIndex(of: UInt8(ascii: ")"))
+    else { return nil }
+    let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 20)
+    guard fields.count > 19, let parent = Int32(String(decoding: fields[1], as: UTF8.self)) else { return nil }
+    return (String(decoding: fields[0], as: UTF8.self), parent, String(decoding: fields[19], as: UTF8.self))
   }
 }

@@ -9,6 +9,8 @@ internal import Kernel
 package final class TerminalRun {
   package let process: ChildProcess
   private let master: Descriptor
+  /// The settings that it had before anything ran on it.
+  package let initialSettings: [UInt8]?
 
   init(_ arguments: [String], in workspace: Workspace) throws {
     // pty(7) by hand: the headers show posix_openpt and its like only to X/Open sources.
@@ -18,6 +20,7 @@ package final class TerminalRun {
     try KernelError.check("ioctl", "TIOCSPTLCK") { unsafe ioctl(opened, 0x4004_5431, &unlocked) }
     try KernelError.check("ioctl", "TIOCGPTN") { unsafe ioctl(opened, 0x8004_5430, &number) }
     let path = "/dev/pts/\(number)"
+    initialSettings = Self.settings(of: master)
     // Somebody who logs in owns their terminal.
     try workspace.user.own(path)
     process = try workspace.start(arguments, streams: .terminal(path: path, master: master))
@@ -45,6 +48,15 @@ package final class TerminalRun {
   package func resize(columns: Int, rows: Int) throws {
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     try KernelError.check("ioctl", "TIOCSWINSZ") { unsafe ioctl(master.rawValue, UInt(TIOCSWINSZ), &size) }
+  }
+
+  /// All of its settings (`termios(3)`), to be compared.
+  package var settings: [UInt8]? { Self.settings(of: master) }
+
+  private static func settings(of master: Descriptor) -> [UInt8]? {
+    var settings = termios()
+    guard unsafe tcgetattr(master.rawValue, &settings) == 0 else { return nil }
+    return unsafe withUnsafeBytes(of: &settings) { unsafe Array($0) }
   }
 
   /// Whether the terminal is as shells have it: lines, echo, signals from keys.
