@@ -2,50 +2,70 @@ import Foundation
 import Measure
 
 extension Bench {
-  /// A profile of container engines: Podman's, which is Docker's with a few calls more (Debian:
-  /// golang-github-containers-common).
-  private static let profile = "/usr/share/containers/seccomp.json"
+  /// A container engine's own seccomp profile.
+  private struct Engine {
+    let name: String
+    let profile: String
+    /// What it takes to have it here.
+    let source: String
+  }
+
+  private var engines: [Engine] {
+    // As a path's text: `release` is a link.
+    let build = ((ambit as NSString).deletingLastPathComponent as NSString).deletingLastPathComponent
+    return [
+      Engine(
+        name: "Docker", profile: "\(build)/profiles/docker.json",
+        source: "Docker's profile, which make deps-test fetches"),
+      // Docker's with a few calls more.
+      Engine(
+        name: "Podman", profile: "/usr/share/containers/seccomp.json",
+        source: "Podman's profile (Debian: golang-github-containers-common)"),
+    ]
+  }
 
   /// What a system call costs more inside: by Ambit's filter, beside a container engine's, and when it is observed.
   func calls() -> [Row] { filter() + observer() }
 
-  /// getppid(2), which does next to nothing itself: under Ambit's filter, and under the engine's profile alone, which
+  /// getppid(2), which does next to nothing itself: under Ambit's filter, and under each engine's profile alone, which
   /// bubblewrap loads as Ambit has compiled it.
   private func filter(rounds: Int = 31, count: Int = 200_000) -> [Row] {
     let call = [inside, "call", "\(count)"]
     var contenders = [("none", call), ("ambit", [ambit, "run"] + call)]
-    var missing: String?
-    if let compiled = compiledProfile(), let bubblewrap = find("bwrap") {
-      let load = "exec '\(bubblewrap)' --ro-bind / / --seccomp 9 \"$@\" 9<'\(compiled)'"
-      contenders.append(("engine", ["/bin/sh", "-c", load, "sh"] + call))
-    } else {
-      missing = "it takes bubblewrap and \(Self.profile) (Debian: golang-github-containers-common)"
+    var missing: [String: String] = [:]
+    for engine in engines {
+      if let bubblewrap = find("bwrap"), let compiled = compile(engine) {
+        let load = "exec '\(bubblewrap)' --ro-bind / / --seccomp 9 \"$@\" 9<'\(compiled)'"
+        contenders.append((engine.name, ["/bin/sh", "-c", load, "sh"] + call))
+      } else {
+        missing[engine.name] = "it takes bubblewrap and \(engine.source)"
+      }
     }
     let (samples, note) = takeTurns(contenders, rounds: rounds)
-    return ["engine", "none"].map { peer in
+    return (engines.map(\.name) + ["none"]).map { peer in
       let pairs = zip(samples["ambit"] ?? [], samples[peer] ?? [])
       return Row(
         "calls", "getppid(2)", unit: "ns", ambit: (samples["ambit"]?.median).map { $0 * 1000 },
-        peer: peer == "none" ? "no filter" : "Podman's profile", other: (samples[peer]?.median).map { $0 * 1000 },
-        ratio: pairs.map { $0 / $1 }.median, aim: peer == "engine" ? .ratioAtMost(1.02) : nil,
-        note: note ?? (peer == "engine" ? missing : nil))
+        peer: peer == "none" ? "no filter" : "\(peer)'s profile", other: (samples[peer]?.median).map { $0 * 1000 },
+        ratio: pairs.map { $0 / $1 }.median, aim: peer == "none" ? nil : .ratioAtMost(1.02),
+        note: note ?? missing[peer])
     }
   }
 
-  /// The engine's profile as Ambit keeps it, compiled, once it has been used.
-  private func compiledProfile() -> String? {
+  /// An engine's profile as Ambit keeps it, compiled, once it has been used.
+  private func compile(_ engine: Engine) -> String? {
     let folder = "\(scratch)/home/state/filters"
     func files() -> Set<String> { Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []) }
-    guard FileManager.default.fileExists(atPath: Self.profile),
+    guard FileManager.default.fileExists(atPath: engine.profile),
       (try? Child.timed([ambit, "run", "/bin/true"], environment: environment)) != nil
     else { return nil }
     let before = files()
-    _ = try? Child.timed([ambit, "run", "--seccomp", Self.profile, "/bin/true"], environment: environment)
+    _ = try? Child.timed([ambit, "run", "--seccomp", engine.profile, "/bin/true"], environment: environment)
     // Behind the program stands its digest.
     guard let name = files().subtracting(before).first,
       let content = FileManager.default.contents(atPath: "\(folder)/\(name)")?.dropLast(32)
     else { return nil }
-    let path = "\(scratch)/profile.bpf"
+    let path = "\(scratch)/\(engine.name).bpf"
     return FileManager.default.createFile(atPath: path, contents: Data(content)) ? path : nil
   }
 
