@@ -18,6 +18,10 @@ FORMAT ?= table
 PARTS ?=
 # Inputs for `make fuzz`.
 RUNS ?= 1000000
+# For `make test-kernel`: a kernel's image, the folder of its modules (default: Debian's), and the control groups there.
+KERNEL ?=
+MODULES ?=
+CGROUP ?= v2
 
 release = .build/release
 debug = .build/debug
@@ -26,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test check format verify fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel check format verify fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -52,6 +56,11 @@ test: deps-test ## Build everything for debugging and run the tests
 	$(SWIFT) build --build-tests
 	@scripts/assemble-demos.sh $(debug) .build/demos-debug
 	$(SWIFT) test --skip-build $(TESTFLAGS)
+
+test-kernel: deps-test ## Run the tests in a virtual machine: KERNEL=vmlinuz MODULES=folder CGROUP=v2|v1|none
+	$(SWIFT) build --build-tests
+	@scripts/assemble-demos.sh $(debug) .build/demos-debug
+	@KERNEL='$(KERNEL)' MODULES='$(MODULES)' TESTFLAGS='$(TESTFLAGS)' scripts/kernel-test.sh --cgroup '$(CGROUP)'
 
 check: ## Format, lint, shell syntax, no paths of one machine
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)

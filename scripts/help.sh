@@ -10,5 +10,5 @@ fi
 printf '%sAmbit%s: a sandbox and permissions simulator\n\n' "$bold" "$reset"
 sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)$/\1|\2/p' "$1" |
   while IFS='|' read -r target description; do
-    printf '  %smake %-10s%s %s\n' "$colour" "$target" "$reset" "$description"
+    printf '  %smake %-12s%s %s\n' "$colour" "$target" "$reset" "$description"
   done
