@@ -8,6 +8,11 @@ import Testing
 /// each, and would hold it for much longer than a test waits.
 @Suite(.serialized)
 struct UsageTests {
+  /// What takes memory that no process has to itself. Files in memory an app has where they can be sealed against execution
+  /// (`MFD_NOEXEC_SEAL`, Linux 6.3).
+  static let takers =
+    ["many processes", "segments"] + (KernelVersion.current >= KernelVersion(6, 3) ? ["memfd"] : [])
+
   private func take(
     _ world: Workspace, _ what: String, _ amount: Int, hold: Int = 25, limits: [String]
   ) throws -> (outcome: Outcome, status: [JSON]) {
@@ -58,7 +63,7 @@ struct UsageTests {
   @Test("H2: an app whose processes together use too much memory is ended", arguments: TestUser.all)
   func memoryOfAll(user: TestUser) throws {
     try Workspace.with(user) { world in
-      for what in ["many processes", "memfd", "segments"] {
+      for what in Self.takers {
         try expectEnd(world, try take(world, what, 192 << 20, limits: ["memory=64MiB"]), by: "memory")
         let fits = try take(world, what, 32 << 20, hold: 0, limits: ["memory=128MiB"])
         #expect(fits.outcome.exit == .status(0) && fits.outcome.output == "taken\n", "\(what): \(fits)")
@@ -174,7 +179,7 @@ struct ControlGroupTests {
   func memory() throws {
     try Workspace.with(.root) { world in
       let battery = try Products.path("battery")
-      for what in ["many processes", "memfd", "segments"] {
+      for what in UsageTests.takers {
         let outcome = try world.ambit(
           "run", "--limit", "cgroup=true", "--limit", "memory=64MiB", battery, "take", "what=\(what)",
           "amount=\(192 << 20)", "hold=25", "container=/home/user")
