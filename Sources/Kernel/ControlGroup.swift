@@ -50,7 +50,7 @@ package struct ControlGroup: Sendable {
     controllers = Set(places.places.map(\.controller))
     try records.add(name, folders.map(\.path))
     do throws(KernelError) {
-      for place in places.places where place.hasToBeEmptied { try Self.empty(place, places.places) }
+      try Self.prepare(places.places.filter(\.isUnified))
       for folder in folders { try KernelError.check("mkdir", folder.path) { unsafe mkdir(folder.path, 0o755) } }
       for place in places.places {
         try Self.set(limits, place.controller, in: "\(place.parent)/\(Self.prefix)\(name)", unified: place.isUnified)
@@ -121,16 +121,28 @@ package struct ControlGroup: Sendable {
     }
   }
 
-  /// Moves the processes of a group that was given to this user into one below it, and has it hand its controllers down.
-  private static func empty(_ place: ControlGroups.Place, _ places: [ControlGroups.Place]) throws(KernelError) {
-    let below = "\(place.parent)/ambit"
+  /// Has the parent hand down the controllers; there is one of version 2.
+  private static func prepare(_ places: [ControlGroups.Place]) throws(KernelError) {
+    guard let place = places.first, place.preparation != .none else { return }
+    let names = places.map { "+\($0.controller.rawValue)" }.joined(separator: " ")
+    // What starts a process meanwhile can have it start in the group that is being emptied.
+    for _ in 1..<10 {
+      if place.preparation == .moveProcesses { try moveProcesses(of: place.parent) }
+      do throws(KernelError) {
+        return try write(names, to: "\(place.parent)/cgroup.subtree_control")
+      } catch { if error.errno != .resourceBusy { throw error } }
+    }
+    try write(names, to: "\(place.parent)/cgroup.subtree_control")
+  }
+
+  /// Moves all processes of a group into one below it.
+  private static func moveProcesses(of group: String) throws(KernelError) {
+    let below = "\(group)/ambit"
     if unsafe mkdir(below, 0o755) == -1, Glibc.errno != EEXIST { throw KernelError.last("mkdir", below) }
-    for process in ControlGroups.words("\(place.parent)/cgroup.procs") {
+    for process in ControlGroups.words("\(group)/cgroup.procs") {
       // It may have ended by now.
       try? write(process, to: "\(below)/cgroup.procs")
     }
-    let names = places.filter { $0.parent == place.parent }.map { "+\($0.controller.rawValue)" }.joined(separator: " ")
-    try write(names, to: "\(place.parent)/cgroup.subtree_control")
   }
 
   private static func write(_ text: String, to path: String) throws(KernelError) {

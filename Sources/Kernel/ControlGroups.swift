@@ -28,9 +28,7 @@ package struct ControlGroups: Equatable, Sendable {
     /// The group in which one can be made.
     package var parent: String
     package var isUnified: Bool
-    /// The processes of this group have to move into one below it first: a group of version 2 either has processes or hands
-    /// controllers down.
-    package var hasToBeEmptied: Bool
+    package var preparation: UnifiedParent.Preparation
   }
 
   /// One for each controller that can be had.
@@ -52,7 +50,7 @@ package struct ControlGroups: Equatable, Sendable {
         continue
       }
       guard let own = hierarchy.own, Self.mayMake(in: own) else { continue }
-      places.append(Place(controller: controller, parent: own, isUnified: false, hasToBeEmptied: false))
+      places.append(Place(controller: controller, parent: own, isUnified: false, preparation: .none))
     }
     let unified = Self.unified(missing, table)
     self.places = places + unified
@@ -68,25 +66,19 @@ package struct ControlGroups: Equatable, Sendable {
 
   // MARK: Version 2
 
-  /// The nearest group, this process's own or one above it, that hands all of these down and that this user may make groups in;
-  /// else the own one, if it could hand them down once it has no processes of its own.
   private static func unified(_ wanted: [GroupController], _ table: ControlGroupTable) -> [Place] {
     guard !wanted.isEmpty, let hierarchy = table.unified, let own = hierarchy.own else { return [] }
-    func places(_ parent: String, _ controllers: [GroupController], emptied: Bool) -> [Place] {
-      controllers.map { Place(controller: $0, parent: parent, isUnified: true, hasToBeEmptied: emptied) }
+    var parents: [UnifiedParent] = []
+    var path = own
+    while path.count >= hierarchy.mountPoint.count {
+      if mayMake(in: path) { parents.append(UnifiedParent(path, isOwn: path == own)) }
+      if path == hierarchy.mountPoint { break }
+      path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
-    var candidate = own
-    while candidate.count >= hierarchy.mountPoint.count {
-      let handed = words("\(candidate)/cgroup.subtree_control")
-      if wanted.allSatisfy({ handed.contains($0.rawValue) }), mayMake(in: candidate) {
-        return places(candidate, wanted, emptied: false)
-      }
-      if candidate == hierarchy.mountPoint { break }
-      candidate = String(candidate[..<(candidate.lastIndex(of: "/") ?? candidate.startIndex)])
+    guard let choice = UnifiedParent.choice(for: wanted, among: parents) else { return [] }
+    return choice.controllers.map {
+      Place(controller: $0, parent: choice.parent.path, isUnified: true, preparation: choice.preparation)
     }
-    let offered = words("\(own)/cgroup.controllers")
-    let available = wanted.filter { offered.contains($0.rawValue) }
-    return !available.isEmpty && mayMake(in: own) ? places(own, available, emptied: own != hierarchy.mountPoint) : []
   }
 
   /// Making a group takes writing into its parent, and entering it writing into `cgroup.procs` of what both lie in.

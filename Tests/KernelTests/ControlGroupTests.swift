@@ -68,7 +68,7 @@ struct UnifiedGroupTests {
     let parent = try #require(unifiedParent)
     let folder = try TemporaryFolder()
     let records = GroupRecords("\(folder.path)/groups")
-    let place = ControlGroups.Place(controller: .pids, parent: parent, isUnified: true, hasToBeEmptied: false)
+    let place = ControlGroups.Place(controller: .pids, parent: parent, isUnified: true, preparation: .none)
     let name = "test-\(UInt32.random(in: 0 ... .max))"
     let group = try ControlGroup(
       name, .init(memory: nil, processes: nil, processors: nil), in: .init(places: [place], state: .delegated),
@@ -97,13 +97,163 @@ struct UnifiedGroupTests {
     let folder = try TemporaryFolder()
     let records = GroupRecords("\(folder.path)/groups")
     let place = ControlGroups.Place(
-      controller: .memory, parent: "\(parent)/there-is-none", isUnified: true, hasToBeEmptied: false)
+      controller: .memory, parent: "\(parent)/there-is-none", isUnified: true, preparation: .none)
     #expect(throws: KernelError.self) {
       try ControlGroup(
         "test", .init(memory: 1 << 30, processes: nil, processors: nil), in: .init(places: [place], state: .delegated),
         records: records)
     }
     #expect(records.names.isEmpty)
+  }
+}
+
+/// Whether the unified hierarchy enforces something here: its controllers are not bound to version 1, and root may use them.
+private let isEnforced: Bool = {
+  let found = ControlGroups()
+  return geteuid() == 0 && found.places.count == GroupController.allCases.count && found.places.allSatisfy(\.isUnified)
+}()
+
+/// What the kernel does to a sandbox that goes beyond what its group may use, with no other limit there.
+@Suite(.ownsMounts, .timeLimit(.minutes(2)), .enabled(if: isEnforced, "needs cgroups"))
+struct EnforcedGroupTests {
+  /// Runs a script in a group, and answers how it ended and where the group is.
+  private func run(
+    _ script: String, _ limits: ControlGroup.Limits, check: (Box.Outcome, ControlGroup, _ path: String) throws -> Void
+  ) throws {
+    let folder = try TemporaryFolder()
+    let places = ControlGroups(limits.controllers)
+    let name = "test-\(UInt32.random(in: 0 ... .max))"
+    let group = try ControlGroup(name, limits, in: places, records: GroupRecords("\(folder.path)/groups"))
+    defer { _ = group.remove() }
+    var box = try Box.shell(script)
+    box.plan.group = group
+    try check(try box.run(), group, "\(try #require(places.places.first?.parent))/ambit-\(name)")
+    #expect(group.remove())
+  }
+
+  private func counter(_ name: String, in path: String) -> Int? {
+    let words = ControlGroups.words(path)
+    return words.firstIndex(of: name).flatMap { Int(words[$0 + 1]) }
+  }
+
+  @Test func `a group without memory ends as a whole, its init as well`() throws {
+    try run(
+      "sleep 60 & text=0123456789; while :; do text=$text$text; done; echo survived",
+      .init(memory: 32 << 20, processes: nil, processors: nil)
+    ) { outcome, group, path in
+      #expect(outcome.started && outcome.status == nil && outcome.signal == nil, "\(outcome)")
+      #expect(!outcome.output.contains("survived"))
+      #expect(group.outOfMemoryKills >= 3)
+      #expect(ControlGroups.words("\(path)/cgroup.events").starts(with: ["populated", "0"]))
+    }
+  }
+
+  @Test func `a group starts no more processes than it may have`() throws {
+    try run(
+      "for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; echo survived", .init(memory: nil, processes: 8, processors: nil)
+    ) { outcome, _, path in
+      #expect(outcome.status != 0 && !outcome.output.contains("survived"), "\(outcome)")
+      #expect(counter("max", in: "\(path)/pids.events") == 1)
+    }
+    try run(
+      "for i in 1 2 3 4 5 6 7; do sleep 60 & done; echo survived", .init(memory: nil, processes: 8, processors: nil)
+    ) { outcome, _, _ in #expect(outcome.status == 0 && outcome.output == "survived\n", "\(outcome)") }
+  }
+
+  @Test func `a group has its part of a processor and waits for the rest`() throws {
+    try run(
+      "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done", .init(memory: nil, processes: nil, processors: 200)
+    ) { outcome, _, path in
+      #expect(outcome.status == 0)
+      #expect(ControlGroups.words("\(path)/cpu.max") == ["20000", "100000"])
+      #expect((counter("nr_throttled", in: "\(path)/cpu.stat") ?? 0) > 0)
+    }
+  }
+
+  @Test func `a group that was given to a session is emptied, and hands down what is asked for by and by`() throws {
+    let folder = try TemporaryFolder()
+    let all = ControlGroup.Limits(memory: 1 << 30, processes: 100, processors: 1000)
+    let records = GroupRecords("\(folder.path)/groups")
+    // Has this process's own hand everything down.
+    let first = try ControlGroup("test-\(UInt32.random(in: 0 ... .max))", all, in: ControlGroups(), records: records)
+    #expect(first.remove())
+    let parent = try #require(ControlGroups().places.first?.parent)
+    let scope = "\(parent)/test-\(UInt32.random(in: 0 ... .max)).scope"
+    try FileManager.default.createDirectory(atPath: scope, withIntermediateDirectories: false)
+    let session = Process()
+    session.executableURL = URL(fileURLWithPath: "/bin/sleep")
+    session.arguments = ["60"]
+    try session.run()
+    defer {
+      session.terminate()
+      session.waitUntilExit()
+      for path in ["\(scope)/ambit", scope] { unsafe rmdir(path) }
+    }
+    try Descriptor.open("\(scope)/cgroup.procs", flags: .write).writeAll(Array("\(session.processIdentifier)".utf8))
+
+    func group(
+      _ name: String, _ controllers: [GroupController], _ preparation: UnifiedParent.Preparation
+    ) throws -> ControlGroup {
+      let places = controllers.map {
+        ControlGroups.Place(controller: $0, parent: scope, isUnified: true, preparation: preparation)
+      }
+      return try ControlGroup(name, all, in: .init(places: places, state: .delegated), records: records)
+    }
+    let one = try group("one", [.pids], .moveProcesses)
+    #expect(ControlGroups.words("\(scope)/cgroup.procs").isEmpty)
+    #expect(ControlGroups.words("\(scope)/ambit/cgroup.procs") == ["\(session.processIdentifier)"])
+    #expect(ControlGroups.words("\(scope)/cgroup.subtree_control") == ["pids"])
+    let two = try group("two", GroupController.allCases, .handDown)
+    #expect(Set(ControlGroups.words("\(scope)/cgroup.subtree_control")) == ["cpu", "memory", "pids"])
+    #expect(ControlGroups.words("\(scope)/ambit-two/memory.max") == ["\(1 << 30)"])
+    #expect(one.remove() && two.remove())
+  }
+}
+
+@Suite struct UnifiedParentTests {
+  private func parent(
+    _ path: String, _ offered: String, hands handed: String = "", mayHandDown: Bool = true, isOccupied: Bool = false,
+    isOwn: Bool = false
+  ) -> UnifiedParent {
+    UnifiedParent(
+      path: path, offered: offered.split(separator: " ").map(String.init),
+      handedDown: handed.split(separator: " ").map(String.init), mayHandDown: mayHandDown, isOccupied: isOccupied,
+      isOwn: isOwn)
+  }
+
+  private func choice(_ wanted: [GroupController], _ parents: UnifiedParent...) -> String {
+    guard let choice = UnifiedParent.choice(for: wanted, among: parents) else { return "none" }
+    return "\(choice.parent.path): \(choice.controllers.map(\.rawValue).joined(separator: " ")), \(choice.preparation)"
+  }
+
+  @Test func `a group that hands everything down is taken before one that would have to be emptied`() {
+    let own = parent("/s/own", "memory pids", isOccupied: true, isOwn: true)
+    #expect(
+      choice([.memory, .pids], own, parent("/s", "memory pids", hands: "memory pids"), parent("/", "memory pids"))
+        == "/s: memory pids, none")
+    #expect(choice([.memory, .pids], own) == "/s/own: memory pids, moveProcesses")
+    #expect(choice([.cpu], own) == "none")
+    #expect(choice([.memory]) == "none")
+  }
+
+  @Test func `a group that Ambit has emptied hands down what a later launch asks for`() {
+    let own = parent("/s/ambit", "memory pids", isOccupied: true, isOwn: true)
+    let emptied = parent("/s", "cpu memory pids", hands: "memory pids")
+    #expect(choice([.memory, .pids], own, emptied) == "/s: memory pids, none")
+    #expect(choice([.memory, .pids, .cpu], own, emptied) == "/s: memory pids cpu, handDown")
+    // Who owns it has not given it away: as much as there is, and nobody is moved for the same.
+    var others = emptied
+    others.mayHandDown = false
+    #expect(choice([.memory, .pids, .cpu], own, others) == "/s: memory pids, none")
+  }
+
+  @Test func `the root of the hierarchy hands down although there are processes in it`() {
+    #expect(choice([.memory], parent("/", "memory", isOwn: true)) == "/: memory, handDown")
+  }
+
+  @Test func `nobody else's processes are moved`() {
+    let own = parent("/a/own", "", isOccupied: true, isOwn: true)
+    #expect(choice([.memory], own, parent("/a", "memory", isOccupied: true)) == "none")
   }
 }
 

@@ -34,5 +34,11 @@ package struct Outcome: CustomStringConvertible {
   package let output: String
   package let errors: String
 
+  package init(exit: ChildProcess.Exit, output: String, errors: String) {
+    self.exit = exit
+    self.output = output
+    self.errors = errors
+  }
+
   package var description: String { "\(exit)\noutput: \(output)\nerrors: \(errors)" }
 }
