@@ -25,7 +25,7 @@ extension Facts {
     return .missing(
       name, idMappedMount.answer,
       cost: "Root's apps run under ids of their own, and documents in \(home) cannot be lent to those.",
-      remedy: "Run Ambit as an ordinary user, or keep documents on ext4, xfs, btrfs or tmpfs.")
+      remedy: "Run Ambit as an ordinary user, or keep documents on ext4, xfs, btrfs or, from Linux 6.3, tmpfs.")
   }
 
   var fileHandleCheck: Check {

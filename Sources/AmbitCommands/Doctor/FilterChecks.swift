@@ -50,11 +50,13 @@ extension Facts {
   var landlockCheck: Check {
     let cost = "There is no second wall behind the mount namespace."
     switch landlock {
-    case .present(let version) where version >= 3: return .full("landlock", "ABI \(version)")
     case .present(let version):
+      let asked = LandlockRules([], denied: [.refer, .truncate, .deviceControl], network: false)
+      let lacking = asked.lacking(onABI: version).map(\.what)
+      if lacking.isEmpty { return .full("landlock", "ABI \(version)") }
       return .partial(
-        "landlock", "ABI \(version)", cost: "The second wall does not cover truncate(2).",
-        remedy: "Boot a kernel of 6.2 or later.")
+        "landlock", "ABI \(version)", cost: "The second wall does not cover \(lacking.joined(separator: ", ")).",
+        remedy: "Boot a kernel of 6.12 or later.")
     case .refused(let answer) where answer.contains("EOPNOTSUPP"):
       return .missing(
         "landlock", "built in, not switched on", cost: cost,

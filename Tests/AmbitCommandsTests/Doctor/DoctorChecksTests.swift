@@ -25,7 +25,7 @@ private func healthy(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
     \.fileHandle, \.openByHandle, \.fuse, \.pseudoTerminal,
   ] { facts[keyPath: path] = .present(0) }
   facts.birthTime = .present(1)
-  facts.landlock = .present(5)
+  facts.landlock = .present(6)
   facts.libseccomp = "2.5.5"
   facts.namespaceLimit = 15000
   facts.home = "/home/user"
@@ -122,7 +122,8 @@ private let lacks: [Lack] = [
   Lack("Landlock switched off", "landlock", .missing, isReady: true, remedy: "lsm=") {
     $0.landlock = .refused("landlock_create_ruleset: Operation not supported (EOPNOTSUPP)")
   },
-  Lack("the first Landlock", "landlock", .partial, isReady: true, remedy: "6.2") { $0.landlock = .present(1) },
+  Lack("the first Landlock", "landlock", .partial, isReady: true, remedy: "6.12") { $0.landlock = .present(1) },
+  Lack("Landlock without scopes", "landlock", .partial, isReady: true, remedy: "6.12") { $0.landlock = .present(5) },
   Lack("no openat2", "mount-api", .missing, isReady: false, remedy: "5.12") {
     $0.openat2 = .absent("openat2 (ENOSYS)")
   },
