@@ -89,8 +89,10 @@ fetch() {
     say "fetching $package into .build/kernel"
     rm -rf "$place.part"
     mkdir "$place.part"
-    (cd "$place.part" && apt-get download -q "$package" >&2 && dpkg -x ./*.deb . && rm ./*.deb) ||
-      fail "that failed; name a kernel with --kernel"
+    (
+      cd "$place.part"
+      apt-get -o APT::Sandbox::User=root download -q "$package" >&2 && dpkg -x ./*.deb . && rm ./*.deb
+    ) || fail "that failed; name a kernel with --kernel"
     mv "$place.part" "$place"
   fi
   kernel=$(echo "$place"/boot/vmlinuz-*)

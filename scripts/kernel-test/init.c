@@ -83,7 +83,7 @@ static void make_root(void) {
   attach("tmpfs", "/root/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
   attach("tmpfs", "/root/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755");
   // A disk's file system: those in memory have no id-mapped mounts before Linux 6.3, and an overlay has no file handles.
-  attach("/disk/tmp", "/root/tmp", NULL, MS_BIND, NULL);
+  attach("/disk/tmp", "/root/run/tmp", NULL, MS_BIND, NULL);
   symlink("/proc/self/fd", "/root/dev/fd");
   symlink("/proc/self/fd/0", "/root/dev/stdin");
   symlink("/proc/self/fd/1", "/root/dev/stdout");

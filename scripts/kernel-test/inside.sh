@@ -11,14 +11,12 @@ hostname kernel-test 2>/dev/null || echo kernel-test >/proc/sys/kernel/hostname
 mount -t securityfs securityfs /sys/kernel/security 2>/dev/null || :
 if command -v ip >/dev/null 2>&1; then ip link set lo up; fi
 
-# /tmp is the machine's own; what of it the job needs is the checkout.
-case $checkout in
-  /tmp/*)
-    mkdir -p "$checkout" /run/host
-    mount -t 9p -o ro,trans=virtio,version=9p2000.L,cache=loose host /run/host
-    mount -t overlay -o "lowerdir=/run/host$checkout" overlay "$checkout"
-    ;;
-esac
+# /tmp is the machine's own, but for the checkout where that lies in it.
+mkdir /run/checkout
+mount --bind "$checkout" /run/checkout
+mount --bind /run/tmp /tmp
+mkdir -p "$checkout"
+mount --bind /run/checkout "$checkout"
 
 # The unified hierarchy, as systemd has it: a group for each session, which is its user's where that is not root.
 unified() {
