@@ -23,4 +23,11 @@ extension [Double] {
     let sorted = sorted()
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
   }
+
+  /// The value that so many of a hundred are not above; nil when there is none.
+  package func percentile(_ percent: Double) -> Double? {
+    guard !isEmpty else { return nil }
+    let sorted = sorted()
+    return sorted[Swift.min(count - 1, Int((Double(count) * percent / 100).rounded(.down)))]
+  }
 }

@@ -10,8 +10,12 @@ import Measure
 //   read N       takes turns: reads a picked document through, N times: MiB/s, on average
 //                (both write “ready”, and do a turn for every line that they are sent; with a path as well they take
 //                that file and ask nobody: so they run outside, for comparison)
+//   just-open N  the same for opening and closing alone: µs, on average
+//   sequential SIZE, random SIZE, mapped SIZE, written SIZE
+//                the same for getting at a picked document's bytes in such a way, in pieces of so many bytes: MiB/s
 //   call N       takes turns: calls getppid(2) N times: µs, on average
 //   bookmark     picks a document and keeps a bookmark of it in the container
+//   unmoved N    resolves the kept bookmark N times: µs
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
 struct Failure: Error, CustomStringConvertible {
@@ -37,8 +41,8 @@ func accessing<Answer>(_ url: URL, _ body: (String) throws -> Answer) throws -> 
 /// what it answers.
 func reading(_ arguments: [String], _ body: (String, borrowing Buffer) throws -> Double) throws {
   func takeTurns(_ path: String) throws {
-    // cat(1) reads in pieces of this size.
-    let buffer = Buffer(128 * 1024)
+    // cat(1) reads in pieces of 128 KiB; nobody wants more at a time than 1 MiB.
+    let buffer = Buffer(Transfer(rawValue: arguments[0]) == nil ? 128 * 1024 : 1 << 20)
     say("ready")
     while readLine() != nil { say("\(try body(path, buffer))") }
   }
@@ -69,6 +73,12 @@ func run(_ arguments: [String]) throws {
     try reading(arguments) { path, buffer in
       try (0..<count).reduce(0) { sum, _ in try sum + readThrough(path, buffer) } / Double(count)
     }
+  case "just-open":
+    try reading(arguments) { path, _ in try openClose(path, count: count) }
+  case let name? where Transfer(rawValue: name) != nil:
+    try reading(arguments) { path, buffer in
+      try Transfer(rawValue: name)?.run(path, buffer, size: count) ?? 0
+    }
   case "call":
     say("ready")
     while readLine() != nil { say("\(microseconds { for _ in 0..<count { _ = getppid() } } / Double(count))") }
@@ -76,6 +86,12 @@ func run(_ arguments: [String]) throws {
     let url = try pick()
     try SecurityScope.start(url)
     try url.bookmarkData().write(to: kept)
+  case "unmoved":
+    let bookmark = try Data(contentsOf: kept)
+    var isStale = false
+    for _ in 0..<count {
+      say("\(try microseconds { _ = try URL(resolvingBookmarkData: bookmark, bookmarkDataIsStale: &isStale) })")
+    }
   case "resolve":
     let bookmark = try Data(contentsOf: kept)
     var last: URL?
@@ -92,7 +108,10 @@ func run(_ arguments: [String]) throws {
     guard let last else { return }
     let content = try accessing(last) { try String(contentsOfFile: $0, encoding: .utf8) }
     guard content == "a document\n" else { throw Failure("the bookmark led to another file") }
-  default: throw Failure("usage: inside scope|grant|open|read|call|bookmark|resolve [N]")
+  default:
+    throw Failure(
+      "usage: inside scope|grant|open|just-open|read|sequential|random|mapped|written|call|bookmark|unmoved|resolve [N]"
+    )
   }
 }
 
