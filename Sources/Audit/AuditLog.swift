@@ -19,6 +19,8 @@ package final class AuditLog: Sendable {
   package let tornBytes: Int
   private let queue: DatabaseQueue
   private let state: Mutex<State>
+  /// Whoever moves entries has it, and takes it before ``state``.
+  private let moving = Mutex(())
 
   private struct State {
     var journal: JournalFile
@@ -29,6 +31,8 @@ package final class AuditLog: Sendable {
     var since: Int64 = 0
     var latest: Int64 = 0
     var retry: Int64?
+    /// Somebody moves entries, or is about to.
+    var isMoving = false
   }
 
   /// Entries are moved when none has come for so long, …
@@ -79,9 +83,9 @@ package final class AuditLog: Sendable {
 
   /// Leaves the database with everything, and no journal.
   deinit {
+    do { try flush() } catch { return }
     state.withLock { state in
       do {
-        try flush(&state)
         // On the disk, and not only in the kernel's hands: the journal is what a power failure would be mended with.
         let (frames, done) = try queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
         if frames == done { state.journal.remove() }
@@ -99,9 +103,10 @@ package final class AuditLog: Sendable {
   /// - Returns: the last entry's number; with no events, that of the entry that was last already (0: none).
   @discardableResult
   package func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 {
-    try state.withLock { state throws(AuditLogError) in
+    // Nobody adds faster than entries are moved for long, unless they cannot be moved.
+    if state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
+    return try state.withLock { state throws(AuditLogError) in
       guard !events.isEmpty else { return state.last.sequence }
-      if state.waiting.count >= Self.most { try flush(&state) }
       var bytes: [UInt8] = []
       bytes.reserveCapacity(512 * events.count)
       var encoded: [EncodedEvent] = []
@@ -125,34 +130,50 @@ package final class AuditLog: Sendable {
   package var flushDeadline: Int64? {
     state.withLock { state in
       guard !state.waiting.isEmpty else { return nil }
+      if state.isMoving { return Self.now() + Self.quiet }
       if let retry = state.retry { return retry }
       return state.waiting.count >= Self.many ? 0 : min(state.since + Self.patience, state.latest + Self.quiet)
     }
   }
 
+  /// Somebody is about to call ``flush()``: nobody else need.
+  package func willFlush() { state.withLock { $0.isMoving = true } }
+
   /// Moves what is in the journal to the database. If that fails, nothing is lost: the journal keeps it.
+  ///
+  /// From any thread: what is added meanwhile waits for none of it, but for a moment when the journal is full.
   package func flush() throws(AuditLogError) {
-    try state.withLock { state throws(AuditLogError) in try flush(&state) }
+    try moving.withLock { _ throws(AuditLogError) in
+      defer { state.withLock { $0.isMoving = false } }
+      let (batch, renewing, journal) = state.withLock { ($0.waiting, $0.journal.end >= journalSize, $0.journal.path) }
+      guard !batch.isEmpty else { return }
+      do throws(AuditLogError) { try add(batch, journal, durably: renewing) } catch {
+        state.withLock { $0.retry = Self.now() + Self.pause }
+        throw error
+      }
+      try state.withLock { state throws(AuditLogError) in
+        state.waiting.removeFirst(batch.count)
+        state.since = Self.now()
+        state.retry = nil
+        guard renewing else { return }
+        // A journal may go only when all that it holds is on the disk. Otherwise a power failure could take entries out of
+        // the database and leave later ones in the new journal.
+        try add(state.waiting, journal, durably: true)
+        state.waiting.removeAll(keepingCapacity: true)
+        // If no new file can be made, the old one goes on.
+        if let next = try? JournalFile.make(journal, after: state.last, replacing: true) { state.journal = next }
+      }
+    }
   }
 
-  private func flush(_ state: inout State) throws(AuditLogError) {
-    guard !state.waiting.isEmpty else { return }
-    // A journal may go only when what it holds is on the disk. Otherwise a power failure could take entries out of the
-    // database and leave later ones in the new journal.
-    let renewing = state.journal.end >= journalSize
+  private func add(_ events: [EncodedEvent], _ journal: String, durably: Bool) throws(AuditLogError) {
+    guard !events.isEmpty else { return }
     do {
       try queue.writeWithoutTransaction { db in
-        try EventRow.add(state.waiting, to: db, file: state.journal.path, durably: renewing)
+        try EventRow.add(events, to: db, file: journal, durably: durably)
       }
     } catch {
-      state.retry = Self.now() + Self.pause
       throw AuditLogError(error, file: path)
-    }
-    state.waiting.removeAll(keepingCapacity: true)
-    state.retry = nil
-    // If no new file can be made, the old one goes on.
-    if renewing, let next = try? JournalFile.make(state.journal.path, after: state.last, replacing: true) {
-      state.journal = next
     }
   }
 

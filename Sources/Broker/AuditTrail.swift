@@ -48,14 +48,20 @@ extension Broker {
     }
   }
 
-  /// Moves events from the log's journal to its database, when that is due.
+  /// Has events moved from the log's journal to its database, when that is due: by a thread of its own, so that nobody who
+  /// asks the broker for something waits for the disk.
   func flushLog(now: Int64) {
     guard let due = log.flushDeadline, due <= now else { return }
-    // If it fails nothing is lost: the journal has them, and the log says when to try again.
-    do {
-      try log.flush()
-      FaultPoint.eventsMoved.pass()
-    } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
+    log.willFlush()
+    let log = log
+    @Sendable func flush() {
+      // If it fails nothing is lost: the journal has them, and the log says when to try again.
+      do {
+        try log.flush()
+        FaultPoint.eventsMoved.pass()
+      } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
+    }
+    if (try? Worker.start { flush() }) == nil { flush() }
   }
 
   func event(
