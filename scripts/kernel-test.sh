@@ -105,6 +105,21 @@ if [ -z "$modules" ]; then
   [ ! -d "$modules" ] || modules=$(find "$modules" -mindepth 1 -maxdepth 1 -type d | head -n 1)
 fi
 
+# MARK: Who computes
+
+# In a virtual machine there can be a /dev/kvm that takes only kernels made for it: what the processor offers says which.
+if [ $accelerator = auto ]; then
+  accelerator=tcg
+  if [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then accelerator=kvm; fi
+fi
+case $accelerator in
+  kvm) accelerator='kvm -cpu host' ;;
+  tcg)
+    accelerator='tcg,thread=multi -cpu max'
+    export AMBIT_TEST_PATIENCE="${AMBIT_TEST_PATIENCE:-10}"
+    ;;
+esac
+
 # MARK: What the machine starts with
 
 run=$(mktemp -d "$build/run.XXXXXX")
@@ -194,16 +209,6 @@ if [ -z "$cpus" ]; then
   cpus=$(getconf _NPROCESSORS_ONLN)
   [ "$cpus" -le 4 ] || cpus=4
 fi
-# In a virtual machine there can be a /dev/kvm that takes only kernels made for it: what the processor offers says which.
-if [ $accelerator = auto ]; then
-  accelerator=tcg
-  if [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then accelerator=kvm; fi
-fi
-case $accelerator in
-  kvm) accelerator='kvm -cpu host' ;;
-  tcg) accelerator='tcg,thread=multi -cpu max' ;;
-esac
-
 # Through a pipe, which the reader empties to its end. This shell holds it as well: the machine may not come to open it.
 mkfifo "$run/output"
 cat "$run/output" &
