@@ -36,6 +36,10 @@ extension AuditEvent {
       return ("started scope on \(subject)\(facts(nesting, slots))", "start scope on \(subject)\(facts(slots))")
     case .stop:
       return ("stopped scope on \(subject)\(facts(nesting, slots))", "stop scope on \(subject)\(facts(slots))")
+    case .replaced:
+      return how == "host"
+        ? ("follows \(subject), which was replaced", "follow \(subject)")
+        : ("replaced \(subject)", "replace \(subject)")
     case .scopeEnded: return ("scope on \(subject) ended\(facts(slots))", "end scope on \(subject)")
     case .reference: return ("was given a reference to \(subject)", "give a reference to \(subject)")
     case .bookmarkCreated: return ("made a bookmark of \(subject)", "make a bookmark of \(subject)")

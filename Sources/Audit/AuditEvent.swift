@@ -102,6 +102,8 @@ extension AuditEvent.Kind {
   package static let grant = Self(rawValue: "grant")
   package static let start = Self(rawValue: "start")
   package static let stop = Self(rawValue: "stop")
+  /// Another file has come into a document's place, and is the document from then on.
+  package static let replaced = Self(rawValue: "replaced")
   package static let scopeEnded = Self(rawValue: "scopeEnded")
   package static let reference = Self(rawValue: "reference")
   package static let bookmarkCreated = Self(rawValue: "bookmarkCreated")
@@ -115,7 +117,8 @@ extension AuditEvent.Kind {
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
-    .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .limit, .refuse,
+    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .limit,
+    .refuse,
     .protocolError,
   ]
 }
@@ -146,6 +149,9 @@ extension AuditEvent {
     /// Which evidence found a document: `identity` or `path`; and `true` if something about it had changed.
     package static let matchedBy = "matchedBy"
     package static let stale = "stale"
+    /// The numbers of the files before and after, when `replaced` is the kind.
+    package static let oldInode = "oldInode"
+    package static let newInode = "newInode"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
     package static let takenOver = "takenOver"
     /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.

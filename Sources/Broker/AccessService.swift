@@ -97,10 +97,9 @@ extension Broker {
             .start, .allowed, instance, grant: grant, document: document, how: exposure.how,
             detail: facts(instance, caller, 1))
         ])
-        try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights)
+        try show(document, of: grant, as: name, to: instance)
         FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
-        instance.shown[grant.id] = document
       } catch {
         // Nothing was shown, so nothing may be counted.
         instance.ledger = ledger
@@ -135,9 +134,26 @@ extension Broker {
     }
   }
 
+  private func show(
+    _ document: FoundDocument, of grant: Grant, as name: String, to instance: Instance
+  ) throws(KernelError) {
+    // A folder has room for what an app makes before it renames it; a file that it may not change is not saved.
+    let isSaved = grant.kind == .file && grant.rights == .readWrite
+    let staging = isSaved ? try instance.staging.make(grant.id, name: name) : nil
+    do throws(KernelError) {
+      try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights, in: staging)
+    } catch {
+      instance.staging.remove(grant.id)
+      throw error
+    }
+    instance.shown[grant.id] = document
+    if grant.kind == .file { files.add(grant.id, document) }
+  }
+
   /// Takes a document away.
   func hide(_ grant: String, _ instance: Instance) throws(KernelError) {
-    instance.shown[grant] = nil
+    if instance.shown.removeValue(forKey: grant) != nil { files.remove(grant) }
+    defer { instance.staging.remove(grant) }
     guard let exposure = instance.exposed[grant] else { return }
     try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()
@@ -145,7 +161,8 @@ extension Broker {
 
   /// Finds the document of a grant, and notes where it was found.
   func locate(_ grant: Grant) throws -> (document: FoundDocument, by: FindMethod) {
-    guard let found = finder.find(grant.identity, lastSeenAt: grant.path, pinned: pinned[grant.id]) else {
+    let found = isDeleted(grant) ? nil : finder.find(grant.identity, lastSeenAt: grant.path, pinned: pinned[grant.id])
+    guard let found = found ?? examine(grant.id, isGone: true).map({ ($0, FindMethod.place) }) else {
       throw AccessInterface.Failure.unavailable("\(grant.name) was deleted, or is where it cannot be found")
     }
     if let path = found.document.path, path != grant.path {
@@ -154,6 +171,12 @@ extension Broker {
     }
     pin(found.document, for: grant.id)
     return found
+  }
+
+  /// Whether a document that has been kept open has no name any more: then nobody has to search for it.
+  private func isDeleted(_ grant: Grant) -> Bool {
+    guard let kept = pinned[grant.id], let status = try? kept.status(), status.links == 0 else { return false }
+    return status.inode == grant.identity.inode && status.birth == grant.identity.birth
   }
 
   /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel

@@ -71,7 +71,7 @@ extension Broker {
   ) -> AuditEvent {
     AuditEvent(
       kind, result, app: instance.app.bundleIdentifier, instance: instance.id, pid: instance.pid, grant: grant?.id,
-      document: grant.map { Self.document($0, document) } ?? document.map(Self.document), how: how, rule: rule,
+      document: grant.map { Self.document($0, document) } ?? document.map(Self.describe), how: how, rule: rule,
       reason: reason, detail: detail)
   }
 
@@ -81,7 +81,7 @@ extension Broker {
       birth: date(grant.identity.birth))
   }
 
-  private static func document(_ found: FoundDocument) -> AuditEvent.Document {
+  static func describe(_ found: FoundDocument) -> AuditEvent.Document {
     AuditEvent.Document(
       path: found.path ?? "", volume: hex(found.identity.volume), inode: found.identity.inode,
       birth: date(found.identity.birth))

@@ -89,16 +89,17 @@ extension Broker {
         "BMK-9", "the document was deleted, or another stands in its place",
         BookmarksInterface.Failure.notFound(name: grant.name), grant)
     }
-    let isStale = found.document.path != bookmark.path
+    let isStale = found.document.path != bookmark.path || found.by == .place
+    let matchedBy: BookmarksInterface.MatchedBy = found.by == .place ? .path : .identity
     try decide([
       event(
         kind, .allowed, instance, grant: grant, document: found.document,
-        detail: ["matchedBy": "identity", "by": found.by.rawValue, "stale": isStale ? "true" : "false"])
+        detail: ["matchedBy": matchedBy.rawValue, "by": found.by.rawValue, "stale": isStale ? "true" : "false"])
     ])
     return BookmarksInterface.ResolveReply(
       document: try expose(
         grant, as: found.document, to: instance, how: purpose == .bookmark ? "bookmark" : "reference"),
-      isStale: isStale, matchedBy: .identity)
+      isStale: isStale, matchedBy: matchedBy)
   }
 }
 

@@ -40,6 +40,10 @@ package final class Broker {
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
   var pinned: [String: Descriptor] = [:]
   var network = SpareNetwork()
+  /// Where documents of active single-file scopes stand.
+  var files = FileWatch()
+  /// The folder of all instances' staging folders.
+  let staging: Descriptor
   /// Control groups that nobody but this broker is left to remove, and until when it tries to: what was killed takes a moment
   /// to be gone. One that still runs after that has somebody.
   private var orphans: [String: Int64] = [:]
@@ -64,6 +68,7 @@ package final class Broker {
     filters = FilterStore(folder: folders.filters)
     launchRules = LaunchRules(folders)
     groups = GroupRecords(folders.groups)
+    staging = try Descriptor.open(folders.staging, flags: [.read, .directory, .noFollow])
     key = try SealingKey.load(from: folders.sealingKey)
     user = WireEndpoint(
       listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,
@@ -71,6 +76,8 @@ package final class Broker {
     // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
     forsake(groups.names)
     try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
+    try settleReplacements()
+    Staging.clear(staging)
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")
@@ -85,6 +92,10 @@ package final class Broker {
       flushLog(now: now)
       removeOrphans(now: now)
       var entries = [PollEntry(signals.descriptor, .read)]
+      let filesIndex = files.descriptor.map { watcher in
+        entries.append(PollEntry(watcher, .read))
+        return entries.count - 1
+      }
       let userRange = user.appendEntries(to: &entries, now: now)
       let served = instances.values.map { instance in
         let process = entries.count
@@ -99,6 +110,7 @@ package final class Broker {
 
       let after = Clock.monotonic()
       if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
+      if let filesIndex, !entries[filesIndex].returned.isEmpty { examineFiles() }
       // The user's side first: a launcher's answer is then known before what its app does next.
       for event in user.process(entries[userRange], now: after) { handleUser(event) }
       for each in served {

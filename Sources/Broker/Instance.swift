@@ -33,6 +33,7 @@ final class Instance {
   let process: Descriptor
   let endpoint: WireEndpoint
   let mounts: ScopeMounts
+  let staging: Staging
   /// The app's host id, where it is not the broker's own.
   let hostID: UInt32?
   /// Nanoseconds since 1970.
@@ -61,7 +62,7 @@ final class Instance {
 
   init(
     id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint, mounts: ScopeMounts,
-    hostID: UInt32?, started: Int64
+    staging: Staging, hostID: UInt32?, started: Int64
   ) {
     self.id = id
     self.app = app
@@ -69,6 +70,7 @@ final class Instance {
     self.process = process
     self.endpoint = endpoint
     self.mounts = mounts
+    self.staging = staging
     self.hostID = hostID
     self.started = started
     ledger = ScopeLedger(limit: app.scopeLimit)

@@ -31,6 +31,9 @@ extension Broker {
       if let preparation = prepared[request.instance] { return Answer(try refusedLaunch(request, preparation).json) }
       // Its launcher says last what was only counted, and by then the app may be over.
       return Answer(try denied(request, try ended[request.instance] ?? instance(request.instance)).json)
+    case "Replace":
+      let request = try LauncherInterface.ReplaceCall(json: call.parameters)
+      return Answer(try replace(request, try instance(request.instance)).json)
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
@@ -128,7 +131,8 @@ extension Broker {
         listener: descriptors[3], service: WireService(info: Self.info, interfaces: Interface.app), limits: .app,
         now: Clock.monotonic()),
       mounts: ScopeMounts(home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID),
-      hostID: hostID, started: Clock.realtime())
+      staging: Staging(in: staging, instance: request.instance, hostID: hostID), hostID: hostID,
+      started: Clock.realtime())
 
     var detail = [
       AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
@@ -178,6 +182,7 @@ extension Broker {
   func end(_ instance: Instance) {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
     let events = endScopes(of: instance, reason: "the app ended")
+    instance.staging.removeAll()
     _ = try? log.append(events)
     FaultPoint.ended.pass()
     if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
@@ -219,6 +224,7 @@ extension Broker {
   func leave(_ instance: Instance) {
     instances[instance.id] = nil
     _ = try? log.append(endScopes(of: instance, reason: "the broker ended"))
+    instance.staging.removeAll()
   }
 
   private func describe(_ instance: Instance) -> LauncherInterface.Instance {

@@ -35,6 +35,13 @@ static int32_t kind_of(int number) {
 #ifdef SYS_creat
   case SYS_creat: return AMBIT_CALL_CREAT;
 #endif
+#ifdef SYS_rename
+  case SYS_rename: return AMBIT_CALL_RENAME;
+#endif
+#ifdef SYS_renameat
+  case SYS_renameat: return AMBIT_CALL_RENAMEAT;
+#endif
+  case SYS_renameat2: return AMBIT_CALL_RENAMEAT2;
   case SYS_openat: return AMBIT_CALL_OPENAT;
   case SYS_connect: return AMBIT_CALL_CONNECT;
   case SYS_socket:

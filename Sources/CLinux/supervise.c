@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,6 +92,11 @@ int64_t ambit_mount_id(int descriptor) {
   if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0x1000 /* STATX_MNT_ID */, &found) == -1) return -errno;
   /* Of an older kernel's answer the field is not there to be believed. */
   return found.stx_mask & 0x1000 ? (int64_t)found.stx_mnt_id : -ENOTSUP;
+}
+
+int ambit_is_read_only(int descriptor) {
+  struct statfs found;
+  return fstatfs(descriptor, &found) == -1 ? -errno : (found.f_flags & 1 /* ST_RDONLY */) != 0;
 }
 
 static int set_effective(int all) {

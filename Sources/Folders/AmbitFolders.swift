@@ -19,6 +19,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package let home: String
 
   package var containers: String { "\(data)/containers" }
+  /// What running apps keep beside their started documents.
+  package var staging: String { "\(data)/staging" }
   package var grants: String { "\(state)/grants.sqlite" }
   package var sealingKey: String { "\(state)/sealing.key" }
   package var auditLog: String { "\(state)/audit.sqlite" }
@@ -65,7 +67,7 @@ package struct AmbitFolders: Equatable, Sendable {
 
   /// Makes the folders that are missing, for their owner only, and refuses one that others could write.
   package func make() throws(StateError) {
-    for folder in [data, containers, state, runtime] { try Self.make(folder) }
+    for folder in [data, containers, staging, state, runtime] { try Self.make(folder) }
   }
 
   private static func make(_ path: String) throws(StateError) {

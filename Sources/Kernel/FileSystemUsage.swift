@@ -26,31 +26,35 @@ extension Descriptor {
   }
 }
 
-/// What lies in a folder and below it: bytes on the disk, and how many files. Measured in parts, so that whoever measures
+/// What lies in folders and below them: bytes on the disk, and how many files. Measured in parts, so that whoever measures
 /// can do something else in between.
 ///
 /// By descriptor, never following a link and never into another mount. What the owner of the folder changes meanwhile may
 /// be counted as it was or as it is. A file with several names counts once.
 @safe package final class FolderMeasurement {
   package private(set) var bytes = 0
-  /// The folder itself is not counted.
+  /// The folders themselves are not counted.
   package private(set) var files = 0
   /// There are folders so deep that nobody counts what is in them: more is open at a time than a launcher may have.
   package private(set) var isTooDeep = false
 
-  private let device: dev_t
+  private let devices: Set<dev_t>
   private var open: [OpaquePointer] = unsafe []
   private var linked: Set<ino_t> = []
 
   /// Deeper than any program of use makes folders.
   package static let deepest = 200
 
-  /// - Parameter folder: an open folder; a location (`O_PATH`) will do.
-  package init(of folder: Descriptor) throws(KernelError) {
-    var status = stat()
-    try KernelError.check("fstat", "descriptor \(folder.rawValue)") { unsafe fstat(folder.rawValue, &status) }
-    device = status.st_dev
-    unsafe enter(".", in: folder.rawValue)
+  /// - Parameter folders: open folders; locations (`O_PATH`) will do.
+  package init(of folders: [Descriptor]) throws(KernelError) {
+    var devices: Set<dev_t> = []
+    for folder in folders {
+      var status = stat()
+      try KernelError.check("fstat", "descriptor \(folder.rawValue)") { unsafe fstat(folder.rawValue, &status) }
+      devices.insert(status.st_dev)
+    }
+    self.devices = devices
+    for folder in folders { unsafe enter(".", in: folder.rawValue) }
   }
 
   deinit { unsafe open.forEach { unsafe closedir($0) } }
@@ -84,7 +88,8 @@ extension Descriptor {
         let dot = CChar(bitPattern: UInt8(ascii: "."))
         if first == dot, second == 0 || (second == dot && third == 0) { return }
         var status = stat()
-        guard unsafe fstatat(folder, name, &status, CInt(AT_SYMLINK_NOFOLLOW)) == 0, status.st_dev == device else {
+        guard unsafe fstatat(folder, name, &status, CInt(AT_SYMLINK_NOFOLLOW)) == 0, devices.contains(status.st_dev)
+        else {
           return
         }
         let kind = status.st_mode & S_IFMT
@@ -107,7 +112,7 @@ extension Descriptor {
     let raw = unsafe ambit_openat2(folder, name, flags.rawValue, 0, 0)
     guard raw >= 0 else { return }
     var status = stat()
-    guard unsafe fstat(raw, &status) == 0, status.st_dev == device, let stream = unsafe fdopendir(raw) else {
+    guard unsafe fstat(raw, &status) == 0, devices.contains(status.st_dev), let stream = unsafe fdopendir(raw) else {
       close(raw)
       return
     }

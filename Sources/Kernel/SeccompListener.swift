@@ -21,7 +21,7 @@ package struct SeccompListener: Sendable {
   /// A call that waits for an answer.
   package struct Notification: Sendable {
     package enum Kind: Sendable {
-      case open, openAt, create, connect, socket, other
+      case open, openAt, create, connect, socket, rename, renameAt, renameAt2, other
     }
 
     package let id: UInt64
@@ -45,6 +45,9 @@ package struct SeccompListener: Sendable {
       case AMBIT_CALL_CREAT: .create
       case AMBIT_CALL_CONNECT: .connect
       case AMBIT_CALL_SOCKET: .socket
+      case AMBIT_CALL_RENAME: .rename
+      case AMBIT_CALL_RENAMEAT: .renameAt
+      case AMBIT_CALL_RENAMEAT2: .renameAt2
       default: .other
       }
     let all = raw.arguments

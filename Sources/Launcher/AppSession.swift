@@ -310,7 +310,8 @@ final class AppSession {
     guard events.contains(.read) else { return }
     let reporter = RefusalReporter(
       instance: prepared.instance, folders: folders, trace: request.trace, status: status)
-    supervisor = try Supervisor(listener, plan: plan, reporter: reporter)
+    supervisor = try Supervisor(
+      listener, plan: plan, instance: prepared.instance, folders: folders, reporter: reporter)
   }
 
   /// The app was stopped from its terminal, so this process stops as well, and the user's shell is back.
@@ -348,7 +349,9 @@ final class AppSession {
 
   private func startWatching(_ sandbox: LaunchedInit) {
     guard let plan, plan.usage.needsWatching, let processes else { return }
-    watch = UsageWatch(plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container)
+    watch = UsageWatch(
+      plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container,
+      staging: "\(folders.staging)/\(prepared.instance)")
     self.processes = nil
   }
 

@@ -118,7 +118,7 @@ final class Connector: Sendable {
     _ path: [UInt8], _ call: SeccompListener.Notification, _ socket: Descriptor
   ) throws(KernelError) -> Decision {
     let root = try Descriptor.open("/proc/\(call.thread)/root", flags: [.path, .directory])
-    let whole = try Self.whole(path, call.thread)
+    let whole = try AppPath.whole(path, call.thread)
     // Whose root that is, only this says.
     guard listener.isWaiting(call) else { return .none }
     guard whole.count < Int(PATH_MAX) else { return .fail(.fileNameTooLong) }
@@ -151,29 +151,5 @@ final class Connector: Sendable {
       known = Set(mounts)
       return Set(mounts)
     }
-  }
-
-  /// The path from the root. The links that a process has to itself, which mean something else to whoever follows them, are
-  /// read where a path begins with one; elsewhere they lead nowhere.
-  private static func whole(_ path: [UInt8], _ thread: Int32) throws(KernelError) -> [UInt8] {
-    let slash = UInt8(ascii: "/")
-    guard path.first == slash else { return try Descriptor.linkBytes("/proc/\(thread)/cwd") + [slash] + path }
-    for (start, own) in [("/proc/self/", ""), ("/proc/thread-self/", ""), ("/dev/fd/", "fd/")]
-    where path.starts(with: start.utf8) {
-      var parts = (own.utf8 + path.dropFirst(start.utf8.count)).split(separator: slash, omittingEmptySubsequences: true)
-      guard let first = parts.first.map({ String(decoding: $0, as: UTF8.self) }) else { return path }
-      parts.removeFirst()
-      var link = "/proc/\(thread)/\(first)"
-      switch first {
-      case "root", "cwd": break
-      case "fd":
-        guard let number = parts.first.flatMap({ Int32(String(decoding: $0, as: UTF8.self)) }) else { return path }
-        parts.removeFirst()
-        link += "/\(number)"
-      default: return path
-      }
-      return try Descriptor.linkBytes(link) + parts.flatMap { [slash] + $0 }
-    }
-    return path
   }
 }

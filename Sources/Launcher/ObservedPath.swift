@@ -52,7 +52,9 @@ struct ObservedPath: Equatable {
         let here = try place(of: found)
         let path = rest.isEmpty ? here : (here == "/" ? "" : here) + "/" + rest.joined(separator: "/")
         let placeholder = try isPlaceholder(here, found)
-        return (path, placeholder ? .placeholder : rest.isEmpty ? .present : .missing)
+        if placeholder { return (path, .placeholder) }
+        if rest.isEmpty { return (path, .present) }
+        return (path, isOfGrant(here) && !found.isOnReadOnlyMount ? .makeable : .missing)
       } catch {
         guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory, name != "." else { return nil }
       }
@@ -84,9 +86,12 @@ struct ObservedPath: Equatable {
     String(decoding: try Descriptor.linkBytes("/proc/self/fd/\(found.rawValue)"), as: UTF8.self)
   }
 
-  /// `/documents/<grant>/<name>` without any permissions.
+  /// `/documents/<grant>`, or below it.
+  private static func isOfGrant(_ path: String) -> Bool { path.hasPrefix(InsidePath.documents + "/") }
+
+  /// `/documents/<grant>/<name>` without any permissions, in a folder that is not the app's own.
   private static func isPlaceholder(_ path: String, _ found: Descriptor) throws(KernelError) -> Bool {
-    guard path.hasPrefix(InsidePath.documents + "/"), path.split(separator: "/").count == 3 else { return false }
+    guard isOfGrant(path), path.split(separator: "/").count == 3, found.isOnReadOnlyMount else { return false }
     return try found.status().mode & 0o777 == 0
   }
 }

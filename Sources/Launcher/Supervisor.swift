@@ -1,9 +1,10 @@
+internal import Folders
 internal import Kernel
 internal import Sandbox
 internal import Synchronization
 internal import SystemPackage
 
-/// Answers the calls that an app's filter asks about: makes its connections, and explains what it is refused.
+/// Answers the calls that an app's filter asks about: makes its connections, saves its documents, and explains what it is refused.
 ///
 /// On threads of its own: the app waits at each of these calls, and must not wait as long as its user looks at a picker. A
 /// connection may take as long as the other side likes, so while one thread makes it another takes up the next call; there are
@@ -12,6 +13,7 @@ final class Supervisor: Sendable {
   private let listener: SeccompListener
   private let observer: Observer?
   private let connector: Connector
+  private let renamer: Renamer
   private let reporter: RefusalReporter
   /// Whoever has it takes up the next call. True: there will be none.
   private let turn = Mutex(false)
@@ -34,12 +36,15 @@ final class Supervisor: Sendable {
   /// Beyond these connections fail with `EAGAIN`.
   private static let mostThreads = 256
 
-  init(_ listener: Descriptor, plan: SandboxPlan, reporter: RefusalReporter) throws(KernelError) {
+  init(
+    _ listener: Descriptor, plan: SandboxPlan, instance: String, folders: AmbitFolders, reporter: RefusalReporter
+  ) throws(KernelError) {
     let listener = SeccompListener(listener)
     self.listener = listener
     self.reporter = reporter
     observer = plan.observe ? Observer(listener: listener, rules: AccessRules(plan)) : nil
     connector = Connector(listener, plan: plan, observer: observer)
+    renamer = Renamer(listener, plan: plan, instance: instance, folders: folders)
     let (reading, writing) = try UnixSocket.pair()
     decided = reading
     counts = Mutex(Counts(deciding: writing))
@@ -102,7 +107,11 @@ final class Supervisor: Sendable {
   }
 
   private func serve(_ call: SeccompListener.Notification) {
-    if case .connect = call.kind { return connect(call) }
+    switch call.kind {
+    case .connect: return connect(call)
+    case .rename, .renameAt, .renameAt2: return rename(call)
+    default: break
+    }
     // Nothing else is asked about where nobody observes.
     guard let observer else {
       settle()
@@ -135,6 +144,22 @@ final class Supervisor: Sendable {
     case .refuse(let refusal): refuse(call, refusal)
     case .none: settle()
     }
+  }
+
+  private func rename(_ call: SeccompListener.Notification) {
+    settle()
+    let outcome: Errno??
+    switch renamer.decide(call) {
+    case .goOn: return listener.answer(call, nil)
+    case .fail(let errno): return listener.finish(call, errno)
+    // From here on it takes its time.
+    case _ where !hasFollower(): return listener.finish(call, .resourceTemporarilyUnavailable)
+    case .replace(let grant, let folder, let document, let temporary):
+      outcome = renamer.replace(grant, in: folder, document, by: temporary)
+    case .setAside(let folder, let document, let name, let over):
+      outcome = renamer.setAside(document, in: folder, as: name, over: over, for: call)
+    }
+    if let outcome { listener.finish(call, outcome) } else { listener.answer(call, nil) }
   }
 
   private func settle() { conclude { $0.open -= 1 } }

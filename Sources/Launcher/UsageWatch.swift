@@ -18,6 +18,8 @@ final class UsageWatch: Sendable {
     var rule: UsageRule
     let usage: ProcessUsage
     let container: Descriptor?
+    /// The path on the host of what the app keeps beside its started documents, once it does. It counts as the container does.
+    let staging: String
     /// Enforces the limit on memory, where it does.
     let group: ControlGroup?
     let limits: UsageLimits
@@ -41,7 +43,11 @@ final class UsageWatch: Sendable {
   ///   - group: the sandbox's control group, if it has one.
   ///   - processes: the sandbox's `/proc`.
   ///   - container: its path on the host.
-  init(_ limits: UsageLimits, _ sandbox: LaunchedInit, group: ControlGroup?, processes: Descriptor, container: String) {
+  ///   - staging: the path on the host of the folder of what it keeps beside its started documents; it need not be there.
+  init(
+    _ limits: UsageLimits, _ sandbox: LaunchedInit, group: ControlGroup?, processes: Descriptor, container: String,
+    staging: String
+  ) {
     self.sandbox = sandbox
     let now = Clock.monotonic()
     let wantsContainer = limits.container != nil || limits.containerFiles != nil
@@ -56,7 +62,8 @@ final class UsageWatch: Sendable {
       reading: .init(spaceTaken: taken?.bytes ?? 0, filesTaken: taken?.files ?? 0))
     state = Mutex(
       State(
-        rule: rule, usage: usage, container: folder, group: holder, limits: limits, baseline: baseline,
+        rule: rule, usage: usage, container: folder, staging: staging, group: holder, limits: limits,
+        baseline: baseline,
         lookDue: Self.later(now, rule.pause(now: now))))
   }
 
@@ -98,7 +105,7 @@ final class UsageWatch: Sendable {
       if let excess = state.rule.measured(memory: value, now: Clock.monotonic()) { end(excess, &state) }
     case .measureContainer:
       if state.measurement == nil, let container = state.container {
-        state.measurement = try? FolderMeasurement(of: container)
+        state.measurement = try? FolderMeasurement(of: [container] + state.stagingFolder)
       }
     case .askToEnd(let excess):
       state.excess = state.excess ?? excess
@@ -158,6 +165,10 @@ final class UsageWatch: Sendable {
 }
 
 extension UsageWatch.State {
+  fileprivate var stagingFolder: [Descriptor] {
+    (try? Descriptor.open(staging, flags: [.path, .directory, .noFollow])).map { [$0] } ?? []
+  }
+
   /// The kernel has ended one of the processes, since the group had no memory left. The others follow, as under version 2.
   fileprivate var outOfMemory: LimitExcess? {
     guard let ceiling = limits.memory, let group, group.outOfMemoryKills > 0 else { return nil }

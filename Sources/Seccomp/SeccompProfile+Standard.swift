@@ -45,6 +45,12 @@ extension SeccompProfile {
             + "does not keep an app from the sockets in a granted folder",
           rules: [SeccompRule("connect", .notify)]),
         Group(
+          name: "renaming",
+          reason:
+            "a document stands on a mount of its own, which the kernel lets nobody rename over: what an app saves so is put in "
+            + "its place on the host; every other rename goes on",
+          rules: ["rename", "renameat", "renameat2"].map { SeccompRule($0, .notify) }),
+        Group(
           name: "sockets", reason: network ? "Unix sockets and the internet" : "Unix sockets only",
           rules: socketRules(network: network)),
       ], otherwise: .fail(EPERM))
@@ -65,7 +71,7 @@ extension SeccompProfile {
     fstat fstatfs fsync ftruncate futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
     inotify_init1 inotify_rm_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr lstat
     mkdir mkdirat newfstatat open openat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead
-    readlink readlinkat readv removexattr rename renameat renameat2 rmdir sendfile setxattr splice stat statfs statx
+    readlink readlinkat readv removexattr rmdir sendfile setxattr splice stat statfs statx
     symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink unlinkat utime utimensat utimes vmsplice
     write writev name_to_handle_at mknod mknodat
     """

@@ -15,28 +15,32 @@ extension Battery {
   func runDocuments() throws {
     let limit = options.scopeLimit
     guard limit <= Self.mostScopes else {
-      for id in ["G4", "G6", "G9"] {
+      for id in ["G4", "G6", "G9", "G11"] {
         inside.append(Attempt(id, "limit", .unable, "the policy's limit of \(limit) scopes takes too long to meet"))
       }
       return
     }
     let documents = (0...limit).map { "\(stage.home)/limit/\($0)" }
     for path in documents { try stage.write("text\n", path) }
-    let (replaced, moved) = ("\(stage.home)/replaced", "\(stage.home)/moved")
-    for path in [replaced, moved] { try stage.write("\(stage.token)\n", path) }
+    let place = "\(stage.home)/place"
+    try KernelError.check("mkdir", place) { unsafe mkdir(place, 0o755) }
+    let (replaced, moved, saved) = ("\(place)/replaced", "\(stage.home)/moved", "\(stage.home)/saved")
+    for path in [replaced, moved, saved] { try stage.write("\(stage.token)\n", path) }
     try stage.write("chosen\n", replaced)
 
     let batches = stride(from: 0, to: documents.count, by: Self.batch).map {
       Array(documents[$0..<min($0 + Self.batch, documents.count)])
     }
     let others = [
-      ["/"], [stage.home], ["\(stage.ambitHome)/state"], ["\(stage.home)/limit"], [replaced], [moved],
+      ["/"], [stage.home], ["\(stage.ambitHome)/state"], ["\(stage.home)/limit"], [replaced], [moved], [saved],
     ]
     try runStep("make", ["limit=\(limit)", "picks=\(batches.count)"], picks: batches + others)
 
-    // What the bookmarks were made for is now elsewhere, and an impostor stands in the place of one.
-    try KernelError.check("rename", replaced) { unsafe rename(replaced, "\(replaced).gone") }
-    _ = unsafe unlink("\(replaced).gone")
+    // What the bookmarks were made for is now elsewhere, and an impostor stands at the path of one: in another folder, or it would
+    // be what a program puts in a document's place that saves it (BMK-12).
+    _ = unsafe unlink(replaced)
+    try KernelError.check("rename", place) { unsafe rename(place, "\(place).gone") }
+    try KernelError.check("mkdir", place) { unsafe mkdir(place, 0o755) }
     try stage.write("\(stage.token)\n", replaced)
     try KernelError.check("rename", moved) { unsafe rename(moved, "\(moved)-away") }
     try runStep("use", [], picks: [])
@@ -44,12 +48,12 @@ extension Battery {
 
   private func runStep(_ step: String, _ more: [String], picks: [[String]]) throws {
     var arguments = ["probe"] + settings(isInside: true).filter { !$0.hasPrefix("broker=") }
-    arguments += ["only=G4,G6,G9", "step=\(step)"] + more
+    arguments += ["only=G4,G6,G9,G11", "step=\(step)"] + more
     let program = try launch(arguments, picks: picks)
     _ = try program.finish(within: .seconds(40))
     let (attempts, isWhole) = Attempt.read(program.outputText)
     guard isWhole else { throw BatteryError("the battery did not come to its end in the sandbox. \(program.said)") }
-    // In the second launch G9 has nothing to ask.
-    inside += step == "use" ? attempts.filter { $0.entry != "G9" } : attempts
+    // In the second launch G9 and G11 have nothing to ask.
+    inside += step == "use" ? attempts.filter { $0.entry != "G9" && $0.entry != "G11" } : attempts
   }
 }

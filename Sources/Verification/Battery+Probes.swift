@@ -6,7 +6,7 @@ extension Battery {
   /// Those that need a terminal.
   private static let terminalEntries = "A1,A3"
   /// Those that have runs of their own.
-  private static let documentEntries = "G4,G6,G9"
+  private static let documentEntries = "G4,G6,G9,G11"
 
   func runInside() throws {
     var arguments = ["probe"] + settings(isInside: true)

@@ -90,6 +90,7 @@ package struct Entry: Equatable, Sendable {
     Entry("G8", "use another app's token and bookmark", onlyAmbit: grants),
     Entry("G9", "be granted the root, the home, Ambit's state", onlyAmbit: grants),
     Entry("G10", "run programs and use devices in a granted folder", onlyAmbit: grants),
+    Entry("G11", "save something else than a file of one's own", onlyAmbit: grants),
 
     Entry("H1", "processes without end"),
     Entry("H2", "memory without end"),

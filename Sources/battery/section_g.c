@@ -221,6 +221,40 @@ static void g6(void) {
   }
 }
 
+/* A single document is saved by renaming another file over it. What the app must not do by that: put something else than a file
+ * of its own in the document's place, where the user's programs would follow it; take the document itself along; and see or make
+ * something beside it on the host. */
+static void g11(void) {
+  if (strcmp(stage("step"), "make") != 0) return unable("symlink", "there is no broker here");
+  static const char *const attempts[] = {"symlink", "fifo", "folder", "link", "rename", "exchange", "unlink", "sibling"};
+  char path[4096], other[4200], own[4200], scope[512];
+  const char *reply = broker_call("io.ambit.Picker.Pick", "{\"mode\":\"open\"}");
+  if (!reply || is_error(reply) || !reply_string(reply, "scope", scope, sizeof scope) ||
+      !reply_string(reply, "path", path, sizeof path) || !with_scope("io.ambit.Access.Start", scope))
+    return unable("symlink", "no document: %.300s", reply ? reply : "the broker hung up");
+  snprintf(other, sizeof other, "%.*s/t", (int)(strrchr(path, '/') - path), path);
+  snprintf(own, sizeof own, "%s/Library/taken", stage("container"));
+
+  int file = open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file != -1 && write(file, "saved\n", 6) == 6 && close(file) == 0 && rename(other, path) == 0)
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) control_holds(attempts[i], "a file of its own is saved");
+  if (symlink("/etc/passwd", other) == 0) judge("symlink", rename(other, path), "a link in the document's place");
+  unlink(other);
+  if (mkfifo(other, 0600) == 0) judge("fifo", rename(other, path), "a pipe in the document's place");
+  unlink(other);
+  if (mkdir(other, 0700) == 0) judge("folder", rename(other, path), "a folder in the document's place");
+  rmdir(other);
+  judge("link", link(path, own), "the document linked into the container");
+  judge("rename", rename(path, own), "the document moved into the container");
+  file = open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file != -1) close(file);
+  judge("exchange", renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE), "the document itself for a file of its own");
+  judge("unlink", unlink(path), "the document removed");
+  snprintf(own, sizeof own, "%.*s/moved", (int)(strrchr(path, '/') - path), path);
+  judge("sibling", access(own, F_OK), "what lies beside the document on the host");
+  with_scope("io.ambit.Access.Stop", scope);
+}
+
 /* A descriptor that was opened while the scope was active goes on (the manual says so); nothing new can be opened. */
 static void g5(void) {
   if (!*stage("grantedscope")) return unable("open", "there is no grant here");
@@ -272,5 +306,5 @@ static void g10(void) {
     judge("device", open(path, O_RDONLY | O_CLOEXEC), "a device node in the granted folder");
 }
 
-const struct probe section_g[] = {{"G1", g1}, {"G3", g3}, {"G4", g4}, {"G9", g9},   {"G6", g6},
+const struct probe section_g[] = {{"G1", g1}, {"G3", g3}, {"G4", g4}, {"G9", g9},   {"G6", g6}, {"G11", g11},
                                   {"G5", g5}, {"G8", g8}, {"G10", g10}, {0}};

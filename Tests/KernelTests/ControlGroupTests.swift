@@ -286,7 +286,7 @@ struct EnforcedGroupTests {
 
 @Suite struct FolderMeasurementTests {
   private func measure(_ path: String, inParts: Bool = false) throws -> (bytes: Int, files: Int, isTooDeep: Bool) {
-    let measurement = try FolderMeasurement(of: Descriptor.open(path, flags: [.path, .directory]))
+    let measurement = try FolderMeasurement(of: [Descriptor.open(path, flags: [.path, .directory])])
     var parts = 0
     while !measurement.proceed(until: inParts ? 0 : .max) { parts += 1 }
     if inParts { #expect(parts > 0) }

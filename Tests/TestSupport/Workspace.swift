@@ -17,8 +17,12 @@ package final class Workspace {
   private var processes: [ChildProcess] = []
 
   /// Makes a world, does something in it, and takes it away again.
-  package static func with<Result>(_ user: TestUser, _ body: (Workspace) throws -> Result) throws -> Result {
-    let workspace = try Workspace(user)
+  ///
+  /// - Parameter place: where Ambit's own things lie, if not beside the home folder.
+  package static func with<Result>(
+    _ user: TestUser, ambitIn place: String? = nil, _ body: (Workspace) throws -> Result
+  ) throws -> Result {
+    let workspace = try Workspace(user, ambitIn: place)
     let result = Swift.Result { try body(workspace) }
       .mapError { HarnessError("\($0)\n\(workspace.evidence)") }
     let left = workspace.close()
@@ -33,14 +37,14 @@ package final class Workspace {
     return (running + ["broker's log: \(log)"]).joined(separator: "\n")
   }
 
-  private init(_ user: TestUser) throws {
+  private init(_ user: TestUser, ambitIn place: String?) throws {
     self.user = user
     ambitProgram = try Products.path("ambit")
     var template = Array("/tmp/ambit-test-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw HarnessError("mkdtemp: errno \(errno)") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     home = "\(folder)/home"
-    ambitHome = "\(folder)/ambit"
+    ambitHome = place.map { [folder] in "\($0)/\((folder as NSString).lastPathComponent)" } ?? "\(folder)/ambit"
     _ = unsafe chmod(folder, 0o755)
     for (path, mode) in [(home, 0o755), ("\(home)/Papers", 0o755), (ambitHome, 0o700)] as [(String, mode_t)] {
       guard unsafe mkdir(path, mode) == 0, unsafe chmod(path, mode) == 0 else { throw HarnessError("mkdir \(path)") }
@@ -217,7 +221,7 @@ package final class Workspace {
     for process in left { _ = Glibc.kill(process.pid, SIGKILL) }
     // As the user: what an app or a test made unreadable for its owner is still the owner's to change.
     _ = try? run(["/bin/chmod", "-R", "u+rwX", folder])
-    try? FileManager.default.removeItem(atPath: folder)
+    for path in [ambitHome, folder] { try? FileManager.default.removeItem(atPath: path) }
     return description
   }
 }

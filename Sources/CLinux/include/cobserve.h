@@ -16,6 +16,9 @@ enum ambit_call_kind {
   AMBIT_CALL_CREAT,   /* path: argument 0 */
   AMBIT_CALL_CONNECT, /* address: argument 1, its length: 2 */
   AMBIT_CALL_SOCKET,  /* family: argument 0 */
+  AMBIT_CALL_RENAME,  /* paths: arguments 0 and 1 */
+  AMBIT_CALL_RENAMEAT, /* folders: arguments 0 and 2, paths: 1 and 3 */
+  AMBIT_CALL_RENAMEAT2, /* the same, and flags: 4 */
 };
 
 struct ambit_notification {

@@ -30,6 +30,9 @@ ssize_t ambit_link_bytes(const char *path, uint8_t *bytes, size_t room);
 /* The mount that an open file was reached by (statx(2), STATX_MNT_ID, Linux 5.8). */
 int64_t ambit_mount_id(int descriptor);
 
+/* 1 if the mount that an open file was reached by is read-only, else 0 (fstatfs(2)). */
+int ambit_is_read_only(int descriptor);
+
 /* Lets this thread be looked at by the kernel as a process of this id and no other, or, with AMBIT_SAME_ID, as one without
    capabilities; and back. Of this thread alone, so by number: libc would change every thread. */
 #define AMBIT_SAME_ID UINT32_MAX

@@ -36,7 +36,7 @@ extension AccessRules {
     case .bind(InsidePath.home, _, _, _), .temporary, .processes, .masked, .readOnly, .terminals, .listener, .file,
       .link:
       nil
-    case .documents, .bind: presence == .missing ? nil : denial(ofSocketAt: path)
+    case .documents, .bind: presence == .missing || presence == .makeable ? nil : denial(ofSocketAt: path)
     case .directory, nil: isHidden(path) ? hidden(path) : nil
     }
   }

@@ -21,6 +21,8 @@ package struct AccessRules: Sendable {
   package enum Presence: Sendable {
     case present
     case missing
+    /// It is missing, and the folder that it would be in is shown for writing.
+    case makeable
     /// A granted document whose scope is not started stands there as a file without any permissions.
     case placeholder
   }
@@ -45,11 +47,11 @@ package struct AccessRules: Sendable {
     case .bind(_, _, _, let attributes):
       return attributes.contains(.readOnly) && operation.changes ? readOnly : nil
     case .masked:
-      return presence == .missing ? nil : masked
+      return presence == .missing || presence == .makeable ? nil : masked
     case .readOnly:
       return operation.changes ? readOnly : nil
     case .documents:
-      // What is shown there has its own rights; beside it an app cannot make anything.
+      // What is shown there has its own rights, and so has the folder around it.
       return presence == .missing && operation.changes ? readOnly : nil
     case .file, .link:
       return operation.changes ? readOnly : nil

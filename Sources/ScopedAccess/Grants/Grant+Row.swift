@@ -21,11 +21,7 @@ extension Grant {
   init(row: Row) throws(StateError) {
     func value<Value: DatabaseValueConvertible>(_ column: String, _: Value.Type = Value.self) throws(StateError)
       -> Value
-    {
-      let stored: DatabaseValue? = row[column]
-      guard let stored, let value = Value.fromDatabaseValue(stored) else { throw Self.damaged(row, column) }
-      return value
-    }
+    { try Self.value(row, column) }
     guard let kind = DocumentKind(rawValue: try value("kind")) else { throw Self.damaged(row, "kind") }
     guard let rights = AccessRights(rawValue: try value("rights")) else { throw Self.damaged(row, "rights") }
     guard let origin = Origin(rawValue: try value("origin")) else { throw Self.damaged(row, "origin") }
@@ -33,11 +29,16 @@ extension Grant {
     self.init(
       id: try value("id"), bundleIdentifier: try value("bundleIdentifier"), kind: kind, rights: rights, origin: origin,
       created: try value("created"), revoked: revoked?.isNull == true ? nil : try value("revoked", Int64.self),
-      identity: FileIdentity(
-        volume: Array(try value("volume", Data.self)),
-        handle: Kernel.FileHandle(type: try value("handleType"), bytes: Array(try value("handle", Data.self))),
-        inode: UInt64(bitPattern: try value("inode", Int64.self)), birth: try value("birth")),
+      identity: try FileIdentity(row: row, ["volume", "handleType", "handle", "inode", "birth"]),
       path: try value("path"))
+  }
+
+  static func value<Value: DatabaseValueConvertible>(
+    _ row: Row, _ column: String, _: Value.Type = Value.self
+  ) throws(StateError) -> Value {
+    let stored: DatabaseValue? = row[column]
+    guard let stored, let value = Value.fromDatabaseValue(stored) else { throw damaged(row, column) }
+    return value
   }
 
   private static func damaged(_ row: Row, _ column: String) -> StateError {

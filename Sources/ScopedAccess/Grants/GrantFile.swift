@@ -62,6 +62,7 @@ enum GrantFile {
     do {
       // A page check says nothing of the names in the schema.
       _ = try db.makeStatement(sql: "SELECT \(Grant.columns) FROM grant_")
+      _ = try db.makeStatement(sql: "SELECT \(GrantStore.replacementColumns) FROM replacement")
       _ = try db.makeStatement(sql: "SELECT number, bundleIdentifier, name, version FROM app")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
@@ -117,6 +118,27 @@ enum GrantFile {
             path TEXT NOT NULL
           );
           CREATE INDEX grantByFile ON grant_ (bundleIdentifier, inode);
+          """)
+    }
+    migrator.registerMigration("replacements under way") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE replacement (
+            volume BLOB NOT NULL,
+            handleType INTEGER NOT NULL,
+            handle BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            birth INTEGER NOT NULL,
+            newVolume BLOB NOT NULL,
+            newHandleType INTEGER NOT NULL,
+            newHandle BLOB NOT NULL,
+            newInode INTEGER NOT NULL,
+            newBirth INTEGER NOT NULL,
+            folder TEXT NOT NULL,
+            name TEXT NOT NULL,
+            temporary TEXT
+          );
+          CREATE INDEX grantByInode ON grant_ (inode);
           """)
     }
     return migrator

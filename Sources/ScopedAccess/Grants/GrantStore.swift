@@ -23,10 +23,15 @@ package final class GrantStore: Sendable {
   package init(path: String) throws(StateError) { database = try GrantFile.open(path) }
 
   /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
-  private func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+  func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
     do { return try database.writeWithoutTransaction(body) } catch {
       throw GrantFile.explain(error, path: database.path)
     }
+  }
+
+  /// The same for statements that hold together or not at all.
+  func write<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    do { return try database.write(body) } catch { throw GrantFile.explain(error, path: database.path) }
   }
 
   // MARK: Apps
@@ -99,6 +104,8 @@ package final class GrantStore: Sendable {
   }
 
   private func forget(_ id: String) { known.withLock { $0[id] = nil } }
+
+  func forget(_ identity: FileIdentity) { known.withLock { $0 = $0.filter { $0.value.identity != identity } } }
 
   /// The grant that an app already has for a document with these rights, if it is in force.
   package func grant(

@@ -16,6 +16,8 @@ package enum FindMethod: String, Sendable {
   case siblings
   /// A search from there outwards.
   case search
+  /// It is gone, and another file stands in its place.
+  case place
 }
 
 /// Finds a document by its identity, after any rename or move within its file system (`BMK-1`).

@@ -14,6 +14,8 @@ package final class ScopeMounts {
   private let documents: Descriptor
   /// The app's host id where it is not the broker's own: what is made for it must belong to it.
   private let hostID: UInt32?
+  /// Grants that are shown with a folder of the app's own around the document.
+  private var staged: Set<String> = []
   /// Id-mapped views, by owner and group on disk.
   private var identities: [UInt64: IdentityMap] = [:]
 
@@ -49,25 +51,73 @@ package final class ScopeMounts {
   }
 
   /// Shows a document at its place. What the mount denies is set before it can be seen.
+  ///
+  /// - Parameter staging: a folder of the app's own, with a place for the document in it, that it sees the document in; `nil`: it
+  ///   sees the document alone.
   package func show(
-    _ document: FoundDocument, grant: String, name: String, rights: AccessRights
+    _ document: FoundDocument, grant: String, name: String, rights: AccessRights, in staging: Descriptor?
   ) throws(KernelError) {
     let path = Self.path(grant: grant, name: name)
+    let tree = try view(of: document, at: path, rights)
+    var around: DetachedTree?
+    if let staging {
+      let folder = try DetachedTree(cloning: staging, recursive: false, path: path)
+      try folder.restrict([.noSetuid, .noDevices, .noExecute], recursive: false)
+      around = folder
+    }
+    try visit { () throws(KernelError) in
+      if let around {
+        let folder = Self.folder(of: grant)
+        try around.move(onto: try Descriptor.open(folder, flags: .path, resolve: .noSymlinks), path: folder)
+      }
+      do throws(KernelError) {
+        try tree.move(onto: try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks), path: path)
+      } catch {
+        if around != nil { try Mounts.detach(Self.folder(of: grant)) }
+        throw error
+      }
+    }
+    if around != nil { staged.insert(grant) }
+  }
+
+  private static func folder(of grant: String) -> String { "/documents/\(grant)" }
+
+  private func view(
+    of document: FoundDocument, at path: String, _ rights: AccessRights
+  ) throws(KernelError) -> DetachedTree {
     // Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
     let recursive = document.kind == .folder && hostID == nil
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
     var attributes: MountAttributes = [.noSetuid, .noDevices, .noExecute]
     if rights == .readOnly { attributes.insert(.readOnly) }
     try tree.restrict(attributes, recursive: recursive, identity: try identity(for: document))
+    return tree
+  }
+
+  /// Shows another file in the place of the one that is shown: whoever opens the path gets the one or the other.
+  package func replace(
+    by document: FoundDocument, grant: String, name: String, rights: AccessRights
+  ) throws(KernelError) {
+    let path = Self.path(grant: grant, name: name)
+    let tree = try view(of: document, at: path, rights)
     try visit { () throws(KernelError) in
-      let target = try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)
-      try tree.move(onto: target, path: path)
+      let shown = try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)
+      do throws(KernelError) {
+        try tree.move(beneath: shown, path: path)
+        try Mounts.detach(path)
+      } catch {
+        guard error.errno == .invalidArgument else { throw error }
+        // Before Linux 6.5 there is a moment without.
+        try Mounts.detach(path)
+        try tree.move(onto: try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks), path: path)
+      }
     }
   }
 
   /// Takes a document away: new opens fail from here on (`TOK-3`).
   package func hide(grant: String, name: String) throws(KernelError) {
-    let path = Self.path(grant: grant, name: name)
+    // With the folder goes what is mounted in it.
+    let path = staged.remove(grant) == nil ? Self.path(grant: grant, name: name) : Self.folder(of: grant)
     try visit { () throws(KernelError) in try Mounts.detach(path) }
   }
 
@@ -79,12 +129,14 @@ package final class ScopeMounts {
     try visit { () throws(KernelError) in
       let documents = try Descriptor.open("/documents", flags: [.read, .directory, .noFollow])
       for grant in try DirectoryReader.entries(of: documents) {
+        var isStaged = false
+        while (try? Mounts.detach(Self.folder(of: grant.name))) != nil { isStaged = true }
         let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
         for entry in try DirectoryReader.entries(of: folder) {
           let path = "/documents/\(grant.name)/\(entry.name)"
           var count = 0
           while (try? Mounts.detach(path)) != nil, count < 1024 { count += 1 }
-          if count > 0 { shown.append(path) }
+          if count > 0 || isStaged { shown.append(path) }
         }
       }
     }

@@ -1,0 +1,42 @@
+#ifndef CREPLACE_H
+#define CREPLACE_H
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Putting one file in the place of another. All functions return 0 or more, or -errno; descriptors are close-on-exec.
+ */
+
+/* renameat2(2). */
+#define AMBIT_RENAME_NOREPLACE 1
+#define AMBIT_RENAME_EXCHANGE 2
+int ambit_rename(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
+
+/* Lets the empty file `to` share what `from` holds (FICLONE), where the file system can. */
+int ambit_share_content(int from, int to);
+/* Copies some more, from where either stands; answers how much, 0 at the end. */
+ssize_t ambit_copy_part(int from, int to);
+
+/* Gives `to` the owner, group, mode (without set-id bits), access control list and user attributes of `from`; either may be a
+   place only (O_PATH). What cannot be kept is left out so that nobody may do more than before: without the list or the group
+   the group has no rights. */
+int ambit_copy_attributes(int from, int to);
+
+/* fdatasync(2). */
+int ambit_sync_data(int file);
+
+/* An unnamed file in a folder (O_TMPFILE), and the name that it gets there, which must be free. */
+int ambit_unnamed_file(int directory);
+int ambit_name_file(int file, int directory, const char *name);
+
+/* move_mount(2) beneath what is mounted at the target (Linux 6.5): whoever takes that away sees this. */
+int ambit_move_mount_beneath(int tree, int target);
+
+/* inotify(7): never blocks. */
+int ambit_watcher(void);
+/* Watches an open folder for what comes to stand in it and for what leaves it; answers the watch's number. */
+int ambit_watch_folder(int watcher, int directory);
+int ambit_unwatch(int watcher, int watch);
+
+#endif

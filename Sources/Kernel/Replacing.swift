@@ -1,0 +1,122 @@
+internal import CLinux
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Putting one file in the place of another.
+extension Descriptor {
+  /// Renames from one folder to another, over what may be there (`renameat2(2)`).
+  package func move(_ name: String, to folder: Descriptor, as new: String) throws(KernelError) {
+    try KernelError.checkNegative("renameat2", new) { unsafe ambit_rename(rawValue, name, folder.rawValue, new, 0) }
+  }
+
+  /// The same, and never over anything.
+  package func moveAside(_ name: String, to folder: Descriptor, as new: String) throws(KernelError) {
+    try KernelError.checkNegative("renameat2", new) {
+      unsafe ambit_rename(rawValue, name, folder.rawValue, new, UInt32(AMBIT_RENAME_NOREPLACE))
+    }
+  }
+
+  /// Lets two files change places, in one step (`RENAME_EXCHANGE`).
+  package func exchange(_ name: String, with other: String, in folder: Descriptor) throws(KernelError) {
+    try KernelError.checkNegative("renameat2", other) {
+      unsafe ambit_rename(rawValue, name, folder.rawValue, other, UInt32(AMBIT_RENAME_EXCHANGE))
+    }
+  }
+
+  /// Opens the file that this place (`O_PATH`) is of, as this process may.
+  package func reopened(_ flags: OpenFlags) throws(KernelError) -> Descriptor {
+    try Descriptor.open("/proc/self/fd/\(rawValue)", flags: flags)
+  }
+
+  /// Copies a whole file, open at its start, into an empty one; the two share their blocks where the file system can do that.
+  ///
+  /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  package func copyContent(to copy: Descriptor, while isWanted: () -> Bool = { true }) throws(KernelError) {
+    if ambit_share_content(rawValue, copy.rawValue) == 0 { return }
+    while true {
+      let count = try KernelError.checkNegative("copy_file_range") { ambit_copy_part(rawValue, copy.rawValue) }
+      if count == 0 { return }
+      guard isWanted() else { throw KernelError("copy_file_range", errno: .canceled) }
+    }
+  }
+
+  /// Gives another file this one's owner, group, mode, access control list and user attributes, as far as this process may; what
+  /// cannot be kept is left out so that nobody may do more than before. Set-id bits are not kept: the content is another.
+  package func copyAttributes(to other: Descriptor) throws(KernelError) {
+    try KernelError.checkNegative("chmod", "descriptor \(other.rawValue)") {
+      ambit_copy_attributes(rawValue, other.rawValue)
+    }
+  }
+
+  /// Waits until the file's content is on the disk (`fdatasync(2)`).
+  package func synchronize() throws(KernelError) {
+    try KernelError.checkNegative("fdatasync", "descriptor \(rawValue)") { ambit_sync_data(rawValue) }
+  }
+
+  /// A file in this folder that has no name yet, open for reading and writing (`O_TMPFILE`).
+  package func makeUnnamedFile() throws(KernelError) -> Descriptor {
+    Descriptor(owning: try KernelError.checkNegative("open", "O_TMPFILE") { ambit_unnamed_file(rawValue) })
+  }
+
+  /// Gives such a file a name, which must be free.
+  package func name(_ file: Descriptor, _ name: String) throws(KernelError) {
+    try KernelError.checkNegative("linkat", name) { unsafe ambit_name_file(file.rawValue, rawValue, name) }
+  }
+}
+
+extension DetachedTree {
+  /// Makes the tree appear beneath what is mounted on the target: it shows when that is detached, and at no moment is there
+  /// nothing. `EINVAL` before Linux 6.5.
+  package func move(beneath target: Descriptor, path: String) throws(KernelError) {
+    try KernelError.checkNegative("move_mount", path) {
+      ambit_move_mount_beneath(descriptor.rawValue, target.rawValue)
+    }
+  }
+}
+
+/// Tells what comes to stand in folders, and what leaves them (`inotify(7)`).
+package struct FolderWatcher: Sendable {
+  package struct Event: Equatable, Sendable {
+    /// The number that ``watch(_:)`` answered; -1: events were lost.
+    package let watch: Int32
+    package let name: String
+  }
+
+  package let descriptor: Descriptor
+
+  package init() throws(KernelError) {
+    descriptor = Descriptor(owning: try KernelError.checkNegative("inotify_init1") { ambit_watcher() })
+  }
+
+  /// - Returns: a number; the same one for the same folder.
+  package func watch(_ folder: Descriptor) throws(KernelError) -> Int32 {
+    try KernelError.checkNegative("inotify_add_watch") { ambit_watch_folder(descriptor.rawValue, folder.rawValue) }
+  }
+
+  package func unwatch(_ watch: Int32) { _ = ambit_unwatch(descriptor.rawValue, watch) }
+
+  /// What has happened since it was last asked.
+  package func events() -> [Event] {
+    var events: [Event] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = unsafe read(descriptor.rawValue, &buffer, buffer.count)
+      guard count > 0 else { return events }
+      unsafe buffer.withUnsafeBytes { bytes in
+        // struct inotify_event: watch, mask, cookie, the name's room, the name with zeros behind it.
+        var at = 0
+        while at + 16 <= count {
+          let watch = unsafe bytes.loadUnaligned(fromByteOffset: at, as: Int32.self)
+          let room = Int(unsafe bytes.loadUnaligned(fromByteOffset: at + 12, as: UInt32.self))
+          guard at + 16 + room <= count else { break }
+          let name = unsafe bytes[(at + 16)..<(at + 16 + room)].prefix { $0 != 0 }
+          events.append(Event(watch: watch, name: unsafe String(decoding: name, as: UTF8.self)))
+          at += 16 + room
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+internal import Folders
+internal import Kernel
+internal import Sandbox
+internal import Synchronization
+internal import SystemPackage
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Lets an app save its document as programs do: write a new file beside it and rename that over it (`FSF-1`, `FSF-3`); and set
+/// the old one aside before, under another name.
+///
+/// The kernel refuses a rename onto a mount and of one, and nothing else rests on what is seen here. What is not the name of a
+/// started document goes on, and the kernel reads the names again. What is, the broker does on the host: by names that were
+/// copied once, and in folders that it holds itself.
+final class Renamer: Sendable {
+  private let listener: SeccompListener
+  private let instance: String
+  private let folders: AmbitFolders
+  /// The app's identity on the host, where it has one of its own.
+  private let hostID: UInt32?
+  private let broker = Mutex<WireClient?>(nil)
+  /// An app cannot change its root: what is found once stays.
+  private let root = Mutex<Descriptor?>(nil)
+
+  init(_ listener: SeccompListener, plan: SandboxPlan, instance: String, folders: AmbitFolders) {
+    self.listener = listener
+    self.instance = instance
+    self.folders = folders
+    hostID = plan.hostID
+  }
+
+  enum Decision {
+    /// A file in the folder of a grant comes into the place of the document there.
+    case replace(grant: String, folder: Descriptor, document: String, by: String)
+    /// The document gets another name in its folder.
+    case setAside(folder: Descriptor, document: String, as: String, over: Bool)
+    case fail(Errno)
+    case goOn
+  }
+
+  /// `RENAME_NOREPLACE` of rename(2).
+  private static let noReplace: UInt64 = 1
+
+  func decide(_ call: SeccompListener.Notification) -> Decision {
+    let arguments = call.arguments
+    let to: Target?
+    let from: () -> Target?
+    var flags: UInt64 = 0
+    switch call.kind {
+    case .rename:
+      to = target(arguments[1], from: nil, call)
+      from = { self.target(arguments[0], from: nil, call) }
+    default:
+      to = target(arguments[3], from: arguments[2], call)
+      from = { self.target(arguments[1], from: arguments[0], call) }
+      if call.kind == .renameAt2 { flags = arguments[4] & 0xffff_ffff }
+    }
+    // Between the folder of a grant and any other place there is a border of mounts.
+    guard let to, let from = from(), from.grant == to.grant, listener.isWaiting(call) else { return .goOn }
+    switch (from.isDocument, to.isDocument) {
+    case (false, true):
+      if flags == Self.noReplace { return .fail(.fileExists) }
+      // As of a file system on which names cannot change places.
+      guard flags == 0 else { return .fail(.invalidArgument) }
+      return .replace(grant: to.grant, folder: to.folder, document: to.name, by: from.name)
+    case (true, false):
+      guard flags & ~Self.noReplace == 0 else { return .fail(.invalidArgument) }
+      return .setAside(folder: to.folder, document: from.name, as: to.name, over: flags == 0)
+    default: return .goOn
+    }
+  }
+
+  // MARK: Names
+
+  /// A name in the folder of a grant.
+  private struct Target {
+    let folder: Descriptor
+    let name: String
+    let grant: String
+    /// Something is mounted on the name; in the folder of a grant that is the document.
+    let isDocument: Bool
+  }
+
+  /// - Parameter folder: the argument with the number that a relative path starts from; `nil`: the current folder.
+  /// - Returns: `nil` if it is no name in the folder of a grant, or leads nowhere.
+  private func target(_ address: UInt64, from folder: UInt64?, _ call: SeccompListener.Notification) -> Target? {
+    let slash = UInt8(ascii: "/")
+    guard let path = listener.path(at: address, of: call), let last = path.split(separator: slash).last,
+      path.last != slash, let name = String(validating: last, as: UTF8.self), name != ".", name != ".."
+    else { return nil }
+    let leading = Array(path.dropLast(last.count))
+    var number = folder.map { Int32(truncatingIfNeeded: $0) }
+    if number == AT_FDCWD { number = nil }
+    // Most programs rename where they are, and that is not here.
+    if leading.isEmpty, let place = try? AppPath.folder(number, call.thread), Self.grant(at: place) == nil {
+      return nil
+    }
+    guard let root = root(of: call),
+      let whole = try? AppPath.whole(leading, from: number, call.thread), whole.count < Int(PATH_MAX)
+    else { return nil }
+    do throws(KernelError) {
+      return try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
+        let folder = try Descriptor.open(
+          bytes: whole, below: root, flags: [.path, .directory], resolve: [.inRoot, .noMagicLinks])
+        guard let grant = Self.grant(at: try Descriptor.linkBytes("/proc/self/fd/\(folder.rawValue)")) else {
+          return nil
+        }
+        let present = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow])
+        return Target(
+          folder: folder, name: name, grant: grant, isDocument: present.map { $0.mount != folder.mount } ?? false)
+      }
+    } catch { return nil }
+  }
+
+  /// The grant whose folder has this path inside.
+  private static func grant(at place: [UInt8]) -> String? {
+    guard place.starts(with: InsidePath.documents.utf8) else { return nil }
+    let parts = place.split(separator: UInt8(ascii: "/"))
+    return parts.count == 2 && parts[0].count == InsidePath.documents.utf8.count - 1
+      ? String(validating: parts[1], as: UTF8.self) : nil
+  }
+
+  private func root(of call: SeccompListener.Notification) -> Descriptor? {
+    root.withLock { known in
+      if known == nil {
+        let found = try? Descriptor.open("/proc/\(call.thread)/root", flags: [.path, .directory])
+        // Whose that is, only this says: a number may have passed to another process.
+        if listener.isWaiting(call) { known = found }
+      }
+      return known
+    }
+  }
+
+  // MARK: Acting
+
+  /// - Returns: what the rename answers; `nil`: the kernel is to say.
+  func replace(_ grant: String, in folder: Descriptor, _ document: String, by temporary: String) -> Errno?? {
+    // It takes as long as the disk likes, and the broker has others to serve.
+    let file = try? ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
+      try Descriptor.open(temporary, below: folder, flags: [.read, .noFollow, .nonBlocking])
+    }
+    if let file, (try? file.status().kind) == .regular { try? file.synchronize() }
+    let call = LauncherInterface.ReplaceCall(
+      instance: instance, grant: grant, name: document, temporary: temporary)
+    let answer: Int? = broker.withLock { broker in
+      if broker == nil { broker = try? BrokerConnection.existing(folders) }
+      guard let client = broker else { return nil }
+      do {
+        return try LauncherInterface.ReplaceReply(json: client.call(LauncherInterface.replace, call.json).parameters)
+          .error
+      } catch {
+        // Whether it was done nobody can say now; what stands there is one or the other.
+        broker = nil
+        return nil
+      }
+    }
+    switch answer {
+    case LauncherInterface.ReplaceReply.undecided: return .none
+    case 0: return .some(nil)
+    case let error?: return .some(Errno(rawValue: Int32(truncatingIfNeeded: error)))
+    case nil: return .some(.ioError)
+    }
+  }
+
+  /// The document stays where it is: what a program does next is to write at its name, and it is granted by that name. What it
+  /// has set aside is a copy, of its own.
+  func setAside(
+    _ document: String, in folder: Descriptor, as name: String, over: Bool, for call: SeccompListener.Notification
+  ) -> Errno?? {
+    do throws(KernelError) {
+      return try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
+        let file = try Descriptor.open(document, below: folder, flags: [.read, .noFollow, .nonBlocking])
+        guard try file.status().kind == .regular else { return .none }
+        let unfinished = ".ambit-\(call.id)"
+        let copy = try Descriptor.open(
+          unfinished, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
+        do throws(KernelError) {
+          try file.copyContent(to: copy) { listener.isWaiting(call) }
+          try file.copyAttributes(to: copy)
+          try over ? folder.move(unfinished, to: folder, as: name) : folder.rename(unfinished, to: name)
+        } catch {
+          try? folder.removeFile(unfinished)
+          throw error
+        }
+        return .some(nil)
+      }
+    } catch { return .some(error.errno) }
+  }
+}

@@ -1,0 +1,89 @@
+package import Folders
+internal import Foundation
+internal import GRDB
+internal import Kernel
+
+/// A document that is about to be replaced by another file at its place: written down before, so that whoever finds it after a
+/// crash knows which of the two stands there, and what else may.
+package struct PendingReplacement: Equatable, Sendable {
+  package let old: FileIdentity
+  package let new: FileIdentity
+  /// The host folder, and the document's name in it.
+  package let folder: String
+  package let name: String
+  /// A name in that folder under which the new file, or afterwards the old one, stands for a moment.
+  package let temporary: String?
+
+  package init(old: FileIdentity, new: FileIdentity, folder: String, name: String, temporary: String?) {
+    self.old = old
+    self.new = new
+    self.folder = folder
+    self.name = name
+    self.temporary = temporary
+  }
+}
+
+extension GrantStore {
+  static let replacementColumns =
+    "volume, handleType, handle, inode, birth, newVolume, newHandleType, newHandle, newInode, newBirth, folder, name, temporary"
+
+  package func begin(_ replacement: PendingReplacement) throws(StateError) {
+    try write { db in
+      try db.execute(
+        sql: "INSERT INTO replacement (\(Self.replacementColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        arguments: replacement.old.row + replacement.new.row
+          + [replacement.folder, replacement.name, replacement.temporary])
+    }
+  }
+
+  /// Every grant of a file is a grant of another from now on, whichever app's it is, and nothing is under way for it any more.
+  package func replace(_ old: FileIdentity, by new: FileIdentity) throws(StateError) {
+    defer { forget(old) }
+    try write { db in
+      try db.execute(
+        sql: """
+          UPDATE grant_ SET volume = ?, handleType = ?, handle = ?, inode = ?, birth = ?
+          WHERE volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
+          """, arguments: new.row + old.row)
+      try Self.drop(old, db)
+    }
+  }
+
+  /// Nothing was replaced.
+  package func abandon(_ old: FileIdentity) throws(StateError) { try write { db in try Self.drop(old, db) } }
+
+  private static func drop(_ old: FileIdentity, _ db: Database) throws {
+    try db.execute(
+      sql: """
+        DELETE FROM replacement WHERE volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
+        """, arguments: old.row)
+  }
+
+  /// What a broker that died had begun.
+  package func pendingReplacements() throws(StateError) -> [PendingReplacement] {
+    try write { db in
+      try Row.fetchAll(db, sql: "SELECT \(Self.replacementColumns) FROM replacement").map { row in
+        PendingReplacement(
+          old: try FileIdentity(row: row, ["volume", "handleType", "handle", "inode", "birth"]),
+          new: try FileIdentity(row: row, ["newVolume", "newHandleType", "newHandle", "newInode", "newBirth"]),
+          folder: try Grant.value(row, "folder"), name: try Grant.value(row, "name"),
+          temporary: try Grant.value(row, "temporary", String?.self))
+      }
+    }
+  }
+}
+
+extension FileIdentity {
+  /// In the order of the columns. SQLite's integers are signed, inode numbers are not.
+  var row: StatementArguments {
+    [Data(volume), handle.type, Data(handle.bytes), Int64(bitPattern: inode), birth]
+  }
+
+  init(row: Row, _ columns: [String]) throws(StateError) {
+    self.init(
+      volume: Array(try Grant.value(row, columns[0], Data.self)),
+      handle: Kernel.FileHandle(
+        type: try Grant.value(row, columns[1]), bytes: Array(try Grant.value(row, columns[2], Data.self))),
+      inode: UInt64(bitPattern: try Grant.value(row, columns[3], Int64.self)), birth: try Grant.value(row, columns[4]))
+  }
+}

@@ -1,0 +1,75 @@
+package import Kernel
+internal import SystemPackage
+
+/// Where one app instance keeps what it makes beside its started documents: for each of them a folder of the app's own, which
+/// lies on the disk, out of every container, and appears inside as the document's folder (`SBX-9`, `SBX-14`).
+///
+/// Beside these folders, where no app can reach, lies what is on its way from one of them to a document's place.
+package final class Staging {
+  private let parent: Descriptor
+  private let instance: String
+  private let hostID: UInt32?
+  private var made: Descriptor?
+  private var folders: [String: Descriptor] = [:]
+
+  /// - Parameters:
+  ///   - parent: the folder of all instances.
+  ///   - hostID: the app's host id, where it is not the broker's own.
+  package init(in parent: Descriptor, instance: String, hostID: UInt32?) {
+    self.parent = parent
+    self.instance = instance
+    self.hostID = hostID
+  }
+
+  /// This instance's part of it, which is nobody's but the broker's.
+  package func area() throws(KernelError) -> Descriptor {
+    if let made { return made }
+    do throws(KernelError) { try parent.makeDirectory(instance, mode: 0o700) } catch {
+      if error.errno != .fileExists { throw error }
+    }
+    let area = try Descriptor.open(instance, below: parent, flags: [.read, .directory, .noFollow])
+    made = area
+    return area
+  }
+
+  /// Makes the folder of a grant, with a place for its document in it.
+  package func make(_ grant: String, name: String) throws(KernelError) -> Descriptor {
+    let area = try area()
+    try area.makeDirectory(grant, mode: 0o755)
+    let folder = try Descriptor.open(grant, below: area, flags: [.read, .directory, .noFollow])
+    _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
+    if let hostID { try folder.changeOwner(hostID) }
+    folders[grant] = folder
+    return folder
+  }
+
+  /// Lets whoever watches the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.
+  package func tell(_ grant: String, name: String) {
+    guard let folder = folders[grant] else { return }
+    try? Descriptor.open(name, below: folder, flags: [.write, .noFollow, .nonBlocking]).writeAll([0])
+  }
+
+  package func folder(of grant: String) -> Descriptor? { folders[grant] }
+
+  /// Removes the folder of a grant and all that the app has made there.
+  package func remove(_ grant: String) {
+    guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
+    _ = try? folder.removeContents()
+    // Somebody inside may still be in it, and making more: then it goes with the instance.
+    do throws(KernelError) { try area.removeDirectory(grant) } catch {
+      try? area.moveAside(grant, to: area, as: "\(grant).\(Clock.monotonic())")
+    }
+  }
+
+  /// Removes everything. When the instance is over.
+  package func removeAll() {
+    folders = [:]
+    guard let area = made else { return }
+    made = nil
+    _ = try? area.removeContents()
+    try? parent.removeDirectory(instance)
+  }
+
+  /// Removes what instances of a broker that died have left.
+  package static func clear(_ parent: Descriptor) { _ = try? parent.removeContents() }
+}

@@ -1,0 +1,207 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// The host's programs save a document that an app has active; and brokers die in the middle.
+@Suite struct HostSaveTests {
+  /// Answers each line with what stands in the document.
+  private static let reader = "open; echo ready; while read -r line; do cat letter.txt; echo end; done"
+
+  private func content(_ app: ChildProcess) throws -> String {
+    try app.send("\n")
+    return try app.wait(forOutput: "end\n")
+  }
+
+  static let saves = [
+    "mv": "printf 'new\\n' >.t && mv .t letter.txt", "sed": "sed -i s/old/new/ letter.txt",
+    "vim": "\(SaveTests.vim) backupcopy=no' -c s/old/new/ -c wq letter.txt",
+    "removed and made anew": "rm letter.txt && printf 'new\\n' >letter.txt",
+    "linked and renamed over": "ln letter.txt l && printf 'new\\n' >.t && mv .t letter.txt && rm l",
+  ]
+
+  @Test(arguments: TestUser.all, saves.keys.sorted())
+  func `FSF-2: the app sees what the host has put in the document's place`(user: TestUser, save: String) throws {
+    try Workspace.with(user) { world in
+      for options in ["", "--read-only"] {
+        let document = try world.document("letter.txt", "old\n")
+        let app = try world.start(saving: [document], pick: options, Self.reader)
+        #expect(try app.readLine() == "ready")
+        #expect(try content(app) == "old\n")
+        let host = try world.run(["/bin/sh", "-c", "cd Papers; \(Self.saves[save] ?? "exit 9")"])
+        #expect(host.exit == .status(0), "\(host)")
+        try Deadline.wait(for: "the new content") { try content(app) == "new\n" }
+        #expect(try app.outcome().exit == .status(0))
+      }
+      let events = try world.audit(.replaced)
+      #expect(events.count == 2)
+      for event in events {
+        #expect(event.how == "host" && event.detail["matchedBy"] == "path" && event.detail["oldInode"] != nil)
+      }
+      #expect(try world.names() == ["letter.txt"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-2: a document that was only moved away is still the document, whatever is put in its place`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let app = try world.start(saving: [document], Self.reader)
+      #expect(try app.readLine() == "ready")
+      try world.rename(document, to: "\(world.home)/moved.txt")
+      try world.document("letter.txt", "an impostor\n")
+      // Two saves of the app's find it where it is.
+      #expect(try content(app) == "old\n")
+      #expect(try app.outcome().exit == .status(0))
+      let next = try world.saving(["\(world.home)/moved.txt"], "open; sed -i s/old/new/ moved.txt; cat moved.txt")
+      #expect(next.output == "new\n", "\(next)")
+      #expect(try world.read("\(world.home)/moved.txt") == "new\n")
+      #expect(try world.read(document) == "an impostor\n")
+      #expect(try world.audit(.replaced).map(\.how) == ["app"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-1: an app saves the document where the host has moved it`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let app = try world.start(
+        saving: [document], "open; echo ready; read -r line; sed -i s/old/new/ letter.txt; cat letter.txt; echo end")
+      #expect(try app.readLine() == "ready")
+      try world.makeFolder("\(world.home)/Elsewhere")
+      try world.rename(document, to: "\(world.home)/Elsewhere/moved.txt")
+      try world.document("letter.txt", "an impostor\n")
+      #expect(try content(app) == "new\n")
+      _ = try app.outcome()
+      #expect(try world.read("\(world.home)/Elsewhere/moved.txt") == "new\n")
+      #expect(try world.read(document) == "an impostor\n")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-2: a link, a folder or a pipe in the document's place is not the document`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      for impostor in ["ln -s /etc/passwd letter.txt", "mkdir letter.txt", "mkfifo letter.txt"] {
+        let document = try world.document("letter.txt", "old\n")
+        let app = try world.start(saving: [document], Self.reader)
+        #expect(try app.readLine() == "ready")
+        #expect(
+          try world.run(["/bin/sh", "-c", "cd Papers; rm letter.txt; \(impostor); sleep 0.2"]).exit == .status(0))
+        #expect(try content(app) == "old\n", "\(impostor)")
+        _ = try app.outcome()
+        _ = try world.run(["/bin/rm", "-r", "Papers/letter.txt"])
+      }
+      #expect(try world.audit(.replaced).isEmpty)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-12: a document that was replaced while nothing was started is found by its place`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let app = try world.start(
+        saving: [document],
+        """
+        open; ambitctl bookmark create "$u" >~/mark; ambitctl stop "$u"; echo ready; read -r line
+        again=$(ambitctl bookmark resolve ~/mark) && ambitctl with "$again" -- cat; ambitctl with "$u" -- cat; echo end
+        """)
+      #expect(try app.readLine() == "ready")
+      #expect(try world.run(["/bin/sh", "-c", Self.inPapers("mv")]).exit == .status(0))
+      #expect(try content(app) == "new\nnew\n")
+      _ = try app.outcome()
+      let resolved = try #require(try world.audit(.bookmarkResolved).last)
+      #expect(resolved.detail["matchedBy"] == "path" && resolved.detail["stale"] == "true")
+    }
+  }
+
+  private static func inPapers(_ save: String) -> String { "cd Papers; \(saves[save] ?? "exit 9")" }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-5: who watches the document or its folder is told of changes and of replacements`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let app = try world.start(
+        saving: [document],
+        """
+        open; exec 3<&0; exec python3 -I - <<'END'
+        import ctypes, os, select, struct
+        libc = ctypes.CDLL(None)
+        queues = {}
+        for name in ('letter.txt', '.'):
+            queues[name] = libc.inotify_init1(os.O_NONBLOCK)
+            libc.inotify_add_watch(queues[name], name.encode(), 0xfff & ~0x31)
+        print('ready', flush=True)
+        for line in open(3):
+            name, wanted = line.split()
+            seen = 0
+            while not seen & int(wanted) and select.select([queues[name]], [], [], 10)[0]:
+                data = os.read(queues[name], 4096)
+                while data:
+                    _, mask, _, length = struct.unpack_from('IIII', data)
+                    seen |= mask
+                    data = data[16 + length:]
+            print('end', bool(seen & int(wanted)), flush=True)
+        END
+        """)
+      #expect(try app.readLine() == "ready")
+      try world.write("changed\n", to: document)
+      // IN_MODIFY: changes in place are the file's own.
+      try app.send("letter.txt \(0x2)\n")
+      #expect(try app.readLine() == "end True")
+      #expect(try world.run(["/bin/sh", "-c", Self.inPapers("mv")]).exit == .status(0))
+      // IN_ATTRIB of the old file, which loses its name; IN_CLOSE_WRITE in the folder.
+      try app.send("letter.txt \(0x4)\n")
+      #expect(try app.readLine() == "end True")
+      try app.send(". \(0x8)\n")
+      #expect(try app.readLine() == "end True")
+      _ = try app.outcome()
+    }
+  }
+
+  @Test(arguments: TestUser.all, [false, true])
+  func `FSF-1: a broker that is killed while an app saves leaves the old or the new document whole, and nothing else`(
+    user: TestUser, elsewhere: Bool
+  ) throws {
+    try Workspace.with(user, ambitIn: elsewhere ? "/dev/shm" : nil) { world in
+      let document = try world.document("letter.txt", String(repeating: "start\n", count: 2000))
+      let app = try world.start(
+        saving: [document],
+        """
+        echo ready; while true; do
+          until ambitctl start "$u" 2>/dev/null && cd "${p%/*}"; do sleep 0.02; done
+          python3 -I -c "
+        import os, itertools
+        for i in itertools.count():
+            with open('t', 'w') as f: f.write(f'{os.getpid()}-{i}\\n' * 2000)
+            os.rename('t', 'letter.txt')
+        " 2>/dev/null; cd /
+        done
+        """)
+      #expect(try app.readLine() == "ready")
+      var seen: Set<String> = []
+      for round in 0..<12 {
+        try Deadline.wait(.seconds(20), for: "a save after broker \(round)") {
+          guard let first = try? world.read(document).prefix(while: { $0 != "\n" }) else { return false }
+          return !seen.contains(String(first)) && first != "start"
+        }
+        // Somewhere in the middle of the next saves.
+        usleep(UInt32.random(in: 0..<20_000))
+        guard let broker = try world.brokerProcess() else { continue }
+        #expect(kill(broker, SIGKILL) == 0)
+        try Deadline.wait(for: "the end of broker \(broker)") { !ProcessTable.isAlive(broker) }
+        let content = try world.read(document)
+        let lines = content.split(separator: "\n")
+        #expect(lines.count == 2000 && Set(lines).count == 1 && content.last == "\n", "round \(round)")
+        seen.insert(lines.first.map(String.init) ?? "")
+      }
+      app.kill()
+      try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty }
+      // Whatever is left of the last one the next broker clears away.
+      #expect(try world.ambit("run", "/bin/true").exit == .status(0))
+      try Deadline.wait(for: "staging to be empty") { try world.staged() == [] }
+      #expect(try world.names() == ["letter.txt"])
+    }
+  }
+}

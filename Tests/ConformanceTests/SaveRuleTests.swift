@@ -1,0 +1,175 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// What a save keeps, what is seen of it, and by whom.
+@Suite struct SaveRuleTests {
+  static let save = "sed -i s/old/new/ letter.txt"
+
+  @Test(arguments: TestUser.all, ["default", "strict", "teach"])
+  func `FSF-1: a save works under every policy`(user: TestUser, policy: String) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let outcome = try world.saving(
+        [document], options: ["--policy", policy], "open; \(Self.save) && cat letter.txt && ls -A")
+      #expect(outcome.output == "new\nletter.txt\n", "\(outcome)")
+      #expect(try world.read(document) == "new\n")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-1: a saved document keeps owner, group, mode, access list and attributes`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let list = "system.posix_acl_access"
+      let prepare = """
+        import os, struct
+        \(user == .root ? "os.chown('\(document)', 61234, 61235)" : "")
+        os.chmod('\(document)', 0o4640)
+        os.setxattr('\(document)', 'user.note', b'mine')
+        entries = [(1, 6, -1), (2, 4, 61236), (4, 0, -1), (0x10, 6, -1), (0x20, 0, -1)]
+        os.setxattr('\(document)', '\(list)', b'\\2\\0\\0\\0' + b''.join(struct.pack('<HHi', *e) for e in entries))
+        """
+      let look = """
+        import os
+        s = os.stat('\(document)')
+        print(s.st_uid, s.st_gid, oct(s.st_mode & 0o1777))
+        print(sorted((n, os.getxattr('\(document)', n)) for n in os.listxattr('\(document)')))
+        """
+      func python(_ script: String) throws -> Outcome { try world.run(["/usr/bin/python3", "-I", "-c", script]) }
+      let prepared = try python(prepare)
+      #expect(prepared.exit == .status(0), "\(prepared)")
+      let before = try python(look).output
+      #expect(before.contains(" 0o660\n") && before.contains(list))
+      let outcome = try world.saving(
+        [document], "open; printf 'new\\n' >t; chmod 6777 t; mv t letter.txt; stat -c %a letter.txt")
+      #expect(outcome.exit == .status(0), "\(outcome)")
+      #expect(try world.read(document) == "new\n")
+      let after = try python(look).output
+      // A broker that is only its user cannot name another user in a list, and gives the group nothing rather than too much.
+      let without = before.replacingOccurrences(of: "0o660", with: "0o600")
+      #expect(after == before || (user == .ordinary && after.hasPrefix(without.prefix { $0 != "\n" })), "\(after)")
+      #expect(after.contains("('user.note', b'mine')"))
+      // The content is another: whoever runs it becomes nobody else by it.
+      #expect(try python("import os; print(oct(os.stat('\(document)').st_mode & 0o6000))").output == "0o0\n")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-1: on another file system a save works as well, and leaves nothing there`(user: TestUser) throws {
+    try Workspace.with(user, ambitIn: "/dev/shm") { world in
+      let document = try world.document("letter.txt", "old\n")
+      #expect(unsafe chmod(document, 0o640) == 0)
+      let outcome = try world.saving(
+        [document], "open; for i in 1 2 3; do printf $i >t; mv t letter.txt; cat letter.txt; done; ls -A")
+      #expect(outcome.output == "123letter.txt\n", "\(outcome)")
+      #expect(try world.read(document) == "3")
+      #expect(try FileManager.default.attributesOfItem(atPath: document)[.posixPermissions] as? Int == 0o640)
+      #expect(try world.names() == ["letter.txt"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `SBX-9 and SBX-14: another app sees the saved document, and nothing of what lies beside it`(user: TestUser)
+    throws
+  {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      try world.document("sibling.txt", "another's")
+      let reader = try world.start(
+        saving: [document], as: "Reader",
+        "open; echo ready; while read -r line; do cat letter.txt; ls -A; echo end; done")
+      #expect(try reader.readLine() == "ready")
+      let writer = try world.start(
+        saving: [document], as: "Writer",
+        "open; echo mine >draft; ls -A; echo ready; read -r line; \(Self.save); echo saved; read -r line; ls -A")
+      #expect(try writer.wait(forOutput: "ready\n") == "draft\nletter.txt\n")
+      try reader.send("\n")
+      #expect(try reader.wait(forOutput: "end\n") == "old\nletter.txt\n")
+      try writer.send("\n")
+      try writer.wait(forOutput: "saved\n")
+      // At once: the save is answered when everybody sees it.
+      try reader.send("\n")
+      #expect(try reader.wait(forOutput: "end\n") == "new\nletter.txt\n")
+      #expect(try world.names() == ["letter.txt", "sibling.txt"])
+      _ = try writer.outcome()
+      _ = try reader.outcome()
+      #expect(try world.staged() == [])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `TOK-14: what is granted for reading alone can be neither saved nor set aside nor removed`(user: TestUser) throws
+  {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let outcome = try world.saving(
+        [document], pick: "--read-only",
+        """
+        open; cat letter.txt
+        for act in 'touch t' 'mv letter.txt other' 'ln letter.txt other' 'rm -f letter.txt' 'chmod 777 letter.txt' \\
+          '\(Self.save)' 'truncate -s 0 letter.txt' 'mv /home/user/Library/mine letter.txt'; do
+          touch /home/user/Library/mine
+          sh -c "$act" 2>/dev/null && echo "done: $act"
+        done
+        ls -A
+        """)
+      #expect(outcome.output == "old\nletter.txt\n", "\(outcome)")
+      #expect(try world.read(document) == "old\n")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-1: bookmarks, tokens and references of a document that was saved go on`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let first = try world.saving(
+        [document],
+        """
+        open; ambitctl bookmark create "$u" >~/Library/mark; \(Self.save); \(Self.save.replacingOccurrences(of: "old", with: "new"))
+        ambitctl stop "$u"; ambitctl start "$u"; cat "$p"
+        again=$(ambitctl bookmark resolve ~/Library/mark) && ambitctl with "$again" -- cat
+        """)
+      #expect(first.output == "new\nnew\n", "\(first)")
+      // By another launch, and another broker.
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      let next = try world.saving(
+        [try world.document("other.txt")],
+        """
+        again=$(ambitctl bookmark resolve ~/Library/mark) && ambitctl with "$again" -- cat
+        again=$(ambitctl references | grep -o 'ambit[^ ]*' | head -1); ls ~/Documents
+        """)
+      #expect(next.output.hasPrefix("new\n"), "\(next)")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-10, FSF-12: unnamed files and attributes work beside and on the document, and an open one has its name`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let outcome = try world.saving(
+        [document],
+        """
+        open
+        python3 -I - <<'END'
+        import os
+        f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o600)
+        os.write(f, b'new\\n')
+        os.link(f'/proc/self/fd/{f}', 't', src_dir_fd=0, follow_symlinks=True)
+        os.setxattr('letter.txt', 'user.seen', b'yes')
+        d = os.open('letter.txt', os.O_RDONLY)
+        print(os.readlink(f'/proc/self/fd/{d}') == os.path.join(os.getcwd(), 'letter.txt'))
+        os.rename('t', 'letter.txt')
+        print(os.getxattr('letter.txt', 'user.seen').decode())
+        d = os.open('letter.txt', os.O_RDONLY)
+        print(os.readlink(f'/proc/self/fd/{d}') == os.path.join(os.getcwd(), 'letter.txt'))
+        END
+        """)
+      #expect(outcome.output == "True\nyes\nTrue\n", "\(outcome)")
+      #expect(try world.read(document) == "new\n")
+    }
+  }
+}
