@@ -37,6 +37,7 @@ extension AuditEvent {
     case .stop:
       return ("stopped scope on \(subject)\(facts(nesting, slots))", "stop scope on \(subject)\(facts(slots))")
     case .replaced:
+      if how == "sidecar" { return ("left \(subject) beside its database", "leave \(subject)") }
       return how == "host"
         ? ("follows \(subject), which was replaced", "follow \(subject)")
         : ("replaced \(subject)", "replace \(subject)")

@@ -89,6 +89,10 @@ extension Broker {
     case .first:
       do {
         let document = try locate(grant).document
+        if grant.rights == .readWrite, grant.kind == .file, let other = Sidecars.inUse(beside: document) {
+          throw StateError(
+            "\(other) says that another program has the database open or died over it; close it there first")
+        }
         if instance.exposed[grant.id] != exposure {
           try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
         }
@@ -152,9 +156,15 @@ extension Broker {
 
   /// Takes a document away.
   func hide(_ grant: String, _ instance: Instance) throws(KernelError) {
-    if instance.shown.removeValue(forKey: grant) != nil { files.remove(grant) }
-    defer { instance.staging.remove(grant) }
+    let document = instance.shown.removeValue(forKey: grant)
+    if document != nil { files.remove(grant) }
     guard let exposure = instance.exposed[grant] else { return }
+    defer {
+      if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
+        keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
+      }
+      instance.staging.remove(grant)
+    }
     try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()
   }

@@ -77,7 +77,7 @@ package final class Broker {
     forsake(groups.names)
     try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
     try settleReplacements()
-    Staging.clear(staging)
+    clearStaging()
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")

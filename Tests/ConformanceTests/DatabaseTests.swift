@@ -1,0 +1,110 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// SQLite on a database that was granted alone.
+@Suite struct DatabaseTests {
+  private func database(_ world: Workspace, mode: String) throws -> String {
+    let path = "\(world.home)/Papers/list.db"
+    #expect(
+      try sql(world, "PRAGMA journal_mode=\(mode); CREATE TABLE t (a); INSERT INTO t VALUES (1)").exit == .status(0))
+    return path
+  }
+
+  private func sql(_ world: Workspace, _ statement: String) throws -> Outcome {
+    try world.run(["/usr/bin/sqlite3", "-bail", "Papers/list.db", statement])
+  }
+
+  @Test(arguments: TestUser.all, ["delete", "truncate", "persist", "wal"])
+  func `FSF-6: SQLite reads, writes and rolls back in every journal mode, and leaves a database that is whole`(
+    user: TestUser, mode: String
+  ) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: mode)
+      let outcome = try world.saving(
+        [path],
+        """
+        open
+        sqlite3 -bail list.db 'INSERT INTO t VALUES (2); BEGIN; DELETE FROM t; ROLLBACK; SELECT sum(a) FROM t'
+        sqlite3 -bail list.db 'BEGIN; INSERT INTO t VALUES (4); COMMIT; PRAGMA integrity_check'
+        """)
+      #expect(outcome.output == "3\nok\n", "\(outcome)")
+      #expect(try sql(world, "SELECT sum(a) FROM t; PRAGMA integrity_check").output == "7\nok\n")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-6: a lock of the host's holds inside, and one of the app's outside`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: "delete")
+      let app = try world.start(
+        saving: [path],
+        """
+        open; echo ready; read -r line; sqlite3 list.db 'INSERT INTO t VALUES (2)' 2>&1 | grep -o locked; echo end
+        read -r line; coproc sqlite3 list.db; echo 'BEGIN EXCLUSIVE; SELECT 9;' >&${COPROC[1]}; read -r nine <&${COPROC[0]}; echo end
+        read -r line
+        """)
+      #expect(try app.readLine() == "ready")
+      let host = try world.start(["/usr/bin/sqlite3", path])
+      try host.send("BEGIN EXCLUSIVE; SELECT 9;\n")
+      #expect(try host.readLine() == "9")
+      try app.send("\n")
+      #expect(try app.wait(forOutput: "end\n") == "locked\n")
+      #expect(try host.outcome().exit == .status(0))
+      try app.send("\n")
+      try app.wait(forOutput: "end\n")
+      #expect(try sql(world, "INSERT INTO t VALUES (2)").errors.contains("locked"))
+      _ = try app.outcome()
+    }
+  }
+
+  @Test(arguments: TestUser.all, ["delete", "wal", "delete, and the broker", "wal, and the broker"])
+  func `FSF-6: what a killed app has committed is in the database, and what it has not is not`(
+    user: TestUser, killed: String
+  ) throws {
+    let mode = killed.hasPrefix("wal") ? "wal" : "delete"
+    let broker = killed.hasSuffix("broker")
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: mode)
+      let app = try world.start(
+        saving: [path],
+        """
+        open; coproc sqlite3 list.db
+        echo 'PRAGMA cache_size=2; PRAGMA wal_autocheckpoint=0; INSERT INTO t VALUES (2); BEGIN;
+        INSERT INTO t SELECT 100 FROM generate_series(1, 20000); SELECT 9;' >&${COPROC[1]}
+        while read -r nine <&${COPROC[0]} && [ "$nine" != 9 ]; do :; done
+        ls -A; echo end; read -r line
+        """)
+      let names = try app.wait(forOutput: "end\n")
+      #expect(names.contains("list.db-\(mode == "wal" ? "wal" : "journal")\n"), "\(names)")
+      if broker, let process = try world.brokerProcess() {
+        // Both at once: nobody is left but the next one.
+        app.signal(SIGSTOP)
+        #expect(kill(process, SIGKILL) == 0)
+      }
+      app.kill()
+      if broker { #expect(try world.ambit("run", "/bin/true").exit == .status(0)) }
+      try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty && world.staged() == [] }
+      #expect(try sql(world, "SELECT sum(a) FROM t; PRAGMA integrity_check").output == "3\nok\n")
+      #expect(try world.audit(.replaced).map(\.rule) == ["FSF-6"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-6: a database that another program has open in its own way cannot be started, and is not touched`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: "wal")
+      let host = try world.start(["/usr/bin/sqlite3", path])
+      try host.send("INSERT INTO t VALUES (2); SELECT 9;\n")
+      #expect(try host.readLine() == "9")
+      let script = "ambitctl start \"$u\" 2>/dev/null || echo refused"
+      #expect(try world.saving([path], script).output == "refused\n")
+      #expect(try world.audit(.start).last?.reason?.contains("list.db-wal") == true)
+      #expect(try host.outcome().exit == .status(0))
+      #expect(try world.saving([path], script).output == "")
+    }
+  }
+}
