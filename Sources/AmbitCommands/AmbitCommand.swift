@@ -26,6 +26,8 @@ package struct AmbitCommand: ParsableCommand {
         ambit why Editor.app read PATH   whether it may, by which rule, and what would grant it
         ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
+        ambit grants                     which app may use which document
+        ambit revoke --document PATH     take a document back, at once
         ambit audit log                  everything that was granted, used and refused
         ambit doctor                     what this machine offers, and how to mend what is missing
         ambit verify                     try to escape from the sandbox, in every known way
@@ -33,7 +35,8 @@ package struct AmbitCommand: ParsableCommand {
     version: AmbitVersion.current,
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, SeccompCommand.self, VerifyCommand.self,
-      PsCommand.self, AuditCommand.self, DoctorCommand.self, ScenarioCommand.self, BrokerCommand.self,
+      PsCommand.self, GrantsCommand.self, RevokeCommand.self, AppCommand.self, AuditCommand.self, DoctorCommand.self,
+      ScenarioCommand.self, BrokerCommand.self,
     ])
 
   package init() {}

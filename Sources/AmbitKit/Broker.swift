@@ -22,6 +22,18 @@ package enum Broker {
     try call { client throws(WireError) in try client.call(method, parameters, answer: answer) }
   }
 
+  /// For an answer whose one field is the descriptor that comes with it.
+  ///
+  /// - Returns: the caller's to close.
+  static func descriptor(_ method: String, _ parameters: some WireMessage) throws(WireError) -> Int32 {
+    try call { client throws(WireError) in try client.call(method, parameters.json).takeDescriptor() }
+  }
+
+  /// For a method that answers nothing.
+  static func call(_ method: String, _ parameters: some WireMessage) throws(WireError) {
+    try call { client throws(WireError) in _ = try client.call(method, parameters.json) }
+  }
+
   static func call<Answer: WireMessage>(
     _ method: String, answer: Answer.Type = Answer.self
   ) throws(WireError) -> Answer {

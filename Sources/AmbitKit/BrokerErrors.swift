@@ -9,28 +9,47 @@ extension WireError {
     let reason = (try? parameters.string("reason")) ?? ""
     return switch name {
     case AccessInterface.Failure.limitReachedName: limitReached(parameters, url)
-    case AccessInterface.Failure.invalidScopeName, BookmarksInterface.Failure.invalidScopeName:
+    case AccessInterface.Failure.invalidScopeName, BookmarksInterface.Failure.invalidScopeName,
+      TransferInterface.Failure.invalidScopeName:
       .make(
         .fileReadNoPermission, .EPERM, url,
         """
         The security scope of this URL is not one of this launch of the app. A scope does not outlive the launch, \
         also when the URL was saved as a string: save a bookmark, and use the URL that it resolves to.
         """)
-    case AccessInterface.Failure.revokedName, BookmarksInterface.Failure.revokedName:
+    case AccessInterface.Failure.revokedName, BookmarksInterface.Failure.revokedName,
+      TransferInterface.Failure.revokedName:
       .make(
         .fileReadNoPermission, .EPERM, url,
         "The user has withdrawn this app's access to the document. Only picking it again gives it back.")
     case AccessInterface.Failure.unavailableName:
       .make(.fileReadNoSuchFile, .ENOENT, url, "The document cannot be shown to the app: \(reason)")
+    case AccessInterface.Failure.notActiveName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        "Call startAccessingSecurityScopedResource() before taking a descriptor of this URL's document.")
+    case AccessInterface.Failure.readOnlyName:
+      .make(.fileWriteNoPermission, .EROFS, url, "The user has given this document for reading only.")
+    case TransferInterface.Failure.notAllowedName:
+      .make(.fileReadNoPermission, .EPERM, url, "The right to this document cannot be passed on: \(reason).")
+    case TransferInterface.Failure.tooMuchName:
+      .make(.fileReadNoPermission, .EPERM, url, "Nobody can pass on more than they may do themselves.")
+    case PickerInterface.Failure.quotaReachedName, TransferInterface.Failure.quotaReachedName:
+      .make(
+        .fileReadNoPermission, .EDQUOT, url,
+        """
+        This app may keep its access to \((try? parameters.int("limit")) ?? 0) documents and does already. \
+        Give one up first: SecurityScope.release(_:).
+        """)
     case BookmarksInterface.Failure.notActiveName:
       .make(
         .fileReadNoPermission, .EPERM, url,
         "Call startAccessingSecurityScopedResource() before making a bookmark of this URL.")
-    case BookmarksInterface.Failure.badSealName:
+    case BookmarksInterface.Failure.badSealName, TransferInterface.Failure.badSealName:
       .make(
         .fileReadCorruptFile, nil, url,
-        "These bytes are no bookmark that was made for this app, or they have been changed: \(reason)")
-    case BookmarksInterface.Failure.notFoundName:
+        "These bytes are nothing that was made for this app, or they have been changed: \(reason)")
+    case BookmarksInterface.Failure.notFoundName, TransferInterface.Failure.notFoundName:
       .make(
         .fileNoSuchFile, .ENOENT, url,
         """

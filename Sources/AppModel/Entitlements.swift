@@ -6,15 +6,20 @@ package struct Entitlements: Equatable, Sendable {
   package var networkClient: Bool
   /// `com.apple.security.network.server`: incoming connections.
   package var networkServer: Bool
+  /// `io.ambit.pass-grants`: passing its own rights to documents on to other apps.
+  package var passGrants: Bool
   /// The file's other keys, sorted. They change nothing.
   package var unknown: [String]
 
   /// What an app without an `Entitlements.plist` has.
   package static let none = Entitlements()
 
-  package init(networkClient: Bool = false, networkServer: Bool = false, unknown: [String] = []) {
+  package init(
+    networkClient: Bool = false, networkServer: Bool = false, passGrants: Bool = false, unknown: [String] = []
+  ) {
     self.networkClient = networkClient
     self.networkServer = networkServer
+    self.passGrants = passGrants
     self.unknown = unknown
   }
 }
@@ -22,10 +27,12 @@ package struct Entitlements: Equatable, Sendable {
 extension Entitlements {
   private static let client = "com.apple.security.network.client"
   private static let server = "com.apple.security.network.server"
+  private static let pass = "io.ambit.pass-grants"
 
   init(_ list: PropertyListFile) throws(AppBundleError) {
     networkClient = try list.flag(Self.client) ?? false
     networkServer = try list.flag(Self.server) ?? false
-    unknown = list.keys.filter { $0 != Self.client && $0 != Self.server }
+    passGrants = try list.flag(Self.pass) ?? false
+    unknown = list.keys.filter { ![Self.client, Self.server, Self.pass].contains($0) }
   }
 }

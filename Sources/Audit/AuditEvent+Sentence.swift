@@ -47,6 +47,17 @@ extension AuditEvent {
     case .bookmarkResolved: return found("bookmark")
     case .referenceResolved: return found("reference")
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
+    case .descriptor:
+      return ("was handed \(subject) as a descriptor\(facts(access))", "hand over \(subject) as a descriptor")
+    case .passed:
+      let other = detail["to"].map { " to \($0)" } ?? ""
+      return ("passed its right to \(subject) on\(other)\(facts(access))", "pass its right to \(subject) on\(other)")
+    case .outlived:
+      let holders = facts(detail[Fact.holders])
+      return (
+        "a descriptor outlived the scope on \(subject)\(holders)", "keep \(subject) open beyond its scope\(holders)"
+      )
+    case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")
     case .refuse:
       let operation = detail[Fact.operation] ?? "a request"

@@ -109,7 +109,15 @@ extension AuditEvent.Kind {
   package static let bookmarkCreated = Self(rawValue: "bookmarkCreated")
   package static let bookmarkResolved = Self(rawValue: "bookmarkResolved")
   package static let referenceResolved = Self(rawValue: "referenceResolved")
+  /// A descriptor of the document itself was handed over.
+  package static let descriptor = Self(rawValue: "descriptor")
+  /// An app passed a right of its own on to another one.
+  package static let passed = Self(rawValue: "passed")
   package static let revoke = Self(rawValue: "revoke")
+  /// An app still has something open of a document that was taken away from it.
+  package static let outlived = Self(rawValue: "outlived")
+  /// The user removed an app.
+  package static let appRemoved = Self(rawValue: "appRemoved")
   package static let limit = Self(rawValue: "limit")
   package static let refuse = Self(rawValue: "refuse")
   package static let protocolError = Self(rawValue: "protocolError")
@@ -117,9 +125,9 @@ extension AuditEvent.Kind {
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
-    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .revoke, .limit,
-    .refuse,
-    .protocolError,
+    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .passed, .revoke,
+    .outlived,
+    .appRemoved, .limit, .refuse, .protocolError,
   ]
 }
 
@@ -133,6 +141,10 @@ extension AuditEvent {
     package static let count = "count"
     /// Who in the app asked, as it says of itself.
     package static let caller = "caller"
+    /// When a scope was started that the app never stopped.
+    package static let since = "since"
+    /// Who still has something of a document open, and for what, when `outlived` is the kind.
+    package static let holders = "holders"
     /// Name of the policy that a launch is under.
     package static let policy = "policy"
     /// The seccomp profile that holds besides Ambit's own; `standard`: none.

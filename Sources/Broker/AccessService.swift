@@ -18,6 +18,10 @@ extension Broker {
     case "Stop":
       let request = try AccessInterface.ScopeCall(json: call.parameters)
       return Answer(AccessInterface.StopReply(count: try stop(request.scope, for: instance)).json)
+    case "Open": return try open(try AccessInterface.OpenCall(json: call.parameters), for: instance)
+    case "Release":
+      try release(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance)
+      return Answer([:])
     case "Path":
       let grant = try grant(ofScope: try AccessInterface.ScopeCall(json: call.parameters).scope, instance)
       let name = instance.exposed[grant.id]?.name ?? grant.name
@@ -104,6 +108,7 @@ extension Broker {
         try show(document, of: grant, as: name, to: instance)
         FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
+        grants.noteUse(grant.id, at: Clock.realtime())
       } catch {
         // Nothing was shown, so nothing may be counted.
         instance.ledger = ledger
@@ -127,13 +132,17 @@ extension Broker {
       try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, count))])
       return count
     case .last:
-      do { try hide(id, instance) } catch {
+      grants.noteUse(id, at: Clock.realtime())
+      let document = instance.shown[id]
+      let mount: UInt64?
+      do { mount = try hide(id, instance) } catch {
         // The app would go on using what the books say it no longer has. Nothing weaker than ending it is safe.
         record(event(.stop, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
         try? instance.process.signalProcess(SIGKILL)
         throw AccessInterface.Failure.unavailable("the document cannot be taken away")
       }
       try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, 0))])
+      _ = outlived(mount, document, grant, instance)
       return 0
     }
   }
@@ -155,18 +164,22 @@ extension Broker {
   }
 
   /// Takes a document away.
-  func hide(_ grant: String, _ instance: Instance) throws(KernelError) {
+  ///
+  /// - Returns: the number of its mount, if the app still has something of it open.
+  @discardableResult
+  func hide(_ grant: String, _ instance: Instance) throws(KernelError) -> UInt64? {
     let document = instance.shown.removeValue(forKey: grant)
     if document != nil { files.remove(grant) }
-    guard let exposure = instance.exposed[grant] else { return }
+    guard let exposure = instance.exposed[grant] else { return nil }
     defer {
       if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
         keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
       }
       instance.staging.remove(grant)
     }
-    try instance.mounts.hide(grant: grant, name: exposure.name)
+    let held = try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()
+    return held
   }
 
   /// Finds the document of a grant, and notes where it was found.

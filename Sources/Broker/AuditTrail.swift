@@ -75,7 +75,7 @@ extension Broker {
       reason: reason, detail: detail)
   }
 
-  private static func document(_ grant: Grant, _ found: FoundDocument?) -> AuditEvent.Document {
+  static func document(_ grant: Grant, _ found: FoundDocument?) -> AuditEvent.Document {
     AuditEvent.Document(
       path: found?.path ?? grant.path, volume: hex(grant.identity.volume), inode: grant.identity.inode,
       birth: date(grant.identity.birth))

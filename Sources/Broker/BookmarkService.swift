@@ -36,6 +36,7 @@ extension Broker {
     let path = document.descriptor.currentPath ?? grant.path
     let bookmark = Bookmark(
       bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights, path: path)
+    try grants.noteBookmark(grant.id)
     try decide([event(.bookmarkCreated, .allowed, instance, grant: grant, document: document)])
     FaultPoint.bookmarkSealed.pass()
     return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
@@ -43,12 +44,14 @@ extension Broker {
 
   /// Less than the user allowed is a grant of its own, so that what a bookmark opens is always what a grant says.
   private func readOnlyGrant(from grant: Grant, _ instance: Instance) throws -> Grant {
-    if let known = try grants.grant(for: grant.identity, of: grant.bundleIdentifier, rights: .readOnly) { return known }
+    let known = try grants.grant(
+      for: grant.identity, of: grant.bundleIdentifier, rights: .readOnly, passed: grant.origin == .passed)
+    if let known { return known }
     let less = Grant(
       id: Grant.makeID(), bundleIdentifier: grant.bundleIdentifier, kind: grant.kind, rights: .readOnly,
       origin: grant.origin, created: Clock.realtime(), identity: grant.identity, path: grant.path)
     try establish(
-      [less],
+      [less], from: grant.id,
       [
         event(
           .grant, .allowed, instance, grant: less, how: "bookmark", detail: ["access": "readOnly", "parent": grant.id])

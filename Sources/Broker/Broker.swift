@@ -39,6 +39,9 @@ package final class Broker {
   var released: [Instance] = []
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
   var pinned: [String: Descriptor] = [:]
+  /// Apps of which something has ended: whether they still have the references that their grants need is looked at when
+  /// everybody has been answered.
+  var forsakenApps: Set<String> = []
   var network = SpareNetwork()
   /// Where documents of active single-file scopes stand.
   var files = FileWatch()
@@ -51,6 +54,8 @@ package final class Broker {
   private var idleSince: Int64?
 
   static let pinLimit = 512
+  /// How long launchers take at most to find another broker, with room to spare.
+  private static let settling: Int64 = 3_000_000_000
 
   package init(
     folders: AmbitFolders, listener: Descriptor, home: Descriptor, namespaces: [Descriptor], privileged: Bool,
@@ -78,6 +83,7 @@ package final class Broker {
     try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
     try settleReplacements()
     clearStaging()
+    removeRetired()
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")
@@ -86,6 +92,7 @@ package final class Broker {
 
   /// Serves until it is told to stop, or until nothing has been there to serve for a while.
   package func run() throws {
+    var lookForForsaken: Int64? = Clock.monotonic() + Self.settling
     while !stopping {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
@@ -121,9 +128,17 @@ package final class Broker {
       }
       released = []
       network.makeIfWanted()
+      for app in forsakenApps { endForsaken(of: app) }
+      forsakenApps = []
+      // Of what ended while no broker was there. Apps that still run are handed over first.
+      if let due = lookForForsaken, due < now, instances.isEmpty, prepared.isEmpty {
+        lookForForsaken = nil
+        for app in (try? grants.knownApps()) ?? [] { endForsaken(of: app.bundleIdentifier) }
+      }
     }
     for instance in Array(instances.values) { leave(instance) }
     for instance in Array(ended.values) { recordExit(of: instance, nil) }
+    try? grants.flushUses()
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     try log.flush()
   }
@@ -156,8 +171,12 @@ package final class Broker {
   private func handleUser(_ event: WireEndpoint.Event) {
     switch event {
     case .call(let connection, let call):
-      answer(connection, failure: { LauncherInterface.Failure.failed("\($0)") }) {
-        try launcher(call, on: connection)
+      let isGrants = call.interface == GrantsInterface.name
+      answer(
+        connection,
+        failure: { isGrants ? GrantsInterface.Failure.failed("\($0)") : LauncherInterface.Failure.failed("\($0)") }
+      ) {
+        isGrants ? try grantService(call) : try launcher(call, on: connection)
       }
     case .closed(let connection):
       for (instance, preparation) in prepared where preparation.connection == connection.id {
@@ -183,6 +202,7 @@ package final class Broker {
         switch call.interface {
         case PickerInterface.name: try pick(call, on: connection, for: instance)
         case AccessInterface.name: try access(call, for: instance)
+        case TransferInterface.name: try transfers(call, for: instance)
         default: try bookmarks(call, for: instance)
         }
       }

@@ -10,6 +10,7 @@ struct AppDescription {
   let policy: String
   let scopeLimit: Int
   let references: Bool
+  let rules: LauncherInterface.GrantRules
 }
 
 /// A launch whose sandbox is being set up.
@@ -20,6 +21,7 @@ struct Preparation {
   let name: String
   let policy: String
   let hostID: UInt32?
+  let rules: LauncherInterface.GrantRules
   /// The profile that holds besides Ambit's own, or the word for none.
   let seccomp: String
 }
@@ -34,6 +36,8 @@ final class Instance {
   let endpoint: WireEndpoint
   let mounts: ScopeMounts
   let staging: Staging
+  /// The sandbox's own `/proc`.
+  let processes: Descriptor?
   /// The app's host id, where it is not the broker's own.
   let hostID: UInt32?
   /// Nanoseconds since 1970.
@@ -60,9 +64,14 @@ final class Instance {
   var awaitsPrompts = true
   var lastPick = 0
 
+  /// What was still started when the app ended.
+  var leaks: [LauncherInterface.Scope] = []
+  /// Why the broker has ended it; the end of a sentence.
+  var endedBecause: String?
+
   init(
     id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint, mounts: ScopeMounts,
-    staging: Staging, hostID: UInt32?, started: Int64
+    staging: Staging, processes: Descriptor?, hostID: UInt32?, started: Int64
   ) {
     self.id = id
     self.app = app
@@ -71,6 +80,7 @@ final class Instance {
     self.endpoint = endpoint
     self.mounts = mounts
     self.staging = staging
+    self.processes = processes
     self.hostID = hostID
     self.started = started
     ledger = ScopeLedger(limit: app.scopeLimit)

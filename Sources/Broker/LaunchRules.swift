@@ -39,7 +39,8 @@ package struct LaunchRules {
       throw LauncherInterface.Failure.failed("\(error)")
     }
     let entitlements = Entitlements(
-      networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false)
+      networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
+      passGrants: request.manifest?.passGrants ?? false)
     var capabilities = Capabilities(policy: policy, entitlements: entitlements)
     if request.observe { capabilities.observe = true }
     if let profile = request.seccomp { capabilities.seccompProfile = profile == SeccompFile.none ? nil : profile }
@@ -89,6 +90,15 @@ extension LauncherInterface.Capabilities {
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.networkName, execute: capabilities.execute,
       observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,
-      requiredLayers: capabilities.namesOfRequiredLayers, limits: .init(capabilities.limits))
+      requiredLayers: capabilities.namesOfRequiredLayers, limits: .init(capabilities.limits),
+      grants: .init(capabilities))
+  }
+}
+
+extension LauncherInterface.GrantRules {
+  init(_ capabilities: Capabilities) {
+    self.init(
+      mayPass: capabilities.mayPass, endsOutlived: capabilities.endsOutlived, quota: capabilities.persisted.quota,
+      releasesOldest: capabilities.persisted.releasesOldest, profile: capabilities.persisted.name)
   }
 }

@@ -37,8 +37,9 @@ extension Broker {
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
-      if let instance = ended[request.instance] { recordExit(of: instance, request) }
-      return Answer([:])
+      guard let instance = ended[request.instance] else { return Answer(LauncherInterface.EndedReply().json) }
+      recordExit(of: instance, request)
+      return Answer(LauncherInterface.EndedReply(leaks: instance.leaks, reason: instance.endedBecause).json)
     case "Shutdown":
       stopping = true
       return Answer([:])
@@ -81,7 +82,7 @@ extension Broker {
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
-      hostID: hostID, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
+      hostID: hostID, rules: .init(capabilities), seccomp: capabilities.seccompProfile ?? SeccompFile.none)
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
@@ -108,8 +109,8 @@ extension Broker {
   }
 
   private func attach(_ request: LauncherInterface.AttachCall, descriptors: [Descriptor]) throws {
-    guard descriptors.count == 4 else {
-      throw LauncherInterface.Failure.failed("an instance comes with 4 descriptors, not with \(descriptors.count)")
+    guard descriptors.count == 5 else {
+      throw LauncherInterface.Failure.failed("an instance comes with 5 descriptors, not with \(descriptors.count)")
     }
     let preparation = prepared[request.instance]
     guard request.resume || preparation != nil, instances[request.instance] == nil else {
@@ -124,15 +125,16 @@ extension Broker {
       }
     let app = AppDescription(
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
-      scopeLimit: request.scopeLimit, references: request.references)
+      scopeLimit: request.scopeLimit, references: request.references,
+      rules: preparation?.rules ?? request.grants)
     let instance = Instance(
       id: request.instance, app: app, pid: Int32(truncatingIfNeeded: request.pid), process: descriptors[0],
       endpoint: WireEndpoint(
         listener: descriptors[3], service: WireService(info: Self.info, interfaces: Interface.app), limits: .app,
         now: Clock.monotonic()),
       mounts: ScopeMounts(home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID),
-      staging: Staging(in: staging, instance: request.instance, hostID: hostID), hostID: hostID,
-      started: Clock.realtime())
+      staging: Staging(in: staging, instance: request.instance, hostID: hostID), processes: descriptors[4],
+      hostID: hostID, started: Clock.realtime())
 
     var detail = [
       AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
@@ -167,6 +169,7 @@ extension Broker {
     for (grant, name) in try instance.mounts.placeholders() {
       instance.exposed[grant] = .init(name: name, how: "resumed")
       guard shown.contains(ScopeMounts.path(grant: grant, name: name)) else { continue }
+      grants.noteUse(grant, at: Clock.realtime())
       events.append(
         event(
           .scopeEnded, .allowed, instance, grant: try grants.grant(grant), reason: "the broker that started it is gone")
@@ -181,10 +184,12 @@ extension Broker {
   /// (`TOK-11`, `LIM-4`). How it ended is for its launcher to say, if that is still there.
   func end(_ instance: Instance) {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
-    let events = endScopes(of: instance, reason: "the app ended")
+    instance.leaks = describe(instance).scopes
+    let events = endScopes(of: instance, reason: "the app ended without stopping it")
     instance.staging.removeAll()
     _ = try? log.append(events)
     FaultPoint.ended.pass()
+    try? grants.flushUses()
     if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
   }
 
@@ -206,17 +211,22 @@ extension Broker {
             AuditEvent.Fact.ceiling: "\(hit.ceiling)",
           ]))
     }
-    record(event(.exit, .allowed, instance, reason: report == nil ? "its launcher was ended" : nil, detail: detail))
+    let reason = instance.endedBecause.map { "the app was ended: \($0)" }
+    record(
+      event(
+        .exit, .allowed, instance, reason: reason ?? (report == nil ? "its launcher was ended" : nil), detail: detail))
+    forsakenApps.insert(instance.app.bundleIdentifier)
   }
 
   private func endScopes(of instance: Instance, reason: String) -> [AuditEvent] {
     instance.ledger.holders.map { holder in
       let grant = (try? grants.grant(holder.grant)) ?? nil
       // The app's mount namespace may be gone already, and with it what was mounted there.
-      try? hide(holder.grant, instance)
+      _ = try? hide(holder.grant, instance)
       instance.ledger.end(holder.grant)
-      return event(
-        .scopeEnded, .allowed, instance, grant: grant, reason: reason, detail: ["count": "\(holder.count)"])
+      var detail = ["count": "\(holder.count)", AuditEvent.Fact.since: Instance.rfc3339(holder.since)]
+      detail[AuditEvent.Fact.caller] = holder.caller
+      return event(.scopeEnded, .allowed, instance, grant: grant, reason: reason, detail: detail)
     }
   }
 

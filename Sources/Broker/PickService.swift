@@ -84,6 +84,10 @@ extension Broker {
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access))
       pick.connection.send(Reply(PickerInterface.PickReply(documents: messages).json))
       return LauncherInterface.AnswerReply(refused: [])
+    } catch let error as ErrorReply {
+      // What the app is told is the user's to know as well.
+      reply(error)
+      return LauncherInterface.AnswerReply(refused: ["the app may keep no more grants by its policy"])
     } catch {
       record(event(.pick, .failed, instance, how: answer.how.rawValue, reason: "\(error)"))
       reply(PickerInterface.Failure.notGrantable("the choice could not be granted"))
@@ -127,6 +131,7 @@ extension Broker {
       {
         handed.append((known, document, false))
       } else {
+        try makeRoom(for: instance, besides: handed.count { $0.isNew })
         let new = Grant(
           id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: document.kind, rights: rights,
           origin: origin, created: now, identity: document.identity, path: path)
@@ -146,7 +151,11 @@ extension Broker {
     }
     try establish(handed.filter(\.isNew).map(\.grant), events)
     for (grant, document, isNew) in handed {
-      if !isNew, let path = document.path, grant.path != path { try grants.move(grant.id, to: path) }
+      if !isNew {
+        if let path = document.path, grant.path != path { try grants.move(grant.id, to: path) }
+        // The user has now decided on it themselves.
+        try grants.makeIndependent(grant.id)
+      }
       pin(document, for: grant.id)
     }
     if instance.app.references {
@@ -157,8 +166,8 @@ extension Broker {
 
   /// Makes grants come to be together with the events that say so, or not at all. A process that dies in between leaves them
   /// to the next one (``takeBackUnwritten(_:_:)``).
-  func establish(_ new: [Grant], _ events: [AuditEvent]) throws {
-    try grants.add(new)
+  func establish(_ new: [Grant], from parent: String? = nil, _ events: [AuditEvent]) throws {
+    try grants.add(new, from: parent)
     FaultPoint.grantsAdded.pass()
     do { try decide(events) } catch {
       grants.takeBack(new.map(\.id))

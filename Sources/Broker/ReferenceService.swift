@@ -31,10 +31,12 @@ extension Broker {
         bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
         path: document.path ?? grant.path
       ).sealed(with: key, for: .reference)
-      let name = try withFileSystemIdentity(instance.hostID) { () throws(KernelError) in
+      let (name, inode) = try withFileSystemIdentity(instance.hostID) { () throws(KernelError) in
         try write(content, named: grant.name, in: folder)
       }
       instance.references[grant.id] = name
+      // Without the note the grant merely outlives its last reference.
+      try? grants.noteReference(grant.id, inode: inode)
       return event(.reference, .allowed, instance, grant: grant, document: document, detail: ["name": name])
     } catch {
       return event(.reference, .failed, instance, grant: grant, document: document, reason: "\(error)")
@@ -46,7 +48,8 @@ extension Broker {
   /// The name of a reference to a grant, if there is one where it was, or where all of them are looked at.
   private func existingReference(to grant: Grant, in folder: Descriptor, _ instance: Instance) -> String? {
     func known() -> String? {
-      guard let name = instance.references[grant.id], self.grant(ofReference: name, in: folder, instance) == grant.id
+      guard let name = instance.references[grant.id],
+        self.grant(ofReference: name, in: folder, app: instance.app.bundleIdentifier) == grant.id
       else { return nil }
       return name
     }
@@ -58,9 +61,10 @@ extension Broker {
     guard let entries = try? DirectoryReader.entries(of: folder) else { return nil }
     // Nobody but this broker writes references: what is unfinished is of one that died.
     for entry in entries where entry.name.hasPrefix(Self.unfinishedPrefix) { try? folder.removeFile(entry.name) }
-    for entry in entries.prefix(Self.mostReferences)
-    where entry.name.hasSuffix(".\(Self.referenceExtension)") && entry.kind == .regular {
-      if let id = self.grant(ofReference: entry.name, in: folder, instance) { instance.references[id] = entry.name }
+    for entry in entries.prefix(Self.mostReferences) where Self.mayBeReference(entry) {
+      if let id = self.grant(ofReference: entry.name, in: folder, app: instance.app.bundleIdentifier) {
+        instance.references[id] = entry.name
+      }
     }
     return known()
   }
@@ -68,16 +72,23 @@ extension Broker {
   /// More than these are not looked at for one that may be there already: then there is another one.
   private static let mostReferences = 20_000
 
-  private func grant(ofReference name: String, in folder: Descriptor, _ instance: Instance) -> String? {
+  static func mayBeReference(_ entry: DirectoryReader.Entry) -> Bool {
+    entry.kind == .regular && entry.name.hasSuffix(".\(referenceExtension)")
+  }
+
+  /// The grant that a file refers to; `nil` if it is no reference of this app's.
+  func grant(ofReference name: String, in folder: Descriptor, app: String) -> String? {
     guard let file = try? Descriptor.open(name, below: folder, flags: [.read, .noFollow, .nonBlocking]),
       let sealed = try? file.readAll(limit: 8192),
-      let found = try? Bookmark.open(sealed, with: key, for: .reference, app: instance.app.bundleIdentifier)
+      let found = try? Bookmark.open(sealed, with: key, for: .reference, app: app)
     else { return nil }
     return found.grant
   }
 
   /// Whole or not at all: the content is written under another name first.
-  private func write(_ content: [UInt8], named name: String, in folder: Descriptor) throws(KernelError) -> String {
+  private func write(
+    _ content: [UInt8], named name: String, in folder: Descriptor
+  ) throws(KernelError) -> (name: String, inode: UInt64) {
     let unfinished = "\(Self.unfinishedPrefix)\(Grant.makeID())"
     let file = try Descriptor.open(
       unfinished, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
@@ -94,7 +105,7 @@ extension Broker {
         do throws(KernelError) {
           try folder.rename(unfinished, to: final)
           FaultPoint.referenceWritten.pass()
-          return final
+          return (final, try file.status().inode)
         } catch { if error.errno != .fileExists { throw error } }
       }
       throw KernelError("renameat2", name, errno: .fileExists)

@@ -74,6 +74,8 @@ int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, 
 
 int ambit_unmount(const char *path) { return answer(umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW)); }
 
+int ambit_unmount_idle(const char *path) { return answer(umount2(path, UMOUNT_NOFOLLOW)); }
+
 int ambit_setns(int descriptor, int type) { return answer(setns(descriptor, type)); }
 int ambit_unshare(int flags) { return answer(unshare(flags)); }
 int ambit_pidfd_open(pid_t pid) { return answer(syscall(SYS_pidfd_open, pid, 0)); }
@@ -172,6 +174,21 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   return 0;
 }
 
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000
+#endif
+int ambit_stat_mount(int folder, const char *name, struct ambit_place *result) {
+  struct statx found;
+  int flags = AT_STATX_DONT_SYNC | (*name ? 0 : AT_EMPTY_PATH);
+  if (statx(folder, name, flags, STATX_TYPE | STATX_INO | STATX_MNT_ID, &found) == -1) return -errno;
+  if (!(found.stx_mask & STATX_MNT_ID)) return -ENOSYS;
+  result->mount = found.stx_mnt_id;
+  result->inode = found.stx_ino;
+  result->device = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
+  result->is_folder = S_ISDIR(found.stx_mode);
+  return 0;
+}
+
 int ambit_file_system_space(int descriptor, struct ambit_space *result) {
   struct statfs found;
   if (fstatfs(descriptor, &found) == -1) return -errno;
@@ -226,6 +243,10 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
   uint64_t type = (uint64_t)found.f_type;
   memcpy(bytes + 8, &type, sizeof type);
   return 0;
+}
+
+int ambit_move_new(int directory, const char *name, int other, const char *to) {
+  return answer(syscall(SYS_renameat2, directory, name, other, to, 1 /* RENAME_NOREPLACE */));
 }
 
 int ambit_rename_new(int directory, const char *name, const char *to) {

@@ -142,6 +142,11 @@ extension Descriptor {
 }
 
 extension Descriptor {
+  /// Another number for the same open file (`fcntl(2)`, `F_DUPFD_CLOEXEC`), which the caller closes.
+  package func duplicated() throws(KernelError) -> Int32 {
+    try KernelError.check("fcntl", "F_DUPFD_CLOEXEC") { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) }
+  }
+
   /// Gives an open file or folder to a user and the group of the same number (`fchown(2)`).
   package func changeOwner(_ identity: UInt32) throws(KernelError) {
     try KernelError.check("fchown", "descriptor \(rawValue)") { fchown(rawValue, identity, identity) }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import SystemPackage
 
 /// What a mount denies (`mount_setattr(2)`).
 package struct MountAttributes: OptionSet, Sendable, Hashable {
@@ -76,5 +77,18 @@ package enum Mounts {
   /// Takes a mount away at once; what is open on it stays open (`umount2(2)`, `MNT_DETACH`).
   package static func detach(_ path: String) throws(KernelError) {
     try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount(path) }
+  }
+
+  /// The same if nobody has anything of the mount open or mapped, nor stands in it.
+  ///
+  /// - Returns: `false` if somebody has; then it stays. A mount that others lie in counts as one that is in use.
+  package static func detachIdle(_ path: String) throws(KernelError) -> Bool {
+    do throws(KernelError) {
+      try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount_idle(path) }
+      return true
+    } catch {
+      guard error.errno == .resourceBusy else { throw error }
+      return false
+    }
   }
 }

@@ -29,6 +29,8 @@ final class AppSession {
   private var endTold = false
   /// The app could not be started.
   private var hasFailed = false
+  /// The init has ended without a word of its app, and not by a limit.
+  private var isGone = false
   private let layout: SystemLayout
 
   /// Asks the broker for an instance.
@@ -89,8 +91,8 @@ final class AppSession {
     proxy?.drain()
     proxy?.restore()
     tellLimit()
+    if let last = try? finish() { tell(last) }
     if let report, !hasFailed { status?.ended(status: report.status, signal: report.signal) }
-    try? finish()
     return outcome ?? 125
   }
 
@@ -218,7 +220,7 @@ final class AppSession {
       let mountNamespace, let documents, let listener, let processes, let terminal, let keyring):
       if let keyring, keyring != .noFunction { try admit(sharingKeyring: keyring) }
       self.processes = processes
-      handover = [sandbox.process, mountNamespace, documents, listener]
+      handover = [sandbox.process, mountNamespace, documents, listener, processes]
       return terminal
     case .failed(let stage, let errno, let step): throw Failure(stage, errno, step: step, of: plan)
     default: throw Failure("the sandbox ended before it was set up")
@@ -229,7 +231,8 @@ final class AppSession {
     let request = LauncherInterface.AttachCall(
       instance: prepared.instance, bundleIdentifier: prepared.bundleIdentifier, name: prepared.name,
       policy: prepared.capabilities.policy, scopeLimit: prepared.capabilities.scopeLimit,
-      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume, degraded: admission.degraded)
+      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume, degraded: admission.degraded,
+      grants: prepared.capabilities.grants)
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 
@@ -357,7 +360,12 @@ final class AppSession {
 
   /// The init is gone without a word of its app: then it was ended from here.
   private func endByLimit() {
-    guard report == nil, !hasFailed, let excess = watch?.excess else { return }
+    guard report == nil, !hasFailed else { return }
+    guard let excess = watch?.excess else {
+      // Or by the broker, which says why.
+      isGone = true
+      return
+    }
     self.excess = excess
     report = (-1, SIGKILL)
     outcome = excess.limit == .wallTime ? 124 : 128 + SIGKILL
@@ -370,6 +378,22 @@ final class AppSession {
       return nil
     }
     return LimitExcess(.cpuTime, value: max(used, ceiling), ceiling: ceiling)
+  }
+
+  /// What the broker knows of the app's end.
+  private func tell(_ last: LauncherInterface.EndedReply) {
+    if let reason = last.reason {
+      if report == nil {
+        report = (128 + SIGKILL, SIGKILL)
+        outcome = outcome ?? 128 + SIGKILL
+      }
+      Failure.say("the app was ended: \(reason)")
+      status?.send("ended", ["reason": .string(reason)])
+    }
+    for leak in last.leaks {
+      status?.leaked(leak)
+      if request.trace { Trace.show(leaked: leak) }
+    }
   }
 
   private func tellLimit() {
@@ -455,7 +479,7 @@ final class AppSession {
   }
 
   private var ending: LauncherInterface.EndedCall? {
-    report.map { report in
+    (report ?? (isGone ? (128 + SIGKILL, SIGKILL) : nil)).map { report in
       .init(
         instance: prepared.instance, status: Int(outcome ?? report.status), signal: Int(report.signal),
         limit: excess.flatMap { excess in
@@ -475,11 +499,12 @@ final class AppSession {
     endTold = (try? broker.send(LauncherInterface.ended, ending.json)) != nil
   }
 
-  private func finish() throws {
-    guard let ending else { return }
+  private func finish() throws -> LauncherInterface.EndedReply? {
+    guard let ending else { return nil }
     tellEnd()
-    if endTold, (try? broker.receive(wait: true)) != nil { return }
+    if endTold, let answer = try? broker.receive(wait: true) { return try .init(json: answer.parameters) }
     // Another broker has taken the app over since.
-    _ = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ending.json)
+    let answer = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ending.json)
+    return try answer.map { try .init(json: $0.parameters) }
   }
 }

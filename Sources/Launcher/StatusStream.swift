@@ -17,6 +17,8 @@ internal import Wire
 /// | `cancelled` | `how` |
 /// | `denied` | `operation`, `path` or `call`, `errno`, `rule`, `reason`, `remedy`, `suppressed` |
 /// | `limit` | `limit` (the policy's key), `value`, `ceiling` (bytes, seconds or files), `reason`: what ended the app |
+/// | `ended` | `reason`: why the broker ended the app |
+/// | `leaked` | `document` (host path), `count`, `since`, `caller`: a scope that was still started when the app ended |
 /// | `exited` | `status` |
 /// | `signalled` | `signal`, `status` |
 final class StatusStream: Sendable {
@@ -70,6 +72,14 @@ final class StatusStream: Sendable {
     fields.set("path", message.path)
     fields.set("call", name)
     send("denied", fields)
+  }
+
+  func leaked(_ scope: LauncherInterface.Scope) {
+    var fields: JSONObject = [
+      "document": .string(scope.host), "count": JSONValue(scope.count), "since": .string(scope.since),
+    ]
+    fields.set("caller", scope.caller)
+    send("leaked", fields)
   }
 
   func ended(status: Int32, signal: Int32) {

@@ -1,5 +1,6 @@
 internal import Sandbox
 internal import Terminal
+internal import Wire
 
 #if canImport(Glibc)
   internal import Glibc
@@ -12,6 +13,14 @@ enum Trace {
     write(
       "\(style.red("refused")) \(operation) \(style.bold(printable(subject))) (\(denial.code.rawValue), \(denial.rule)): "
         + "\(denial.reason)\(end)        \(style.dim("would grant it: \(denial.remedy)"))")
+  }
+
+  static func show(leaked scope: LauncherInterface.Scope) {
+    let style = Style(for: 2)
+    let caller = scope.caller.map { " at \(printable($0))" } ?? ""
+    write(
+      "\(style.yellow("leaked")) the scope on \(style.bold(printable(scope.host))): started \(scope.since)\(caller), "
+        + "\(scope.count == 1 ? "one stop" : "\(scope.count) stops") short")
   }
 
   static func show(suppressed count: Int) {

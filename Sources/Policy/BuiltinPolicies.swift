@@ -27,6 +27,17 @@ package enum BuiltinPolicies {
     limit = "default"
     # A picked document leaves a reference in the container's Documents folder, so that the app finds it again.
     references = true
+    # When a scope ends and the app still has something of the document open: "allow" (it is in the log, with what it can be used
+    # for) or "end" (the app is ended).
+    outlived = "allow"
+
+    [grants]
+    # How many documents an app may keep its access to: "unlimited"; a number, after which a document that is picked is refused; or
+    # another system's rule: "android" (512, then the oldest ends), "android-10" (128), "windows" (1000, then refused), "xdp" (no limit).
+    persisted = "unlimited"
+    # Whether an app may pass its own rights on to another app: "none", "any", or "entitlement": if its Entitlements.plist has
+    # io.ambit.pass-grants.
+    pass = "entitlement"
 
     [environment]
     # What a program needs to speak the user's language and use their terminal; nothing that says who they are.
@@ -136,6 +147,12 @@ package enum BuiltinPolicies {
 
     [scopes]
     limit = 32
+    # An app that keeps open what it has given back is ended.
+    outlived = "end"
+
+    [grants]
+    # A right is the user's to give.
+    pass = "none"
 
     [limits]
     processes = 256

@@ -77,6 +77,11 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var landlockFiles: Bool
   /// What has to hold in full, or the app is not run.
   package var requiredLayers: [Layer]
+  /// It is ended when it has something of a document open whose scope has ended (`TOK-16`).
+  package var endsOutlived: Bool
+  package var persisted: PersistedGrants
+  /// Whether it may pass rights of its own on to other apps (`TOK-18`).
+  package var mayPass: Bool
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -108,6 +113,9 @@ package struct Capabilities: Equatable, Sendable, Codable {
     seccompProfile = settings.seccompProfile
     landlockFiles = settings.landlockFiles
     requiredLayers = settings.requiredLayers
+    endsOutlived = settings.outlived == .end
+    persisted = settings.persisted
+    mayPass = settings.passing == .any || (settings.passing == .entitlement && entitlements.passGrants)
     policyName = policy.name
   }
 

@@ -74,6 +74,9 @@ package struct PolicySettings: Equatable, Sendable {
   package var entitledNetwork: EntitledNetwork = .host
   /// What has to hold in full, or the app is not run.
   package var requiredLayers: [Layer] = []
+  package var outlived: OutlivedScopes = .allow
+  package var persisted: PersistedGrants = .unlimited
+  package var passing: PassingGrants = .entitlement
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(

@@ -12,6 +12,11 @@ extension PolicyOverrides {
     if let table = try top.table("scopes") {
       scopeLimit = try Self.scopeLimit(table)
       references = try table.boolean("references")
+      outlived = try table.choice("outlived", of: OutlivedScopes.allCases.map(\.rawValue))
+        .flatMap(OutlivedScopes.init(rawValue:))
+    }
+    if let table = try top.table("grants") {
+      try decodeGrants(table)
     }
     if let table = try top.table("system") {
       readOnlyPaths = try Self.folders(table)

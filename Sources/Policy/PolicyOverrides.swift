@@ -6,6 +6,9 @@ struct PolicyOverrides: Equatable, Sendable {
   var inherits: String?
   var scopeLimit: Int?
   var references: Bool?
+  var outlived: OutlivedScopes?
+  var persisted: PersistedGrants?
+  var passing: PassingGrants?
   var readOnlyPaths: [String]?
   var environmentPass: [String]?
   var environmentSet: [String: String]?
@@ -46,6 +49,9 @@ extension PolicySettings {
     var result = self
     if let value = file.scopeLimit { result.scopeLimit = value }
     if let value = file.references { result.references = value }
+    if let value = file.outlived { result.outlived = value }
+    if let value = file.persisted { result.persisted = value }
+    if let value = file.passing { result.passing = value }
     if let value = file.readOnlyPaths { result.readOnlyPaths = value }
     if let value = file.environmentPass {
       result.environmentPass = value

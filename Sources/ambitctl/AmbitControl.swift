@@ -17,6 +17,8 @@ struct AmbitControl: ParsableCommand {
       """,
     subcommands: [
       Pick.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, BookmarkCommand.self, References.self,
+      Open.self,
+      Release.self, Pass.self, Redeem.self,
     ])
 }
 

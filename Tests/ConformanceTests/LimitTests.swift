@@ -83,6 +83,32 @@ struct LimitTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `LIM-1, TOK-4: with many instances and many connections at once, the books agree in the end`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let documents = try (0..<12).map { try world.document("\($0).txt", "\($0)") }
+      let apps = try ["One", "Two", "Three", "Three"].map { name in
+        try world.probe(name, picks: documents, options: ["--policy", "teach"])
+      }
+      for app in apps { for number in 0..<12 { try app.pick(as: "d\(number)") } }
+      for app in apps { try app.process.send("{\"do\": \"hammer\", \"rounds\": 250}\n") }
+      var refused = 0
+      for app in apps {
+        let line = try app.process.readLine(patience: .seconds(120))
+        let answer = try #require(JSON(line))
+        #expect(answer["agrees"] == true && answer["wrong"] == 0 && answer["left"] == 0, "\(line)")
+        refused += answer["refused"]?.int ?? 0
+      }
+      // They went where the rule is decided.
+      #expect(refused > 0)
+      #expect(try world.instances().allSatisfy { $0["used"] == 0 })
+      let broker = try #require(try world.brokerProcess())
+      #expect(ProcessTable.mounts(broker).allSatisfy { !$0.contains(world.home) })
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `LIM-8: an app can ask how much is used, by what and from where it was started`(user: TestUser) throws {
     try withEightStarted(user) { (_, app, _) throws in
       _ = try app.tell("stop", ["of": "d8"])

@@ -76,6 +76,34 @@ struct ReferenceTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `REF-7: with its last reference a grant ends, unless something else needs it`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let names = ["kept", "renamed", "moved", "marked", "deleted"]
+      let app = try world.probe(picks: try names.map { try world.document("\($0).txt", $0) })
+      func file(_ name: String) -> JSON { .string("/home/user/Documents/\(name).txt.ambitref") }
+      for name in names { try app.pick(as: name) }
+      #expect(try app.tell("makeFolder", ["path": "/home/user/Library/Deep"]).isDone)
+      #expect(try app.tell("rename", ["path": file("renamed"), "to": "/home/user/Documents/no extension"]).isDone)
+      #expect(try app.tell("rename", ["path": file("moved"), "to": "/home/user/Library/Deep/x.ambitref"]).isDone)
+      #expect(try app.start("marked"))
+      let bookmark = try app.bookmark("marked")
+      for name in ["marked", "deleted"] { #expect(try app.tell("remove", ["path": file(name)]).isDone) }
+      // While the app runs it keeps what it has.
+      #expect(try app.start("deleted"))
+      #expect(try app.read("deleted").content == "deleted")
+      #expect(try app.finish() == .status(0))
+      try Deadline.wait(for: "the grant to end") { try world.audit(.revoke).count == 1 }
+      let ended = try world.audit(.revoke)[0]
+      #expect(ended.rule == "REF-7" && ended.document?.name == "deleted.txt" && ended.how == "reference")
+      #expect(try world.grants().count == 4)
+      let next = try world.probe()
+      #expect(try next.tell("resolve", ["bookmark": .string(bookmark), "as": "a"]).url != nil)
+      _ = try next.tell("resolveReference", ["path": "/home/user/Documents/no extension", "as": "b"])
+      #expect(try next.start("b"))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `REF-1: what an app planted in its own Documents cannot lead a reference elsewhere`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")

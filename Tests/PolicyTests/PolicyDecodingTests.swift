@@ -12,6 +12,11 @@ import Testing
     [scopes]
     limit = 12
     references = false
+    outlived = "end"
+
+    [grants]
+    persisted = "android-10"
+    pass = "any"
 
     [system]
     read_only = ["/opt/tools", "/usr/local/share"]
@@ -58,6 +63,7 @@ import Testing
       overrides
         == PolicyOverrides(
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
+          outlived: .end, persisted: .android10, passing: .any,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
           processes: 512,
@@ -107,24 +113,24 @@ import Testing
     // Unknown words.
     (
       "[scopes]\nlimt = 8",
-      "x.toml:2:1: unknown key \"limt\" in [scopes]; did you mean \"limit\"? Known keys: limit, references."
+      "x.toml:2:1: unknown key \"limt\" in [scopes]; did you mean \"limit\"? Known keys: limit, references, outlived."
     ),
     (
       "scopes = { limit = 8, referencs = true }",
-      "x.toml:1:23: unknown key \"referencs\" in [scopes]; did you mean \"references\"? Known keys: limit, references."
+      "x.toml:1:23: unknown key \"referencs\" in [scopes]; did you mean \"references\"? Known keys: limit, references, outlived."
     ),
     (
       "scopes.Limit = 8",
-      "x.toml:1:8: unknown key \"Limit\" in [scopes]; did you mean \"limit\"? Known keys: limit, references."
+      "x.toml:1:8: unknown key \"Limit\" in [scopes]; did you mean \"limit\"? Known keys: limit, references, outlived."
     ),
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, system, environment, network, files, limits, audit, seccomp, landlock, require."
+        + "inherits, scopes, grants, system, environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (
       "colour = 1",
-      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, system, "
+      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, grants, system, "
         + "environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (

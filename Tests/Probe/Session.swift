@@ -4,6 +4,7 @@ internal import Foundation
 /// The URLs that the probe has been handed, by name, and what can be done with them.
 struct Session {
   var urls: [String: URL] = [:]
+  var held: [String: Int32] = [:]
 
   /// A request that cannot be carried out, which is the test's mistake and not an observation.
   struct Usage: Error { let sentence: String }
@@ -21,6 +22,7 @@ struct Session {
 
   private mutating func carryOut(_ act: String, _ request: [String: Any]) throws -> [String: Any] {
     if let answer = try documentAct(act, request) { return answer }
+    if let answer = try rightsAct(act, request) { return answer }
     if let answer = try fileAct(act, request) { return answer }
     switch act {
     case "raw": return try RawBroker.exchange(request)

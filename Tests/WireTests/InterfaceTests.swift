@@ -3,20 +3,26 @@ import Testing
 @testable import Wire
 
 @Suite struct `Interface descriptions` {
-  static let embedded: [Interface] = [.service, .picker, .access, .bookmarks, .launcher]
+  static let embedded: [Interface] = [
+    .service, .picker, .access, .bookmarks, .transfer, .launcher, .grants,
+  ]
 
   @Test func `those that are compiled in are well formed and have their names`() {
     #expect(
       Self.embedded.map(\.name) == [
-        "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Launcher",
+        "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
+        "io.ambit.Launcher", "io.ambit.Grants",
       ])
-    #expect(Interface.access.methods.keys.sorted() == ["Path", "Start", "Status", "Stop"])
-    #expect(Interface.access.errors.keys.sorted() == ["InvalidScope", "LimitReached", "Revoked", "Unavailable"])
+    #expect(Interface.access.methods.keys.sorted() == ["Open", "Path", "Release", "Start", "Status", "Stop"])
+    #expect(
+      Interface.access.errors.keys.sorted() == [
+        "InvalidScope", "LimitReached", "NotActive", "ReadOnly", "Revoked", "Unavailable",
+      ])
     #expect(Interface.picker.description.contains("# Asks the user to choose."))
   }
 
   @Test func `no sandbox is offered the user's side`() {
-    #expect(!Interface.app.contains { $0.name == Interface.launcher.name })
+    #expect(!Interface.app.contains { $0.name == Interface.launcher.name || $0.name == Interface.grants.name })
   }
 
   @Test func `every kind of type is read`() throws {
@@ -139,7 +145,7 @@ import Testing
     let info = try #require(answer("org.varlink.service.GetInfo")).parameters
     #expect(
       try info.strings("interfaces") == [
-        "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks",
+        "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
       ])
     for interface in [Interface.service] + Interface.app {
       let reply = answer("org.varlink.service.GetInterfaceDescription", ["interface": .string(interface.name)])

@@ -75,8 +75,36 @@ import Testing
           remedy: "m", suppressed: 3)
       ),
       (L.denied + ")", L.DeniedReply(name: "keyctl")),
+      (L.ended + ")", L.EndedReply(leaks: [scope], reason: "r")), (L.ended + ")", L.EndedReply()),
       (L.ended + "(", L.EndedCall(instance: "i", status: 0, signal: 9)),
       (L.instances + ")", L.InstancesReply(instances: [instance])),
+    ] + grantMessages()
+  }
+
+  static func grantMessages() -> [(name: String, message: any WireMessage)] {
+    typealias A = AccessInterface
+    typealias G = GrantsInterface
+    typealias T = TransferInterface
+    let use = G.Use(instance: "i", pid: 9, count: 2, since: "s", caller: "E.swift:4")
+    let grant = G.Grant(
+      grant: "g", bundleIdentifier: "b", path: "/a", kind: .file, access: .readOnly, origin: .passed, created: "c",
+      lastUsed: "l", parent: "p", bookmarks: 1, uses: [use])
+    let holder = G.Holder(pid: 7, reads: true, writes: false, mapped: true, folder: false)
+    let ended = G.Ended(
+      grant: "g", bundleIdentifier: "b", path: "/a", access: .readWrite, scopes: 1, outlived: [holder], killed: true)
+    let app = G.App(bundleIdentifier: "b", name: "n", version: "1", grants: 1, running: 2, container: true)
+    return [
+      (A.open + "(", A.OpenCall(scope: "s", access: .readOnly)), (A.open + "(", A.OpenCall(scope: "s")),
+      (A.release + "(", A.ScopeCall(scope: "s")),
+      (T.pass + "(", T.PassCall(scope: "s", to: "b", access: .readWrite)),
+      (T.pass + ")", T.Transfer(transfer: "AA==")), (T.redeem + "(", T.Transfer(transfer: "AA==")),
+      (T.redeem + ")", T.RedeemReply(document: document)),
+      (G.list + "(", G.ListCall(app: "b")), (G.list + "(", G.ListCall()), (G.list + ")", G.ListReply(grants: [grant])),
+      (G.revoke + "(", G.RevokeCall(grant: "g", app: "b", path: "/a")), (G.revoke + "(", G.RevokeCall(all: true)),
+      (G.revoke + ")", G.RevokeReply(ended: [ended], through: [grant])),
+      (G.apps + ")", G.AppsReply(apps: [app])), (G.remove + "(", G.RemoveCall(app: "b", keepData: true, kill: false)),
+      (G.remove + ")", G.RemoveReply(ended: [ended], leftovers: ".x")),
+      (G.remove + ")", G.RemoveReply(ended: [], leftovers: nil)),
     ]
   }
 
@@ -107,6 +135,19 @@ import Testing
       (AccessInterface.start, AccessInterface.Failure.invalidScope),
       (AccessInterface.start, AccessInterface.Failure.revoked),
       (AccessInterface.start, AccessInterface.Failure.unavailable("r")),
+      (AccessInterface.open, AccessInterface.Failure.notActive),
+      (AccessInterface.open, AccessInterface.Failure.readOnly),
+      (PickerInterface.pick, PickerInterface.Failure.quotaReached(limit: 8)),
+      (TransferInterface.pass, TransferInterface.Failure.notAllowed("r")),
+      (TransferInterface.pass, TransferInterface.Failure.tooMuch),
+      (TransferInterface.pass, TransferInterface.Failure.invalidScope),
+      (TransferInterface.redeem, TransferInterface.Failure.badSeal("r")),
+      (TransferInterface.redeem, TransferInterface.Failure.revoked),
+      (TransferInterface.redeem, TransferInterface.Failure.notFound(name: "n")),
+      (TransferInterface.redeem, TransferInterface.Failure.quotaReached(limit: 8)),
+      (GrantsInterface.revoke, GrantsInterface.Failure.notFound("r")),
+      (GrantsInterface.remove, GrantsInterface.Failure.running("b", 1)),
+      (GrantsInterface.remove, GrantsInterface.Failure.failed("r")),
       (BookmarksInterface.create, BookmarksInterface.Failure.notActive),
       (BookmarksInterface.create, BookmarksInterface.Failure.invalidScope),
       (BookmarksInterface.resolve, BookmarksInterface.Failure.badSeal("r")),

@@ -20,7 +20,8 @@ extension LaunchRequest {
         program = .bundle(path: bundle.url.path, executable: bundle.manifest.executable)
         manifest = .init(
           identifier: bundle.manifest.bundleIdentifier, name: bundle.manifest.name, version: bundle.manifest.version,
-          networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer)
+          networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer,
+          passGrants: bundle.entitlements.passGrants)
       } catch {
         throw Failure(error.description, status: error.exitStatus)
       }

@@ -31,6 +31,8 @@ int ambit_move_mount(int tree, int target);
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns);
 /* umount2(2) with MNT_DETACH | UMOUNT_NOFOLLOW. */
 int ambit_unmount(const char *path);
+/* The same only if nobody has anything of the mount open or mapped, nor stands in it; else -EBUSY. */
+int ambit_unmount_idle(const char *path);
 
 /* Takes the loopback interface of this network namespace into service, if that is possible. For code after clone too. */
 void ambit_bring_up_loopback(void);
@@ -61,6 +63,13 @@ struct ambit_stat {
 };
 /* statx(2) on a descriptor. birth_seconds is 0 where the file system has no birth time. */
 int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
+/* statx(2): the mount that a file was opened on (Linux 5.8), and which file. name: "" for the descriptor itself; links are
+   followed. */
+struct ambit_place {
+  uint64_t mount, inode, device;
+  int is_folder;
+};
+int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
 /* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
 
@@ -78,6 +87,8 @@ int ambit_machine_memory(struct ambit_memory *result);
 
 /* renameat2(2) within one folder, with RENAME_NOREPLACE. */
 int ambit_rename_new(int directory, const char *name, const char *to);
+/* The same into another folder. */
+int ambit_move_new(int directory, const char *name, int other, const char *to);
 
 /* memfd_create(2), and fcntl(2) F_ADD_SEALS: nobody changes the file from then on. */
 int ambit_memory_file(const char *name);

@@ -8,6 +8,8 @@ package struct Grant: Equatable, Sendable {
     case user
     /// A script answered the picker (`PCK-22`).
     case scripted
+    /// Another app passed its own right on (`TOK-18`).
+    case passed
   }
 
   /// Ten letters and digits; part of the path inside.

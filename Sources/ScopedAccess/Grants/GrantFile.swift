@@ -64,6 +64,9 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT \(Grant.columns) FROM grant_")
       _ = try db.makeStatement(sql: "SELECT \(GrantStore.replacementColumns) FROM replacement")
       _ = try db.makeStatement(sql: "SELECT number, bundleIdentifier, name, version FROM app")
+      _ = try db.makeStatement(sql: "SELECT id, parent, used, bookmarks FROM grantLife")
+      _ = try db.makeStatement(sql: "SELECT id, inode FROM grantReference")
+      _ = try db.makeStatement(sql: "SELECT bundleIdentifier, removed FROM removedApp")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -139,6 +142,29 @@ enum GrantFile {
             temporary TEXT
           );
           CREATE INDEX grantByInode ON grant_ (inode);
+          """)
+    }
+    migrator.registerMigration("how grants end") { db in
+      // Of what was granted before nobody knows whether a bookmark was made, so it is taken as if one had been.
+      try db.execute(
+        sql: """
+          CREATE TABLE grantLife (
+            id TEXT PRIMARY KEY REFERENCES grant_ (id),
+            parent TEXT REFERENCES grant_ (id),
+            used INTEGER,
+            bookmarks INTEGER NOT NULL DEFAULT 0
+          );
+          CREATE INDEX grantByParent ON grantLife (parent) WHERE parent IS NOT NULL;
+          CREATE TABLE grantReference (
+            id TEXT NOT NULL REFERENCES grant_ (id),
+            inode INTEGER NOT NULL,
+            PRIMARY KEY (id, inode)
+          );
+          CREATE TABLE removedApp (
+            bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
+            removed INTEGER NOT NULL
+          );
+          INSERT INTO grantLife (id, bookmarks) SELECT id, 1 FROM grant_;
           """)
     }
     return migrator

@@ -13,6 +13,8 @@ package final class GrantStore: Sendable {
   private let takenBack = Mutex<Set<String>>([])
   /// Apps that have been noted as they are now: most launches are of an app that was launched before.
   private let apps = Mutex<[String: (app: App, number: Int)]>([:])
+  /// When grants were last started, as far as it is not on disk yet.
+  let uses = Mutex<[String: Int64]>([:])
 
   private struct App: Equatable {
     let name: String
@@ -46,6 +48,7 @@ package final class GrantStore: Sendable {
           INSERT INTO app (bundleIdentifier, name, version) VALUES (?, ?, ?)
           ON CONFLICT (bundleIdentifier) DO UPDATE SET name = excluded.name, version = coalesce(excluded.version, version)
           """, arguments: [bundleIdentifier, name, version])
+      try db.execute(sql: "DELETE FROM removedApp WHERE bundleIdentifier = ?", arguments: [bundleIdentifier])
       return try Int.fetchOne(
         db, sql: "SELECT number FROM app WHERE bundleIdentifier = ?", arguments: [bundleIdentifier]) ?? 0
     }
@@ -55,21 +58,25 @@ package final class GrantStore: Sendable {
 
   // MARK: Grants
 
-  package func add(_ grant: Grant) throws(StateError) { try add([grant]) }
+  package func add(_ grant: Grant, from parent: String? = nil) throws(StateError) { try add([grant], from: parent) }
 
   /// Adds grants, all of them or none.
-  package func add(_ grants: [Grant]) throws(StateError) {
+  ///
+  /// - Parameter parent: the grant that they were made from.
+  package func add(_ grants: [Grant], from parent: String? = nil) throws(StateError) {
     guard !grants.isEmpty else { return }
     try access { db in
-      let insertion = try db.cachedStatement(
-        sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      if grants.count == 1 { return try insertion.execute(arguments: grants[0].row) }
+      if parent == nil, grants.count == 1 { return try insert(grants[0], into: db) }
       try db.inTransaction {
-        for grant in grants { try insertion.execute(arguments: grant.row) }
+        for grant in grants {
+          try insert(grant, into: db)
+          guard let parent else { continue }
+          try db.execute(sql: "INSERT INTO grantLife (id, parent) VALUES (?, ?)", arguments: [grant.id, parent])
+        }
         return .commit
       }
     }
-    known.withLock { known in for grant in grants { known[grant.id] = grant } }
+    for grant in grants { remember(grant) }
   }
 
   /// Takes back grants that nobody has been told of. What cannot be taken out of the file is none from here on, and is found
@@ -77,8 +84,12 @@ package final class GrantStore: Sendable {
   package func takeBack(_ ids: [String]) {
     known.withLock { known in for id in ids { known[id] = nil } }
     takenBack.withLock { $0.formUnion(ids) }
-    _ = try? access { db in
-      for id in ids { try db.execute(sql: "DELETE FROM grant_ WHERE id = ?", arguments: [id]) }
+    _ = try? write { db in
+      for id in ids {
+        for table in ["grantReference", "grantLife", "grant_"] {
+          try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [id])
+        }
+      }
     }
   }
 
@@ -90,6 +101,14 @@ package final class GrantStore: Sendable {
     }
     return Array(last.prefix { $0.created == last.first?.created })
   }
+
+  func insert(_ grant: Grant, into db: Database) throws {
+    try db.cachedStatement(
+      sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    ).execute(arguments: grant.row)
+  }
+
+  func remember(_ grant: Grant) { known.withLock { $0[grant.id] = grant } }
 
   package func grant(_ id: String) throws(StateError) -> Grant? {
     if let grant = known.withLock({ $0[id] }) { return grant }
@@ -104,21 +123,27 @@ package final class GrantStore: Sendable {
   }
 
   private func forget(_ id: String) { known.withLock { $0[id] = nil } }
+  func forget(_ ids: [String]) { known.withLock { known in for id in ids { known[id] = nil } } }
+  func forget(app: String) { apps.withLock { $0[app] = nil } }
 
   func forget(_ identity: FileIdentity) { known.withLock { $0 = $0.filter { $0.value.identity != identity } } }
 
   /// The grant that an app already has for a document with these rights, if it is in force.
+  ///
+  /// - Parameter passed: one that another app passed on; otherwise one that the user decided on. The two end for different reasons.
   package func grant(
-    for identity: FileIdentity, of bundleIdentifier: String, rights: AccessRights
+    for identity: FileIdentity, of bundleIdentifier: String, rights: AccessRights, passed: Bool = false
   ) throws(StateError) -> Grant? {
     try access { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
             SELECT \(Grant.columns) FROM grant_
-            WHERE bundleIdentifier = ? AND inode = ? AND rights = ? AND revoked IS NULL
+            WHERE bundleIdentifier = ? AND inode = ? AND rights = ? AND revoked IS NULL AND (origin = ?) = ?
             """),
-        arguments: [bundleIdentifier, Int64(bitPattern: identity.inode), rights.rawValue]
+        arguments: [
+          bundleIdentifier, Int64(bitPattern: identity.inode), rights.rawValue, Grant.Origin.passed.rawValue, passed,
+        ]
       ).map { try Grant(row: $0) }.first { grant in
         grant.identity == identity && !takenBack.withLock { $0.contains(grant.id) }
       }

@@ -115,10 +115,40 @@ package final class ScopeMounts {
   }
 
   /// Takes a document away: new opens fail from here on (`TOK-3`).
-  package func hide(grant: String, name: String) throws(KernelError) {
-    // With the folder goes what is mounted in it.
-    let path = staged.remove(grant) == nil ? Self.path(grant: grant, name: name) : Self.folder(of: grant)
-    try visit { () throws(KernelError) in try Mounts.detach(path) }
+  ///
+  /// - Returns: the number of the mount, if the app still has something of it open (`TOK-16`). The kernel says so by itself: what
+  ///   nobody has open can be unmounted, and costs no more than what is only detached.
+  @discardableResult
+  package func hide(grant: String, name: String) throws(KernelError) -> UInt64? {
+    let path = Self.path(grant: grant, name: name)
+    let isStaged = staged.remove(grant) != nil
+    return try visit { () throws(KernelError) -> UInt64? in
+      var held: UInt64?
+      if try !Mounts.detachIdle(path) {
+        held = (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
+        try Mounts.detach(path)
+      }
+      if isStaged { try Mounts.detach(Self.folder(of: grant)) }
+      return held
+    }
+  }
+
+  /// Opens what is shown of a grant as the app itself would: on its own mount, with its identity.
+  ///
+  /// - Parameter writing: of a file.
+  package func open(
+    grant: String, name: String, kind: DocumentKind, writing: Bool
+  ) throws(KernelError) -> Descriptor {
+    let path = Self.path(grant: grant, name: name)
+    let hostID = hostID
+    return try visit { () throws(KernelError) in
+      try withFileSystemIdentity(hostID) { () throws(KernelError) in
+        // Without waiting: an app may have a lease on a file of its own.
+        var flags: OpenFlags = [.noFollow, .nonBlocking, writing ? .readWrite : .read]
+        if kind == .folder { flags.insert(.directory) }
+        return try Descriptor.open(path, flags: flags, resolve: .noSymlinks)
+      }
+    }
   }
 
   /// Takes away whatever is still shown, as a broker does that finds an instance of one that died.

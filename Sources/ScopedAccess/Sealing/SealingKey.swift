@@ -68,6 +68,7 @@ package struct SealingKey: Sendable {
   package enum Purpose: String, Sendable {
     case bookmark = "ambit bookmark 1"
     case reference = "ambit reference 1"
+    case transfer = "ambit transfer 1"
   }
 
   package enum SealError: Error, Equatable, Sendable {

@@ -4,12 +4,14 @@ extension Interface {
   package static let picker = embedded(PackageResources.io_ambit_Picker_varlink)
   package static let access = embedded(PackageResources.io_ambit_Access_varlink)
   package static let bookmarks = embedded(PackageResources.io_ambit_Bookmarks_varlink)
+  package static let transfer = embedded(PackageResources.io_ambit_Transfer_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
+  package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// What an app instance's own socket serves.
-  package static var app: [Interface] { [picker, access, bookmarks] }
+  package static var app: [Interface] { [picker, access, bookmarks, transfer] }
   /// What the user's socket serves, which no sandbox can see.
-  package static var user: [Interface] { [launcher] }
+  package static var user: [Interface] { [launcher, grants] }
 
   /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.
   private static func embedded(_ bytes: [UInt8]) -> Interface {

@@ -44,6 +44,8 @@ package enum AccessInterface {
   package static let start = "io.ambit.Access.Start"
   package static let stop = "io.ambit.Access.Stop"
   package static let path = "io.ambit.Access.Path"
+  package static let open = "io.ambit.Access.Open"
+  package static let release = "io.ambit.Access.Release"
   package static let status = "io.ambit.Access.Status"
 
   package struct StartCall: WireMessage {
@@ -78,12 +80,32 @@ package enum AccessInterface {
     package var json: JSONObject { ["path": .string(path), "count": JSONValue(count)] }
   }
 
-  /// Parameters of `Stop` and of `Path`.
+  /// Parameters of `Stop`, `Path` and `Release`.
   package struct ScopeCall: WireMessage {
     package var scope: String
     package init(scope: String) { self.scope = scope }
     package init(json: JSONObject) throws(FieldError) { scope = try json.string("scope") }
     package var json: JSONObject { ["scope": .string(scope)] }
+  }
+
+  /// The descriptor comes with the answer, which has no fields.
+  package struct OpenCall: WireMessage {
+    package var scope: String
+    /// `nil`: as the grant says.
+    package var access: DocumentAccess?
+    package init(scope: String, access: DocumentAccess? = nil) {
+      self.scope = scope
+      self.access = access
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      scope = try json.string("scope")
+      access = try json.choiceIfPresent("access")
+    }
+    package var json: JSONObject {
+      var json: JSONObject = ["scope": .string(scope)]
+      json.set("access", access?.rawValue)
+      return json
+    }
   }
 
   package struct StopReply: WireMessage {
@@ -140,12 +162,16 @@ package enum AccessInterface {
   package enum Failure {
     package static let limitReachedName = "io.ambit.Access.LimitReached"
     package static let invalidScopeName = "io.ambit.Access.InvalidScope"
+    package static let notActiveName = "io.ambit.Access.NotActive"
+    package static let readOnlyName = "io.ambit.Access.ReadOnly"
     package static let revokedName = "io.ambit.Access.Revoked"
     package static let unavailableName = "io.ambit.Access.Unavailable"
     package static func limitReached(limit: Int, holders: [HolderMessage]) -> ErrorReply {
       ErrorReply(limitReachedName, ["limit": JSONValue(limit), "holders": holders.map(\.json).json])
     }
     package static let invalidScope = ErrorReply(invalidScopeName)
+    package static let notActive = ErrorReply(notActiveName)
+    package static let readOnly = ErrorReply(readOnlyName)
     package static let revoked = ErrorReply(revokedName)
     package static func unavailable(_ reason: String) -> ErrorReply {
       ErrorReply(unavailableName, ["reason": .string(reason)])

@@ -6,13 +6,19 @@ extension LauncherInterface {
     package var version: String?
     package var networkClient: Bool
     package var networkServer: Bool
+    /// The app asks to pass rights of its own on to other apps.
+    package var passGrants: Bool
 
-    package init(identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool) {
+    package init(
+      identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool,
+      passGrants: Bool = false
+    ) {
       self.identifier = identifier
       self.name = name
       self.version = version
       self.networkClient = networkClient
       self.networkServer = networkServer
+      self.passGrants = passGrants
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -21,12 +27,13 @@ extension LauncherInterface {
       version = try json.stringIfPresent("version")
       networkClient = try json.bool("networkClient")
       networkServer = try json.bool("networkServer")
+      passGrants = try json.bool("passGrants")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
-        "networkServer": .bool(networkServer),
+        "networkServer": .bool(networkServer), "passGrants": .bool(passGrants),
       ]
       json.set("version", version)
       return json
@@ -53,11 +60,12 @@ extension LauncherInterface {
     /// Names of what has to hold in full, or the app is not run.
     package var requiredLayers: [String]
     package var limits: Limits
+    package var grants: GrantRules
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
       environment: [String: String], network: String, execute: Bool, observe: Bool, landlockFiles: Bool,
-      requiredLayers: [String], limits: Limits
+      requiredLayers: [String], limits: Limits, grants: GrantRules = GrantRules()
     ) {
       self.policy = policy
       self.scopeLimit = scopeLimit
@@ -71,6 +79,7 @@ extension LauncherInterface {
       self.landlockFiles = landlockFiles
       self.requiredLayers = requiredLayers
       self.limits = limits
+      self.grants = grants
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -86,6 +95,7 @@ extension LauncherInterface {
       landlockFiles = try json.bool("landlockFiles")
       requiredLayers = try json.strings("requiredLayers")
       limits = try Limits(json: try json.object("limits"))
+      grants = try GrantRules(json: try json.object("grants"))
     }
 
     package var json: JSONObject {
@@ -95,7 +105,7 @@ extension LauncherInterface {
         "environment": .object(JSONObject(environment)), "network": .string(network),
         "execute": .bool(execute), "observe": .bool(observe),
         "landlockFiles": .bool(landlockFiles), "requiredLayers": .array(requiredLayers.map { .string($0) }),
-        "limits": .object(limits.json),
+        "limits": .object(limits.json), "grants": .object(grants.json),
       ]
     }
   }

@@ -46,7 +46,7 @@ package enum LauncherInterface {
   }
 
   /// Descriptors that come with it, in this order: pidfd of the sandbox's init, its mount namespace, the writable side
-  /// of its `/documents`, its listening socket.
+  /// of its `/documents`, its listening socket, its own `/proc`.
   package struct AttachCall: WireMessage {
     package var instance: String
     package var bundleIdentifier: String
@@ -58,10 +58,11 @@ package enum LauncherInterface {
     /// The instance was attached to a broker that is gone.
     package var resume: Bool
     package var degraded: [DegradedLayer]
+    package var grants: GrantRules
 
     package init(
       instance: String, bundleIdentifier: String, name: String, policy: String, scopeLimit: Int, references: Bool,
-      pid: Int, resume: Bool, degraded: [DegradedLayer]
+      pid: Int, resume: Bool, degraded: [DegradedLayer], grants: GrantRules = GrantRules()
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -72,6 +73,7 @@ package enum LauncherInterface {
       self.pid = pid
       self.resume = resume
       self.degraded = degraded
+      self.grants = grants
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -84,6 +86,7 @@ package enum LauncherInterface {
       pid = try json.int("pid")
       resume = try json.bool("resume")
       degraded = try json.messages("degraded")
+      grants = try GrantRules(json: try json.object("grants"))
     }
 
     package var json: JSONObject {
@@ -91,6 +94,7 @@ package enum LauncherInterface {
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
         "pid": JSONValue(pid), "resume": .bool(resume), "degraded": degraded.map(\.json).json,
+        "grants": .object(grants.json),
       ]
     }
   }
@@ -171,6 +175,25 @@ package enum LauncherInterface {
     package var json: JSONObject {
       var json: JSONObject = ["instance": .string(instance), "status": JSONValue(status), "signal": JSONValue(signal)]
       if let limit { json["limit"] = .object(limit.json) }
+      return json
+    }
+  }
+
+  /// The answer of `Ended`: what the app left started, and why the broker ended it, if it did.
+  package struct EndedReply: WireMessage {
+    package var leaks: [Scope]
+    package var reason: String?
+    package init(leaks: [Scope] = [], reason: String? = nil) {
+      self.leaks = leaks
+      self.reason = reason
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      leaks = try json.messages("leaks")
+      reason = try json.stringIfPresent("reason")
+    }
+    package var json: JSONObject {
+      var json: JSONObject = ["leaks": leaks.map(\.json).json]
+      json.set("reason", reason)
       return json
     }
   }

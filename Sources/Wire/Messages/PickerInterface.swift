@@ -65,6 +65,10 @@ package enum PickerInterface {
     package static func noUser(_ reason: String) -> ErrorReply {
       ErrorReply(noUserName, ["reason": .string(reason)])
     }
+    package static let quotaReachedName = "io.ambit.Picker.QuotaReached"
+    package static func quotaReached(limit: Int) -> ErrorReply {
+      ErrorReply(quotaReachedName, ["limit": JSONValue(limit)])
+    }
     package static func notGrantable(_ reason: String) -> ErrorReply {
       ErrorReply(notGrantableName, ["reason": .string(reason)])
     }

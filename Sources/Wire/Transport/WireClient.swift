@@ -18,6 +18,14 @@ package final class WireClient: Sendable {
     package let descriptors: [Descriptor]
     /// More answers to the same call follow.
     package let continues: Bool
+
+    /// The one descriptor that came with it, as a number that is the caller's to close.
+    package func takeDescriptor() throws(WireError) -> Int32 {
+      guard let only = descriptors.first, descriptors.count == 1 else {
+        throw .broken("\(descriptors.count) descriptors came where one was expected")
+      }
+      do { return try only.duplicated() } catch { throw .kernel(error) }
+    }
   }
 
   /// Takes over a connected socket.

@@ -1,0 +1,89 @@
+internal import ArgumentParser
+internal import Folders
+internal import Foundation
+internal import Launcher
+internal import Terminal
+internal import Wire
+
+/// `ambit grants`: who may use which document.
+struct GrantsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grants",
+    abstract: "List which app may use which document, since when, and by whose decision.",
+    discussion: """
+      A grant lasts until you withdraw it (ambit revoke), the app gives it up or deletes what it needs it for, or the app is \
+      removed. ● marks one that an app has started right now.
+      """)
+
+  @Option(help: ArgumentHelp("Only the grants of this app.", valueName: "bundle-id"))
+  var app: String?
+
+  @Option(help: "table, for people; json, one object, for programs.")
+  var format: OutputFormat = .table
+
+  func run() throws {
+    let reply = try UserSide.call(
+      GrantsInterface.list, GrantsInterface.ListCall(app: app), answer: GrantsInterface.ListReply.self)
+    switch format {
+    case .json: print(reply.json.text)
+    case .table: try Output.standard.write(GrantTable.render(reply.grants, app: app))
+    }
+  }
+}
+
+/// Grants in words.
+enum GrantTable {
+  static func render(_ grants: [GrantsInterface.Grant], app: String? = nil, descriptor: Int32 = 1) -> String {
+    guard !grants.isEmpty else {
+      return app.map { "\(printable($0)) may use no document.\n" } ?? "No app may use any document.\n"
+    }
+    let table = Table(
+      [
+        .init("GRANT", minWidth: 10), .init("APP", minWidth: 8, maxWidth: 32, keeping: .end),
+        .init("MAY", minWidth: 4), .init("DOCUMENT", minWidth: 8, keeping: .end), .init("DECIDED", minWidth: 6),
+        .init("NOW", minWidth: 3, maxWidth: 30), .init("LAST USED", minWidth: 9),
+      ], for: descriptor)
+    return table.render(grants.map(row))
+  }
+
+  private static func row(_ grant: GrantsInterface.Grant) -> [Table.Cell] {
+    let writes = grant.access == .readWrite
+    return [
+      Table.Cell(grant.grant, .dim), Table.Cell(grant.bundleIdentifier, .cyan),
+      Table.Cell(writes ? "read and write" : "read", writes ? .yellow : .green),
+      Table.Cell(grant.path + (grant.kind == .folder ? "/" : "")), Table.Cell(decision(grant)), activity(grant),
+      Table.Cell(grant.lastUsed.map(time) ?? "never", .dim),
+    ]
+  }
+
+  /// “by you, 2026-01-01 09:30”.
+  private static func decision(_ grant: GrantsInterface.Grant) -> String {
+    let by =
+      switch grant.origin {
+      case .user: "by you"
+      case .scripted: "by a script"
+      case .passed: "passed on"
+      }
+    let parent = grant.parent.map { " from \($0)" } ?? ""
+    return "\(by)\(parent), \(time(grant.created))"
+  }
+
+  private static func activity(_ grant: GrantsInterface.Grant) -> Table.Cell {
+    guard !grant.uses.isEmpty else { return Table.Cell("–", .dim) }
+    let places = grant.uses.map { use in
+      "in \(use.instance) (\(use.pid))" + (use.count > 1 ? " ×\(use.count)" : "")
+    }
+    return Table.Cell("● " + places.joined(separator: ", "), .green)
+  }
+
+  /// RFC 3339 to the user's own minutes.
+  static func time(_ text: String) -> String {
+    guard let date = try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)) else {
+      return text
+    }
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.dateFormat = "yyyy-MM-dd HH:mm"
+    return formatter.string(from: date)
+  }
+}

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Terminal
+internal import Wire
+
+/// `ambit revoke`: taking grants back.
+struct RevokeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Take back what apps may use: at once, also from those that are running.",
+    discussion: """
+      From then on no app opens the document by that grant, nor by a bookmark or reference of it; only picking it again gives \
+      it back. What a process has open already it keeps until it closes it: who does is said here and in the log. Under a \
+      policy with outlived = "end" ([scopes], as strict has it) such an app is ended.
+
+        ambit revoke x9cvk4tmab              one grant; ambit grants has their names
+        ambit revoke --document ~/notes.txt  everybody's grants of a document
+        ambit revoke --app org.example.Ed    all grants of an app
+        ambit revoke --all                   all grants of all apps
+
+      Exit status: 0 done, 1 there is no such grant.
+      """)
+
+  @Argument(help: "A grant, by its name.") var grant: String?
+  @Option(help: ArgumentHelp("The grants of this app.", valueName: "bundle-id")) var app: String?
+  @Option(help: ArgumentHelp("The grants of this document.", valueName: "path")) var document: String?
+  @Flag(help: "All grants of all apps.") var all = false
+  @Option(help: "table, for people; json, one object, for programs.") var format: OutputFormat = .table
+
+  func validate() throws {
+    let isNarrowed = grant != nil || app != nil || document != nil
+    if !isNarrowed && !all { throw ValidationError("say which: a grant, --app, --document, or --all") }
+    if isNarrowed && all { throw ValidationError("--all takes no grant, --app or --document") }
+  }
+
+  func run() throws {
+    let path = document.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+    // What is there now is meant, wherever it was when it was granted. Nothing is read of it.
+    let opened = path.flatMap { try? Descriptor.open($0, flags: .path) }
+    let reply = try UserSide.call(
+      GrantsInterface.revoke, GrantsInterface.RevokeCall(grant: grant, app: app, path: path, all: all),
+      descriptors: opened.map { [$0] } ?? [], answer: GrantsInterface.RevokeReply.self)
+    switch format {
+    case .json: print(reply.json.text)
+    case .table:
+      try Output.standard.write(EndedGrants.describe(reply.ended, style: Style(for: 1)))
+      if !reply.through.isEmpty {
+        try Output.error.write("Still within reach, through the folders of these grants:\n")
+        try Output.error.write(GrantTable.render(reply.through, descriptor: 2))
+      }
+    }
+  }
+}
+
+/// What has ended, in sentences.
+enum EndedGrants {
+  static func describe(_ ended: [GrantsInterface.Ended], style: Style) -> String {
+    ended.map { grant in
+      let rights = grant.access == .readOnly ? "read" : "read and write"
+      var lines = [
+        "\(style.green("✓")) \(style.cyan(printable(grant.bundleIdentifier))) may no longer \(rights) "
+          + style.bold(printable(grant.path))
+          + (grant.scopes == 0
+            ? "" : style.dim(grant.scopes == 1 ? " (was in use)" : " (was in use, \(grant.scopes)×)"))
+      ]
+      for holder in grant.outlived where !grant.killed {
+        lines.append("  \(style.yellow("!")) process \(holder.pid) still has it open: \(abilities(of: holder))")
+      }
+      if grant.killed { lines.append("  \(style.yellow("!")) the app still had it open and was ended") }
+      return lines.map { $0 + "\n" }.joined()
+    }.joined()
+  }
+
+  private static func abilities(of holder: GrantsInterface.Holder) -> String {
+    var words: [String] = []
+    if holder.reads { words.append("read") }
+    if holder.writes { words.append("write") }
+    if holder.folder { words.append("open what is in the folder") }
+    return "it can \(words.joined(separator: " and ")) until it closes it"
+      + (holder.mapped ? ", or its memory of it" : "")
+  }
+}

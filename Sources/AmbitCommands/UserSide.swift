@@ -1,0 +1,35 @@
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Wire
+
+/// Calls of the user's own to their broker, which is started if none runs.
+enum UserSide {
+  static var folders: AmbitFolders { AmbitFolders.current(environment: ProcessInfo.processInfo.environment) }
+
+  /// - Throws: `Failure` with a sentence.
+  static func call<Answer: WireMessage>(
+    _ method: String, _ call: some WireMessage, descriptors: [Descriptor] = [],
+    answer: Answer.Type = Answer.self
+  ) throws -> Answer {
+    let client = try BrokerConnection.connect(folders)
+    do {
+      return try Answer(json: client.call(method, call.json, descriptors: descriptors).parameters)
+    } catch WireError.remote(let name, let parameters) {
+      throw failure(name, parameters)
+    }
+  }
+
+  private static func failure(_ name: String, _ parameters: JSONObject) -> Failure {
+    let reason = (try? parameters.string("reason")) ?? name
+    switch name {
+    case GrantsInterface.Failure.notFoundName: return Failure(reason, status: 1)
+    case GrantsInterface.Failure.runningName:
+      let app = (try? parameters.string("app")) ?? ""
+      return Failure(
+        "\(app) is running; end it first, or let --kill do it. “ambit ps” says where it runs.", status: 1)
+    default: return Failure(reason)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import Audit
+internal import Kernel
+internal import ScopedAccess
+
+/// References and the grants behind them end together: with the grant its references go, and with the last reference the grant
+/// that nothing else needs (`REF-7`).
+extension Broker {
+  /// Removes the references to grants that have ended. One that the app has renamed is recognised by its file, one that it has copied
+  /// by its name; any other is of no use any more, and stays.
+  func removeReferences(to ended: [Grant]) {
+    for (app, grants) in Dictionary(grouping: ended, by: \.bundleIdentifier) {
+      guard let container = try? Descriptor.open(app, below: containers(), flags: [.read, .directory, .noFollow]) else {
+        continue
+      }
+      let gone = Set(grants.map(\.id))
+      var walk = ContainerWalk()
+      _ = walk.run(from: container) { folder, entry in
+        guard Self.mayBeReference(entry), let grant = self.grant(ofReference: entry.name, in: folder, app: app),
+          gone.contains(grant)
+        else { return }
+        try? folder.removeFile(entry.name)
+      }
+    }
+  }
+
+  /// Ends the grants of an app whose last reference it has deleted, unless a bookmark or another grant was made of them. Looked at
+  /// when nothing of the app runs: while it does, it may be moving one.
+  func endForsaken(of app: String) {
+    guard !instances.values.contains(where: { $0.app.bundleIdentifier == app }),
+      !prepared.values.contains(where: { $0.bundleIdentifier == app }),
+      let held = try? grants.heldByReferences(of: app), !held.isEmpty,
+      let container = try? Descriptor.open(app, below: containers(), flags: [.read, .directory, .noFollow])
+    else { return }
+    var missing = Set(held.keys)
+    let inodes = held.reduce(into: [UInt64: [String]]()) { all, each in
+      for inode in each.value { all[inode, default: []].append(each.key) }
+    }
+    var walk = ContainerWalk()
+    let isComplete = walk.run(from: container) { folder, entry in
+      // By its file as well: an app may give a reference any name.
+      guard Self.mayBeReference(entry) || inodes[entry.inode] != nil,
+        let grant = self.grant(ofReference: entry.name, in: folder, app: app)
+      else { return }
+      missing.remove(grant)
+    }
+    // What was not looked at may hold one.
+    guard isComplete, !missing.isEmpty else { return }
+    let forsaken = missing.sorted().compactMap { try? grants.grant($0) ?? nil }
+    _ = try? end(
+      forsaken,
+      GrantEnding(how: "reference", rule: "REF-7", reason: "the app deleted its last reference to the document"))
+  }
+}

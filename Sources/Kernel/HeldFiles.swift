@@ -1,0 +1,149 @@
+internal import CLinux
+
+/// What a process has of a mount that was taken away: an open descriptor, memory, or a folder to stand in.
+package struct Hold: Equatable, Sendable {
+  /// Inside the sandbox.
+  package let process: Int32
+  package var reads = false
+  package var writes = false
+  /// In its memory (`mmap(2)`), also without a descriptor.
+  package var mapped = false
+  /// A folder, or the process's current one: what is in it can be opened from there.
+  package var folder = false
+
+  init(process: Int32) { self.process = process }
+}
+
+/// Finds out, in a sandbox's own `/proc` (`proc(5)`), which of its processes have something of a mount.
+///
+/// A descriptor that is on its way in a socket is in no process's table and is not found.
+@safe package struct HeldFiles {
+  private let processes: Descriptor
+  /// Descriptors that are looked at before it is given up: a millisecond each thousand.
+  private static let most = 20_000
+
+  /// - Parameter processes: the sandbox's `/proc`.
+  package init(_ processes: Descriptor) { self.processes = processes }
+
+  /// - Parameters:
+  ///   - mount: its number, as ``Descriptor/mount`` has it.
+  ///   - document: what is mounted: files that are mapped are known by being this one, or by lying in it.
+  /// - Returns: `isComplete` is `false` where there was more than could be looked at.
+  package func holds(onMount mount: UInt64, of document: Descriptor) -> (holds: [Hold], isComplete: Bool) {
+    var budget = Self.most
+    var found: [Hold] = []
+    let listed = (try? DirectoryReader.entries(of: processes)) ?? []
+    for name in listed.map(\.name) {
+      guard let process = Int32(name), process != 1 else { continue }
+      // Gone meanwhile: it has nothing any more.
+      guard let folder = try? Descriptor.open(name, below: processes, flags: [.read, .directory]) else { continue }
+      var hold = Hold(process: process)
+      for place in ["cwd", "root"] where Self.place(place, in: folder)?.mount == mount { hold.folder = true }
+      look(folder, mount, &hold, &budget)
+      if isMapped(document, by: folder, &hold) { hold.mapped = true }
+      if hold != Hold(process: process) { found.append(hold) }
+      if budget <= 0 { return (found, false) }
+    }
+    return (found, true)
+  }
+
+  private func look(_ process: Descriptor, _ mount: UInt64, _ hold: inout Hold, _ budget: inout Int) {
+    guard let table = try? Descriptor.open("fd", below: process, flags: [.read, .directory]) else { return }
+    for entry in (try? DirectoryReader.entries(of: table)) ?? [] {
+      budget -= 1
+      if budget <= 0 { return }
+      guard let place = Self.place(entry.name, in: table), place.mount == mount else { continue }
+      if place.isFolder { hold.folder = true }
+      switch Self.accessMode(entry.name, of: process) {
+      case 0: hold.reads = true
+      case 1: hold.writes = true
+      default:
+        hold.reads = true
+        hold.writes = true
+      }
+    }
+  }
+
+  private static func place(_ name: String, in folder: Descriptor) -> Place? {
+    var found = ambit_place()
+    guard unsafe ambit_stat_mount(folder.rawValue, name, &found) == 0 else { return nil }
+    return Place(mount: found.mount, inode: found.inode, device: found.device, isFolder: found.is_folder != 0)
+  }
+
+  struct Place: Equatable {
+    let mount: UInt64
+    let inode: UInt64
+    /// Major number above, minor number in the lower half.
+    let device: UInt64
+    let isFolder: Bool
+  }
+
+  /// `O_ACCMODE` of an open file. What cannot be read counts as open for both.
+  private static func accessMode(_ name: String, of process: Descriptor) -> Int {
+    guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
+      let text = try? file.readAll(limit: 4096)
+    else { return 2 }
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      let words = line.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") })
+      guard words.count == 2, words[0].elementsEqual("flags:".utf8),
+        let flags = Int(String(decoding: words[1], as: UTF8.self), radix: 8)
+      else { continue }
+      return flags & 3
+    }
+    return 2
+  }
+
+  // MARK: Memory
+
+  /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
+  private func isMapped(_ document: Descriptor, by process: Descriptor, _ hold: inout Hold) -> Bool {
+    guard let own = Self.place("", in: document), let file = try? Descriptor.open("maps", below: process, flags: .read),
+      let text = try? file.readAll()
+    else { return false }
+    var isMapped = false
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      guard let mapping = Mapping(line), mapping.device == own.device else { continue }
+      guard mapping.inode == own.inode || (own.isFolder && Self.lies(mapping, in: document)) else { continue }
+      isMapped = true
+      hold.reads = true
+      if mapping.isShared && mapping.isWritable { hold.writes = true }
+    }
+    return isMapped
+  }
+
+  /// The kernel has the path below the mount that was taken away.
+  private static func lies(_ mapping: Mapping, in folder: Descriptor) -> Bool {
+    let path = mapping.path.drop { $0 == "/" }
+    guard !path.isEmpty,
+      let file = try? Descriptor.open(
+        String(path), below: folder, flags: [.path, .noFollow], resolve: [.beneath, .noSymlinks])
+    else { return false }
+    return place("", in: file)?.inode == mapping.inode
+  }
+
+  /// A line of `/proc/PID/maps`.
+  struct Mapping: Equatable {
+    let isWritable: Bool
+    let isShared: Bool
+    let device: UInt64
+    let inode: UInt64
+    let path: String
+
+    init?(_ line: ArraySlice<UInt8>) {
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5, omittingEmptySubsequences: true)
+      guard fields.count == 6, fields[1].count == 4, let inode = UInt64(String(decoding: fields[4], as: UTF8.self)),
+        inode != 0
+      else { return nil }
+      let numbers = fields[3].split(separator: UInt8(ascii: ":")).map {
+        UInt64(String(decoding: $0, as: UTF8.self), radix: 16)
+      }
+      guard numbers.count == 2, let major = numbers[0], let minor = numbers[1] else { return nil }
+      let rights = Array(fields[1])
+      isWritable = rights[1] == UInt8(ascii: "w")
+      isShared = rights[3] == UInt8(ascii: "s")
+      device = major << 32 | minor
+      self.inode = inode
+      path = String(decoding: fields[5].drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+    }
+  }
+}

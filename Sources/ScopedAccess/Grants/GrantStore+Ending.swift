@@ -1,0 +1,216 @@
+package import Folders
+internal import GRDB
+internal import Synchronization
+
+/// A grant in force, with what is known of its life.
+package struct GrantRecord: Equatable, Sendable {
+  package let grant: Grant
+  /// The grant that this one was made from; it ends with that one.
+  package let parent: String?
+  /// When it was last started, in nanoseconds since 1970.
+  package let used: Int64?
+  /// How many bookmarks have been made of it. Where they are kept is the app's own business.
+  package let bookmarks: Int
+}
+
+/// An app that was launched once.
+package struct KnownApp: Equatable, Sendable {
+  package let bundleIdentifier: String
+  package let name: String
+  package let version: String?
+}
+
+/// How grants end, and what they are needed by until then.
+extension GrantStore {
+  private static let joined = "grant_ LEFT JOIN grantLife USING (id)"
+
+  /// Every grant in force, of one app or of all, oldest first.
+  package func records(of app: String? = nil) throws(StateError) -> [GrantRecord] {
+    try flushUses()
+    return try access { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT \(Grant.columns), parent, used, bookmarks FROM \(Self.joined)
+          WHERE revoked IS NULL AND (?1 IS NULL OR bundleIdentifier = ?1) ORDER BY created, id
+          """, arguments: [app]
+      ).map { row in
+        GrantRecord(
+          grant: try Grant(row: row), parent: row.value("parent"), used: row.value("used"),
+          bookmarks: row.value("bookmarks") ?? 0)
+      }
+    }
+  }
+
+  /// The grants in force that were made from these, and from those in turn.
+  package func descendants(of grants: [String]) throws(StateError) -> [Grant] {
+    var found: [Grant] = []
+    var waiting = grants
+    while let id = waiting.popLast() {
+      let children = try access { db in
+        try Row.fetchAll(
+          db.cachedStatement(
+            sql: "SELECT \(Grant.columns) FROM \(Self.joined) WHERE parent = ? AND revoked IS NULL"), arguments: [id]
+        ).map { try Grant(row: $0) }
+      }
+      for child in children where !grants.contains(child.id) && !found.contains(where: { $0.id == child.id }) {
+        found.append(child)
+        waiting.append(child.id)
+      }
+    }
+    return found
+  }
+
+  /// The user has decided on a grant themselves that had come from another one: from now on it stands by itself.
+  package func makeIndependent(_ id: String) throws(StateError) {
+    try access { db in
+      try db.execute(sql: "UPDATE grantLife SET parent = NULL WHERE id = ? AND parent IS NOT NULL", arguments: [id])
+    }
+  }
+
+  /// Ends grants, all of them or none.
+  package func revoke(_ ids: [String], at time: Int64) throws(StateError) {
+    try access { db in
+      try db.inTransaction {
+        for id in ids {
+          try db.cachedStatement(sql: "UPDATE grant_ SET revoked = ? WHERE id = ? AND revoked IS NULL")
+            .execute(arguments: [time, id])
+        }
+        return .commit
+      }
+    }
+    forget(ids)
+  }
+
+  // MARK: What needs a grant
+
+  /// Notes that a grant was started. Written down with the next question about it, or when its app ends: a start must not wait
+  /// for the disk.
+  package func noteUse(_ id: String, at time: Int64) { uses.withLock { $0[id] = time } }
+
+  package func flushUses() throws(StateError) {
+    let pending = uses.withLock { uses in
+      defer { uses = [:] }
+      return uses
+    }
+    guard !pending.isEmpty else { return }
+    try access { db in
+      try db.inTransaction {
+        for (id, time) in pending {
+          try db.cachedStatement(
+            sql: """
+              INSERT INTO grantLife (id, used) SELECT id, ?2 FROM grant_ WHERE id = ?1
+              ON CONFLICT (id) DO UPDATE SET used = max(coalesce(used, 0), excluded.used)
+              """
+          ).execute(arguments: [id, time])
+        }
+        return .commit
+      }
+    }
+  }
+
+  package func noteBookmark(_ id: String) throws(StateError) {
+    try access { db in
+      try db.cachedStatement(
+        sql: """
+          INSERT INTO grantLife (id, bookmarks) VALUES (?, 1)
+          ON CONFLICT (id) DO UPDATE SET bookmarks = bookmarks + 1
+          """
+      ).execute(arguments: [id])
+    }
+  }
+
+  /// Notes the file that a reference to a grant was written to.
+  package func noteReference(_ id: String, inode: UInt64) throws(StateError) {
+    try access { db in
+      try db.cachedStatement(sql: "INSERT OR IGNORE INTO grantReference (id, inode) VALUES (?, ?)")
+        .execute(arguments: [id, Int64(bitPattern: inode)])
+    }
+  }
+
+  /// The grants in force of an app that nothing but references needs: no bookmark was made of them, and none was made from them;
+  /// with the inodes of the files that their references were written to.
+  package func heldByReferences(of app: String) throws(StateError) -> [String: Set<UInt64>] {
+    try access { db in
+      var found: [String: Set<UInt64>] = [:]
+      let rows = try Row.fetchAll(
+        db,
+        sql: """
+          SELECT grantReference.id AS id, grantReference.inode AS inode
+          FROM grantReference JOIN grant_ USING (id) LEFT JOIN grantLife AS life USING (id)
+          WHERE grant_.bundleIdentifier = ? AND grant_.revoked IS NULL AND coalesce(life.bookmarks, 0) = 0
+            AND NOT EXISTS (
+              SELECT 1 FROM grantLife AS other JOIN grant_ AS child ON child.id = other.id
+              WHERE other.parent = grant_.id AND child.revoked IS NULL)
+          """, arguments: [app])
+      for row in rows {
+        guard let id: String = row.value("id"), let inode: Int64 = row.value("inode") else { continue }
+        found[id, default: []].insert(UInt64(bitPattern: inode))
+      }
+      return found
+    }
+  }
+
+  /// When an app last lost a grant of a document.
+  package func lastRevoked(_ identity: FileIdentity, of app: String) throws(StateError) -> Int64? {
+    try access { db in
+      try Row.fetchAll(
+        db.cachedStatement(
+          sql: """
+            SELECT \(Grant.columns) FROM grant_ WHERE bundleIdentifier = ? AND inode = ? AND revoked IS NOT NULL
+            """), arguments: [app, Int64(bitPattern: identity.inode)]
+      ).map { try Grant(row: $0) }.filter { $0.identity == identity }.compactMap(\.revoked).max()
+    }
+  }
+
+  /// The grants in force of an app that count against its quota, the oldest first: not those that a bookmark for reading only
+  /// made of another one.
+  package func persisted(of app: String) throws(StateError) -> [Grant] {
+    try access { db in
+      try Row.fetchAll(
+        db.cachedStatement(
+          sql: """
+            SELECT \(Grant.columns) FROM \(Self.joined)
+            WHERE bundleIdentifier = ? AND revoked IS NULL AND (parent IS NULL OR origin = ?) ORDER BY created, grant_.rowid
+            """), arguments: [app, Grant.Origin.passed.rawValue]
+      ).map { try Grant(row: $0) }
+    }
+  }
+
+  // MARK: Apps
+
+  /// The apps that were launched and not removed since, by identifier.
+  package func knownApps() throws(StateError) -> [KnownApp] {
+    try access { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT bundleIdentifier, name, version FROM app
+          WHERE bundleIdentifier NOT IN (SELECT bundleIdentifier FROM removedApp) ORDER BY bundleIdentifier
+          """
+      ).compactMap { row in
+        guard let identifier: String = row.value("bundleIdentifier") else { return nil }
+        return KnownApp(
+          bundleIdentifier: identifier, name: row.value("name") ?? identifier, version: row.value("version"))
+      }
+    }
+  }
+
+  /// Notes that an app was removed. Its number stays its own: another app must never get what may be left of this one.
+  package func noteRemoval(of app: String, at time: Int64) throws(StateError) {
+    try access { db in
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO removedApp (bundleIdentifier, removed) VALUES (?, ?)", arguments: [app, time])
+    }
+    forget(app: app)
+  }
+}
+
+extension Row {
+  /// A column's value; `nil` also for one of another type than it was written with, over which GRDB's shorter way to read it would
+  /// end the broker.
+  fileprivate func value<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+    let stored: DatabaseValue? = self[column]
+    return stored.flatMap(Value.fromDatabaseValue)
+  }
+}

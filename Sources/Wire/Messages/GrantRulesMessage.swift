@@ -1,0 +1,43 @@
+extension LauncherInterface {
+  /// What an app's policy says of its grants (`GrantRules`).
+  package struct GrantRules: WireMessage, Equatable {
+    /// It may pass rights of its own on to other apps (`TOK-18`).
+    package var mayPass: Bool
+    /// It is ended when it still has something of a document open whose scope has ended (`TOK-16`).
+    package var endsOutlived: Bool
+    /// How many grants it may have at a time; `nil`: as many as it is given.
+    package var quota: Int?
+    /// What happens when there is one more: the oldest ends; otherwise the new one is refused (`LIM-10`, `LIM-11`).
+    package var releasesOldest: Bool
+    /// The name of the rule, for people.
+    package var profile: String
+
+    package init(
+      mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, releasesOldest: Bool = false,
+      profile: String = "unlimited"
+    ) {
+      self.mayPass = mayPass
+      self.endsOutlived = endsOutlived
+      self.quota = quota
+      self.releasesOldest = releasesOldest
+      self.profile = profile
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      mayPass = try json.bool("mayPass")
+      endsOutlived = try json.bool("endsOutlived")
+      quota = try json.intIfPresent("quota")
+      releasesOldest = try json.bool("releasesOldest")
+      profile = try json.string("profile")
+    }
+
+    package var json: JSONObject {
+      var json: JSONObject = [
+        "mayPass": .bool(mayPass), "endsOutlived": .bool(endsOutlived), "releasesOldest": .bool(releasesOldest),
+        "profile": .string(profile),
+      ]
+      json.set("quota", quota)
+      return json
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// LIM-7, LIM-9 to LIM-12, and leaks.
+@Suite(.serialized)
+struct QuotaTests {
+  private func policy(_ world: Workspace, _ persisted: String) throws -> [String] {
+    let path = "\(world.home)/quota.toml"
+    try world.write("inherits = \"stress\"\n[grants]\npersisted = \(persisted)\n", to: path)
+    return ["--policy", path]
+  }
+
+  /// A probe that has picked so many documents, `d0` and on.
+  private func withPicked(
+    _ user: TestUser, _ count: Int, _ persisted: String, _ body: (Workspace, AppRun) throws -> Void
+  ) throws {
+    try Workspace.with(user) { world in
+      let documents = try (0...count).map { try world.document("Papers/\($0).txt", "\($0)") }
+      // Answers from a file: a command line has an end.
+      let answers = "\(world.home)/answers.toml"
+      try world.write(documents.map { "[[answer]]\npick = [\"\($0)\"]\n" }.joined(), to: answers)
+      let app = try world.probe(options: try policy(world, persisted) + ["--answers", answers])
+      for number in 0..<count { try app.pick(as: "d\(number)") }
+      try body(world, app)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `LIM-10: under android, the 513th document ends the oldest, and only the log says so`(user: TestUser) throws {
+    try withPicked(user, 512, "\"android\"") { (world, app) throws in
+      #expect(try app.start("d1"))
+      #expect(try world.grants().count == 512)
+      try app.pick(as: "last")
+      #expect(try world.grants().count == 512)
+      #expect(try !app.start("d0"))
+      #expect(try app.start("last"))
+      #expect(try app.read("d1").content == "1")
+      let ended = try world.audit(.revoke)
+      #expect(ended.map(\.rule) == ["LIM-10"] && ended.map(\.how) == ["quota"])
+      #expect(ended.first?.document?.name == "0.txt")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `LIM-11: under windows, the 1,001st document is refused with a reason`(user: TestUser) throws {
+    try withPicked(user, 1000, "\"windows\"") { (world, app) throws in
+      let answer = try app.tell("pick", ["as": "last"])
+      #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
+      #expect(answer["sentence"]?.string?.contains("1000") == true)
+      #expect(try world.grants().count == 1000)
+      #expect(try app.start("d0"))
+      #expect(try world.audit(.grant).last?.rule == "LIM-11")
+    }
+  }
+
+  @Test func `LIM-12: under xdp, 3,000 documents meet no limit`() throws {
+    try withPicked(TestUser.all[0], 3000, "\"xdp\"") { (world, app) throws in
+      #expect(try world.grants().count == 3000)
+      for number in [0, 1500, 2999] { #expect(try app.start("d\(number)")) }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a number refuses, and giving one up makes room`(user: TestUser) throws {
+    try withPicked(user, 2, "2") { (world, app) throws in
+      #expect(try app.tell("pick", ["as": "last"])["didPick"] == 0)
+      #expect(try app.tell("release", ["of": "d0"]).isDone)
+      #expect(try world.grants().count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `LIM-7, LIM-9: a scope takes a slot however it was come by, and a refusal says who holds them since when`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
+      let app = try world.probe(picks: documents, options: ["--policy", "teach"])
+      for number in 0...8 { try app.pick(as: "d\(number)") }
+      #expect(try app.start("d0"))
+      let bookmark = try app.bookmark("d0")
+      try app.stop("d0")
+      _ = try app.tell("resolve", ["bookmark": .string(bookmark), "as": "resolved"])
+      #expect(try app.start("resolved"))
+      #expect(try app.tell("status")["used"] == 1)
+      for number in 1...7 { #expect(try app.start("d\(number)")) }
+      #expect(try !app.start("d8"))
+      let refusal = try #require(try world.audit(.start).last { $0.result == .refused })
+      for number in 0...7 { #expect(refusal.reason?.contains("\(number).txt (1×, since 20") == true) }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `what an app leaves started is reported when it ends`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let status = "\(world.home)/status.json"
+      let ambit = try Products.path("ambit")
+      let script = "url=$(ambitctl pick); ambitctl start \"$url\" --caller script:1; ambitctl start \"$url\""
+      let outcome = try world.run([
+        "/bin/sh", "-c",
+        "exec '\(ambit)' run --trace --json-status-fd 3 --pick '\(document)' /bin/sh -c '\(script)' 3>'\(status)'",
+      ])
+      #expect(outcome.exit == .status(0), "\(outcome)")
+      #expect(outcome.errors.contains("leaked") && outcome.errors.contains("script:1"), "\(outcome)")
+      let events = try world.read(status).split(separator: "\n").compactMap { JSON(String($0)) }
+      #expect(events.map { $0["event"]?.string } == ["started", "granted", "leaked", "exited"])
+      let leak = try #require(events.first { $0["event"] == "leaked" })
+      #expect(leak["document"]?.string == document && leak["count"] == 2 && leak["caller"] == "script:1")
+      let ended = try #require(try world.audit(.scopeEnded).first)
+      #expect(ended.detail[AuditEvent.Fact.caller] == "script:1" && ended.detail[AuditEvent.Fact.since] != nil)
+      // Who stops what they start leaves nothing, and nothing is said.
+      let tidy = try world.ambit(
+        "run", "--trace", "--pick", document, "/bin/sh", "-c", "ambitctl with $(ambitctl pick) -- cat")
+      #expect(tidy.output == "text" && !tidy.errors.contains("leaked"), "\(tidy)")
+    }
+  }
+}

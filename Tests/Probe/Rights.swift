@@ -1,0 +1,72 @@
+internal import AmbitKit
+internal import Foundation
+
+/// What the probe holds open, and what it does with its rights besides start and stop.
+extension Session {
+  mutating func rightsAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
+    switch act {
+    case "hold":
+      let flags = request["write"] as? Bool == true ? O_RDWR : O_RDONLY
+      let descriptor = unsafe open(try place(request), flags | O_CLOEXEC)
+      if descriptor >= 0 { held[request["as"] as? String ?? "held"] = descriptor }
+      return Files.result(descriptor)
+    case "heldRead":
+      let descriptor = try held(request)
+      lseek(descriptor, 0, SEEK_SET)
+      return Files.read(descriptor)
+    case "heldWrite": return Files.write(try held(request), try text("text", request))
+    case "heldOpen":
+      // Something beside what is held, by its descriptor.
+      let opened = unsafe openat(try held(request), try text("name", request), O_RDONLY | O_CLOEXEC)
+      guard opened >= 0 else { return Files.result(-1) }
+      defer { close(opened) }
+      return Files.read(opened)
+    case "drop":
+      let descriptor = try held(request)
+      held[request["held"] as? String ?? "held"] = nil
+      return Files.result(close(descriptor))
+    case "map":
+      let descriptor = unsafe open(try place(request), O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { return Files.result(-1) }
+      defer { close(descriptor) }
+      let memory = unsafe mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+      return ["done": unsafe memory != MAP_FAILED]
+    case "enter": return Files.result(unsafe chdir(try place(request)))
+    case "remove": return Files.result(unsafe unlink(try place(request)))
+    case "hammer":
+      let names = urls.keys.sorted()
+      return try Hammer.run(names.compactMap { urls[$0] }, threads: 4, rounds: request["rounds"] as? Int ?? 100)
+    case "openDescriptor":
+      held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
+        try url(request), writing: request["write"] as? Bool ?? false)
+      return ["done": true]
+    case "release":
+      try SecurityScope.release(try url(request))
+      return ["done": true]
+    case "pass":
+      let transfer = try SecurityScope.pass(
+        try url(request), to: try text("to", request), writing: request["write"] as? Bool ?? false)
+      return ["transfer": String(decoding: transfer, as: UTF8.self)]
+    case "redeem":
+      let url = try SecurityScope.redeem(Data(try text("transfer", request).utf8))
+      return keep(url, request)
+    default: return nil
+    }
+  }
+
+  private func held(_ request: [String: Any]) throws -> Int32 {
+    let name = request["held"] as? String ?? "held"
+    guard let descriptor = held[name] else { throw Usage(sentence: "nothing is held as “\(name)”") }
+    return descriptor
+  }
+
+  private mutating func keep(_ url: URL, _ request: [String: Any]) -> [String: Any] {
+    urls[request["as"] as? String ?? "last"] = url
+    return ["urls": [url.absoluteString], "path": url.path, "name": url.lastPathComponent]
+  }
+
+  private func place(_ request: [String: Any]) throws -> String {
+    if let path = request["path"] as? String { return path }
+    return try url(request).path
+  }
+}

@@ -1,0 +1,127 @@
+import Folders
+import GRDB
+import Kernel
+import Testing
+
+@testable import ScopedAccess
+
+@Suite struct `The end of grants` {
+  private func grant(_ id: String, app: String = "io.ambit.one", origin: Grant.Origin = .user, inode: UInt64 = 7)
+    -> Grant
+  {
+    Grant(
+      id: id, bundleIdentifier: app, kind: .file, rights: .readWrite, origin: origin, created: Int64(id.count),
+      identity: FileIdentity(
+        volume: [UInt8](repeating: 1, count: 16), handle: Kernel.FileHandle(type: 1, bytes: [1]), inode: inode, birth: 1
+      ),
+      path: "/home/user/\(id)")
+  }
+
+  private func store(_ folder: Folder) throws -> GrantStore {
+    let store = try GrantStore(path: "\(folder.path)/grants.sqlite")
+    for app in ["io.ambit.one", "io.ambit.two"] {
+      _ = try store.register(bundleIdentifier: app, name: app, version: nil)
+    }
+    return store
+  }
+
+  @Test func `a grant ends for everybody who asks, also when the store is opened anew`() throws {
+    let folder = try Folder()
+    do {
+      let store = try store(folder)
+      for id in ["a", "bb", "ccc"] { try store.add(grant(id)) }
+      #expect(try store.grant("bb")?.revoked == nil)
+      try store.revoke(["bb", "ccc"], at: 99)
+      #expect(try store.grant("bb")?.revoked == 99)
+      #expect(try store.records().map(\.grant.id) == ["a"])
+      try store.revoke(["bb"], at: 100)
+      #expect(try store.lastRevoked(grant("x").identity, of: "io.ambit.one") == 99)
+      #expect(try store.lastRevoked(grant("x").identity, of: "io.ambit.two") == nil)
+    }
+    #expect(try store(folder).records().map(\.grant.id) == ["a"])
+  }
+
+  @Test func `TOK-18: what was made of a grant is found, through any number of hands, unless it stands by itself`()
+    throws
+  {
+    let store = try store(try Folder())
+    try store.add(grant("a"))
+    try store.add(grant("b", app: "io.ambit.two", origin: .passed), from: "a")
+    try store.add(grant("c", origin: .passed), from: "b")
+    try store.add(grant("d"), from: "a")
+    #expect(Set(try store.descendants(of: ["a"]).map(\.id)) == ["b", "c", "d"])
+    #expect(try store.descendants(of: ["a", "b", "c", "d"]).isEmpty)
+    #expect(try store.records().first { $0.grant.id == "c" }?.parent == "b")
+    // What the user picks themselves is not what somebody passed on.
+    #expect(try store.grant(for: grant("a").identity, of: "io.ambit.two", rights: .readWrite) == nil)
+    #expect(try store.grant(for: grant("a").identity, of: "io.ambit.two", rights: .readWrite, passed: true)?.id == "b")
+    try store.makeIndependent("d")
+    try store.revoke(["c"], at: 1)
+    #expect(try store.descendants(of: ["a"]).map(\.id) == ["b"])
+    #expect(try store.persisted(of: "io.ambit.one").map(\.id) == ["a", "d"])
+  }
+
+  @Test func `REF-7: references hold a grant that no bookmark and no other grant was made of`() throws {
+    let store = try store(try Folder())
+    for id in ["a", "b", "c", "d"] {
+      try store.add(grant(id))
+      if id != "d" { try store.noteReference(id, inode: UInt64.max - UInt64(id.utf8.first ?? 0)) }
+    }
+    try store.noteReference("a", inode: 5)
+    try store.noteBookmark("b")
+    try store.noteBookmark("b")
+    try store.add(grant("e", app: "io.ambit.two", origin: .passed), from: "c")
+    let a = UInt64.max - UInt64(UInt8(ascii: "a"))
+    #expect(try store.heldByReferences(of: "io.ambit.one") == ["a": [a, 5]])
+    #expect(try store.records().first { $0.grant.id == "b" }?.bookmarks == 2)
+    try store.revoke(["e"], at: 1)
+    #expect(try Set(store.heldByReferences(of: "io.ambit.one").keys) == ["a", "c"])
+    try store.revoke(["a"], at: 1)
+    #expect(try Set(store.heldByReferences(of: "io.ambit.one").keys) == ["c"])
+  }
+
+  @Test func `when a grant was last used is known at once, and kept`() throws {
+    let folder = try Folder()
+    do {
+      let store = try store(folder)
+      try store.add(grant("a"))
+      store.noteUse("a", at: 5)
+      store.noteUse("a", at: 9)
+      store.noteUse("gone", at: 9)
+      #expect(try store.records().map(\.used) == [9])
+      store.noteUse("a", at: 12)
+      try store.flushUses()
+    }
+    #expect(try store(folder).records().map(\.used) == [12])
+  }
+
+  @Test func `a removed app keeps its number, and is there again when it is launched again`() throws {
+    let store = try store(try Folder())
+    try store.noteRemoval(of: "io.ambit.two", at: 1)
+    #expect(try store.knownApps().map(\.bundleIdentifier) == ["io.ambit.one"])
+    #expect(try store.register(bundleIdentifier: "io.ambit.three", name: "3", version: nil) == 3)
+    #expect(try store.register(bundleIdentifier: "io.ambit.two", name: "2", version: nil) == 2)
+    #expect(try store.knownApps().count == 3)
+  }
+
+  @Test func `of grants from before, a bookmark is taken to exist`() throws {
+    let folder = try Folder()
+    let path = "\(folder.path)/grants.sqlite"
+    do {
+      let store = try store(folder)
+      try store.add(grant("a"))
+    }
+    // As the version before would have left it.
+    try DatabaseQueue(path: path).write { db in
+      try db.execute(
+        sql: """
+          DROP TABLE grantReference; DROP TABLE grantLife; DROP TABLE removedApp;
+          DELETE FROM grdb_migrations WHERE identifier = 'how grants end';
+          """)
+    }
+    let store = try store(folder)
+    try store.noteReference("a", inode: 5)
+    #expect(try store.heldByReferences(of: "io.ambit.one").isEmpty)
+    #expect(try store.records().map(\.bookmarks) == [1])
+  }
+}
