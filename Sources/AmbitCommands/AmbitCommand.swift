@@ -28,6 +28,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit ps                         what is running, and what it may touch right now
         ambit grants                     which app may use which document
         ambit revoke --document PATH     take a document back, at once
+        ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
         ambit audit log                  everything that was granted, used and refused
         ambit doctor                     what this machine offers, and how to mend what is missing
         ambit verify                     try to escape from the sandbox, in every known way
@@ -35,7 +36,8 @@ package struct AmbitCommand: ParsableCommand {
     version: AmbitVersion.current,
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, SeccompCommand.self, VerifyCommand.self,
-      PsCommand.self, GrantsCommand.self, RevokeCommand.self, AppCommand.self, AuditCommand.self, DoctorCommand.self,
+      PsCommand.self, BookmarkCommand.self, GrantsCommand.self, RevokeCommand.self, AppCommand.self, AuditCommand.self,
+      DoctorCommand.self,
       ScenarioCommand.self, BrokerCommand.self,
     ])
 

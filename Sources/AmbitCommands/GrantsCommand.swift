@@ -63,6 +63,7 @@ enum GrantTable {
       case .user: "by you"
       case .scripted: "by a script"
       case .passed: "passed on"
+      case .bookmark: "by a bookmark"
       }
     let parent = grant.parent.map { " from \($0)" } ?? ""
     return "\(by)\(parent), \(time(grant.created))"

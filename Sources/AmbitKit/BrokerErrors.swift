@@ -49,11 +49,16 @@ extension WireError {
       .make(
         .fileReadCorruptFile, nil, url,
         "These bytes are nothing that was made for this app, or they have been changed: \(reason)")
+    case BookmarksInterface.Failure.notRelativeName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        "The bookmark was made relative to a document that this app has no access to, or that was not given.")
     case BookmarksInterface.Failure.notFoundName, TransferInterface.Failure.notFoundName:
       .make(
         .fileNoSuchFile, .ENOENT, url,
         """
-        The document “\((try? parameters.string("name")) ?? "")” has been deleted, or another file stands in its place.
+        The document “\((try? parameters.string("name")) ?? "")” has been deleted, moved to another volume, or another \
+        file stands in its place.\(lastSeen(parameters))
         """)
     case PickerInterface.Failure.cancelledName: .make(.userCancelled, nil, url, "The user chose nothing.")
     case PickerInterface.Failure.noUserName:
@@ -62,6 +67,10 @@ extension WireError {
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
     default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")
     }
+  }
+
+  private func lastSeen(_ parameters: JSONObject) -> String {
+    (try? parameters.string("lastPath")).map { " It was last seen at \($0)." } ?? ""
   }
 
   private func limitReached(_ parameters: JSONObject, _ url: URL?) -> CocoaError {

@@ -28,9 +28,7 @@ public struct DocumentReference: Sendable, Hashable {
 
   /// The container's `Documents`.
   public static var documents: URL {
-    // Foundation asks the user database first; in a sandbox the environment is what counts.
-    let home = unsafe getenv("HOME").map { unsafe String(cString: $0) } ?? NSHomeDirectory()
-    return URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent("Documents", isDirectory: true)
+    Container.folder.appendingPathComponent("Documents", isDirectory: true)
   }
 
   /// The document that the reference stands for, with its scope, which is not started (`REF-2`).
@@ -45,8 +43,9 @@ public struct DocumentReference: Sendable, Hashable {
       throw CocoaError.make(
         .fileReadCorruptFile, nil, fileURL, "\(fileURL.path) is too long to be a document reference.")
     }
-    return try URL.resolved(
+    let resolved = try BookmarkResolution(
       BookmarksInterface.resolveReference,
       BookmarksInterface.ResolveReferenceCall(reference: content.base64EncodedString()))
+    return (resolved.url, resolved.isStale)
   }
 }

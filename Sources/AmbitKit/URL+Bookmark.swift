@@ -2,67 +2,96 @@ public import Foundation
 internal import Wire
 
 extension URL {
-  /// How a bookmark is made. All of Apple's options have their names here; those that this version does not do are
-  /// refused when used, by an error that names them.
+  /// How a bookmark is made, by Apple's names.
   public struct BookmarkCreationOptions: OptionSet, Sendable, Hashable {
     /// Apple's bits.
     public let rawValue: UInt
     /// Options from their bits; bits without a name are ignored.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// A smaller bookmark. Ambit's are all of one size.
+    /// As few bytes as can be: without values to read, and without the folder that the document stands in.
     public static let minimalBookmark = BookmarkCreationOptions(rawValue: 1 << 9)
-    /// Not in this version.
+    /// With everything that a bookmark can remember; for `writeBookmarkData(_:to:)`.
     public static let suitableForBookmarkFile = BookmarkCreationOptions(rawValue: 1 << 10)
-    /// The bookmark gives its scope back. Every bookmark of Ambit's does.
+    /// The bookmark gives its scope back to this app, and to no other; with `relativeTo`, to every app that has access to
+    /// that document.
     public static let withSecurityScope = BookmarkCreationOptions(rawValue: 1 << 11)
     /// Together with `withSecurityScope`: the scope that is given back allows reading only.
     public static let securityScopeAllowOnlyReadAccess = BookmarkCreationOptions(rawValue: 1 << 12)
-    /// Not in this version.
+    /// Without `withSecurityScope`: no other app can resolve it. Otherwise any app can that is handed the bytes, until the
+    /// machine is started anew (`BMK-8`).
     public static let withoutImplicitSecurityScope = BookmarkCreationOptions(rawValue: 1 << 29)
   }
 
-  /// How a bookmark is resolved. Ambit shows and mounts nothing while it resolves, and starts no scope, so that every
-  /// option of Apple's is kept already.
+  /// How a bookmark is resolved. Ambit shows nothing while it resolves, and mounts nothing itself.
   public struct BookmarkResolutionOptions: OptionSet, Sendable, Hashable {
     /// Apple's bits.
     public let rawValue: UInt
     /// Options from their bits; bits without a name are ignored.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Show nothing to the user.
+    /// Show nothing to the user. Nothing ever is.
     public static let withoutUI = BookmarkResolutionOptions(rawValue: 1 << 8)
-    /// Mount no volume.
+    /// Fail at once where looking could have the system mount a volume.
     public static let withoutMounting = BookmarkResolutionOptions(rawValue: 1 << 9)
     /// The URL has the scope that the bookmark was made with. It always has.
     public static let withSecurityScope = BookmarkResolutionOptions(rawValue: 1 << 10)
-    /// Do not start the scope. It never is.
+    /// Do not start the scope of a bookmark that was made without `withSecurityScope`. Those are started otherwise, and
+    /// want a stop (`LIM-7`).
     public static let withoutImplicitStartAccessing = BookmarkResolutionOptions(rawValue: 1 << 15)
   }
 
-  /// Bytes that find this document again after a relaunch, a rename or a move, for this app alone.
+  /// Bytes that find this document again after a relaunch, a rename or a move.
   ///
-  /// - Throws: `CocoaError`: `fileReadNoPermission` when the scope is not started (`BMK-18`); `featureUnsupported` for
-  ///   what this version does not do: a document-scoped bookmark (`relativeTo`), resource values, and a bookmark of
-  ///   anything but a document that the user picked.
+  /// A bookmark made without any option is for this app for good, and until the machine is started anew for any app that
+  /// is handed it. With `withSecurityScope` it is for this app alone.
+  ///
+  /// - Parameters:
+  ///   - keys: what `resourceValues(forKeys:fromBookmarkData:)` shall answer.
+  ///   - url: with `withSecurityScope`, a document whose scope is started: the bookmark is then for every app that has
+  ///     access to it (`BMK-5`), and this URL must be a file's.
+  /// - Throws: `CocoaError`: `fileReadNoPermission` when a scope is not started (`BMK-18`); `fileReadUnknown` for options
+  ///   that exclude each other (`BMK-7`); also for anything but what the user picked, what lies in a folder that they
+  ///   picked, and what lies in the app's container, whose bookmark needs no scope and has none. For a URL that is no file's, the
+  ///   bookmark holds the URL, and options and keys mean nothing (`BMK-19`).
   public func bookmarkData(
     options: URL.BookmarkCreationOptions = [], includingResourceValuesForKeys keys: Set<URLResourceKey>? = nil,
     relativeTo url: URL? = nil
   ) throws -> Data {
-    try Self.check(options)
-    if url != nil { throw CocoaError.notInThisVersion("a document-scoped bookmark, made relative to another document") }
-    if keys?.isEmpty == false { throw CocoaError.notInThisVersion("resource values in a bookmark") }
-    guard isFileURL, fragment != nil else {
-      throw CocoaError.notInThisVersion("a bookmark of something that the user did not pick, here \(absoluteString)")
+    guard isFileURL else { return PlainBookmark(self).data }
+    let isExplicit = options.contains(.withSecurityScope)
+    if isExplicit, !options.isDisjoint(with: [.minimalBookmark, .suitableForBookmarkFile]) {
+      throw CocoaError.make(
+        .fileReadUnknown, .EINVAL, self,
+        "withSecurityScope cannot be combined with minimalBookmark or suitableForBookmarkFile.")
+    }
+    let values = (keys ?? []).map(\.rawValue).sorted()
+    guard fragment != nil else {
+      guard let path = Container.path(of: self) else {
+        throw CocoaError.make(
+          .fileReadNoPermission, .EPERM, self,
+          "A bookmark can be made of what the user picked, and of what lies in the app's own container.")
+      }
+      return try made(
+        BookmarksInterface.createContained, BookmarksInterface.CreateContainedCall(path: path, values: values))
     }
     let scope = try SecurityScope.scope(of: self)
-    guard SecurityScope.inside(self).isEmpty else {
-      throw CocoaError.notInThisVersion("a bookmark of something in a picked folder; make one of the folder")
-    }
-    let readOnly = options.isSuperset(of: [.withSecurityScope, .securityScopeAllowOnlyReadAccess])
+    let inside = SecurityScope.inside(self)
+    let anchor = isExplicit ? try url.map { try SecurityScope.scope(of: $0) } : nil
+    let kind: BookmarksInterface.Kind =
+      if isExplicit { anchor == nil ? .app : .document } else {
+        options.contains(.withoutImplicitSecurityScope) ? .app : .implicit
+      }
+    let call = BookmarksInterface.CreateCall(
+      scope: scope, readOnly: isExplicit && options.contains(.securityScopeAllowOnlyReadAccess), kind: kind,
+      relativeTo: anchor, values: values, minimal: options.contains(.minimalBookmark),
+      inside: inside.isEmpty ? nil : String(inside.dropFirst()))
+    return try made(BookmarksInterface.create, call)
+  }
+
+  private func made(_ method: String, _ call: some WireMessage) throws -> Data {
     do {
-      let made: BookmarksInterface.CreateReply = try Broker.call(
-        BookmarksInterface.create, BookmarksInterface.CreateCall(scope: scope, readOnly: readOnly))
+      let made: BookmarksInterface.CreateReply = try Broker.call(method, call)
       guard let data = Data(base64Encoded: made.bookmark) else {
         throw WireError.broken("a bookmark is base64")
       }
@@ -70,46 +99,49 @@ extension URL {
     } catch let error as WireError { throw error.cocoa(for: self) }
   }
 
-  private static func check(_ options: BookmarkCreationOptions) throws {
-    if options.contains(.withSecurityScope), !options.isDisjoint(with: [.minimalBookmark, .suitableForBookmarkFile]) {
-      throw CocoaError.make(
-        .fileReadUnknown, .EINVAL, nil,
-        "withSecurityScope cannot be combined with minimalBookmark or suitableForBookmarkFile.")
-    }
-    if options.contains(.suitableForBookmarkFile) { throw CocoaError.notInThisVersion("suitableForBookmarkFile") }
-    if options.contains(.withoutImplicitSecurityScope) {
-      throw CocoaError.notInThisVersion("withoutImplicitSecurityScope")
-    }
-  }
-
-  /// The document behind a bookmark of this app's. Its scope is not started.
+  /// The document behind a bookmark.
   ///
-  /// - Parameter bookmarkDataIsStale: set to true when something that the bookmark remembers has changed: make a new
-  ///   one from this URL (`BMK-2`).
-  /// - Throws: `CocoaError`: `fileReadCorruptFile` when the bytes are not a bookmark of this app's, or were changed
-  ///   (`BMK-4`, `BMK-20`); `fileNoSuchFile` when the document is gone (`BMK-9`); `fileReadNoPermission` when the user
-  ///   has withdrawn the grant.
+  /// The scope of one made with `withSecurityScope` is not started. That of any other is, unless `options` say not to or
+  /// every slot is taken; balance it by a stop.
+  ///
+  /// - Parameters:
+  ///   - url: what a document-scoped bookmark was made relative to, as this app has it.
+  ///   - bookmarkDataIsStale: set to true when something that the bookmark remembers has changed: make a new one from this
+  ///     URL (`BMK-2`).
+  /// - Throws: `CocoaError`: `fileReadCorruptFile` when the bytes are not a bookmark that this app may resolve, or were
+  ///   changed (`BMK-4`, `BMK-20`); `fileNoSuchFile` when the document is gone (`BMK-9`); `fileReadNoPermission` when the
+  ///   user has withdrawn the grant, or this app has no access to `url`.
   public init(
     resolvingBookmarkData data: Data, options: URL.BookmarkResolutionOptions = [], relativeTo url: URL? = nil,
     bookmarkDataIsStale: inout Bool
   ) throws {
-    if url != nil { throw CocoaError.notInThisVersion("a document-scoped bookmark, resolved relative to another one") }
-    let resolved = try Self.resolved(
-      BookmarksInterface.resolve, BookmarksInterface.ResolveCall(bookmark: data.base64EncodedString()))
+    let resolved = try BookmarkResolution(resolving: data, options: options, relativeTo: url)
     bookmarkDataIsStale = resolved.isStale
     self = resolved.url
   }
 
-  /// Resolves a bookmark or a document reference.
-  static func resolved(_ method: String, _ call: some WireMessage) throws -> (url: URL, isStale: Bool) {
-    do {
-      let reply: BookmarksInterface.ResolveReply = try Broker.call(method, call)
-      return (try URL(document: reply.document), reply.isStale)
-    } catch { throw error.cocoa() }
-  }
-
   init(document: DocumentMessage) throws(WireError) {
+    if document.scope.isEmpty {
+      self = Container.folder.appendingPathComponent(document.path, isDirectory: document.kind == .folder)
+      return
+    }
     guard let url = URL(string: document.url), url.isFileURL else { throw .broken("a document has a file URL") }
     self = url
+  }
+}
+
+extension URL {
+  /// Keeps a bookmark in a file, which `bookmarkData(withContentsOf:)` reads. Whole or not at all.
+  public static func writeBookmarkData(_ data: Data, to url: URL) throws { try data.write(to: url, options: .atomic) }
+
+  /// A bookmark that was kept in a file.
+  public static func bookmarkData(withContentsOf url: URL) throws -> Data {
+    let handle = try FileHandle(forReadingFrom: url)
+    defer { try? handle.close() }
+    let data = try handle.read(upToCount: BookmarkResolution.longest + 1) ?? Data()
+    guard data.count <= BookmarkResolution.longest else {
+      throw CocoaError.make(.fileReadCorruptFile, nil, url, "\(url.path) is too long to be a bookmark.")
+    }
+    return data
   }
 }

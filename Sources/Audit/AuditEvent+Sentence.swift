@@ -46,6 +46,8 @@ extension AuditEvent {
     case .bookmarkCreated: return ("made a bookmark of \(subject)", "make a bookmark of \(subject)")
     case .bookmarkResolved: return found("bookmark")
     case .referenceResolved: return found("reference")
+    case .replaced:
+      return ("follows \(subject) to the file that took its place", "follow \(subject) to another file")
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
     case .descriptor:
       return ("was handed \(subject) as a descriptor\(facts(access))", "hand over \(subject) as a descriptor")
@@ -70,7 +72,8 @@ extension AuditEvent {
   private func found(_ what: String) -> (done: String, attempted: String) {
     let evidence = detail[Fact.matchedBy].map { "found by \($0)" }
     let stale = detail[Fact.stale] == "true" ? "stale" : nil
-    return ("resolved a \(what) to \(subject)\(facts(evidence, stale))", "resolve a \(what)\(target)")
+    let location = detail[Fact.location].map { "in the \($0)" }
+    return ("resolved a \(what) to \(subject)\(facts(evidence, stale, location))", "resolve a \(what)\(target)")
   }
 
   /// The document's name, or what else the event says of it.

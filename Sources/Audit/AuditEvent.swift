@@ -125,7 +125,8 @@ extension AuditEvent.Kind {
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
-    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .passed, .revoke,
+    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .passed,
+    .revoke,
     .outlived,
     .appRemoved, .limit, .refuse, .protocolError,
   ]
@@ -164,6 +165,10 @@ extension AuditEvent {
     /// The numbers of the files before and after, when `replaced` is the kind.
     package static let oldInode = "oldInode"
     package static let newInode = "newInode"
+    /// `trash`, when the document lies there.
+    package static let location = "location"
+    /// Who may resolve a bookmark: `app`, `implicit`, `document`.
+    package static let scope = "scope"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
     package static let takenOver = "takenOver"
     /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.

@@ -60,8 +60,7 @@ extension Broker {
     return id
   }
 
-  private func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply
-  {
+  func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply {
     let grant = try grant(ofScope: request.scope, instance)
     let exposure = instance.exposed[grant.id] ?? .init(name: grant.name, how: grant.origin.rawValue)
     let name = exposure.name
@@ -92,7 +91,7 @@ extension Broker {
 
     case .first:
       do {
-        let document = try locate(grant).document
+        let document = try locate(grant, for: instance).document
         if grant.rights == .readWrite, grant.kind == .file, let other = Sidecars.inUse(beside: document) {
           throw StateError(
             "\(other) says that another program has the database open or died over it; close it there first")
@@ -180,26 +179,6 @@ extension Broker {
     let held = try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()
     return held
-  }
-
-  /// Finds the document of a grant, and notes where it was found.
-  func locate(_ grant: Grant) throws -> (document: FoundDocument, by: FindMethod) {
-    let found = isDeleted(grant) ? nil : finder.find(grant.identity, lastSeenAt: grant.path, pinned: pinned[grant.id])
-    guard let found = found ?? examine(grant.id, isGone: true).map({ ($0, FindMethod.place) }) else {
-      throw AccessInterface.Failure.unavailable("\(grant.name) was deleted, or is where it cannot be found")
-    }
-    if let path = found.document.path, path != grant.path {
-      try grants.move(grant.id, to: path)
-      FaultPoint.grantMoved.pass()
-    }
-    pin(found.document, for: grant.id)
-    return found
-  }
-
-  /// Whether a document that has been kept open has no name any more: then nobody has to search for it.
-  private func isDeleted(_ grant: Grant) -> Bool {
-    guard let kept = pinned[grant.id], let status = try? kept.status(), status.links == 0 else { return false }
-    return status.inode == grant.identity.inode && status.birth == grant.identity.birth
   }
 
   /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel

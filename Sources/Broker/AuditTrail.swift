@@ -77,8 +77,8 @@ extension Broker {
 
   static func document(_ grant: Grant, _ found: FoundDocument?) -> AuditEvent.Document {
     AuditEvent.Document(
-      path: found?.path ?? grant.path, volume: hex(grant.identity.volume), inode: grant.identity.inode,
-      birth: date(grant.identity.birth))
+      path: found?.path ?? grant.path, volume: hex((found?.identity ?? grant.identity).volume),
+      inode: (found?.identity ?? grant.identity).inode, birth: date((found?.identity ?? grant.identity).birth))
   }
 
   static func describe(_ found: FoundDocument) -> AuditEvent.Document {
@@ -87,7 +87,7 @@ extension Broker {
       birth: date(found.identity.birth))
   }
 
-  private static func hex(_ bytes: [UInt8]) -> String {
+  static func hex(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 

@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess
@@ -11,35 +12,85 @@ extension Broker {
     case "Create":
       let request = try BookmarksInterface.CreateCall(json: call.parameters)
       return Answer(BookmarksInterface.CreateReply(bookmark: try create(request, for: instance)).json)
+    case "CreateContained":
+      let request = try BookmarksInterface.CreateContainedCall(json: call.parameters)
+      return Answer(BookmarksInterface.CreateReply(bookmark: try createContained(request, for: instance)).json)
     case "Resolve":
-      let request = try BookmarksInterface.ResolveCall(json: call.parameters)
-      return Answer(try resolve(request.bookmark, .bookmark, .bookmarkResolved, for: instance).json)
+      return Answer(try resolve(try BookmarksInterface.ResolveCall(json: call.parameters), for: instance).json)
+    case "Values":
+      let request = try BookmarksInterface.ValuesCall(json: call.parameters)
+      let asked = Resolution(kind: .bookmarkResolved, purpose: .bookmark, instance: instance)
+      return Answer(values(of: try open(request.bookmark, asked)).json)
     default:
       let request = try BookmarksInterface.ResolveReferenceCall(json: call.parameters)
-      return Answer(try resolve(request.reference, .reference, .referenceResolved, for: instance).json)
+      return Answer(try resolve(request, for: instance).json)
     }
   }
 
+  // MARK: Making one
+
   private func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) throws -> String {
-    var grant: Grant
-    do { grant = try self.grant(ofScope: request.scope, instance) } catch let error as ErrorReply {
-      throw error.name == AccessInterface.Failure.revokedName
-        ? BookmarksInterface.Failure.revoked : BookmarksInterface.Failure.invalidScope
+    try checkKeys(request.values)
+    var (grant, document) = try active(request.scope, for: instance)
+    let scope = try self.scope(request, of: grant, for: instance)
+    // The program that had it open may have saved it anew since its scope was started.
+    if case .success(let location) = try search(grant, for: instance) {
+      (grant, document) = (location.grant, location.document)
     }
+    if request.readOnly, grant.rights == .readWrite { grant = try readOnlyGrant(from: grant, instance) }
+    let place = Place(of: document) ?? grant.place
+    let inside = try request.inside.map { path in
+      guard grant.kind == .folder else { throw ErrorReply.invalidParameter("inside") }
+      return try self.inside(path, of: document.descriptor)
+    }
+    let bookmark = Bookmark(
+      bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
+      path: document.path ?? grant.path, identity: document.identity, place: request.minimal ? nil : place,
+      created: Clock.realtime(), scope: scope,
+      values: request.minimal ? nil : try Bookmark.Values(of: inside?.1 ?? document, keys: request.values),
+      inside: inside?.0)
+    try grants.noteBookmark(grant.id)
+    try decide([
+      event(
+        .bookmarkCreated, .allowed, instance, grant: grant, document: document,
+        detail: [AuditEvent.Fact.scope: scope.name, AuditEvent.Fact.access: grant.rights.rawValue])
+    ])
+    FaultPoint.bookmarkSealed.pass()
+    return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
+  }
+
+  /// The grant of a scope that is active, and what it shows.
+  private func active(_ token: String, for instance: Instance) throws -> (Grant, FoundDocument) {
+    let grant = try grant(ofToken: token, instance)
     guard let document = instance.shown[grant.id] else {
       try decide([
         event(.bookmarkCreated, .refused, instance, grant: grant, rule: "BMK-18", reason: "its scope is not started")
       ])
       throw BookmarksInterface.Failure.notActive
     }
-    if request.readOnly, grant.rights == .readWrite { grant = try readOnlyGrant(from: grant, instance) }
-    let path = document.descriptor.currentPath ?? grant.path
-    let bookmark = Bookmark(
-      bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights, path: path)
-    try grants.noteBookmark(grant.id)
-    try decide([event(.bookmarkCreated, .allowed, instance, grant: grant, document: document)])
-    FaultPoint.bookmarkSealed.pass()
-    return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
+    return (grant, document)
+  }
+
+  private func grant(ofToken token: String, _ instance: Instance) throws -> Grant {
+    do { return try grant(ofScope: token, instance) } catch let error as ErrorReply {
+      throw error.name == AccessInterface.Failure.revokedName
+        ? BookmarksInterface.Failure.revoked : BookmarksInterface.Failure.invalidScope
+    }
+  }
+
+  private func scope(
+    _ request: BookmarksInterface.CreateCall, of grant: Grant, for instance: Instance
+  ) throws -> Bookmark.Scope {
+    switch request.kind {
+    case .app: return .app
+    case .implicit: return .implicit(boot: boot)
+    case .document:
+      guard let relativeTo = request.relativeTo else { throw ErrorReply.invalidParameter("relativeTo") }
+      // A folder would hand over what is put into it later, to whoever has the document.
+      guard grant.kind == .file else { throw ErrorReply.invalidParameter("kind") }
+      let (anchor, document) = try active(relativeTo, for: instance)
+      return .document(Bookmark.Anchor(grant: anchor.id, identity: document.identity))
+    }
   }
 
   /// Less than the user allowed is a grant of its own, so that what a bookmark opens is always what a grant says.
@@ -49,7 +100,7 @@ extension Broker {
     if let known { return known }
     let less = Grant(
       id: Grant.makeID(), bundleIdentifier: grant.bundleIdentifier, kind: grant.kind, rights: .readOnly,
-      origin: grant.origin, created: Clock.realtime(), identity: grant.identity, path: grant.path)
+      origin: grant.origin, created: Clock.realtime(), identity: grant.identity, path: grant.path, place: grant.place)
     try establish(
       [less], from: grant.id,
       [
@@ -59,53 +110,30 @@ extension Broker {
     return less
   }
 
-  private func resolve(
-    _ text: String, _ purpose: SealingKey.Purpose, _ kind: AuditEvent.Kind, for instance: Instance
-  ) throws -> BookmarksInterface.ResolveReply {
-    func refuse(_ rule: String, _ reason: String, _ error: ErrorReply, _ grant: Grant? = nil) throws -> Never {
-      record(event(kind, .refused, instance, grant: grant, rule: rule, reason: reason))
-      throw error
-    }
-    guard let sealed = Data(base64Encoded: text) else {
-      try refuse("BMK-20", "bad seal: not base64", BookmarksInterface.Failure.badSeal("not base64"))
-    }
-    let bookmark: Bookmark
-    do throws(Bookmark.OpenError) {
-      bookmark = try Bookmark.open(Array(sealed), with: key, for: purpose, app: instance.app.bundleIdentifier)
-    } catch {
-      // The app learns the same in both cases; which it was is the user's business.
-      let told = BookmarksInterface.Failure.badSeal("not sealed for this app, or changed since")
-      switch error {
-      case .brokenSeal: try refuse("BMK-20", "bad seal", told)
-      case .otherApp(let app): try refuse("BMK-4", "sealed for \(app)", told)
-      }
-    }
-    guard let grant = try grants.grant(bookmark.grant) else {
-      try refuse(
-        "BMK-3", "its grant is not known", BookmarksInterface.Failure.notFound(name: bookmark.name))
-    }
-    guard grant.revoked == nil else {
-      try refuse("AUD-1", "the grant was withdrawn", BookmarksInterface.Failure.revoked, grant)
-    }
-    guard let found = try? locate(grant) else {
-      try refuse(
-        "BMK-9", "the document was deleted, or another stands in its place",
-        BookmarksInterface.Failure.notFound(name: grant.name), grant)
-    }
-    let isStale = found.document.path != bookmark.path || found.by == .place
-    let matchedBy: BookmarksInterface.MatchedBy = found.by == .place ? .path : .identity
-    try decide([
-      event(
-        kind, .allowed, instance, grant: grant, document: found.document,
-        detail: ["matchedBy": matchedBy.rawValue, "by": found.by.rawValue, "stale": isStale ? "true" : "false"])
-    ])
-    return BookmarksInterface.ResolveReply(
-      document: try expose(
-        grant, as: found.document, to: instance, how: purpose == .bookmark ? "bookmark" : "reference"),
-      isStale: isStale, matchedBy: matchedBy)
+  // MARK: What it remembers
+
+  /// Nothing is looked for, and nothing told that the app was not told when the bookmark was made.
+  private func values(of bookmark: Bookmark) -> BookmarksInterface.ValuesReply {
+    let values = bookmark.values
+    let last = bookmark.inside?.path.split(separator: "/").last.map(String.init)
+    let root = bookmark.grant.isEmpty ? "" : ScopeMounts.path(grant: bookmark.grant, name: bookmark.name) + "/"
+    return BookmarksInterface.ValuesReply(
+      keys: values?.keys ?? [], name: last ?? bookmark.name,
+      path: bookmark.inside.map { root + $0.path } ?? String(root.dropLast()), kind: values?.kind.message,
+      access: bookmark.rights.message, size: values.map { Int(clamping: $0.size) },
+      created: values.map { Int($0.birth) }, modified: values.map { Int($0.modified) },
+      volumeName: values?.volumeName)
   }
 }
 
-extension Bookmark {
-  fileprivate var name: String { (path as NSString).lastPathComponent }
+extension Bookmark.Values {
+  init(of document: FoundDocument, keys: [String]) throws {
+    let status = try document.descriptor.status()
+    // Not where it is mounted: only what a person would call it.
+    let mount = document.path.flatMap { MountTable.covering($0, in: MountTable.entries()) }
+    let volume = mount?.point.split(separator: "/").last.map(String.init) ?? "/"
+    self.init(
+      keys: keys, kind: document.kind, size: status.size, birth: status.birth, modified: status.modified,
+      volumeName: volume)
+  }
 }

@@ -18,6 +18,9 @@ package final class Broker {
   let log: AuditLog
   let key: SealingKey
   let finder = DocumentFinder()
+  let trash: TrashRule
+  /// The kernel's name for the time since the machine was started.
+  let boot: String
   let filters: FilterStore
   let launchRules: LaunchRules
   let groups: GroupRecords
@@ -68,6 +71,8 @@ package final class Broker {
     self.signals = signals
     self.idleLimit = idleLimit
     rules = folders.grantRules
+    trash = Self.trash(rules.home)
+    boot = try Self.bootIdentifier()
     grants = try GrantStore(path: folders.grants)
     log = try AuditLog(path: folders.auditLog)
     filters = FilterStore(folder: folders.filters)
@@ -171,12 +176,12 @@ package final class Broker {
   private func handleUser(_ event: WireEndpoint.Event) {
     switch event {
     case .call(let connection, let call):
-      let isGrants = call.interface == GrantsInterface.name
-      answer(
-        connection,
-        failure: { isGrants ? GrantsInterface.Failure.failed("\($0)") : LauncherInterface.Failure.failed("\($0)") }
-      ) {
-        isGrants ? try grantService(call) : try launcher(call, on: connection)
+      answer(connection, failure: { Self.failure($0, of: call.interface) }) {
+        switch call.interface {
+        case GrantsInterface.name: try grantService(call)
+        case InspectorInterface.name: try inspect(call)
+        default: try launcher(call, on: connection)
+        }
       }
     case .closed(let connection):
       for (instance, preparation) in prepared where preparation.connection == connection.id {
@@ -188,6 +193,11 @@ package final class Broker {
     case .broken(_, let reason): record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))
     case .refused, .failed: break
     }
+  }
+
+  private static func failure(_ error: any Error, of interface: String) -> ErrorReply {
+    interface == GrantsInterface.name
+      ? GrantsInterface.Failure.failed("\(error)") : LauncherInterface.Failure.failed("\(error)")
   }
 
   private func handle(_ happened: WireEndpoint.Event, of instance: Instance) {

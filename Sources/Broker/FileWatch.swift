@@ -16,13 +16,9 @@ struct FileWatch {
 
   /// Beyond these folders a replacement is seen only when the document is asked for again.
   private static let mostFolders = 1024
-  /// Places that are remembered after the last scope, so that a document is found that was replaced since.
-  private static let mostRemembered = 4096
 
   private let watcher: FolderWatcher?
   private var active: [String: Entry] = [:]
-  /// After the last scope: without anything open, which would keep the room of a file that has been deleted.
-  private var remembered: [String: (place: RememberedPlace, document: FileIdentity)] = [:]
   /// How many documents each watch is for.
   private var watches: [Int32: Int] = [:]
 
@@ -36,7 +32,6 @@ struct FileWatch {
       active[grant]?.uses += 1
       return
     }
-    remembered[grant] = nil
     guard let place = DocumentPlace(of: document) else { return }
     active[grant] = Entry(place: place, document: document, uses: 1, watch: watch(place.folder))
   }
@@ -48,14 +43,10 @@ struct FileWatch {
     guard entry.uses == 1 else { return }
     active[grant] = nil
     if let number = entry.watch { unwatch(number) }
-    guard let place = entry.place.remembered else { return }
-    if remembered.count >= Self.mostRemembered, let any = remembered.keys.first { remembered[any] = nil }
-    remembered[grant] = (place, entry.document.identity)
   }
 
   mutating func replaced(_ grant: String, by document: FoundDocument) {
     active[grant]?.document = document
-    remembered[grant]?.document = document.identity
   }
 
   private mutating func watch(_ folder: Descriptor) -> Int32? {
@@ -85,20 +76,11 @@ struct FileWatch {
 
   /// The file that has come into the place of a grant's document, if the document is gone for good. One that was only moved away
   /// is still the document, whatever stands where it was.
-  ///
-  /// - Parameter isGone: whether that is known already.
-  func successor(of grant: String, isGone: Bool) -> (old: FileIdentity, new: FoundDocument)? {
-    let place: DocumentPlace
-    let old: FileIdentity
-    if let entry = active[grant], isGone || entry.isGone {
-      (place, old) = (entry.place, entry.document.identity)
-    } else if isGone, let known = remembered[grant], let found = known.place.found {
-      (place, old) = (found, known.document)
-    } else {
-      return nil
-    }
-    guard let present = place.present, present.kind == .file, present.identity != old else { return nil }
-    return (old, present)
+  func successor(of grant: String) -> (old: FileIdentity, new: FoundDocument)? {
+    guard let entry = active[grant], entry.isGone, let present = entry.place.present, present.kind == .file,
+      present.identity != entry.document.identity
+    else { return nil }
+    return (entry.document.identity, present)
   }
 }
 
@@ -113,17 +95,13 @@ extension Broker {
   }
 
   /// Looks whether another file stands in the place of a grant's document, and lets it be the document.
-  ///
-  /// - Returns: the new document.
-  @discardableResult
-  func examine(_ id: String, isGone: Bool = false) -> FoundDocument? {
-    guard let (old, new) = files.successor(of: id, isGone: isGone) else { return nil }
+  func examine(_ id: String) {
+    guard let (old, new) = files.successor(of: id) else { return }
     do {
-      guard let grant = try grants.grant(id), grant.identity == old, rules.refusal(of: .file, at: new.path) == nil
-      else {
-        return nil
-      }
       let instance = instances.values.first { $0.shown[id] != nil }
+      guard let grant = try grants.grant(id), grant.identity == old, rules.refusal(of: .file, at: new.path) == nil,
+        instance?.app.replaced != .refuse
+      else { return }
       try decide([
         AuditEvent(
           .replaced, app: grant.bundleIdentifier, instance: instance?.id, pid: instance?.pid, grant: id,
@@ -133,10 +111,8 @@ extension Broker {
       ])
       try succeed(old, by: new)
       files.replaced(id, by: new)
-      return new
     } catch {
       record(AuditEvent(.replaced, .failed, grant: id, reason: "\(error)"))
-      return nil
     }
   }
 }

@@ -96,6 +96,7 @@ extension Grant.Origin {
     case .user: .user
     case .scripted: .scripted
     case .passed: .passed
+    case .bookmark: .bookmark
     }
   }
 }

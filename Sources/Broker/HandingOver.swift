@@ -43,7 +43,8 @@ extension Broker {
 
   /// Before one more grant is made: by the policy's rule, the oldest give way or there is none (`LIM-10`, `LIM-11`).
   func makeRoom(
-    for instance: Instance, besides pending: Int = 0, refusal: (Int) -> ErrorReply = PickerInterface.Failure.quotaReached
+    for instance: Instance, besides pending: Int = 0,
+    refusal: (Int) -> ErrorReply = PickerInterface.Failure.quotaReached
   ) throws {
     let rules = instance.app.rules
     guard let quota = rules.quota else { return }

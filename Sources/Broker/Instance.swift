@@ -11,6 +11,8 @@ struct AppDescription {
   let scopeLimit: Int
   let references: Bool
   let rules: LauncherInterface.GrantRules
+  /// What becomes of a document whose file was replaced by another.
+  let replaced: ReplacementRule.Setting
 }
 
 /// A launch whose sandbox is being set up.

@@ -87,6 +87,7 @@ extension LauncherInterface.Capabilities {
   package init(_ capabilities: Capabilities, variables: [String]) {
     self.init(
       policy: capabilities.policyName, scopeLimit: capabilities.scopeLimit, references: capabilities.references,
+      replaced: capabilities.replacedDocuments.rawValue,
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.networkName, execute: capabilities.execute,
       observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,

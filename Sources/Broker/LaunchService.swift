@@ -118,6 +118,9 @@ extension Broker {
     }
     if let fault = BundleIdentifier.check(request.bundleIdentifier) { throw LauncherInterface.Failure.failed(fault) }
     guard request.scopeLimit > 0 else { throw ErrorReply.invalidParameter("scopeLimit") }
+    guard let replaced = ReplacementRule.Setting(rawValue: request.replaced) else {
+      throw ErrorReply.invalidParameter("replaced")
+    }
 
     let hostID =
       if let preparation { preparation.hostID } else {
@@ -126,7 +129,7 @@ extension Broker {
     let app = AppDescription(
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
       scopeLimit: request.scopeLimit, references: request.references,
-      rules: preparation?.rules ?? request.grants)
+      rules: preparation?.rules ?? request.grants, replaced: replaced)
     let instance = Instance(
       id: request.instance, app: app, pid: Int32(truncatingIfNeeded: request.pid), process: descriptors[0],
       endpoint: WireEndpoint(

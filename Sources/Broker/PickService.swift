@@ -134,7 +134,8 @@ extension Broker {
         try makeRoom(for: instance, besides: handed.count { $0.isNew })
         let new = Grant(
           id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: document.kind, rights: rights,
-          origin: origin, created: now, identity: document.identity, path: path)
+          origin: origin, created: now, identity: document.identity, path: path,
+          place: Place(of: document))
         handed.append((new, document, true))
       }
     }
@@ -152,7 +153,9 @@ extension Broker {
     try establish(handed.filter(\.isNew).map(\.grant), events)
     for (grant, document, isNew) in handed {
       if !isNew {
-        if let path = document.path, grant.path != path { try grants.move(grant.id, to: path) }
+        if let path = document.path, grant.path != path {
+          try grants.move(grant.id, to: path, place: Place(of: document))
+        }
         // The user has now decided on it themselves.
         try grants.makeIndependent(grant.id)
       }

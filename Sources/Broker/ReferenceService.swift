@@ -29,7 +29,7 @@ extension Broker {
       }
       let content = Bookmark(
         bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
-        path: document.path ?? grant.path
+        path: document.path ?? grant.path, identity: document.identity, place: grant.place, created: grant.created
       ).sealed(with: key, for: .reference)
       let (name, inode) = try withFileSystemIdentity(instance.hostID) { () throws(KernelError) in
         try write(content, named: grant.name, in: folder)

@@ -71,7 +71,7 @@ extension Broker {
     guard let parent = try grants.grant(transfer.parent), parent.revoked == nil else {
       try refuse("TOK-18", "the right that it was made from has ended", TransferInterface.Failure.revoked)
     }
-    guard let found = try? locate(parent) else {
+    guard let found = try? locate(parent, for: instance) else {
       let gone = TransferInterface.Failure.notFound(name: parent.name)
       try refuse("BMK-9", "the document was deleted, or another stands in its place", gone, parent)
     }

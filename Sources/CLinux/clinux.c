@@ -134,7 +134,13 @@ int ambit_file_handle(int descriptor, int32_t *type, uint8_t *bytes, int32_t *mo
   } buffer;
   buffer.handle.handle_bytes = 128;
   int mount = 0;
-  if (name_to_handle_at(descriptor, "", &buffer.handle, &mount, AT_EMPTY_PATH) == -1) return -errno;
+  if (name_to_handle_at(descriptor, "", &buffer.handle, &mount, AT_EMPTY_PATH) == -1) {
+    if (errno != EOPNOTSUPP) return -errno;
+    /* AT_HANDLE_FID (Linux 6.5): one that can be compared and not opened, where there is no other, as on overlayfs. */
+    buffer.handle.handle_bytes = 128;
+    if (name_to_handle_at(descriptor, "", &buffer.handle, &mount, AT_EMPTY_PATH | 0x200) == -1) return -errno;
+    buffer.handle.handle_type |= AMBIT_HANDLE_COMPARABLE;
+  }
   *type = buffer.handle.handle_type;
   *mount_id = mount;
   memcpy(bytes, buffer.handle.f_handle, buffer.handle.handle_bytes);

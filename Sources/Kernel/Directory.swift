@@ -42,35 +42,6 @@ package enum DirectoryReader {
   }
 }
 
-package enum MountTable {
-  /// Where something is mounted in this process's namespace, as `/proc/self/mountinfo` lists it.
-  package static func mountPoints(process: String = "self") -> [String] {
-    guard let file = try? Descriptor.open("/proc/\(process)/mountinfo", flags: .read), let text = try? file.readAll()
-    else { return [] }
-    return text.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
-      return fields.count > 4 ? unescape(fields[4]) : nil
-    }
-  }
-
-  /// Space, tab, newline and backslash stand there as three octal digits.
-  static func unescape(_ field: ArraySlice<UInt8>) -> String {
-    var bytes: [UInt8] = []
-    var rest = field
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "\\"), rest.count >= 3,
-        let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
-      {
-        bytes.append(value)
-        rest = rest.dropFirst(3)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
 extension Descriptor {
   /// Everything from the current offset to the end.
   package func readAll(limit: Int = 16 << 20) throws(KernelError) -> [UInt8] {

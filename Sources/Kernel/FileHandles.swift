@@ -23,6 +23,9 @@ package struct FileHandle: Hashable, Sendable {
     self.bytes = Array(bytes[..<Int(length)])
   }
 
+  /// Whether the file system opens files by it; with those of others, one can only be compared.
+  package var canBeOpened: Bool { type & Int32(AMBIT_HANDLE_COMPARABLE) == 0 }
+
   /// Opens the file, wherever it is now (`open_by_handle_at(2)`). Needs `CAP_DAC_READ_SEARCH` on the host.
   ///
   /// - Parameter volume: any descriptor on the same file system.

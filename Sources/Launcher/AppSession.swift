@@ -231,8 +231,8 @@ final class AppSession {
     let request = LauncherInterface.AttachCall(
       instance: prepared.instance, bundleIdentifier: prepared.bundleIdentifier, name: prepared.name,
       policy: prepared.capabilities.policy, scopeLimit: prepared.capabilities.scopeLimit,
-      references: prepared.capabilities.references, pid: Int(sandbox.pid), resume: resume, degraded: admission.degraded,
-      grants: prepared.capabilities.grants)
+      references: prepared.capabilities.references, replaced: prepared.capabilities.replaced, pid: Int(sandbox.pid),
+      resume: resume, degraded: admission.degraded, grants: prepared.capabilities.grants)
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 

@@ -4,6 +4,7 @@
 package enum BuiltinPolicies {
   /// File name without `.toml`, and text.
   package static let all: [String: String] = [
+    "apple-identity": appleIdentityText,
     "default": defaultText,
     "observed": observedText,
     "stress": stressText,
@@ -15,6 +16,17 @@ package enum BuiltinPolicies {
   static let overrides: [String: PolicyOverrides] = all.compactMapValues { text in
     try? PolicyOverrides(StrictTOML.parse(text, file: "built-in"))
   }
+
+  private static let appleIdentityText = #"""
+    # As iOS does it: a bookmark stands for one file, and not for what is put in its place.
+
+    description = "The default, but a document that a program replaced when it saved is lost, as on iOS"
+    inherits = "default"
+
+    [bookmarks]
+    replaced = "refuse"
+
+    """#
 
   private static let defaultText = #"""
     # What an app gets when no policy is named.
@@ -38,6 +50,12 @@ package enum BuiltinPolicies {
     # Whether an app may pass its own rights on to another app: "none", "any", or "entitlement": if its Entitlements.plist has
     # io.ambit.pass-grants.
     pass = "entitlement"
+
+    [bookmarks]
+    # Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone
+    # and another stands under its name in the same folder, that one is the document, which is recorded, and bookmarks of it are
+    # stale; "refuse": it is not, as on iOS. A document that was moved is found wherever it is, under either.
+    replaced = "follow"
 
     [environment]
     # What a program needs to speak the user's language and use their terminal; nothing that says who they are.

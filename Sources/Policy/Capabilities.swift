@@ -58,6 +58,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var scopeLimit: Int
   /// Whether a pick writes a document reference into the container's `Documents` (PCK-1).
   package var references: Bool
+  /// Whether a file that took a document's place is the document (BMK-12).
+  package var replacedDocuments: ReplacedDocuments
   /// Host folders shown read-only at the same path, in addition to the system's. Absolute and normal in form; what
   /// they are on the host (a link, missing) has not been looked at.
   package var readOnlyPaths: [String]
@@ -92,6 +94,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     let settings = policy.settings
     scopeLimit = settings.scopeLimit
     references = settings.references
+    replacedDocuments = settings.replacedDocuments
     readOnlyPaths = settings.readOnlyPaths
     environmentPass = settings.environmentPass
     environmentSet = settings.environmentSet

@@ -56,10 +56,19 @@ package enum EntitledNetwork: String, CaseIterable, Equatable, Sendable, Codable
   case loopback, host
 }
 
+/// What becomes of access to a document whose file was replaced by another one of its name, as programs do that save.
+package enum ReplacedDocuments: String, CaseIterable, Equatable, Sendable, Codable {
+  /// The new file is the document, if it stands in the same folder under the same name.
+  case follow
+  /// Only the very file that the user chose is the document.
+  case refuse
+}
+
 /// Everything that a policy decides.
 package struct PolicySettings: Equatable, Sendable {
   package var scopeLimit: Int
   package var references: Bool
+  package var replacedDocuments: ReplacedDocuments = .follow
   package var readOnlyPaths: [String]
   package var environmentPass: [String]
   package var environmentSet: [String: String]

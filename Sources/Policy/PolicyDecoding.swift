@@ -18,6 +18,10 @@ extension PolicyOverrides {
     if let table = try top.table("grants") {
       try decodeGrants(table)
     }
+    if let table = try top.table("bookmarks") {
+      replacedDocuments = try table.choice("replaced", of: ReplacedDocuments.allCases.map(\.rawValue))
+        .flatMap(ReplacedDocuments.init(rawValue:))
+    }
     if let table = try top.table("system") {
       readOnlyPaths = try Self.folders(table)
     }

@@ -9,6 +9,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var outlived: OutlivedScopes?
   var persisted: PersistedGrants?
   var passing: PassingGrants?
+  var replacedDocuments: ReplacedDocuments?
   var readOnlyPaths: [String]?
   var environmentPass: [String]?
   var environmentSet: [String: String]?
@@ -52,6 +53,7 @@ extension PolicySettings {
     if let value = file.outlived { result.outlived = value }
     if let value = file.persisted { result.persisted = value }
     if let value = file.passing { result.passing = value }
+    if let value = file.replacedDocuments { result.replacedDocuments = value }
     if let value = file.readOnlyPaths { result.readOnlyPaths = value }
     if let value = file.environmentPass {
       result.environmentPass = value

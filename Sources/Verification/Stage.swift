@@ -116,7 +116,7 @@ final class Stage {
     _ = fchmod(file.rawValue, 0o644)
   }
 
-  private func makeFolder(_ path: String) throws(KernelError) {
+  func makeFolder(_ path: String) throws(KernelError) {
     try KernelError.check("mkdir", path) { unsafe mkdir(path, 0o755) }
     try KernelError.check("chmod", path) { unsafe chmod(path, 0o755) }
   }

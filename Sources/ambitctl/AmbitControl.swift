@@ -28,7 +28,7 @@ struct ScopedURLArgument: ParsableArguments {
   var url: URL
 
   /// A path is taken too, so that the answer to it is the broker's rule and not a usage error: it carries no scope.
-  private static func parseURL(_ text: String) throws -> URL {
+  static func parseURL(_ text: String) throws -> URL {
     if text.hasPrefix("/") { return URL(fileURLWithPath: text) }
     guard let url = URL(string: text), url.isFileURL else {
       throw ValidationError("“\(text)” is not a file URL")

@@ -74,32 +74,22 @@ extension AmbitKitTests {
       }
     }
 
-    @Test func `what this version does not do is refused by name, before anybody is asked`() throws {
+    @Test func `BMK-7 and what no bookmark can be made of is refused, before anybody is asked`() throws {
       try withBroker { broker in
         let url = try url(broker, "Folder")
         _ = url.startAccessingSecurityScopedResource()
-        var isStale = false
         let refused: [(CocoaError.Code, String, () throws -> Void)] = [
-          (
-            .featureUnsupported, "suitableForBookmarkFile",
-            { _ = try url.bookmarkData(options: .suitableForBookmarkFile) }
-          ),
-          (
-            .featureUnsupported, "withoutImplicit", { _ = try url.bookmarkData(options: .withoutImplicitSecurityScope) }
-          ),
-          (.featureUnsupported, "relative", { _ = try url.bookmarkData(relativeTo: url) }),
-          (
-            .featureUnsupported, "resource values",
-            { _ = try url.bookmarkData(includingResourceValuesForKeys: [.nameKey]) }
-          ),
-          (.featureUnsupported, "did not pick", { _ = try URL(fileURLWithPath: "/tmp/a").bookmarkData() }),
-          (.featureUnsupported, "one of the folder", { _ = try url.appending(path: "child").bookmarkData() }),
+          (.fileReadNoPermission, "user picked", { _ = try URL(fileURLWithPath: "/nowhere/a").bookmarkData() }),
           (
             .fileReadUnknown, "combined", { _ = try url.bookmarkData(options: [.withSecurityScope, .minimalBookmark]) }
           ),
           (
-            .featureUnsupported, "relative",
-            { _ = try URL(resolvingBookmarkData: Data(), relativeTo: url, bookmarkDataIsStale: &isStale) }
+            .fileReadUnknown, "combined",
+            { _ = try url.bookmarkData(options: [.withSecurityScope, .suitableForBookmarkFile]) }
+          ),
+          (
+            .fileReadNoPermission, "no security scope",
+            { _ = try url.bookmarkData(options: .withSecurityScope, relativeTo: URL(fileURLWithPath: "/tmp/a")) }
           ),
         ]
         for (code, words, body) in refused {
@@ -107,8 +97,88 @@ extension AmbitKitTests {
           #expect(error?.code == code && error?.localizedDescription.contains(words) == true, "\(words)")
         }
         #expect(broker.ledger.withLock { $0.calls } == ["Start"])
-        _ = try url.bookmarkData(options: .minimalBookmark)
-        _ = try url.bookmarkData(includingResourceValuesForKeys: [])
+      }
+    }
+
+    @Test func `options become what the broker is asked for`() throws {
+      try withBroker { broker in
+        let url = try url(broker)
+        let other = try self.url(broker, "b.txt")
+        _ = url.startAccessingSecurityScopedResource()
+        func asked(
+          _ options: URL.BookmarkCreationOptions, _ keys: Set<URLResourceKey>? = nil, _ anchor: URL? = nil
+        ) throws -> BookmarksInterface.CreateCall? {
+          _ = try url.bookmarkData(options: options, includingResourceValuesForKeys: keys, relativeTo: anchor)
+          return broker.ledger.withLock { $0.lastCreation }
+        }
+        #expect(try asked([])?.kind == .implicit)
+        #expect(try asked(.minimalBookmark)?.minimal == true)
+        #expect(try asked(.suitableForBookmarkFile)?.kind == .implicit)
+        #expect(try asked(.withoutImplicitSecurityScope)?.kind == .app)
+        #expect(try asked(.withSecurityScope)?.kind == .app)
+        #expect(
+          try asked(.withSecurityScope, [.nameKey, .fileSizeKey])?.values == ["NSURLFileSizeKey", "NSURLNameKey"])
+        let relative = try asked(.withSecurityScope, nil, other)
+        #expect(relative?.kind == .document && relative?.relativeTo == "launch1-2")
+        // Without a scope to hand over there is nothing that another document could open.
+        #expect(try asked([], nil, other)?.relativeTo == nil)
+
+        let data = try url.bookmarkData()
+        func resolving(_ options: URL.BookmarkResolutionOptions, _ anchor: URL? = nil) throws
+          -> BookmarksInterface.ResolveCall?
+        {
+          _ = try BookmarkResolution(resolving: data, options: options, relativeTo: anchor)
+          return broker.ledger.withLock { $0.lastResolution }
+        }
+        #expect(try resolving([])?.implicitStart == true)
+        #expect(try resolving(.withoutImplicitStartAccessing)?.implicitStart == false)
+        #expect(try resolving(.withoutMounting)?.withoutMounting == true)
+        #expect(try resolving(.withoutUI, other)?.relativeTo == "launch1-2")
+      }
+    }
+
+    @Test func `BMK-19: the bookmark of a URL that is no file's holds the URL, and asks nobody`() throws {
+      try withBroker { broker in
+        let page = try #require(URL(string: "https://example.org/a?b=c#d"))
+        let data = try page.bookmarkData(
+          options: [.withSecurityScope, .minimalBookmark], includingResourceValuesForKeys: [.nameKey])
+        var isStale = true
+        #expect(try URL(resolvingBookmarkData: data, bookmarkDataIsStale: &isStale) == page)
+        #expect(!isStale)
+        #expect(broker.ledger.withLock { $0.calls } == [])
+        // What says that it is a file's is none of these.
+        let forged = Data("ambit-url\0file:///etc/passwd".utf8)
+        #expect(cocoa { _ = try URL(resolvingBookmarkData: forged, bookmarkDataIsStale: &isStale) } != nil)
+      }
+    }
+
+    @Test func `BMK-22: values that were asked for come back, and no others but name, path and kind`() throws {
+      try withBroker { broker in
+        _ = try url(broker)
+        let all: Set<URLResourceKey> = [
+          .nameKey, .pathKey, .isDirectoryKey, .fileSizeKey, .creationDateKey, .volumeNameKey, .typeIdentifierKey,
+        ]
+        let values = try #require(URL.resourceValues(forKeys: all, fromBookmarkData: Data()))
+        #expect(values.name == "a.txt" && values.path == "/documents/1/a.txt" && values.isDirectory == false)
+        #expect(values.fileSize == 7 && values.contentType == .plainText)
+        #expect(values.creationDate == nil && values.volumeName == nil)
+        let few = try #require(URL.resourceValues(forKeys: [.fileSizeKey], fromBookmarkData: Data()))
+        #expect(few.name == nil && few.allValues.keys == [URLResourceKey.fileSizeKey: 0].keys)
+        broker.ledger.withLock { $0.grants = [:] }
+        #expect(URL.resourceValues(forKeys: all, fromBookmarkData: Data()) == nil)
+      }
+    }
+
+    @Test func `a bookmark is kept in a file and read again`() throws {
+      try withBroker { broker in
+        let url = try url(broker)
+        _ = url.startAccessingSecurityScopedResource()
+        let data = try url.bookmarkData(options: .suitableForBookmarkFile)
+        let file = URL(fileURLWithPath: "\(broker.folder)/kept")
+        try URL.writeBookmarkData(data, to: file)
+        #expect(try URL.bookmarkData(withContentsOf: file) == data)
+        try Data(count: 60_000).write(to: file)
+        #expect(cocoa { _ = try URL.bookmarkData(withContentsOf: file) }?.code == .fileReadCorruptFile)
       }
     }
 

@@ -27,6 +27,8 @@ final class ScriptedBroker: Sendable {
     /// What the user does at the next picks.
     var answers: [Result<[String], ErrorReply>] = []
     var lastPick: PickerInterface.PickCall?
+    var lastCreation: BookmarksInterface.CreateCall?
+    var lastResolution: BookmarksInterface.ResolveCall?
     var calls: [String] = []
     var connections = 0
 
@@ -128,8 +130,17 @@ final class ScriptedBroker: Sendable {
     case "Status":
       return Reply(
         AccessInterface.StatusReply(used: ledger.holders.count, limit: ledger.limit, holders: ledger.holders))
-    case "Create": return try create(try call.read(), ledger)
-    case "Resolve": return try resolve(try call.read(BookmarksInterface.ResolveCall.self).bookmark, ledger)
+    case "Create": return try create(try call.read(), &ledger)
+    case "Resolve":
+      let resolution = try call.read(BookmarksInterface.ResolveCall.self)
+      ledger.lastResolution = resolution
+      return try resolve(resolution.bookmark, ledger)
+    case "Values":
+      guard ledger.grants[1] != nil else { throw BookmarksInterface.Failure.badSeal("it was changed") }
+      return Reply(
+        BookmarksInterface.ValuesReply(
+          keys: ["NSURLFileSizeKey", "NSURLTypeIdentifierKey"], name: "a.txt", path: "/documents/1/a.txt", kind: .file,
+          access: .readWrite, size: 7, created: 1_500_000_000, modified: 2_000_000_000, volumeName: "Disk"))
     default: return try resolve(try call.read(BookmarksInterface.ResolveReferenceCall.self).reference, ledger)
     }
   }
@@ -163,7 +174,10 @@ final class ScriptedBroker: Sendable {
   }
 
   /// This server's bookmarks are not sealed: what sealing promises is tested where it is done.
-  private static func create(_ call: BookmarksInterface.CreateCall, _ ledger: Ledger) throws(ErrorReply) -> Reply {
+  private static func create(
+    _ call: BookmarksInterface.CreateCall, _ ledger: inout Ledger
+  ) throws(ErrorReply) -> Reply {
+    ledger.lastCreation = call
     let number = try grant(call.scope, ledger)
     guard let grant = ledger.grants[number], grant.count > 0 else { throw BookmarksInterface.Failure.notActive }
     let text = "bookmark \(number) \(grant.version) \(call.readOnly)"

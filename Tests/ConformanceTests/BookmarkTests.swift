@@ -146,31 +146,123 @@ struct BookmarkTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `another file that took the document's name is refused`(user: TestUser) throws {
+  func `BMK-12: another file that took the document's name is not it while the document is there`(user: TestUser) throws
+  {
     try withBookmark(user) { (world, document, bookmark) throws in
-      // Away, not deleted, then deleted: neither time may the newcomer be taken for it.
       try world.rename(document, to: "\(world.home)/kept.txt")
       try world.write("impostor", to: document)
       let app = try world.probe()
-      #expect(try resolve(app, bookmark)["name"] == "kept.txt")
+      let found = try resolve(app, bookmark)
+      #expect(found["name"] == "kept.txt")
+      #expect(found["matchedBy"] == "identity")
       #expect(try app.start("b"))
       #expect(try app.read("b").content == "text")
       try app.stop("b")
+      // A link under the old name is no file that could take its place.
+      try FileManager.default.removeItem(atPath: document)
+      try FileManager.default.createSymbolicLink(atPath: document, withDestinationPath: "/etc/passwd")
       try FileManager.default.removeItem(atPath: "\(world.home)/kept.txt")
       #expect(try resolve(app, bookmark).url == nil)
       #expect(try !app.start("b"))
-      // A link to it under the old name is another file as well.
-      try FileManager.default.removeItem(atPath: document)
-      try FileManager.default.createSymbolicLink(atPath: document, withDestinationPath: "/etc/passwd")
-      #expect(try resolve(app, bookmark).url == nil)
       #expect(try world.audit(.bookmarkResolved).last?.result == .refused)
     }
   }
 
   @Test(arguments: TestUser.all)
-  func `another file that took the document's inode is refused`(user: TestUser) throws {
+  func `BMK-12: a file that a program replaced when it saved is followed, and that is said`(user: TestUser) throws {
     try withBookmark(user) { (world, document, bookmark) throws in
-      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      try world.write("second version", to: "\(document).new")
+      try world.rename("\(document).new", to: document)
+      let app = try world.probe()
+      let found = try resolve(app, bookmark)
+      #expect(found["matchedBy"] == "path")
+      #expect(found["stale"] == true)
+      #expect(try app.start("b"))
+      #expect(try app.read("b").content == "second version")
+      let followed = try world.audit(.replaced)
+      #expect(followed.map(\.rule) == ["BMK-12"])
+      #expect(followed.first?.document?.path == document)
+      #expect(followed.first?.detail[AuditEvent.Fact.matchedBy] == "path")
+      // From now on it is the document, and the old bookmark says so for ever; a new one does not.
+      let renewed = try app.bookmark("b")
+      #expect(try resolve(app, bookmark)["matchedBy"] == "path")
+      let again = try resolve(app, renewed)
+      #expect(again["matchedBy"] == "identity")
+      #expect(again["stale"] == false)
+      try app.stop("b")
+      try world.rename(document, to: "\(world.home)/moved.txt")
+      #expect(try resolve(app, bookmark)["name"] == "moved.txt")
+      #expect(try world.audit(.replaced).count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-12: a start follows as well, and after a new broker`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      let app = try world.probe()
+      _ = try resolve(app, bookmark)
+      try world.write("second version", to: "\(document).new")
+      try world.rename("\(document).new", to: document)
+      #expect(try app.start("b"))
+      #expect(try app.read("b").content == "second version")
+      #expect(try world.audit(.replaced).count == 1)
+      #expect(try app.finish() == .status(0))
+      try stopBroker(world)
+      try world.write("third version", to: "\(document).new")
+      try world.rename("\(document).new", to: document)
+      let next = try world.probe()
+      #expect(try resolve(next, bookmark)["matchedBy"] == "path")
+      #expect(try next.start("b"))
+      #expect(try next.read("b").content == "third version")
+      #expect(try world.audit(.replaced).count == 2)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-12: under the profile apple-identity a replaced file is lost`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      try world.write("second version", to: "\(document).new")
+      try world.rename("\(document).new", to: document)
+      let app = try world.probe(options: ["--policy", "apple-identity"])
+      #expect(try resolve(app, bookmark).url == nil)
+      let refusal = try #require(try world.audit(.bookmarkResolved).last)
+      #expect(refusal.rule == "BMK-12")
+      #expect(refusal.reason?.contains("bookmarks.replaced") == true)
+      #expect(try world.audit(.replaced).isEmpty)
+      // The control: what was moved is found there too.
+      let other = try world.document("other.txt", "other")
+      let second = try world.probe(picks: [other], options: ["--policy", "apple-identity"])
+      try second.pick()
+      #expect(try second.start())
+      let kept = try second.bookmark()
+      try second.stop()
+      try world.rename(other, to: "\(world.home)/moved.txt")
+      #expect(try resolve(second, kept)["name"] == "moved.txt")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-12: another folder under the same path, and a file with another name, are no replacement`(user: TestUser)
+    throws
+  {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      let secret = try world.document("secret.txt", "secret")
+      try FileManager.default.removeItem(atPath: document)
+      try FileManager.default.linkItem(atPath: secret, toPath: document)
+      let app = try world.probe()
+      #expect(try resolve(app, bookmark).url == nil)
+      try FileManager.default.removeItem(atPath: "\(world.home)/Papers")
+      try world.document("letter.txt", "impostor")
+      #expect(try resolve(app, bookmark).url == nil)
+      #expect(try world.audit(.bookmarkResolved).map(\.rule) == ["BMK-12", "BMK-12"])
+      #expect(try world.audit(.replaced).isEmpty)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `BMK-3: another file that took the document's inode is not the document`(user: TestUser) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      try stopBroker(world)
       func inode() throws -> UInt64? {
         try FileManager.default.attributesOfItem(atPath: document)[.systemFileNumber] as? UInt64
       }
@@ -181,9 +273,20 @@ struct BookmarkTests {
         try world.write("impostor \(attempt)", to: document)
         if try inode() == original { break }
       }
+      let strict = try world.probe(options: ["--policy", "apple-identity"])
+      #expect(try resolve(strict, bookmark).url == nil)
+      // As a backup that was put back it is in the document's place, and never taken for the very file.
       let app = try world.probe()
-      #expect(try resolve(app, bookmark).url == nil)
-      #expect(try world.audit(.bookmarkResolved).map(\.rule) == ["BMK-9"])
+      let found = try resolve(app, bookmark)
+      #expect(found["matchedBy"] == "path")
+      #expect(found["stale"] == true)
     }
+  }
+
+  private func stopBroker(_ world: Workspace) throws {
+    let broker = try #require(try world.brokerProcess())
+    #expect(try world.ambit("broker", "stop").exit == .status(0))
+    // It has said goodbye, and may need a moment to be gone.
+    try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
   }
 }

@@ -18,6 +18,9 @@ import Testing
     persisted = "android-10"
     pass = "any"
 
+    [bookmarks]
+    replaced = "refuse"
+
     [system]
     read_only = ["/opt/tools", "/usr/local/share"]
 
@@ -64,6 +67,7 @@ import Testing
         == PolicyOverrides(
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
           outlived: .end, persisted: .android10, passing: .any,
+          replacedDocuments: .refuse,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
           processes: 512,
@@ -126,11 +130,11 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, grants, system, environment, network, files, limits, audit, seccomp, landlock, require."
+        + "inherits, scopes, grants, bookmarks, system, environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (
       "colour = 1",
-      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, grants, system, "
+      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, grants, bookmarks, system, "
         + "environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (

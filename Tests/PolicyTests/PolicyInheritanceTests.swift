@@ -21,6 +21,7 @@ import Testing
     func maybe() -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
     if maybe() { file["scopes.limit"] = "\(Int.random(in: 1...100_000, using: &random))" }
     if maybe() { file["scopes.references"] = "\(Bool.random(using: &random))" }
+    if maybe() { file["bookmarks.replaced"] = Bool.random(using: &random) ? "\"follow\"" : "\"refuse\"" }
     if maybe() { file["system.read_only"] = "\(subset(&random).map { "/opt/" + $0 })" }
     if maybe() { file["network.access"] = "\"\(NetworkAccess.allCases.randomElement(using: &random) ?? .none)\"" }
     if maybe() { file["network.entitled"] = Bool.random(using: &random) ? "\"loopback\"" : "\"host\"" }
@@ -77,6 +78,8 @@ import Testing
       func expected(_ key: String, _ fallback: String) -> String { model.last[key] ?? fallback }
       #expect("\(settings.scopeLimit)" == expected("scopes.limit", "256"), "round \(round)")
       #expect("\(settings.references)" == expected("scopes.references", "true"), "round \(round)")
+      #expect(
+        "\"\(settings.replacedDocuments)\"" == expected("bookmarks.replaced", "\"follow\""), "round \(round)")
       #expect("\(settings.readOnlyPaths)" == expected("system.read_only", "[]"), "round \(round)")
       #expect("\"\(settings.network)\"" == expected("network.access", "\"none\""), "round \(round)")
       #expect("\"\(settings.entitledNetwork)\"" == expected("network.entitled", "\"host\""), "round \(round)")

@@ -60,7 +60,7 @@ import Testing
     #expect(try library.load("stress").settings.scopeLimit == 3)
     #expect(try library.load("default").settings.scopeLimit == 256)
     #expect(try library.load("teach").file == temporary.path + "/first/teach.toml")
-    #expect(library.names == ["default", "observed", "stress", "strict", "teach"])
+    #expect(library.names == ["apple-identity", "default", "observed", "stress", "strict", "teach"])
   }
 
   @Test func `a file without inherits starts from what is closed`() throws {
@@ -98,11 +98,12 @@ import Testing
   @Test func `a name that nobody has is answered with the nearest and the places`() {
     #expect(
       message("teech")
-        == "There is no policy called \"teech\"; did you mean \"teach\"? Known policies: default, observed, stress, strict, teach. Looked "
+        == "There is no policy called \"teech\"; did you mean \"teach\"? Known policies: apple-identity, default, observed, stress, strict, teach. Looked "
         + "in TMP and among the built-in ones.")
     #expect(
       message("zzz", in: PolicyLibrary(directories: []))
-        == "There is no policy called \"zzz\". Known policies: default, observed, stress, strict, teach.")
+        == "There is no policy called \"zzz\". Known policies: apple-identity, default, observed, stress, strict, teach."
+    )
     #expect(message("").hasPrefix("There is no policy called \"\"."))
     #expect(message("..").hasPrefix("There is no policy called \"..\"."))
   }
@@ -123,7 +124,8 @@ import Testing
     #expect(
       message("a")
         == "TMP/a.toml:2:12: inherits names no policy: there is none called \"stres\"; did you mean \"stress\"? Known "
-        + "policies: a, default, observed, stress, strict, teach. Looked in TMP and among the built-in ones.")
+        + "policies: a, apple-identity, default, observed, stress, strict, teach. Looked in TMP and among the built-in ones."
+    )
     try temporary.write("b.toml", "inherits = 'b'")
     #expect(
       message("b")
@@ -179,6 +181,7 @@ import Testing
     let capabilities = Capabilities(policy: try library.load(path), entitlements: .none)
     #expect(capabilities.scopeLimit == 12)
     #expect(!capabilities.references)
+    #expect(capabilities.replacedDocuments == .refuse)
     #expect(capabilities.readOnlyPaths == ["/opt/tools", "/usr/local/share"])
     #expect(capabilities.environmentPass == ["LANG", "LC_*"])
     #expect(capabilities.environmentSet == ["EDITOR": "vi", "LC_ALL": "C"])

@@ -58,16 +58,17 @@ struct Session {
         },
       ]
     case "bookmark":
-      let options: URL.BookmarkCreationOptions =
-        request["readOnly"] as? Bool == true ? [.withSecurityScope, .securityScopeAllowOnlyReadAccess] : []
-      return ["bookmark": try url(request).bookmarkData(options: options).base64EncodedString()]
+      return ["bookmark": try bookmark(request).base64EncodedString()]
     case "resolve":
       guard let data = Data(base64Encoded: try text("bookmark", request)) else {
         throw Usage(sentence: "a bookmark travels as base64")
       }
-      var isStale = false
-      let url = try URL(resolvingBookmarkData: data, bookmarkDataIsStale: &isStale)
-      return try keep([url], request).merging(["stale": isStale]) { _, new in new }
+      return try resolve(data, request)
+    case "values":
+      guard let data = Data(base64Encoded: try text("bookmark", request)) else {
+        throw Usage(sentence: "a bookmark travels as base64")
+      }
+      return Self.values(data, request)
     case "references":
       return ["paths": try DocumentReference.references().map(\.fileURL.path)]
     case "resolveReference":
@@ -85,6 +86,55 @@ struct Session {
     case "child": return try keep([try url(request).appendingPathComponent(try text("name", request))], request)
     default: return nil
     }
+  }
+
+  private static let creationOptions: [String: URL.BookmarkCreationOptions] = [
+    "minimalBookmark": .minimalBookmark, "suitableForBookmarkFile": .suitableForBookmarkFile,
+    "withSecurityScope": .withSecurityScope, "securityScopeAllowOnlyReadAccess": .securityScopeAllowOnlyReadAccess,
+    "withoutImplicitSecurityScope": .withoutImplicitSecurityScope,
+  ]
+
+  private static let resolutionOptions: [String: URL.BookmarkResolutionOptions] = [
+    "withoutUI": .withoutUI, "withoutMounting": .withoutMounting, "withSecurityScope": .withSecurityScope,
+    "withoutImplicitStartAccessing": .withoutImplicitStartAccessing,
+  ]
+
+  /// With `withSecurityScope`, unless the request names other options or none.
+  private func bookmark(_ request: [String: Any]) throws -> Data {
+    var options: URL.BookmarkCreationOptions = .withSecurityScope
+    if let names = request["options"] as? [String] {
+      options = URL.BookmarkCreationOptions(names.compactMap { Self.creationOptions[$0] })
+    }
+    if request["readOnly"] as? Bool == true { options.insert(.securityScopeAllowOnlyReadAccess) }
+    let keys = (request["keys"] as? [String]).map { Set($0.map(URLResourceKey.init(rawValue:))) }
+    return try url(request).bookmarkData(
+      options: options, includingResourceValuesForKeys: keys, relativeTo: try relative(request))
+  }
+
+  private func relative(_ request: [String: Any]) throws -> URL? {
+    guard let name = request["relativeTo"] as? String else { return nil }
+    guard let url = urls[name] else { throw Usage(sentence: "there is no URL “\(name)”") }
+    return url
+  }
+
+  private mutating func resolve(_ data: Data, _ request: [String: Any]) throws -> [String: Any] {
+    let names = request["options"] as? [String] ?? []
+    let options = URL.BookmarkResolutionOptions(names.compactMap { Self.resolutionOptions[$0] })
+    let found = try BookmarkResolution(resolving: data, options: options, relativeTo: try relative(request))
+    return try keep([found.url], request).merging([
+      "stale": found.isStale, "matchedBy": found.matchedBy.rawValue, "location": found.location?.rawValue ?? "",
+      "started": found.isStarted,
+    ]) { _, new in new }
+  }
+
+  private static func values(_ data: Data, _ request: [String: Any]) -> [String: Any] {
+    let keys = Set((request["keys"] as? [String] ?? []).map(URLResourceKey.init(rawValue:)))
+    guard let values = URL.resourceValues(forKeys: keys, fromBookmarkData: data) else { return ["none": true] }
+    var answer: [String: Any] = [:]
+    for (key, value) in values.allValues {
+      answer[key.rawValue] = (value as? Date)?.timeIntervalSince1970 ?? value as Any
+    }
+    return answer
   }
 
   private mutating func pick(_ request: [String: Any]) throws -> [String: Any] {

@@ -19,8 +19,16 @@ private func grant(
       handle: Kernel.FileHandle(
         type: Int32(number % 300) - 2, bytes: [UInt8](repeating: UInt8(number % 256), count: number % 128)),
       inode: inode ?? UInt64.max - UInt64(number), birth: Int64(number) * 31 - 5),
-    path: path ?? "/home/user/Größe \(number)'s “letter”.txt")
+    path: path ?? "/home/user/Größe \(number)'s “letter”.txt", place: number.isMultiple(of: 5) ? nil : place(number))
 }
+
+private func identity(_ number: Int) -> FileIdentity {
+  FileIdentity(
+    volume: [UInt8](repeating: UInt8(number % 256), count: 16), handle: Kernel.FileHandle(type: 1, bytes: [1, 2]),
+    inode: UInt64(number), birth: Int64(-number))
+}
+
+private func place(_ number: Int) -> Place { Place(folder: identity(number + 7), name: "größe \(number)") }
 
 @Suite struct `The store of grants` {
   private func store(_ folder: Folder) throws -> GrantStore { try GrantStore(path: "\(folder.path)/grants.sqlite") }
@@ -91,7 +99,7 @@ private func grant(
       let store = try store(folder)
       _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
       try store.add(grant(1))
-      try store.move("grant1", to: path)
+      try store.move("grant1", to: path, place: nil)
       #expect(try store.grant("grant1")?.path == path)
     }
     #expect(try store(folder).grant("grant1")?.path == path)
@@ -121,8 +129,16 @@ private func grant(
         model[new.id] = new
       case 5...7:
         guard let some else { continue }
-        try current.move(some, to: "/moved/\(step)")
+        let place = Bool.random(using: &generator) ? place(step) : nil
         model[some]?.path = "/moved/\(step)"
+        model[some]?.place = place
+        if Bool.random(using: &generator) {
+          try current.move(some, to: "/moved/\(step)", place: place)
+        } else {
+          try current.replace(try #require(model[some]).identity, by: identity(step))
+          try current.move(some, to: "/moved/\(step)", place: place)
+          model[some]?.identity = identity(step)
+        }
       case 8...9:
         guard let some, let expected = model[some] else { continue }
         #expect(try current.grant(some) == expected)
@@ -130,7 +146,7 @@ private func grant(
           try current.grant(for: expected.identity, of: expected.bundleIdentifier, rights: expected.rights) == expected)
       case 10:
         #expect(try current.grant("grant-\(step)") == nil)
-        try current.move("grant-\(step)", to: "/nothing")
+        try current.move("grant-\(step)", to: "/nothing", place: nil)
       default:
         current = try store(folder)
       }
@@ -140,6 +156,28 @@ private func grant(
       for (id, grant) in model { #expect(try store.grant(id) == grant) }
     }
     #expect(model.count > 50)
+  }
+
+  @Test func `a store of the time before places is read, and its grants have none`() throws {
+    let folder = try Folder()
+    let path = "\(folder.path)/grants.sqlite"
+    do {
+      let store = try store(folder)
+      _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
+      try store.add(grant(1))
+    }
+    let database = try DatabaseQueue(path: path)
+    try database.writeWithoutTransaction {
+      try $0.execute(
+        sql: "ALTER TABLE grant_ DROP COLUMN place; DELETE FROM grdb_migrations WHERE identifier LIKE 'places%'")
+    }
+    try database.close()
+    let store = try store(folder)
+    var expected = grant(1)
+    expected.place = nil
+    #expect(try store.grant("grant1") == expected)
+    try store.move("grant1", to: "/x", place: place(3))
+    #expect(try store.grant("grant1")?.place == place(3))
   }
 
   @Test func `ids are ten letters and digits and do not repeat`() {

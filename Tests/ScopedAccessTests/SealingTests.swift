@@ -1,4 +1,6 @@
+import Folders
 import Foundation
+import Kernel
 import Testing
 
 @testable import ScopedAccess
@@ -18,6 +20,52 @@ import Testing
   func `BMK-3: what was sealed opens again, whole`(purpose: SealingKey.Purpose) throws {
     let sealed = bookmark.sealed(with: key, for: purpose)
     #expect(try Bookmark.open(sealed, with: key, for: purpose, app: "io.ambit.editor") == bookmark)
+  }
+
+  private var full: Bookmark {
+    let identity = FileIdentity(
+      volume: Array(0..<16), handle: Kernel.FileHandle(type: -1, bytes: [9, 8, 7]), inode: .max, birth: -5)
+    return Bookmark(
+      bundleIdentifier: "io.ambit.editor", grant: "abcdefghij", rights: .readOnly, path: "/home/user/Größe – 1.txt",
+      identity: identity, place: Place(folder: identity, name: "Größe – 1.txt"), created: 1_790_000_000_123_456_789,
+      scope: .document(.init(grant: "jihgfedcba", identity: identity)),
+      values: .init(
+        keys: ["NSURLNameKey", "x"], kind: .folder, size: .max, birth: 0, modified: .min, volumeName: "Disk"),
+      inside: .init(path: "a/b", identity: identity))
+  }
+
+  @Test func `BMK-22: everything that it can hold comes back`() throws {
+    #expect(Bookmark(bytes: full.bytes) == full)
+    let implicit = Bookmark(
+      bundleIdentifier: "a", grant: "b", rights: .readWrite, path: "", scope: .implicit(boot: "0a-1b"))
+    #expect(Bookmark(bytes: implicit.bytes) == implicit)
+    #expect(Bookmark(bytes: bookmark.bytes) == bookmark)
+    // Cut or prolonged it is none, sealed or not.
+    for length in 0..<full.bytes.count { #expect(Bookmark(bytes: Array(full.bytes[..<length])) == nil, "\(length)") }
+    #expect(Bookmark(bytes: full.bytes + [0]) == nil)
+    #expect(Bookmark(bytes: [3] + full.bytes.dropFirst()) == nil)
+  }
+
+  @Test func `a bookmark of the first form, in JSON, still opens`() throws {
+    let text = """
+      {"bundleIdentifier":"io.ambit.editor","grant":"abcdefghij","rights":"readWrite","path":"/home/user/Größe – 1.txt"}
+      """
+    let sealed = key.seal(Array(text.utf8), for: .bookmark)
+    #expect(try Bookmark.open(sealed, with: key, for: .bookmark, app: "io.ambit.editor") == bookmark)
+    #expect(throws: Bookmark.OpenError.otherApp("io.ambit.editor")) {
+      try Bookmark.open(sealed, with: key, for: .bookmark, app: "io.ambit.snooper")
+    }
+  }
+
+  @Test func `whatever lies under a seal, reading it ends well`() {
+    var generator = Seeded(seed: 22)
+    for _ in 0..<20_000 {
+      var bytes = full.bytes
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: .min ... .max, using: &generator)
+      }
+      if let read = Bookmark(bytes: bytes) { #expect(read.bytes.count == bytes.count) }
+    }
   }
 
   @Test func `BMK-3: it opens with the key read anew`() throws {

@@ -16,6 +16,8 @@ import Testing
     typealias A = AccessInterface
     typealias B = BookmarksInterface
     typealias P = PickerInterface
+    typealias I = InspectorInterface
+    let identity = I.Identity(volume: "00", handleType: -1, handle: "ff", inode: -2, birth: "b")
     let pick = P.PickCall(multiple: true, kind: .folder, access: .readOnly, types: ["txt"], message: "m")
     let resolved = B.ResolveReply(document: document, isStale: true, matchedBy: .path)
     let instance = L.Instance(
@@ -24,7 +26,8 @@ import Testing
     let manifest = L.Manifest(
       identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false)
     let capabilities = L.Capabilities(
-      policy: "teach", scopeLimit: 8, references: true, readOnlyPaths: ["/srv"], variables: ["LANG"],
+      policy: "teach", scopeLimit: 8, references: true, replaced: "follow", readOnlyPaths: ["/srv"],
+      variables: ["LANG"],
       environment: ["EDITOR": "vi"], network: "loopback", execute: true, observe: true, landlockFiles: true,
       requiredLayers: ["seccomp"],
       limits: .init(
@@ -40,6 +43,39 @@ import Testing
       (A.status + ")", A.StatusReply(used: 1, limit: 8, holders: [holder])),
       (B.create + "(", B.CreateCall(scope: "s", readOnly: true)), (B.create + ")", B.CreateReply(bookmark: "AA==")),
       (B.resolve + "(", B.ResolveCall(bookmark: "AA==")), (B.resolve + ")", resolved),
+      (
+        B.create + "(",
+        B.CreateCall(
+          scope: "s", kind: .document, relativeTo: "d", values: ["NSURLNameKey"], minimal: true, inside: "a/b")
+      ),
+      (B.resolve + "(", B.ResolveCall(bookmark: "AA==", relativeTo: "d", implicitStart: true, withoutMounting: true)),
+      (
+        B.resolve + ")",
+        B.ResolveReply(document: document, isStale: false, matchedBy: .identity, location: .trash, started: true)
+      ),
+      (B.createContained + "(", B.CreateContainedCall(path: "a", values: ["NSURLNameKey"])),
+      (B.values + "(", B.ValuesCall(bookmark: "AA==")),
+      (
+        B.values + ")",
+        B.ValuesReply(
+          keys: ["NSURLNameKey"], name: "n", path: "/p", kind: .file, access: .readOnly, size: 1, created: 2,
+          modified: 3, volumeName: "v")
+      ),
+      (B.values + ")", B.ValuesReply(keys: [], name: "n", path: "/p", kind: nil, access: .readWrite)),
+      (I.bookmark + "(", I.BookmarkCall(sealed: "AA==")),
+      (
+        I.bookmark + ")",
+        I.BookmarkReply(
+          purpose: .bookmark, app: "a", grant: "g", state: .inForce, origin: "user", access: .readOnly, kind: .file,
+          scope: .document, until: "u", relativeTo: identity, made: "m", path: "/p", identity: identity,
+          place: .init(folder: identity, name: "n"), values: ["NSURLNameKey"],
+          found: .init(path: "/p", matchedBy: .path, by: "folder", isStale: true, location: "trash"), problem: "x")
+      ),
+      (
+        I.bookmark + ")",
+        I.BookmarkReply(
+          purpose: .reference, app: "a", grant: "g", state: .unknown, access: .readWrite, scope: .app, path: "/p")
+      ),
       (B.resolveReference + "(", B.ResolveReferenceCall(reference: "AA==")), (B.resolveReference + ")", resolved),
       (
         L.prepare + "(",
@@ -60,7 +96,8 @@ import Testing
       (
         L.attach + "(",
         L.AttachCall(
-          instance: "i", bundleIdentifier: "b", name: "n", policy: "p", scopeLimit: 1, references: false, pid: 9,
+          instance: "i", bundleIdentifier: "b", name: "n", policy: "p", scopeLimit: 1, references: false,
+          replaced: "refuse", pid: 9,
           resume: true,
           degraded: [.init(layer: "landlock", enforcement: .partial, reason: "r", allowed: true)])
       ),

@@ -48,6 +48,9 @@ int ambit_pidfd_signal(int pidfd, int signal_number);
 /* A user namespace in which the on-disk ids are shown as the others, for id-mapped mounts (mount_setattr(2)). */
 int ambit_idmap_namespace(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);
 
+/* In the type of a handle that can be compared and not opened. The kernel's own types have 16 bits and a few flags above. */
+#define AMBIT_HANDLE_COMPARABLE 0x40000000
+
 /* name_to_handle_at(2) with AT_EMPTY_PATH on a descriptor. bytes: at least 128. Returns the handle's length. */
 int ambit_file_handle(int descriptor, int32_t *type, uint8_t *bytes, int32_t *mount_id);
 /* open_by_handle_at(2). mount: any descriptor on the same file system. */

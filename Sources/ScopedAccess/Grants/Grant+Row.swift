@@ -6,13 +6,14 @@ internal import Kernel
 /// A grant as a row of the database.
 extension Grant {
   static let columns =
-    "id, bundleIdentifier, kind, rights, origin, created, revoked, volume, handleType, handle, inode, birth, path"
+    "id, bundleIdentifier, kind, rights, origin, created, revoked, volume, handleType, handle, inode, birth, path, place"
 
   /// In the order of ``columns``. SQLite's integers are signed, inode numbers are not.
   var row: StatementArguments {
     [
       id, bundleIdentifier, kind.rawValue, rights.rawValue, origin.rawValue, created, revoked, Data(identity.volume),
       identity.handle.type, Data(identity.handle.bytes), Int64(bitPattern: identity.inode), identity.birth, path,
+      place.map { Data($0.bytes) },
     ]
   }
 
@@ -26,11 +27,17 @@ extension Grant {
     guard let rights = AccessRights(rawValue: try value("rights")) else { throw Self.damaged(row, "rights") }
     guard let origin = Origin(rawValue: try value("origin")) else { throw Self.damaged(row, "origin") }
     let revoked: DatabaseValue? = row["revoked"]
+    let stored: DatabaseValue? = row["place"]
+    var place: Place?
+    if stored?.isNull == false {
+      place = Place(bytes: Array(try value("place", Data.self)))
+      if place == nil { throw Self.damaged(row, "place") }
+    }
     self.init(
       id: try value("id"), bundleIdentifier: try value("bundleIdentifier"), kind: kind, rights: rights, origin: origin,
       created: try value("created"), revoked: revoked?.isNull == true ? nil : try value("revoked", Int64.self),
       identity: try FileIdentity(row: row, ["volume", "handleType", "handle", "inode", "birth"]),
-      path: try value("path"))
+      path: try value("path"), place: place)
   }
 
   static func value<Value: DatabaseValueConvertible>(

@@ -10,6 +10,8 @@ package struct Grant: Equatable, Sendable {
     case scripted
     /// Another app passed its own right on (`TOK-18`).
     case passed
+    /// Another app, to which a person had granted the document, passed a bookmark on that may be (`BMK-5`, `BMK-8`).
+    case bookmark
   }
 
   /// Ten letters and digits; part of the path inside.
@@ -21,15 +23,19 @@ package struct Grant: Equatable, Sendable {
   /// Nanoseconds since 1970.
   package let created: Int64
   package var revoked: Int64?
-  package let identity: FileIdentity
+  /// Which file it is; another one after a program has replaced it (``ReplacementRule``).
+  package var identity: FileIdentity
   /// Where it was last seen on the host.
   package var path: String
+  /// The folder that it was last seen in, by the folder's own identity; `nil` for grants of earlier versions until
+  /// their document has been found once.
+  package var place: Place?
 
   package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   package init(
     id: String, bundleIdentifier: String, kind: DocumentKind, rights: AccessRights, origin: Origin, created: Int64,
-    revoked: Int64? = nil, identity: FileIdentity, path: String
+    revoked: Int64? = nil, identity: FileIdentity, path: String, place: Place? = nil
   ) {
     self.id = id
     self.bundleIdentifier = bundleIdentifier
@@ -40,6 +46,7 @@ package struct Grant: Equatable, Sendable {
     self.revoked = revoked
     self.identity = identity
     self.path = path
+    self.place = place
   }
 
   /// A fresh identifier. Not a secret: what opens a grant is the token.

@@ -167,6 +167,9 @@ enum GrantFile {
           INSERT INTO grantLife (id, bookmarks) SELECT id, 1 FROM grant_;
           """)
     }
+    migrator.registerMigration("places: the folder that each document was last seen in") { db in
+      try db.execute(sql: "ALTER TABLE grant_ ADD COLUMN place BLOB")
+    }
     return migrator
   }()
 }

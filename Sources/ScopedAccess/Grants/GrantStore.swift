@@ -104,7 +104,7 @@ package final class GrantStore: Sendable {
 
   func insert(_ grant: Grant, into db: Database) throws {
     try db.cachedStatement(
-      sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     ).execute(arguments: grant.row)
   }
 
@@ -159,10 +159,11 @@ package final class GrantStore: Sendable {
   }
 
   /// Notes where a document was seen.
-  package func move(_ id: String, to path: String) throws(StateError) {
+  package func move(_ id: String, to path: String, place: Place?) throws(StateError) {
     defer { forget(id) }
     try access { db in
-      try db.cachedStatement(sql: "UPDATE grant_ SET path = ? WHERE id = ?").execute(arguments: [path, id])
+      try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
+        .execute(arguments: [path, place.map { Data($0.bytes) }, id])
     }
   }
 }

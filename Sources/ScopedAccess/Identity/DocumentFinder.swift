@@ -1,4 +1,5 @@
 package import Kernel
+internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc
@@ -12,12 +13,12 @@ package enum FindMethod: String, Sendable {
   case pinned
   /// Its kernel handle.
   case handle
+  /// The folder that it was last seen in, wherever that is now.
+  case folder
   /// The folder that it was last seen in, under another name.
   case siblings
   /// A search from there outwards.
   case search
-  /// It is gone, and another file stands in its place.
-  case place
 }
 
 /// Finds a document by its identity, after any rename or move within its file system (`BMK-1`).
@@ -39,24 +40,83 @@ package struct DocumentFinder: Sendable {
 
   /// - Parameters:
   ///   - path: where it was last seen, absolute.
+  ///   - place: the folder and the name of it, if they were recorded.
   ///   - pinned: a descriptor kept open since, if there is one.
   /// - Returns: `nil` if it is nowhere to be found. Deleted counts as not found, even while it is still open somewhere.
   package func find(
-    _ identity: FileIdentity, lastSeenAt path: String, pinned: Descriptor?
+    _ identity: FileIdentity, lastSeenAt path: String, place: Place? = nil, pinned: Descriptor?
   ) -> (document: FoundDocument, by: FindMethod)? {
     if let document = candidate(path, below: nil, identity) { return (document, .lastPlace) }
-    if let pinned, let document = try? FoundDocument(pinned), document.identity == identity, Self.isLinked(pinned) {
-      return (document, .pinned)
+    if let pinned, let document = try? FoundDocument(pinned), document.identity == identity {
+      // While it is open its number is nobody else's: without a name it is gone, and no search finds it.
+      return Self.isLinked(pinned) ? (withPath(document, place, path), .pinned) : nil
     }
-    if privileged, let document = byHandle(identity, near: path) {
-      return (document, .handle)
+    if privileged {
+      do throws(KernelError) {
+        return try byHandle(identity, near: path).map { (withPath($0, place, path), .handle) }
+      } catch {
+        // Handles of this file system can be compared alone, as without privilege.
+      }
     }
-    var search = Search(finder: self, identity: identity, budget: searchBudget)
+    var search = DocumentSearch(finder: self, identity: identity, budget: searchBudget)
     return search.run(from: path)
   }
 
+  /// Finds something in an open folder, and nowhere else.
+  ///
+  /// - Parameter path: where it was last seen in the folder.
+  /// - Returns: where it is in the folder now.
+  package func find(
+    _ identity: FileIdentity, under folder: Descriptor, at path: String
+  ) -> (path: String, document: FoundDocument)? {
+    if let document = candidate(path, below: folder, identity) { return (path, document) }
+    var search = DocumentSearch(finder: self, identity: identity, budget: searchBudget)
+    guard let document = search.run(in: folder), let here = folder.currentPath, let there = document.path,
+      there.hasPrefix(here == "/" ? here : here + "/")
+    else { return nil }
+    return (String(there.dropFirst(here == "/" ? 1 : here.count + 1)), document)
+  }
+
+  /// What stands under the last name in the last folder, for ``ReplacementRule``: nothing is followed on the way.
+  ///
+  /// - Returns: `nil` if nothing stands there. The document is `nil` where the rule cannot take it for one.
+  package func standing(
+    at place: Place, lastSeenAt path: String
+  ) -> (candidate: ReplacementRule.Candidate, document: FoundDocument?)? {
+    guard let (parent, _) = path.parentAndName else { return nil }
+    let found = find(place.folder, lastSeenAt: parent, pinned: nil)
+    // Another folder under the same path is worth a word in the log, and no more than that.
+    guard
+      let folder = found?.document.descriptor
+        ?? (try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks)),
+      let opened = try? Descriptor.open(place.name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
+      let status = try? opened.status()
+    else { return nil }
+    let document = status.kind == .regular ? try? FoundDocument(opened) : nil
+    return (
+      ReplacementRule.Candidate(
+        isInSameFolder: found != nil, kind: status.kind, links: status.links,
+        isOnSameVolume: document?.identity.volume == place.folder.volume),
+      document
+    )
+  }
+
+  /// After a cold cache the kernel opens a file by its handle without a path. A folder always has one: so the last
+  /// folder is opened by its handle, and looked into. Without a path the document can be shown all the same.
+  private func withPath(_ document: FoundDocument, _ place: Place?, _ path: String) -> FoundDocument {
+    guard privileged, document.path == nil else { return document }
+    let folder = place.flatMap { try? byHandle($0.folder, near: path) }
+    if let place, let folder, let named = candidate(place.name, below: folder.descriptor, document.identity) {
+      return named
+    }
+    // It has left its name, and perhaps its folder. A little search, since it can be used without.
+    let start = folder?.path.map { "\($0 == "/" ? "" : $0)/\(place?.name ?? "")" } ?? path
+    var search = DocumentSearch(finder: self, identity: document.identity, budget: searchBudget / 20)
+    return search.run(from: start)?.document ?? document
+  }
+
   /// Opens a path without following any link, and answers it only if it is the document.
-  fileprivate func candidate(_ path: String, below folder: Descriptor?, _ identity: FileIdentity) -> FoundDocument? {
+  func candidate(_ path: String, below folder: Descriptor?, _ identity: FileIdentity) -> FoundDocument? {
     guard
       let opened = try? Descriptor.open(path, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
       let status = try? opened.status(), status.inode == identity.inode, let document = try? FoundDocument(opened),
@@ -70,11 +130,15 @@ package struct DocumentFinder: Sendable {
     return status.links > 0
   }
 
-  private func byHandle(_ identity: FileIdentity, near path: String) -> FoundDocument? {
+  /// - Throws: when this file system opens no file by its handle.
+  private func byHandle(_ identity: FileIdentity, near path: String) throws(KernelError) -> FoundDocument? {
+    guard identity.handle.canBeOpened else { throw KernelError("open_by_handle_at", path, errno: .notSupported) }
     guard let volume = volumeRoot(identity.volume, near: path),
       let opened = try? identity.handle.open(on: volume, flags: .path), Self.isLinked(opened),
       let document = try? FoundDocument(opened), document.identity == identity
-    else { return nil }
+    else {
+      return nil
+    }
     return document
   }
 
@@ -89,77 +153,9 @@ package struct DocumentFinder: Sendable {
     for ancestor in path.ancestors {
       if let folder = onVolume(ancestor) { return folder }
     }
-    for mount in MountTable.mountPoints() {
+    for mount in MountTable.localMountPoints() {
       if let folder = onVolume(mount) { return folder }
     }
     return nil
-  }
-}
-
-extension String {
-  /// The folders above an absolute path, nearest first, up to the root.
-  fileprivate var ancestors: [String] {
-    var components = split(separator: "/").dropLast()
-    var result: [String] = []
-    while !components.isEmpty {
-      result.append("/" + components.joined(separator: "/"))
-      components = components.dropLast()
-    }
-    return result + ["/"]
-  }
-}
-
-/// A walk through folders, nearest to the last place first: by the inode number that reading a folder tells anyway,
-/// so that nothing but true candidates is opened.
-private struct Search {
-  let finder: DocumentFinder
-  let identity: FileIdentity
-  var budget: Int
-  var visited: Set<UInt64> = []
-
-  init(finder: DocumentFinder, identity: FileIdentity, budget: Int) {
-    self.finder = finder
-    self.identity = identity
-    self.budget = budget
-  }
-
-  mutating func run(from path: String) -> (document: FoundDocument, by: FindMethod)? {
-    for (distance, ancestor) in path.ancestors.enumerated() {
-      guard budget > 0 else { return nil }
-      guard
-        let folder = try? Descriptor.open(
-          ancestor, flags: [.read, .directory, .nonBlocking], resolve: .noSymlinks),
-        let status = try? folder.status(), (try? folder.volumeIdentity()) == identity.volume
-      else { continue }
-      if let document = walk(folder, device: status.device, deep: distance > 0) {
-        return (document, distance == 0 ? .siblings : .search)
-      }
-      if distance == 0, let document = walk(folder, device: status.device, deep: true) { return (document, .search) }
-    }
-    return nil
-  }
-
-  /// Depth first, and a folder is opened only when its turn comes: what is open at a time is one folder a level.
-  private mutating func walk(_ start: Descriptor, device: UInt64, deep: Bool) -> FoundDocument? {
-    var waiting: [(name: String, parent: Descriptor)] = []
-    var current: Descriptor? = start
-    while true {
-      if let folder = current, let entries = try? DirectoryReader.entries(of: folder) {
-        for entry in entries {
-          budget -= 1
-          if entry.inode == identity.inode, let found = finder.candidate(entry.name, below: folder, identity) {
-            return found
-          }
-          if deep, entry.kind == .directory, visited.insert(entry.inode).inserted {
-            waiting.append((entry.name, folder))
-          }
-        }
-        if budget <= 0 { return nil }
-      }
-      guard let next = waiting.popLast() else { return nil }
-      current = try? Descriptor.open(
-        next.name, below: next.parent, flags: [.read, .directory, .noFollow, .nonBlocking], resolve: .noSymlinks)
-      if (try? current?.status().device) != device { current = nil }
-    }
   }
 }

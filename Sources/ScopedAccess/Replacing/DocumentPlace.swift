@@ -18,38 +18,10 @@ package struct DocumentPlace: Sendable {
     guard present?.identity == document.identity else { return nil }
   }
 
-  private init(folder: Descriptor, name: String) {
-    self.folder = folder
-    self.name = name
-  }
-
-  /// The same without anything open; `nil` if the folder has been deleted.
-  package var remembered: RememberedPlace? {
-    guard let path = folder.currentPath, let identity = try? FileIdentity(of: folder) else { return nil }
-    return RememberedPlace(path: path, folder: identity, name: name)
-  }
-
-  fileprivate static func find(_ place: RememberedPlace) -> DocumentPlace? {
-    guard let folder = try? Descriptor.open(place.path, flags: [.path, .directory], resolve: .noSymlinks),
-      (try? FileIdentity(of: folder)) == place.folder
-    else { return nil }
-    return DocumentPlace(folder: folder, name: place.name)
-  }
-
   /// The file or folder that stands here now. No link is followed.
   package var present: FoundDocument? { Self.document(name, in: folder) }
 
   static func document(_ name: String, in folder: Descriptor) -> FoundDocument? {
     (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow])).flatMap { try? FoundDocument($0) }
   }
-}
-
-/// Where a document stood.
-package struct RememberedPlace: Equatable, Sendable {
-  fileprivate let path: String
-  fileprivate let folder: FileIdentity
-  fileprivate let name: String
-
-  /// The place, if that folder is still the one at its path.
-  package var found: DocumentPlace? { DocumentPlace.find(self) }
 }

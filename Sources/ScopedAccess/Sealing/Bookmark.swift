@@ -1,21 +1,111 @@
-internal import Foundation
+package import Folders
 
 /// What a bookmark, or a document reference, holds under its seal.
-package struct Bookmark: Equatable, Sendable, Codable {
-  /// The app that it was made for; no other can open it (`BMK-4`).
+package struct Bookmark: Equatable, Sendable {
+  /// The app that it was made for (`BMK-4`).
   package let bundleIdentifier: String
   package let grant: String
   /// Less than the grant allows, if the app asked for that.
   package let rights: AccessRights
   /// Where the document was when the bookmark was made; anything else since makes it stale (`BMK-2`).
   package let path: String
+  /// Which file the document was then. `nil` in bookmarks of the first version.
+  package let identity: FileIdentity?
+  /// `nil` as well in a minimal one.
+  package let place: Place?
+  package let scope: Scope
+  /// Nanoseconds since 1970; `nil` in bookmarks of the first version.
+  package let created: Int64?
+  /// What can be read without resolving (`BMK-22`).
+  package let values: Values?
+  /// What was meant in a folder: that of the grant, or without a grant the app's container.
+  package let inside: Inside?
 
-  package init(bundleIdentifier: String, grant: String, rights: AccessRights, path: String) {
+  /// Something in a folder.
+  package struct Inside: Equatable, Sendable {
+    /// From the folder on, without a slash before it.
+    package let path: String
+    package let identity: FileIdentity
+
+    package init(path: String, identity: FileIdentity) {
+      self.path = path
+      self.identity = identity
+    }
+  }
+
+  /// Who may resolve it besides the app that made it.
+  package enum Scope: Equatable, Sendable {
+    /// Nobody (`BMK-4`).
+    case app
+    /// Any app, until the machine is started anew: the kernel's boot identifier then (`BMK-8`).
+    case implicit(boot: String)
+    /// Any app that has a grant of this document (`BMK-5`).
+    case document(Anchor)
+
+    package var name: String {
+      switch self {
+      case .app: "app"
+      case .implicit: "implicit"
+      case .document: "document"
+      }
+    }
+  }
+
+  /// The document that a document-scoped bookmark was made relative to.
+  package struct Anchor: Equatable, Sendable {
+    /// The maker's grant of it: it tells what has become of the document since, also after it was saved anew.
+    package let grant: String
+    package let identity: FileIdentity
+
+    package init(grant: String, identity: FileIdentity) {
+      self.grant = grant
+      self.identity = identity
+    }
+  }
+
+  /// What was true of the document when the bookmark was made, as far as the app may know it.
+  package struct Values: Equatable, Sendable {
+    /// Those that the app asked for, by Apple's names. Name, path and kind need not be asked for.
+    package var keys: [String]
+    package var kind: DocumentKind
+    /// Bytes.
+    package var size: UInt64
+    /// Nanoseconds since 1970; 0 where the file system records none.
+    package var birth: Int64
+    package var modified: Int64
+    package var volumeName: String
+
+    package init(
+      keys: [String], kind: DocumentKind, size: UInt64, birth: Int64, modified: Int64, volumeName: String
+    ) {
+      self.keys = keys
+      self.kind = kind
+      self.size = size
+      self.birth = birth
+      self.modified = modified
+      self.volumeName = volumeName
+    }
+  }
+
+  package init(
+    bundleIdentifier: String, grant: String, rights: AccessRights, path: String, identity: FileIdentity? = nil,
+    place: Place? = nil, created: Int64? = nil, scope: Scope = .app, values: Values? = nil,
+    inside: Inside? = nil
+  ) {
     self.bundleIdentifier = bundleIdentifier
     self.grant = grant
     self.rights = rights
     self.path = path
+    self.identity = identity
+    self.place = place
+    self.scope = scope
+    self.created = created
+    self.values = values
+    self.inside = inside
   }
+
+  /// The document's name when the bookmark was made.
+  package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   package enum OpenError: Error, Equatable, Sendable {
     case brokenSeal
@@ -24,18 +114,25 @@ package struct Bookmark: Equatable, Sendable, Codable {
   }
 
   package func sealed(with key: SealingKey, for purpose: SealingKey.Purpose) -> [UInt8] {
-    guard let content = try? JSONEncoder().encode(self) else { return [] }
-    return key.seal(Array(content), for: purpose)
+    key.seal(bytes, for: purpose)
+  }
+
+  /// Opens sealed bytes, whoever they were made for.
+  package static func open(
+    _ sealed: [UInt8], with key: SealingKey, for purpose: SealingKey.Purpose
+  ) throws(OpenError) -> Bookmark {
+    guard let content = try? key.open(sealed, for: purpose), let bookmark = Bookmark(bytes: content) else {
+      throw .brokenSeal
+    }
+    return bookmark
   }
 
   /// Opens sealed bytes that an app has presented.
   package static func open(
     _ sealed: [UInt8], with key: SealingKey, for purpose: SealingKey.Purpose, app: String
   ) throws(OpenError) -> Bookmark {
-    guard let content = try? key.open(sealed, for: purpose),
-      let bookmark = try? JSONDecoder().decode(Bookmark.self, from: Data(content))
-    else { throw .brokenSeal }
-    guard bookmark.bundleIdentifier == app else { throw .otherApp(bookmark.bundleIdentifier) }
+    let bookmark = try open(sealed, with: key, for: purpose)
+    if bookmark.scope == .app, bookmark.bundleIdentifier != app { throw .otherApp(bookmark.bundleIdentifier) }
     return bookmark
   }
 }

@@ -28,6 +28,16 @@ package struct DocumentMessage: WireMessage {
     self.access = access
   }
 
+  /// Makes it something in the folder that it is, which has the folder's scope.
+  ///
+  /// - Parameter path: from the folder on.
+  package mutating func enter(_ path: String, _ kind: DocumentKind) {
+    url = ScopedURLFormat(grant: grant, name: name, scope: scope).url(inside: path)
+    self.path += "/\(path)"
+    name = path.split(separator: "/").last.map(String.init) ?? name
+    self.kind = kind
+  }
+
   package init(json: JSONObject) throws(FieldError) {
     url = try json.string("url")
     scope = try json.string("scope")

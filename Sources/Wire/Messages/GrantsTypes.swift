@@ -1,6 +1,6 @@
 extension GrantsInterface {
   /// Who decided that an app may use a document.
-  package enum Origin: String, CaseIterable, Sendable { case user, scripted, passed }
+  package enum Origin: String, CaseIterable, Sendable { case user, scripted, passed, bookmark }
 
   /// A running instance in which a grant is active.
   package struct Use: WireMessage, Equatable {

@@ -45,6 +45,8 @@ extension LauncherInterface {
     package var policy: String
     package var scopeLimit: Int
     package var references: Bool
+    /// What becomes of a document whose file was replaced: `follow`, `refuse`.
+    package var replaced: String
     package var readOnlyPaths: [String]
     /// Names of the launcher's variables that the app gets.
     package var variables: [String]
@@ -63,13 +65,14 @@ extension LauncherInterface {
     package var grants: GrantRules
 
     package init(
-      policy: String, scopeLimit: Int, references: Bool, readOnlyPaths: [String], variables: [String],
+      policy: String, scopeLimit: Int, references: Bool, replaced: String, readOnlyPaths: [String], variables: [String],
       environment: [String: String], network: String, execute: Bool, observe: Bool, landlockFiles: Bool,
       requiredLayers: [String], limits: Limits, grants: GrantRules = GrantRules()
     ) {
       self.policy = policy
       self.scopeLimit = scopeLimit
       self.references = references
+      self.replaced = replaced
       self.readOnlyPaths = readOnlyPaths
       self.variables = variables
       self.environment = environment
@@ -86,6 +89,7 @@ extension LauncherInterface {
       policy = try json.string("policy")
       scopeLimit = try json.int("scopeLimit")
       references = try json.bool("references")
+      replaced = try json.string("replaced")
       readOnlyPaths = try json.strings("readOnlyPaths")
       variables = try json.strings("variables")
       environment = try json.strings(by: "environment")
@@ -101,6 +105,7 @@ extension LauncherInterface {
     package var json: JSONObject {
       [
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
+        "replaced": .string(replaced),
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
         "environment": .object(JSONObject(environment)), "network": .string(network),
         "execute": .bool(execute), "observe": .bool(observe),

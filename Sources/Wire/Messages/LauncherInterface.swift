@@ -54,6 +54,8 @@ package enum LauncherInterface {
     package var policy: String
     package var scopeLimit: Int
     package var references: Bool
+    /// What becomes of a document whose file was replaced: `follow`, `refuse`.
+    package var replaced: String
     package var pid: Int
     /// The instance was attached to a broker that is gone.
     package var resume: Bool
@@ -62,7 +64,7 @@ package enum LauncherInterface {
 
     package init(
       instance: String, bundleIdentifier: String, name: String, policy: String, scopeLimit: Int, references: Bool,
-      pid: Int, resume: Bool, degraded: [DegradedLayer], grants: GrantRules = GrantRules()
+      replaced: String, pid: Int, resume: Bool, degraded: [DegradedLayer], grants: GrantRules = GrantRules()
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -70,6 +72,7 @@ package enum LauncherInterface {
       self.policy = policy
       self.scopeLimit = scopeLimit
       self.references = references
+      self.replaced = replaced
       self.pid = pid
       self.resume = resume
       self.degraded = degraded
@@ -83,6 +86,7 @@ package enum LauncherInterface {
       policy = try json.string("policy")
       scopeLimit = try json.int("scopeLimit")
       references = try json.bool("references")
+      replaced = try json.string("replaced")
       pid = try json.int("pid")
       resume = try json.bool("resume")
       degraded = try json.messages("degraded")
@@ -93,7 +97,8 @@ package enum LauncherInterface {
       [
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
-        "pid": JSONValue(pid), "resume": .bool(resume), "degraded": degraded.map(\.json).json,
+        "replaced": .string(replaced), "pid": JSONValue(pid), "resume": .bool(resume),
+        "degraded": degraded.map(\.json).json,
         "grants": .object(grants.json),
       ]
     }

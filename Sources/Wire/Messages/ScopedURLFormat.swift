@@ -21,8 +21,13 @@ package struct ScopedURLFormat: Equatable, Sendable {
 
   package var path: String { "\(Self.root)/\(grant)/\(name)" }
 
-  package var url: String {
-    "file://\(Self.root)/\(Self.encoded(grant))/\(Self.encoded(name))#\(Self.fragmentPrefix)\(Self.encoded(scope))"
+  package var url: String { url(inside: "") }
+
+  /// The URL of something in the folder, by its path from there on.
+  package func url(inside path: String) -> String {
+    let components = [grant, name] + path.split(separator: "/").map(String.init)
+    return "file://\(Self.root)/" + components.map(Self.encoded).joined(separator: "/")
+      + "#\(Self.fragmentPrefix)\(Self.encoded(scope))"
   }
 
   /// Reads a scoped URL; nil when it is none. A URL of something inside a granted folder is one too, with the scope of

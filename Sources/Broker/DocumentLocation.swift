@@ -1,0 +1,121 @@
+internal import Audit
+internal import Foundation
+internal import Kernel
+internal import ScopedAccess
+internal import SystemPackage
+internal import Wire
+
+/// Where the document of a grant is now: by its identity, or, where the policy says so, by the file that took its place.
+extension Broker {
+  struct Location {
+    let document: FoundDocument
+    let by: FindMethod
+    /// As it is after what was found has been noted.
+    let grant: Grant
+    /// The file that the grant was for is gone; this one stands in its place.
+    let isReplacement: Bool
+  }
+
+  /// Finds the document of a grant, and notes where it was found.
+  func locate(_ grant: Grant, for instance: Instance) throws -> Location {
+    switch try search(grant, for: instance) {
+    case .success(let location): return location
+    case .failure(let why): throw AccessInterface.Failure.unavailable("\(grant.name) \(why.reason.rawValue)")
+    }
+  }
+
+  /// That a document was looked for and not found.
+  struct NotFound: Error { let reason: ReplacementRule.Reason }
+
+  /// The same, for who wants to know why there is none.
+  func search(_ grant: Grant, for instance: Instance) throws -> Result<Location, NotFound> {
+    let (found, verdict) = look(for: grant, under: instance.app.replaced)
+    switch (found, verdict) {
+    case (let found?, .identity):
+      let known = try noted(grant, found.document)
+      return .success(Location(document: found.document, by: found.by, grant: known, isReplacement: false))
+    case (let found?, .follow):
+      let known = try follow(found.document, with: grant, instance)
+      return .success(Location(document: found.document, by: found.by, grant: known, isReplacement: true))
+    case (_, .refuse(let reason)): return .failure(NotFound(reason: reason))
+    case (nil, _): return .failure(NotFound(reason: .nothing))
+    }
+  }
+
+  /// Looks, and changes nothing.
+  func look(
+    for grant: Grant, under setting: ReplacementRule.Setting
+  ) -> (found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict) {
+    let rule = ReplacementRule(setting)
+    let found =
+      isDeleted(grant)
+      ? nil : finder.find(grant.identity, lastSeenAt: grant.path, place: grant.place, pinned: pinned[grant.id])
+    if found != nil { return (found, rule.verdict(isFound: true, granted: grant.kind, candidate: nil)) }
+    let standing = grant.place.flatMap { finder.standing(at: $0, lastSeenAt: grant.path) }
+    let verdict = rule.verdict(isFound: false, granted: grant.kind, candidate: standing?.candidate)
+    return (standing?.document.map { ($0, .folder) }, verdict)
+  }
+
+  /// Whether a document that has been kept open has no name any more: then nobody has to search for it.
+  private func isDeleted(_ grant: Grant) -> Bool {
+    guard let kept = pinned[grant.id], let status = try? kept.status(), status.links == 0 else { return false }
+    return status.inode == grant.identity.inode && status.birth == grant.identity.birth
+  }
+
+  private func noted(_ grant: Grant, _ document: FoundDocument) throws -> Grant {
+    var known = grant
+    if let path = document.path, path != grant.path || grant.place == nil {
+      known.path = path
+      known.place = Place(of: document)
+      try grants.move(grant.id, to: path, place: known.place)
+      FaultPoint.grantMoved.pass()
+    }
+    pin(document, for: grant.id)
+    return known
+  }
+
+  /// Another file is the document from now on. Written down before it is so.
+  private func follow(_ document: FoundDocument, with grant: Grant, _ instance: Instance) throws -> Grant {
+    try decide([
+      event(
+        .replaced, .allowed, instance, grant: grant, document: document, rule: "BMK-12",
+        reason: "the file is gone; another one stands under its name in the same folder",
+        detail: [
+          AuditEvent.Fact.matchedBy: "path", "by": FindMethod.folder.rawValue,
+          AuditEvent.Fact.oldInode: "\(grant.identity.inode)",
+          AuditEvent.Fact.newInode: "\(document.identity.inode)", "was.handle": Self.hex(grant.identity.handle.bytes),
+          "was.path": grant.path, "folder.inode": grant.place.map { "\($0.folder.inode)" } ?? "",
+        ])
+    ])
+    var known = grant
+    known.identity = document.identity
+    known.path = document.path ?? grant.path
+    known.place = Place(of: document) ?? grant.place
+    try succeed(grant.identity, by: document)
+    try grants.move(grant.id, to: known.path, place: known.place)
+    pin(document, for: grant.id)
+    return known
+  }
+
+  // MARK: What the machine says
+
+  static func bootIdentifier() throws -> String {
+    let text = try Descriptor.open("/proc/sys/kernel/random/boot_id", flags: .read).readLine()
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  static func trash(_ home: String) -> TrashRule {
+    let fallback = "\(home == "/" ? "" : home)/.local/share"
+    let named = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return TrashRule(dataHomes: [named, fallback].compactMap { $0 }, user: getuid())
+  }
+
+  func isInTrash(_ document: FoundDocument) -> Bool {
+    guard let path = document.path else { return false }
+    var points: Set<String>?
+    return trash.holds(path) { folder in
+      if points == nil { points = Set(MountTable.mountPoints()) }
+      return points?.contains(folder) == true
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// What is mounted where (`/proc/PID/mountinfo`, proc(5)).
+package enum MountTable {
+  package struct Entry: Equatable, Sendable {
+    package let point: String
+    /// As the kernel names it: `ext4`, `fuse.sshfs`.
+    package let fileSystem: String
+
+    package init(point: String, fileSystem: String) {
+      self.point = point
+      self.fileSystem = fileSystem
+    }
+
+    /// Looking into one of these may wait for another machine or another program, or mount something.
+    package var mayWait: Bool {
+      let waiting = ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "coda", "autofs", "fuse"]
+      return waiting.contains(fileSystem) || fileSystem.hasPrefix("fuse.")
+    }
+  }
+
+  /// In the order in which they were mounted: of two at one place, the later one is seen.
+  package static func entries(process: String = "self") -> [Entry] {
+    guard let file = try? Descriptor.open("/proc/\(process)/mountinfo", flags: .read), let text = try? file.readAll()
+    else { return [] }
+    return text.split(separator: UInt8(ascii: "\n")).compactMap(entry)
+  }
+
+  /// Where something is mounted in this process's namespace, as `/proc/self/mountinfo` lists it.
+  package static func mountPoints(process: String = "self") -> [String] { entries(process: process).map(\.point) }
+
+  /// Without those whose file system may keep one waiting.
+  package static func localMountPoints() -> [String] { entries().filter { !$0.mayWait }.map(\.point) }
+
+  /// The mount that an absolute path lies on.
+  package static func covering(_ path: String, in entries: [Entry]) -> Entry? {
+    var found: Entry?
+    for entry in entries where entry.point == "/" || path == entry.point || path.hasPrefix(entry.point + "/") {
+      // Of nested ones the innermost, which need not be the latest; of two at one place the later.
+      if entry.point.utf8.count >= found?.point.utf8.count ?? 0 { found = entry }
+    }
+    return found
+  }
+
+  static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
+    let fields = line.split(separator: UInt8(ascii: " "))
+    // Optional fields stand before a hyphen, and nothing else there is one.
+    guard fields.count > 6, let hyphen = fields[6...].firstIndex(of: [UInt8(ascii: "-")]), hyphen + 1 < fields.count
+    else { return nil }
+    return Entry(point: unescape(fields[4]), fileSystem: String(decoding: fields[hyphen + 1], as: UTF8.self))
+  }
+
+  /// Space, tab, newline and backslash stand there as three octal digits.
+  static func unescape(_ field: ArraySlice<UInt8>) -> String {
+    var bytes: [UInt8] = []
+    var rest = field
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\\"), rest.count >= 3,
+        let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

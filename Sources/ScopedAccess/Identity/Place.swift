@@ -1,0 +1,59 @@
+internal import Kernel
+
+/// Where a document stands, told by the folder itself and not by the folder's path: a folder that was moved is the
+/// same place, and another folder under the same path is another.
+package struct Place: Hashable, Sendable {
+  package let folder: FileIdentity
+  /// The document's name in that folder.
+  package let name: String
+
+  package init(folder: FileIdentity, name: String) {
+    self.folder = folder
+    self.name = name
+  }
+
+  /// The place of an open document; `nil` if no path leads to it now.
+  package init?(of document: FoundDocument) {
+    guard let path = document.path, let (parent, name) = path.parentAndName,
+      let folder = try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks),
+      let here = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
+      let status = try? here.status(), status.inode == document.identity.inode,
+      let identity = try? FileIdentity(of: folder)
+    else { return nil }
+    self.init(folder: identity, name: name)
+  }
+
+  /// As it is stored.
+  package var bytes: [UInt8] {
+    var writer = BinaryWriter()
+    writer.write(self)
+    return writer.bytes
+  }
+
+  package init?(bytes: [UInt8]) {
+    var reader = BinaryReader(bytes)
+    guard let place = try? reader.place(), (try? reader.end()) != nil else { return nil }
+    self = place
+  }
+}
+
+extension String {
+  /// An absolute path's folder and last component.
+  var parentAndName: (parent: String, name: String)? {
+    guard let slash = lastIndex(of: "/") else { return nil }
+    let name = String(self[index(after: slash)...])
+    guard !name.isEmpty, name != ".", name != ".." else { return nil }
+    return (slash == startIndex ? "/" : String(self[..<slash]), name)
+  }
+
+  /// The folders above an absolute path, nearest first, up to the root.
+  var ancestors: [String] {
+    var components = split(separator: "/").dropLast()
+    var result: [String] = []
+    while !components.isEmpty {
+      result.append("/" + components.joined(separator: "/"))
+      components = components.dropLast()
+    }
+    return result + ["/"]
+  }
+}

@@ -1,0 +1,27 @@
+/// Whether a path lies in a trash, as the XDG trash specification has them (`BMK-11`): `$XDG_DATA_HOME/Trash`, and at
+/// the top of each volume `.Trash-UID` and `.Trash/UID`. What was thrown away lies in its `files`.
+package struct TrashRule: Equatable, Sendable {
+  private let homes: [String]
+  private let user: UInt32
+
+  /// - Parameters:
+  ///   - dataHomes: what `XDG_DATA_HOME` is, and what it is where it is not set. Absolute.
+  package init(dataHomes: [String], user: UInt32) {
+    homes = dataHomes
+    self.user = user
+  }
+
+  /// - Parameter isMountPoint: whether something is mounted at a folder; asked only for paths that look like a trash.
+  package func holds(_ path: String, isMountPoint: (String) -> Bool) -> Bool {
+    if homes.contains(where: { path.hasPrefix("\($0)/Trash/files/") }) { return true }
+    let components = path.split(separator: "/").map(String.init)
+    for (index, name) in components.enumerated() {
+      let rest = Array(components[(index + 1)...])
+      let isTrash =
+        name == ".Trash-\(user)" && rest.count > 1 && rest[0] == "files"
+        || name == ".Trash" && rest.count > 2 && rest[0] == "\(user)" && rest[1] == "files"
+      if isTrash, isMountPoint("/" + components[..<index].joined(separator: "/")) { return true }
+    }
+    return false
+  }
+}

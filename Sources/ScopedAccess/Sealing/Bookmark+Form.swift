@@ -1,0 +1,108 @@
+internal import Folders
+internal import Foundation
+
+/// How a bookmark is written: a byte with the form's version, and the fields in a fixed order. The first version was
+/// JSON, which begins with a brace; those are still read, since apps keep bookmarks for years.
+extension Bookmark {
+  private static let version: UInt8 = 2
+
+  /// What goes under the seal.
+  package var bytes: [UInt8] {
+    var writer = BinaryWriter()
+    writer.write(Self.version)
+    writer.write(bundleIdentifier)
+    writer.write(grant)
+    writer.write(UInt8(rights == .readOnly ? 0 : 1))
+    writer.write(path)
+    writer.write(identity) { $0.write($1) }
+    writer.write(place) { $0.write($1) }
+    writer.write(created) { $0.write($1) }
+    switch scope {
+    case .app: writer.write(UInt8(0))
+    case .implicit(let boot):
+      writer.write(UInt8(1))
+      writer.write(boot)
+    case .document(let anchor):
+      writer.write(UInt8(2))
+      writer.write(anchor.grant)
+      writer.write(anchor.identity)
+    }
+    writer.write(values) { writer, values in
+      writer.write(UInt64(values.keys.count))
+      for key in values.keys { writer.write(key) }
+      writer.write(UInt8(values.kind == .file ? 0 : 1))
+      writer.write(values.size)
+      writer.write(values.birth)
+      writer.write(values.modified)
+      writer.write(values.volumeName)
+    }
+    writer.write(inside) { writer, inside in
+      writer.write(inside.path)
+      writer.write(inside.identity)
+    }
+    return writer.bytes
+  }
+
+  /// `nil` for bytes that are no bookmark.
+  package init?(bytes: [UInt8]) {
+    guard bytes.first != UInt8(ascii: "{") else {
+      guard let first = try? JSONDecoder().decode(FirstForm.self, from: Data(bytes)) else { return nil }
+      self.init(
+        bundleIdentifier: first.bundleIdentifier, grant: first.grant, rights: first.rights, path: first.path)
+      return
+    }
+    do throws(BinaryReader.Malformed) { self = try Self.read(bytes) } catch { return nil }
+  }
+
+  private struct FirstForm: Decodable {
+    let bundleIdentifier: String
+    let grant: String
+    let rights: AccessRights
+    let path: String
+  }
+
+  private static func read(_ bytes: [UInt8]) throws(BinaryReader.Malformed) -> Bookmark {
+    var reader = BinaryReader(bytes)
+    guard try reader.byte() == version else { throw .init() }
+    let bookmark = Bookmark(
+      bundleIdentifier: try reader.text(), grant: try reader.text(),
+      rights: try choice(&reader, [.readOnly, .readWrite]), path: try reader.text(),
+      identity: try reader.optional { reader throws(BinaryReader.Malformed) in try reader.identity() },
+      place: try reader.optional { reader throws(BinaryReader.Malformed) in try reader.place() },
+      created: try reader.optional { reader throws(BinaryReader.Malformed) in try reader.signed() },
+      scope: try scope(&reader),
+      values: try reader.optional { reader throws(BinaryReader.Malformed) in try values(&reader) },
+      inside: try reader.optional { reader throws(BinaryReader.Malformed) in
+        Inside(path: try reader.text(), identity: try reader.identity())
+      })
+    try reader.end()
+    return bookmark
+  }
+
+  private static func choice<Value>(
+    _ reader: inout BinaryReader, _ values: [Value]
+  ) throws(BinaryReader.Malformed) -> Value {
+    let index = Int(try reader.byte())
+    guard values.indices.contains(index) else { throw .init() }
+    return values[index]
+  }
+
+  private static func scope(_ reader: inout BinaryReader) throws(BinaryReader.Malformed) -> Scope {
+    switch try reader.byte() {
+    case 0: return .app
+    case 1: return .implicit(boot: try reader.text())
+    case 2: return .document(Anchor(grant: try reader.text(), identity: try reader.identity()))
+    default: throw .init()
+    }
+  }
+
+  private static func values(_ reader: inout BinaryReader) throws(BinaryReader.Malformed) -> Values {
+    let count = try reader.number()
+    var keys: [String] = []
+    // Whatever the count says, the bytes end it.
+    for _ in 0..<min(count, 4096) { keys.append(try reader.text()) }
+    return Values(
+      keys: keys, kind: try choice(&reader, [.file, .folder]), size: try reader.number(), birth: try reader.signed(),
+      modified: try reader.signed(), volumeName: try reader.text())
+  }
+}

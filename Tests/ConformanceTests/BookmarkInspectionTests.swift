@@ -1,0 +1,130 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// `ambit bookmark inspect`, and what only the machine can change: volumes and boots.
+@Suite(.serialized)
+struct BookmarkInspectionTests {
+  private func inspect(_ world: Workspace, _ content: Data) throws -> JSON {
+    let file = "\(world.folder)/sealed"
+    try content.write(to: URL(fileURLWithPath: file))
+    _ = unsafe chmod(file, 0o644)
+    let outcome = try world.ambit("bookmark", "inspect", file, "--format", "json")
+    return try #require(JSON(outcome.output), "\(outcome)")
+  }
+
+  @Test(arguments: TestUser.all)
+  func `the user sees what a bookmark holds and leads to, and looking changes nothing`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      #expect(try app.start())
+      let bookmark = try app.bookmark()
+      let sealed = try #require(Data(base64Encoded: bookmark))
+      try app.stop()
+      let events = try world.audit().count
+      let seen = try inspect(world, Data(bookmark.utf8))
+      #expect(seen["app"]?.string == Workspace.identifier("Probe"))
+      #expect(seen["scope"] == "app" && seen["state"] == "inForce" && seen["origin"] == "scripted")
+      #expect(seen["path"]?.string == document)
+      #expect(seen["place"]?["name"] == "letter.txt")
+      #expect(seen["identity"]?["inode"] != nil && seen["identity"]?["handle"]?.string?.isEmpty == false)
+      #expect(seen["found"]?["path"]?.string == document)
+      #expect(seen["found"]?["matchedBy"] == "identity" && seen["found"]?["isStale"] == false)
+      #expect(try inspect(world, sealed).text == seen.text)
+
+      try world.rename(document, to: "\(world.home)/moved.txt")
+      #expect(try inspect(world, sealed)["found"]?["isStale"] == true)
+      try FileManager.default.removeItem(atPath: "\(world.home)/moved.txt")
+      let gone = try inspect(world, sealed)
+      #expect(gone["found"] == nil)
+      #expect(gone["problem"]?.string?.contains("last seen at") == true)
+      #expect(try world.audit().count == events)
+      // The seal's key is in no answer.
+      let key = try Data(contentsOf: URL(fileURLWithPath: "\(world.ambitHome)/state/sealing.key"))
+      #expect(!seen.text.contains(key.map { String(format: "%02x", $0) }.joined()))
+      #expect(!seen.text.contains(key.base64EncodedString()))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a reference can be looked into, and other bytes are told from both`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      let container = world.container(Workspace.identifier("Probe"))
+      let reference = try Data(contentsOf: URL(fileURLWithPath: "\(container)/Documents/letter.txt.ambitref"))
+      let seen = try inspect(world, reference)
+      #expect(seen["purpose"] == "reference" && seen["found"]?["matchedBy"] == "identity")
+      let file = try world.document("broken", "nonsense")
+      let outcome = try world.ambit("bookmark", "inspect", file)
+      #expect(outcome.exit != .status(0) && outcome.errors.contains("no bookmark of yours"))
+      let table = try world.ambit("bookmark", "inspect", "\(container)/Documents/letter.txt.ambitref")
+      #expect(table.exit == .status(0) && table.output.contains("document reference"))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `no app can ask what is behind a bookmark`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe()
+      let asked = #"{"method":"io.ambit.Inspector.Bookmark","parameters":{"sealed":"AAAA"}}"#
+      #expect(
+        try app.tell("raw", ["text": .string(asked)])["reply"]?.string?.contains("InterfaceNotFound") == true)
+    }
+  }
+
+  /// The boot's identifier is the kernel's; a broker that sees another one has been started after a boot.
+  @Test(arguments: TestUser.all)
+  func `BMK-8: after the machine was started anew an implicit bookmark is its own app's alone`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      #expect(try app.start())
+      let made = try app.tell("bookmark", ["of": "a", "options": .array([])])
+      let bookmark = try #require(made["bookmark"]?.string)
+      #expect(try app.finish() == .status(0))
+      try stopBroker(world)
+
+      let boot = "\(world.folder)/boot"
+      try Data("00000000-1111-2222-3333-444444444444\n".utf8).write(to: URL(fileURLWithPath: boot))
+      _ = unsafe chmod(boot, 0o644)
+      let file = "\(world.folder)/sealed"
+      try Data(bookmark.utf8).write(to: URL(fileURLWithPath: file))
+      _ = unsafe chmod(file, 0o644)
+      let ambit = try Products.path("ambit")
+      let outcome = try world.run(
+        script: "'\(ambit)' bookmark inspect '\(file)' --format json",
+        afterMounting: "mount --bind '\(boot)' /proc/sys/kernel/random/boot_id")
+      let seen = try #require(JSON(outcome.output), "\(outcome)")
+      #expect(seen["until"]?.string?.contains("started anew") == true)
+      #expect(seen["found"]?["matchedBy"] == "identity")
+      // The control: by the kernel's own identifier it is good for others still. An ordinary user's apps live in their
+      // broker's namespaces, where the mount over /proc would keep sandboxes from being made.
+      guard user == .root else {
+        try stopBroker(world)
+        #expect(try inspect(world, Data(bookmark.utf8))["until"] == nil)
+        return
+      }
+      #expect(try resolve(world.probe("Other"), bookmark)["code"] == 259)
+      #expect(try resolve(world.probe(), bookmark)["name"] == "letter.txt")
+      let refusal = try world.audit(.bookmarkResolved).first { $0.result == .refused }
+      #expect(refusal?.rule == "BMK-8")
+      try stopBroker(world)
+      #expect(try resolve(world.probe("Other"), bookmark)["name"] == "letter.txt")
+    }
+  }
+
+  private func resolve(_ app: AppRun, _ bookmark: String) throws -> JSON {
+    try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])
+  }
+
+  private func stopBroker(_ world: Workspace) throws {
+    let broker = try #require(try world.brokerProcess())
+    #expect(try world.ambit("broker", "stop").exit == .status(0))
+    try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
+  }
+}

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Kernel
+
+@Suite struct `The mount table` {
+  private static let entries: [MountTable.Entry] = [
+    .init(point: "/", fileSystem: "ext4"), .init(point: "/home", fileSystem: "xfs"),
+    .init(point: "/net", fileSystem: "autofs"), .init(point: "/net/server", fileSystem: "nfs4"),
+    .init(point: "/media/stick", fileSystem: "autofs"), .init(point: "/media/stick", fileSystem: "vfat"),
+    .init(point: "/media/card", fileSystem: "autofs"), .init(point: "/mnt/sshfs", fileSystem: "fuse.sshfs"),
+  ]
+
+  /// BMK-10: what lies below an automounter and on nothing that is mounted would be mounted by looking.
+  @Test(arguments: [
+    ("/", "ext4"), ("/homes/a", "ext4"), ("/home", "xfs"), ("/home/a/b", "xfs"), ("/net/other/x", "autofs"),
+    ("/net/server/x", "nfs4"), ("/net/servers/x", "autofs"), ("/media/stick/x", "vfat"), ("/media/card/x", "autofs"),
+  ])
+  func `BMK-10: tells what a path lies on`(path: String, fileSystem: String) {
+    #expect(MountTable.covering(path, in: Self.entries)?.fileSystem == fileSystem)
+  }
+
+  @Test func `BMK-16: names what may keep one waiting`() {
+    #expect(Self.entries.filter { !$0.mayWait }.map(\.fileSystem) == ["ext4", "xfs", "vfat"])
+  }
+
+  @Test(arguments: [
+    ("36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw,errors=continue", "/mnt 2", "ext3"),
+    ("36 35 98:0 / / rw - tmpfs none rw", "/", "tmpfs"),
+    ("36 35 98:0 / /a rw shared:1 master:2 - fuse.x - rw", "/a", "fuse.x"),
+  ])
+  func `reads a line as proc(5) has it`(line: String, point: String, fileSystem: String) {
+    #expect(MountTable.entry(Array(line.utf8)[...]) == .init(point: point, fileSystem: fileSystem))
+  }
+
+  @Test func `what is no line is none`() {
+    for line in ["", "1 2 3", "36 35 98:0 / /a rw shared:1", "36 35 98:0 / /a rw -"] {
+      #expect(MountTable.entry(Array(line.utf8)[...]) == nil, "\(line)")
+    }
+  }
+
+  @Test func `has this process's own root`() {
+    #expect(MountTable.covering("/", in: MountTable.entries()) != nil)
+  }
+}

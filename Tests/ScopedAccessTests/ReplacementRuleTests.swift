@@ -1,0 +1,89 @@
+import Folders
+import Kernel
+import Testing
+
+@testable import ScopedAccess
+
+@Suite struct `BMK-12: what becomes of a document whose file is gone` {
+  private static let whole = ReplacementRule.Candidate(
+    isInSameFolder: true, kind: .regular, links: 1, isOnSameVolume: true)
+
+  /// Every combination there is of what can be seen.
+  private static var candidates: [ReplacementRule.Candidate?] {
+    var all: [ReplacementRule.Candidate?] = [nil]
+    for folder in [true, false] {
+      for kind in [FileStatus.Kind.regular, .directory, .symlink, .other] {
+        for links: UInt64 in [0, 1, 2, 100] {
+          for volume in [true, false] {
+            all.append(.init(isInSameFolder: folder, kind: kind, links: links, isOnSameVolume: volume))
+          }
+        }
+      }
+    }
+    return all
+  }
+
+  /// The rule in other words: one case in which a file is followed, and one that beats all others.
+  @Test func `a file is followed in one case alone, whatever else is seen`() {
+    for setting in ReplacementRule.Setting.allCases {
+      for granted in [DocumentKind.file, .folder] {
+        for isFound in [true, false] {
+          for candidate in Self.candidates {
+            let verdict = ReplacementRule(setting).verdict(isFound: isFound, granted: granted, candidate: candidate)
+            if isFound {
+              #expect(verdict == .identity)
+            } else if setting == .follow, granted == .file, candidate == Self.whole {
+              #expect(verdict == .follow)
+            } else {
+              guard case .refuse = verdict else {
+                Issue.record("\(setting) \(granted) \(String(describing: candidate)): \(verdict)")
+                continue
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (ReplacementRule.Reason.nothing, nil),
+      (.folder, .init(isInSameFolder: false, kind: .regular, links: 1, isOnSameVolume: true)),
+      (.link, .init(isInSameFolder: true, kind: .symlink, links: 1, isOnSameVolume: true)),
+      (.kind, .init(isInSameFolder: true, kind: .directory, links: 1, isOnSameVolume: true)),
+      (.kind, .init(isInSameFolder: true, kind: .other, links: 1, isOnSameVolume: true)),
+      (.volume, .init(isInSameFolder: true, kind: .regular, links: 1, isOnSameVolume: false)),
+      (.otherNames, .init(isInSameFolder: true, kind: .regular, links: 2, isOnSameVolume: true)),
+    ] as [(ReplacementRule.Reason, ReplacementRule.Candidate?)])
+  func `a refusal says why`(reason: ReplacementRule.Reason, candidate: ReplacementRule.Candidate?) {
+    let rule = ReplacementRule(.follow)
+    #expect(rule.verdict(isFound: false, granted: .file, candidate: candidate) == .refuse(reason))
+  }
+
+  @Test func `the policy and the kind of grant refuse as well`() {
+    #expect(
+      ReplacementRule(.refuse).verdict(isFound: false, granted: .file, candidate: Self.whole) == .refuse(.policy))
+    #expect(
+      ReplacementRule(.follow).verdict(isFound: false, granted: .folder, candidate: Self.whole) == .refuse(.isFolder))
+  }
+}
+
+@Suite struct `BMK-11: what lies in a trash` {
+  private let rule = TrashRule(dataHomes: ["/home/a/.local/share", "/data"], user: 1000)
+  private let mounts: Set<String> = ["/", "/media/stick", "/media/a b"]
+
+  @Test(arguments: [
+    ("/home/a/.local/share/Trash/files/letter.txt", true), ("/data/Trash/files/x/y", true),
+    ("/home/a/.local/share/Trash/info/letter.txt.trashinfo", false), ("/home/a/.local/share/Trash/files", false),
+    ("/home/b/.local/share/Trash/files/letter.txt", false), ("/home/a/.local/share/Trash/filesystem/x", false),
+    ("/media/stick/.Trash-1000/files/letter.txt", true), ("/media/stick/.Trash/1000/files/letter.txt", true),
+    ("/.Trash-1000/files/x", true), ("/media/a b/.Trash-1000/files/x", true),
+    ("/media/stick/.Trash-1001/files/letter.txt", false), ("/media/stick/.Trash/1001/files/letter.txt", false),
+    ("/media/stick/Papers/.Trash-1000/files/x", false), ("/media/other/.Trash-1000/files/x", false),
+    ("/media/stick/.Trash-1000/files", false), ("/media/stick/.Trash/files/x", false), ("", false), ("/", false),
+  ])
+  func `is told by its path`(path: String, expected: Bool) {
+    #expect(rule.holds(path) { mounts.contains($0.isEmpty ? "/" : $0) } == expected)
+  }
+}
