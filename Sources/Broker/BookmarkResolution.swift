@@ -89,7 +89,7 @@ extension Broker {
         granted)
     }
     let location: Location
-    switch try search(granted, for: instance) {
+    switch try search(granted, for: instance, noting: !isForeign(bookmark, instance)) {
     case .success(let found): location = found
     case .failure(let why):
       try refuse(
@@ -155,7 +155,7 @@ extension Broker {
     // Programs that keep a bookmark in a document save that document: then the maker's grant knows the file it is now.
     var same = here.document.identity == anchor.identity
     if !same, let makers = try grants.grant(anchor.grant),
-      case .success(let there) = try search(makers, for: asked.instance)
+      case .success(let there) = try search(makers, for: asked.instance, noting: false)
     {
       same = there.document.identity == here.document.identity
     }

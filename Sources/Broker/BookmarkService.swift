@@ -83,7 +83,8 @@ extension Broker {
   ) throws -> Bookmark.Scope {
     switch request.kind {
     case .app: return .app
-    case .implicit: return .implicit(boot: boot)
+    // One of something in a folder is sealed for the folder's grant, which is more than others are meant to have.
+    case .implicit: return request.inside == nil ? .implicit(boot: boot) : .app
     case .document:
       guard let relativeTo = request.relativeTo else { throw ErrorReply.invalidParameter("relativeTo") }
       // A folder would hand over what is put into it later, to whoever has the document.

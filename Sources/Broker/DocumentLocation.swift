@@ -28,14 +28,16 @@ extension Broker {
   struct NotFound: Error { let reason: ReplacementRule.Reason }
 
   /// The same, for who wants to know why there is none.
-  func search(_ grant: Grant, for instance: Instance) throws -> Result<Location, NotFound> {
+  ///
+  /// - Parameter noting: no for another app's grant, which one app's policy must not lead to another file.
+  func search(_ grant: Grant, for instance: Instance, noting: Bool = true) throws -> Result<Location, NotFound> {
     let (found, verdict) = look(for: grant, under: instance.app.replaced)
     switch (found, verdict) {
     case (let found?, .identity):
-      let known = try noted(grant, found.document)
+      let known = noting ? try noted(grant, found.document) : grant
       return .success(Location(document: found.document, by: found.by, grant: known, isReplacement: false))
     case (let found?, .follow):
-      let known = try follow(found.document, with: grant, instance)
+      let known = noting ? try follow(found.document, with: grant, instance) : grant
       return .success(Location(document: found.document, by: found.by, grant: known, isReplacement: true))
     case (_, .refuse(let reason)): return .failure(NotFound(reason: reason))
     case (nil, _): return .failure(NotFound(reason: .nothing))

@@ -92,6 +92,16 @@ struct BookmarkOptionTests {
       // A second time it is the same grant.
       _ = try resolve(other, implicit)
       #expect(try world.audit(.grant).count == 2)
+      // Another app's policy follows for that app alone: the maker's grant stays with the file that it was for.
+      try world.write("second version", to: "\(document).new")
+      try world.rename("\(document).new", to: document)
+      #expect(try other.finish() == .status(0))
+      let third = try world.probe("Third")
+      #expect(try resolve(third, implicit)["matchedBy"] == "path")
+      #expect(try third.read("b").content == "second version")
+      #expect(try world.audit(.replaced).isEmpty)
+      let strict = try world.probe(options: ["--policy", "apple-identity"])
+      #expect(try resolve(strict, scoped).url == nil)
       // And the app that made it opens all of them.
       let own = try world.probe()
       for bookmark in [implicit, without, scoped] { #expect(try resolve(own, bookmark).url != nil) }

@@ -75,6 +75,9 @@ struct ContainedBookmarkTests {
       #expect(try app.start())
       _ = try app.tell("child", ["of": "a", "name": "Texts/a b.txt", "as": "c"])
       let bookmark = try app.bookmark("c")
+      // One without security scope would hand the whole folder over.
+      let open = try #require(try app.tell("bookmark", ["of": "c", "options": .array([])])["bookmark"]?.string)
+      #expect(try resolve(try world.probe("Other"), open)["code"] == 259)
       #expect(try app.finish() == .status(0))
 
       try world.makeFolder("\(world.home)/Project/Other")
