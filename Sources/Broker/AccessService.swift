@@ -155,7 +155,7 @@ extension Broker {
     do throws(KernelError) {
       try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights, in: staging)
     } catch {
-      instance.staging.remove(grant.id)
+      instance.staging.empty(grant.id, name: name)
       throw error
     }
     instance.shown[grant.id] = document
@@ -174,7 +174,7 @@ extension Broker {
       if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
         keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
       }
-      instance.staging.remove(grant)
+      instance.staging.empty(grant, name: exposure.name)
     }
     let held = try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()

@@ -30,6 +30,59 @@ private func identity(_ number: Int) -> FileIdentity {
 
 private func place(_ number: Int) -> Place { Place(folder: identity(number + 7), name: "größe \(number)") }
 
+@Suite struct `Replacing in the store` {
+  private func identity(_ number: Int) -> FileIdentity { grant(number).identity }
+
+  @Test func `FSF-13: every grant of a file becomes one of another, whatever its number is, and no other grant does`()
+    throws
+  {
+    let folder = try Folder()
+    let path = "\(folder.path)/grants.sqlite"
+    let store = try GrantStore(path: path)
+    for app in ["io.ambit.one", "io.ambit.two"] {
+      _ = try store.register(bundleIdentifier: app, name: "One", version: nil)
+    }
+    let one = grant(1)
+    let others = (2..<6).map { grant($0) }
+    let same = Grant(
+      id: "same", bundleIdentifier: "io.ambit.two", kind: .file, rights: .readOnly, origin: .user, created: 1,
+      identity: one.identity, path: one.path)
+    // Only its birth tells it apart.
+    let younger = Grant(
+      id: "younger", bundleIdentifier: "io.ambit.two", kind: .file, rights: .readOnly, origin: .user, created: 1,
+      identity: FileIdentity(
+        volume: one.identity.volume, handle: one.identity.handle, inode: one.identity.inode,
+        birth: one.identity.birth + 1),
+      path: one.path)
+    for each in [one, same, younger] + others { try store.add(each) }
+    let new = FileIdentity(volume: one.identity.volume, handle: one.identity.handle, inode: .max, birth: 7)
+    // Read before, so that what is remembered has to change as well.
+    #expect(try store.grant("same") == same)
+    try store.replace(one.identity, by: new)
+    for store in [store, try GrantStore(path: path)] {
+      for id in [one.id, "same"] { #expect(try store.grant(id)?.identity == new) }
+      #expect(try store.grant("same")?.path == one.path)
+      for each in [younger] + others { #expect(try store.grant(each.id) == each) }
+    }
+  }
+
+  @Test func `AUD-10: what is under way is there until it is done or given up`() throws {
+    let folder = try Folder()
+    let path = "\(folder.path)/grants.sqlite"
+    let store = try GrantStore(path: path)
+    let pending = (0..<3).map { number in
+      PendingReplacement(
+        old: identity(number), new: identity(number + 10), folder: "/home/user/Größe \(number)", name: "“\(number)”",
+        temporary: number == 1 ? nil : ".t\(number)")
+    }
+    for each in pending { try store.begin(each) }
+    #expect(try GrantStore(path: path).pendingReplacements() == pending)
+    try store.replace(pending[0].old, by: pending[0].new)
+    try store.abandon(pending[2].old)
+    #expect(try store.pendingReplacements() == [pending[1]])
+  }
+}
+
 @Suite struct `The store of grants` {
   private func store(_ folder: Folder) throws -> GrantStore { try GrantStore(path: "\(folder.path)/grants.sqlite") }
 

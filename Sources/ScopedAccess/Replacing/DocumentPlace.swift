@@ -15,7 +15,10 @@ package struct DocumentPlace: Sendable {
     else { return nil }
     self.folder = folder
     name = String(path[path.index(after: slash)...])
-    guard present?.identity == document.identity else { return nil }
+    guard let mine = try? document.descriptor.status(),
+      let there = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status(),
+      mine.inode == there.inode, mine.device == there.device
+    else { return nil }
   }
 
   /// The file or folder that stands here now. No link is followed.

@@ -15,9 +15,9 @@ package enum Sidecars {
 
   /// The name of a file beside a database on the host that says that another program has it open, or died over it.
   package static func inUse(beside document: FoundDocument) -> String? {
-    guard let path = document.path, let place = DocumentPlace(of: document) else { return nil }
+    guard let path = document.path else { return nil }
     for suffix in suffixes {
-      guard let file = regular(place.name + suffix, in: place.folder), isDatabase(document.descriptor) else { continue }
+      guard let file = regular(path + suffix, in: nil), isDatabase(document.descriptor) else { continue }
       let first = (try? file.reopened(.read)).flatMap { try? $0.readAll(limit: 1) }?.first
       // A journal that is kept for the next time begins with zeros.
       if suffix == "-wal" || first != 0 { return path + suffix }
@@ -82,7 +82,7 @@ package enum Sidecars {
   }
 
   /// A file with something in it and with this one name.
-  private static func regular(_ name: String, in folder: Descriptor) -> Descriptor? {
+  private static func regular(_ name: String, in folder: Descriptor?) -> Descriptor? {
     guard let file = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]),
       let status = try? file.status(),
       status.kind == .regular, status.size > 0, status.links == 1

@@ -32,8 +32,12 @@ package final class Staging {
     return area
   }
 
-  /// Makes the folder of a grant, with a place for its document in it.
+  /// Makes the folder of a grant, with a place for its document in it; the one that is there will do.
   package func make(_ grant: String, name: String) throws(KernelError) -> Descriptor {
+    if let folder = folders[grant] {
+      if isPlace(name, in: folder) { return folder }
+      discard(grant)
+    }
     let area = try area()
     try area.makeDirectory(grant, mode: 0o755)
     let folder = try Descriptor.open(grant, below: area, flags: [.read, .directory, .noFollow])
@@ -41,6 +45,11 @@ package final class Staging {
     if let hostID { try folder.changeOwner(hostID) }
     folders[grant] = folder
     return folder
+  }
+
+  /// Somebody inside may have been in the folder all the time.
+  private func isPlace(_ name: String, in folder: Descriptor) -> Bool {
+    (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind) == .regular
   }
 
   /// Lets whoever watches the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.
@@ -51,8 +60,15 @@ package final class Staging {
 
   package func folder(of grant: String) -> Descriptor? { folders[grant] }
 
-  /// Removes the folder of a grant and all that the app has made there.
-  package func remove(_ grant: String) {
+  /// Removes what the app has made in the folder of a grant. An empty folder stays for the next start: making and removing one
+  /// takes as long as the journal of its file system likes.
+  package func empty(_ grant: String, name: String) {
+    guard let folder = folders[grant] else { return }
+    if let entries = try? DirectoryReader.entries(of: folder), entries.map(\.name) == [name] { return }
+    discard(grant)
+  }
+
+  private func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
     _ = try? folder.removeContents()
     // Somebody inside may still be in it, and making more: then it goes with the instance.
