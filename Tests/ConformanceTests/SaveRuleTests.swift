@@ -172,4 +172,32 @@ import Testing
       #expect(try world.read(document) == "new\n")
     }
   }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-4: Foundation writes a document atomically, and replaceDocument takes what lies in the container`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old")
+      let before = try world.inode(document)
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      let own: JSON = "/home/user/Documents/own.txt"
+      #expect(try app.tell("create", ["path": own, "text": "newer"]).isDone)
+      // Not started, it is refused, and the other file is where it was.
+      #expect(try !app.tell("replace", ["of": "a", "with": own]).isDone)
+      #expect(try app.tell("read", ["path": own]).content == "newer")
+      #expect(try app.start())
+      #expect(try app.tell("foundationWrite", ["of": "a", "text": "new"]).isDone)
+      #expect(try app.read().content == "new")
+      #expect(try world.read(document) == "new")
+      #expect(try world.inode(document) != before)
+      #expect(try app.tell("replace", ["of": "a", "with": own]).isDone)
+      #expect(try app.read().content == "newer")
+      #expect(try world.read(document) == "newer")
+      #expect(try app.tell("read", ["path": own]).errno == "ENOENT")
+      #expect(try world.names() == ["letter.txt"])
+      #expect(try app.finish() == .status(0))
+    }
+  }
 }

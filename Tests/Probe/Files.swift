@@ -1,3 +1,4 @@
+internal import AmbitKit
 internal import Foundation
 
 /// What the kernel answers to one call on a path, by the name of its errno.
@@ -56,6 +57,13 @@ extension Session {
     case "create":
       let text = try text("text", request)
       return Files.opening(try path(request), O_WRONLY | O_CREAT | O_EXCL) { Files.write($0, text) }
+    case "replace":
+      try FileManager.default.replaceDocument(
+        at: URL(fileURLWithPath: try path(request)), withItemAt: URL(fileURLWithPath: try self.text("with", request)))
+      return ["done": true]
+    case "foundationWrite":
+      try Data(try text("text", request).utf8).write(to: URL(fileURLWithPath: try path(request)), options: .atomic)
+      return ["done": true]
     case "foundationRead":
       return ["done": true, "text": try String(contentsOf: URL(fileURLWithPath: try path(request)), encoding: .utf8)]
     case "list":
