@@ -100,6 +100,7 @@ extension LauncherInterface.GrantRules {
   init(_ capabilities: Capabilities) {
     self.init(
       mayPass: capabilities.mayPass, endsOutlived: capabilities.endsOutlived, quota: capabilities.persisted.quota,
-      releasesOldest: capabilities.persisted.releasesOldest, profile: capabilities.persisted.name)
+      releasesOldest: capabilities.persisted.releasesOldest, startsPicked: capabilities.startsPicked,
+      profile: capabilities.persisted.name)
   }
 }

@@ -195,6 +195,10 @@ int ambit_stat_mount(int folder, const char *name, struct ambit_place *result) {
   return 0;
 }
 
+int ambit_find(const void *text, size_t length, const void *part, size_t part_length) {
+  return memmem(text, length, part, part_length) != NULL;
+}
+
 int ambit_file_system_space(int descriptor, struct ambit_space *result) {
   struct statfs found;
   if (fstatfs(descriptor, &found) == -1) return -errno;

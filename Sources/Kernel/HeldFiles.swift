@@ -19,8 +19,9 @@ package struct Hold: Equatable, Sendable {
 /// A descriptor that is on its way in a socket is in no process's table and is not found.
 @safe package struct HeldFiles {
   private let processes: Descriptor
-  /// Descriptors that are looked at before it is given up: a millisecond each thousand.
-  private static let most = 20_000
+  /// Nanoseconds after which it is given up: others wait for an answer meanwhile, and an app can have as many processes and
+  /// descriptors as it likes.
+  private static let patience: Int64 = 20_000_000
 
   /// - Parameter processes: the sandbox's `/proc`.
   package init(_ processes: Descriptor) { self.processes = processes }
@@ -30,7 +31,7 @@ package struct Hold: Equatable, Sendable {
   ///   - document: what is mounted: files that are mapped are known by being this one, or by lying in it.
   /// - Returns: `isComplete` is `false` where there was more than could be looked at.
   package func holds(onMount mount: UInt64, of document: Descriptor) -> (holds: [Hold], isComplete: Bool) {
-    var budget = Self.most
+    let deadline = Clock.monotonic() + Self.patience
     var found: [Hold] = []
     let listed = (try? DirectoryReader.entries(of: processes)) ?? []
     for name in listed.map(\.name) {
@@ -39,19 +40,19 @@ package struct Hold: Equatable, Sendable {
       guard let folder = try? Descriptor.open(name, below: processes, flags: [.read, .directory]) else { continue }
       var hold = Hold(process: process)
       for place in ["cwd", "root"] where Self.place(place, in: folder)?.mount == mount { hold.folder = true }
-      look(folder, mount, &hold, &budget)
+      let isComplete = look(folder, mount, &hold, until: deadline)
       if isMapped(document, by: folder, &hold) { hold.mapped = true }
       if hold != Hold(process: process) { found.append(hold) }
-      if budget <= 0 { return (found, false) }
+      if !isComplete || Clock.monotonic() > deadline { return (found, false) }
     }
     return (found, true)
   }
 
-  private func look(_ process: Descriptor, _ mount: UInt64, _ hold: inout Hold, _ budget: inout Int) {
-    guard let table = try? Descriptor.open("fd", below: process, flags: [.read, .directory]) else { return }
-    for entry in (try? DirectoryReader.entries(of: table)) ?? [] {
-      budget -= 1
-      if budget <= 0 { return }
+  /// - Returns: `false` if the time was over.
+  private func look(_ process: Descriptor, _ mount: UInt64, _ hold: inout Hold, until deadline: Int64) -> Bool {
+    guard let table = try? Descriptor.open("fd", below: process, flags: [.read, .directory]) else { return true }
+    for (index, entry) in ((try? DirectoryReader.entries(of: table)) ?? []).enumerated() {
+      if index % 256 == 255, Clock.monotonic() > deadline { return false }
       guard let place = Self.place(entry.name, in: table), place.mount == mount else { continue }
       if place.isFolder { hold.folder = true }
       switch Self.accessMode(entry.name, of: process) {
@@ -62,6 +63,7 @@ package struct Hold: Equatable, Sendable {
         hold.writes = true
       }
     }
+    return true
   }
 
   private static func place(_ name: String, in folder: Descriptor) -> Place? {
@@ -100,6 +102,8 @@ package struct Hold: Equatable, Sendable {
     guard let own = Self.place("", in: document), let file = try? Descriptor.open("maps", below: process, flags: .read),
       let text = try? file.readAll()
     else { return false }
+    // Most processes have nothing of it, and their lines are not worth being read one by one.
+    guard Self.contains(text, own.isFolder ? Self.deviceWord(own.device) : " \(own.inode) ") else { return false }
     var isMapped = false
     for line in text.split(separator: UInt8(ascii: "\n")) {
       guard let mapping = Mapping(line), mapping.device == own.device else { continue }
@@ -109,6 +113,21 @@ package struct Hold: Equatable, Sendable {
       if mapping.isShared && mapping.isWritable { hold.writes = true }
     }
     return isMapped
+  }
+
+  /// As the kernel writes it there.
+  static func deviceWord(_ device: UInt64) -> String {
+    func two(_ number: UInt64) -> String { (number < 16 ? "0" : "") + String(number, radix: 16) }
+    return " \(two(device >> 32)):\(two(device & 0xffff_ffff)) "
+  }
+
+  static func contains(_ text: [UInt8], _ word: String) -> Bool {
+    unsafe text.withUnsafeBytes { all in
+      unsafe Array(word.utf8).withUnsafeBytes { part in
+        guard let start = all.baseAddress, let wanted = part.baseAddress else { return false }
+        return unsafe ambit_find(start, all.count, wanted, part.count) != 0
+      }
+    }
   }
 
   /// The kernel has the path below the mount that was taken away.

@@ -39,6 +39,8 @@ package enum BuiltinPolicies {
     limit = "default"
     # A picked document leaves a reference in the container's Documents folder, so that the app finds it again.
     references = true
+    # Whether what the user picks is started when the app gets it, as with an open panel on macOS, or waits for its start as on iOS.
+    start_picked = false
     # When a scope ends and the app still has something of the document open: "allow" (it is in the log, with what it can be used
     # for) or "end" (the app is ended).
     outlived = "allow"

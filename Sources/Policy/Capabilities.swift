@@ -82,6 +82,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// It is ended when it has something of a document open whose scope has ended (`TOK-16`).
   package var endsOutlived: Bool
   package var persisted: PersistedGrants
+  /// What the user picks is started when it is handed over (`TOK-13`).
+  package var startsPicked: Bool
   /// Whether it may pass rights of its own on to other apps (`TOK-18`).
   package var mayPass: Bool
   /// The policy that this came from, for messages and the audit log.
@@ -118,6 +120,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     requiredLayers = settings.requiredLayers
     endsOutlived = settings.outlived == .end
     persisted = settings.persisted
+    startsPicked = settings.startsPicked
     mayPass = settings.passing == .any || (settings.passing == .entitlement && entitlements.passGrants)
     policyName = policy.name
   }

@@ -83,6 +83,7 @@ package struct PolicySettings: Equatable, Sendable {
   package var entitledNetwork: EntitledNetwork = .host
   /// What has to hold in full, or the app is not run.
   package var requiredLayers: [Layer] = []
+  package var startsPicked = false
   package var outlived: OutlivedScopes = .allow
   package var persisted: PersistedGrants = .unlimited
   package var passing: PassingGrants = .entitlement

@@ -12,6 +12,7 @@ extension PolicyOverrides {
     if let table = try top.table("scopes") {
       scopeLimit = try Self.scopeLimit(table)
       references = try table.boolean("references")
+      startsPicked = try table.boolean("start_picked")
       outlived = try table.choice("outlived", of: OutlivedScopes.allCases.map(\.rawValue))
         .flatMap(OutlivedScopes.init(rawValue:))
     }

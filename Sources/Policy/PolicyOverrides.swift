@@ -6,6 +6,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var inherits: String?
   var scopeLimit: Int?
   var references: Bool?
+  var startsPicked: Bool?
   var outlived: OutlivedScopes?
   var persisted: PersistedGrants?
   var passing: PassingGrants?
@@ -50,6 +51,7 @@ extension PolicySettings {
     var result = self
     if let value = file.scopeLimit { result.scopeLimit = value }
     if let value = file.references { result.references = value }
+    if let value = file.startsPicked { result.startsPicked = value }
     if let value = file.outlived { result.outlived = value }
     if let value = file.persisted { result.persisted = value }
     if let value = file.passing { result.passing = value }

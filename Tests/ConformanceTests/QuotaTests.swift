@@ -93,6 +93,31 @@ struct QuotaTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `TOK-13, LIM-7: where picking starts, one stop ends it, and it takes a slot like any other`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let policy = "\(world.home)/panel.toml"
+      try world.write("inherits = \"teach\"\n[scopes]\nstart_picked = true\n", to: policy)
+      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
+      let app = try world.probe(picks: documents, options: ["--policy", policy])
+      for number in 0...7 {
+        try app.pick(as: "d\(number)")
+        #expect(try app.read("d\(number)").content == "\(number)")
+      }
+      #expect(try app.tell("status")["used"] == 8)
+      // The ninth is handed over, and cannot be used before another one has been given back (LIM-3).
+      try app.pick(as: "d8")
+      #expect(try app.read("d8").errno == refusedObserved)
+      #expect(try world.audit(.start).last?.rule == "LIM-1")
+      #expect(try app.tell("countedStop", ["of": "d0"])["count"] == 0)
+      #expect(try app.read("d0").errno == refusedObserved)
+      #expect(try app.start("d8"))
+      #expect(try app.read("d8").content == "8")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `what an app leaves started is reported when it ends`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")

@@ -52,6 +52,10 @@ import Testing
       mapping("7f5c1a000000-7f5c1a001000 rw-s 00000000 103:0a 1234567                    /a b/c.txt"))
     #expect(shared.isWritable && shared.isShared && shared.inode == 1_234_567 && shared.path == "/a b/c.txt")
     #expect(shared.device == 0x103 << 32 | 0x0a)
+    // What is looked for before lines are read is what they have.
+    let line = Array("7f-8f rw-s 00000000 103:0a 1234567   /a".utf8)
+    #expect(HeldFiles.contains(line, HeldFiles.deviceWord(shared.device)) && HeldFiles.contains(line, " 1234567 "))
+    #expect(!HeldFiles.contains(line, " 234567 ") && !HeldFiles.contains([], "a"))
     let own = try #require(mapping("7f5c1a000000-7f5c1a001000 rw-p 00000000 fd:01 5 /x"))
     #expect(own.isWritable && !own.isShared)
     for line in ["", "7f-8f rw-p 00000000 00:00 0 ", "7f-8f rw-p 00000000 00:00 0 [heap]", "x", "a b c d e f"] {

@@ -12,6 +12,7 @@ import Testing
     [scopes]
     limit = 12
     references = false
+    start_picked = true
     outlived = "end"
 
     [grants]
@@ -66,7 +67,7 @@ import Testing
       overrides
         == PolicyOverrides(
           description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
-          outlived: .end, persisted: .android10, passing: .any,
+          startsPicked: true, outlived: .end, persisted: .android10, passing: .any,
           replacedDocuments: .refuse,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
@@ -117,15 +118,15 @@ import Testing
     // Unknown words.
     (
       "[scopes]\nlimt = 8",
-      "x.toml:2:1: unknown key \"limt\" in [scopes]; did you mean \"limit\"? Known keys: limit, references, outlived."
+      "x.toml:2:1: unknown key \"limt\" in [scopes]; did you mean \"limit\"? Known keys: limit, references, start_picked, outlived."
     ),
     (
       "scopes = { limit = 8, referencs = true }",
-      "x.toml:1:23: unknown key \"referencs\" in [scopes]; did you mean \"references\"? Known keys: limit, references, outlived."
+      "x.toml:1:23: unknown key \"referencs\" in [scopes]; did you mean \"references\"? Known keys: limit, references, start_picked, outlived."
     ),
     (
       "scopes.Limit = 8",
-      "x.toml:1:8: unknown key \"Limit\" in [scopes]; did you mean \"limit\"? Known keys: limit, references, outlived."
+      "x.toml:1:8: unknown key \"Limit\" in [scopes]; did you mean \"limit\"? Known keys: limit, references, start_picked, outlived."
     ),
     (
       "\n  [scope]\nlimit = 8",

@@ -73,6 +73,8 @@ struct ambit_place {
   int is_folder;
 };
 int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
+/* memmem(3): whether a text has a part. */
+int ambit_find(const void *text, size_t length, const void *part, size_t part_length);
 /* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
 

@@ -9,17 +9,20 @@ extension LauncherInterface {
     package var quota: Int?
     /// What happens when there is one more: the oldest ends; otherwise the new one is refused (`LIM-10`, `LIM-11`).
     package var releasesOldest: Bool
+    /// What the user picks is started when it is handed over (`TOK-13`).
+    package var startsPicked: Bool
     /// The name of the rule, for people.
     package var profile: String
 
     package init(
       mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, releasesOldest: Bool = false,
-      profile: String = "unlimited"
+      startsPicked: Bool = false, profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
       self.quota = quota
       self.releasesOldest = releasesOldest
+      self.startsPicked = startsPicked
       self.profile = profile
     }
 
@@ -28,13 +31,14 @@ extension LauncherInterface {
       endsOutlived = try json.bool("endsOutlived")
       quota = try json.intIfPresent("quota")
       releasesOldest = try json.bool("releasesOldest")
+      startsPicked = try json.bool("startsPicked")
       profile = try json.string("profile")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "mayPass": .bool(mayPass), "endsOutlived": .bool(endsOutlived), "releasesOldest": .bool(releasesOldest),
-        "profile": .string(profile),
+        "startsPicked": .bool(startsPicked), "profile": .string(profile),
       ]
       json.set("quota", quota)
       return json
