@@ -83,11 +83,12 @@ import Wire
     #expect(status == 0, "\(errors)")
     #expect(
       output == """
-        Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks
+        Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer
         org.varlink.service GetInfo GetInterfaceDescription
         io.ambit.Picker Pick
-        io.ambit.Access Path Start Status Stop
-        io.ambit.Bookmarks Create Resolve ResolveReference
+        io.ambit.Access Open Path Release Start Status Stop
+        io.ambit.Bookmarks Create CreateContained Resolve ResolveReference Values
+        io.ambit.Transfer Pass Redeem
         {'path': '/documents/1/a.txt', 'count': 1}
         io.ambit.Access.LimitReached 8 a.txt
         org.varlink.service.InvalidParameter {'parameter': 'scope'}
