@@ -93,7 +93,7 @@ extension Broker {
     known.identity = document.identity
     known.path = document.path ?? grant.path
     known.place = Place(of: document) ?? grant.place
-    try succeed(grant.identity, by: document)
+    try succeed(grant.identity, by: document, of: grant.bundleIdentifier)
     try grants.move(grant.id, to: known.path, place: known.place)
     pin(document, for: grant.id)
     return known

@@ -109,7 +109,8 @@ extension Broker {
           reason: "the document is gone, and this file stands in its place",
           detail: Self.facts(old, new.identity).merging([AuditEvent.Fact.matchedBy: "path"]) { $1 })
       ])
-      try succeed(old, by: new)
+      // Whether that is so its own policy says, for each app.
+      try succeed(old, by: new, of: grant.bundleIdentifier)
       files.replaced(id, by: new)
     } catch {
       record(AuditEvent(.replaced, .failed, grant: id, reason: "\(error)"))

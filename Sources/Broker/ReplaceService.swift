@@ -53,10 +53,11 @@ extension Broker {
     [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
   }
 
-  /// Another file is the document from now on: for every app that has been granted it, and wherever it is shown (`SBX-14`).
-  func succeed(_ old: FileIdentity, by new: FoundDocument) throws {
-    try grants.replace(old, by: new.identity)
-    for instance in instances.values {
+  /// Another file is the document from now on, for one app or for every one that has been granted it, and wherever it is shown
+  /// to them (`SBX-14`).
+  func succeed(_ old: FileIdentity, by new: FoundDocument, of app: String? = nil) throws {
+    try grants.replace(old, by: new.identity, of: app)
+    for instance in instances.values where app == nil || instance.app.bundleIdentifier == app {
       for (id, shown) in instance.shown where shown.identity == old {
         guard let grant = try grants.grant(id), let exposure = instance.exposed[id] else { continue }
         do {

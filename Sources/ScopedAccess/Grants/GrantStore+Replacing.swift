@@ -36,15 +36,16 @@ extension GrantStore {
     }
   }
 
-  /// Every grant of a file is a grant of another from now on, whichever app's it is, and nothing is under way for it any more.
-  package func replace(_ old: FileIdentity, by new: FileIdentity) throws(StateError) {
+  /// Every grant of a file is a grant of another from now on, of one app or of all, and nothing is under way for it any more.
+  package func replace(_ old: FileIdentity, by new: FileIdentity, of app: String? = nil) throws(StateError) {
     defer { forget(old) }
     try write { db in
       try db.execute(
         sql: """
           UPDATE grant_ SET volume = ?, handleType = ?, handle = ?, inode = ?, birth = ?
           WHERE volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
-          """, arguments: new.row + old.row)
+          AND bundleIdentifier = coalesce(?, bundleIdentifier)
+          """, arguments: new.row + old.row + [app])
       try Self.drop(old, db)
     }
   }
