@@ -30,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel check format verify fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel check format verify races fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -71,6 +71,9 @@ format: ## Format the Swift sources in place
 
 verify: build ## Try to escape from the default policy's sandbox, in every known way
 	$(release)/ambit verify
+
+races: ## Swap what lies at documents' places a hundred thousand times, while they are used (after `make test`)
+	AMBIT_SWAP_ROUNDS=100000 $(SWIFT) test --skip-build --filter SwapTests
 
 fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 	AMBIT_FUZZ=1 $(SWIFT) build --sanitize fuzzer --scratch-path .build-fuzz --product fuzz
