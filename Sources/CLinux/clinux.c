@@ -255,14 +255,6 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
   return 0;
 }
 
-int ambit_move_new(int directory, const char *name, int other, const char *to) {
-  return answer(syscall(SYS_renameat2, directory, name, other, to, 1 /* RENAME_NOREPLACE */));
-}
-
-int ambit_rename_new(int directory, const char *name, const char *to) {
-  return answer(renameat2(directory, name, directory, to, RENAME_NOREPLACE));
-}
-
 int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }
 
 char **ambit_environment(void) { return environ; }

@@ -1,5 +1,3 @@
-internal import CLinux
-
 #if canImport(Glibc)
   internal import Glibc
 #endif
@@ -108,7 +106,7 @@ extension Descriptor {
 extension Descriptor {
   /// Renames within this folder, never over anything (`renameat2(2)`, `RENAME_NOREPLACE`).
   package func rename(_ name: String, to new: String) throws(KernelError) {
-    try KernelError.checkNegative("renameat2", new) { unsafe ambit_rename_new(rawValue, name, new) }
+    try moveAside(name, to: self, as: new)
   }
 }
 

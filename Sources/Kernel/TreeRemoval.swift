@@ -1,74 +1,110 @@
-internal import CLinux
 internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc
 #endif
 
+/// Removing folders that another user may have filled, and may be filling: by descriptor, following no link.
+///
+/// However deep they are, only a few folders are open at a time: what lies in a folder's folders is first moved up.
 extension Descriptor {
-  /// Removes a folder from this one with everything in it, which another user may have filled: by descriptor, following no link.
+  /// Removes a folder from this one with everything in it. What is mounted in it stays, and is an error.
   ///
-  /// However deep it is, only two folders are open at a time: what lies in a folder's folders is first moved up. What is mounted in
-  /// it stays, and is an error.
   /// - Throws: the first thing that could not be removed; the rest is gone all the same.
   package func removeTree(_ name: String) throws(KernelError) {
-    let top = try openToEmpty(name)
-    var number = 0
-    var failure: KernelError?
-    var stuck: Set<String> = []
-    while true {
-      let entries = try DirectoryReader.entries(of: top).filter { !stuck.contains($0.name) }
-      if entries.isEmpty { break }
-      for entry in entries {
-        do throws(KernelError) { try top.removeOne(entry.name, &number) } catch {
-          failure = failure ?? error
-          stuck.insert(entry.name)
-        }
-      }
-    }
-    if let failure { throw failure }
+    try openToEmpty(name).removeContents()
     try removeDirectory(name)
   }
 
-  /// Removes an entry of this folder; of a folder with folders in it, only what lies in it directly: those move up into this one.
-  private func removeOne(_ name: String, _ number: inout Int) throws(KernelError) {
-    do throws(KernelError) {
-      return try removeFile(name)
-    } catch {
-      // POSIX has the one, Linux the other.
-      guard error.errno == .isDirectory || error.errno == .notPermitted else { throw error }
-    }
-    let folder = try openToEmpty(name)
-    for entry in try DirectoryReader.entries(of: folder) {
-      do throws(KernelError) { try folder.removeFile(entry.name) } catch {
-        guard error.errno == .isDirectory || error.errno == .notPermitted else { throw error }
-        // To give a folder another parent is to write in it.
-        _ = try folder.openToEmpty(entry.name)
-        try folder.move(entry.name, into: self, &number)
-      }
-    }
-    try removeDirectory(name)
-  }
-
-  private func move(_ name: String, into other: Descriptor, _ number: inout Int) throws(KernelError) {
-    while true {
-      number += 1
-      do throws(KernelError) {
-        try KernelError.checkNegative("renameat2", name) {
-          unsafe ambit_move_new(rawValue, name, other.rawValue, ".\(number)")
-        }
-        return
-      } catch { if error.errno != .fileExists { throw error } }
-    }
+  /// Empties this folder.
+  ///
+  /// - Parameter most: files and folders that are removed at the most.
+  /// - Returns: whether it is empty.
+  /// - Throws: as ``removeTree(_:)``.
+  @discardableResult
+  package func removeContents(most: Int = .max) throws(KernelError) -> Bool {
+    var removal = TreeRemoval(top: self, left: most)
+    return try removal.run()
   }
 
   /// Opens a folder of this one to read it, and lets its owner change it if it did not.
-  private func openToEmpty(_ name: String) throws(KernelError) -> Descriptor {
+  fileprivate func openToEmpty(_ name: String) throws(KernelError) -> Descriptor {
     let place = try Descriptor.open(name, below: self, flags: [.path, .directory, .noFollow])
     if try place.status().mode & 0o700 != 0o700 {
       // A descriptor of a place cannot be changed; its entry in /proc can, and leads nowhere else.
       try KernelError.check("chmod", name) { unsafe chmod("/proc/self/fd/\(place.rawValue)", 0o700) }
     }
     return try Descriptor.open(".", below: place, flags: [.read, .directory])
+  }
+}
+
+private struct TreeRemoval {
+  let top: Descriptor
+  /// Files and folders that may still be removed.
+  var left: Int
+  private var moved = 0
+  private var failure: KernelError?
+
+  init(top: Descriptor, left: Int) {
+    self.top = top
+    self.left = left
+  }
+
+  mutating func run() throws(KernelError) -> Bool {
+    var stuck: Set<String> = []
+    while true {
+      let entries = try DirectoryReader.entries(of: top).filter { !stuck.contains($0.name) }
+      if entries.isEmpty { break }
+      for entry in entries {
+        guard left > 0 else { return false }
+        if !remove(entry.name) { stuck.insert(entry.name) }
+      }
+    }
+    if let failure { throw failure }
+    return true
+  }
+
+  /// Removes an entry of the top; of a folder with folders in it, what lies in it directly: those move up.
+  ///
+  /// - Returns: `false` if it stays.
+  private mutating func remove(_ name: String) -> Bool {
+    do throws(KernelError) {
+      guard try !removeFile(name, of: top) else { return true }
+      let folder = try top.openToEmpty(name)
+      for entry in try DirectoryReader.entries(of: folder) {
+        guard left > 0 else { return true }
+        do throws(KernelError) {
+          guard try !removeFile(entry.name, of: folder) else { continue }
+          // To give a folder another parent is to write in it.
+          _ = try folder.openToEmpty(entry.name)
+          try moveUp(entry.name, of: folder)
+        } catch { failure = failure ?? error }
+      }
+      try top.removeDirectory(name)
+      return true
+    } catch {
+      failure = failure ?? error
+      return false
+    }
+  }
+
+  /// - Returns: `false` if it is a folder.
+  private mutating func removeFile(_ name: String, of folder: Descriptor) throws(KernelError) -> Bool {
+    left -= 1
+    do throws(KernelError) { try folder.removeFile(name) } catch {
+      // POSIX has the one, Linux the other.
+      guard error.errno == .isDirectory || error.errno == .notPermitted else { throw error }
+      return false
+    }
+    return true
+  }
+
+  private mutating func moveUp(_ name: String, of folder: Descriptor) throws(KernelError) {
+    while true {
+      moved += 1
+      do throws(KernelError) { return try folder.moveAside(name, to: top, as: ".\(moved)") } catch {
+        if error.errno != .fileExists { throw error }
+      }
+    }
   }
 }

@@ -90,11 +90,6 @@ struct ambit_memory {
 };
 int ambit_machine_memory(struct ambit_memory *result);
 
-/* renameat2(2) within one folder, with RENAME_NOREPLACE. */
-int ambit_rename_new(int directory, const char *name, const char *to);
-/* The same into another folder. */
-int ambit_move_new(int directory, const char *name, int other, const char *to);
-
 /* memfd_create(2), and fcntl(2) F_ADD_SEALS: nobody changes the file from then on. */
 int ambit_memory_file(const char *name);
 int ambit_seal(int file);

@@ -11,6 +11,8 @@ package final class Staging {
   private let hostID: UInt32?
   private var made: Descriptor?
   private var folders: [String: Descriptor] = [:]
+  /// Files and folders that are removed at a time: somebody inside may go on making more.
+  private static let most = 1_000_000
 
   /// - Parameters:
   ///   - parent: the folder of all instances.
@@ -70,7 +72,7 @@ package final class Staging {
 
   private func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
-    _ = try? folder.removeContents()
+    _ = try? folder.removeContents(most: Self.most)
     // Somebody inside may still be in it, and making more: then it goes with the instance.
     do throws(KernelError) { try area.removeDirectory(grant) } catch {
       try? area.moveAside(grant, to: area, as: "\(grant).\(Clock.monotonic())")
@@ -82,10 +84,10 @@ package final class Staging {
     folders = [:]
     guard let area = made else { return }
     made = nil
-    _ = try? area.removeContents()
+    _ = try? area.removeContents(most: Self.most)
     try? parent.removeDirectory(instance)
   }
 
   /// Removes what instances of a broker that died have left.
-  package static func clear(_ parent: Descriptor) { _ = try? parent.removeContents() }
+  package static func clear(_ parent: Descriptor) { _ = try? parent.removeContents(most: most) }
 }
