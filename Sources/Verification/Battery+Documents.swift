@@ -50,7 +50,7 @@ extension Battery {
     var arguments = ["probe"] + settings(isInside: true).filter { !$0.hasPrefix("broker=") }
     arguments += ["only=G4,G6,G9,G11", "step=\(step)"] + more
     let program = try launch(arguments, picks: picks)
-    _ = try program.finish(within: .seconds(40))
+    _ = try program.finish()
     let (attempts, isWhole) = Attempt.read(program.outputText)
     guard isWhole else { throw BatteryError("the battery did not come to its end in the sandbox. \(program.said)") }
     // In the second launch G9 and G11 have nothing to ask.

@@ -49,7 +49,7 @@ extension Battery {
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: target)
       }
       let program = try launch(["look", markerInside], picks: [[stage.document]])
-      let ending = try program.finish(within: .seconds(20))
+      let ending = try program.finish()
       inside.append(
         stage.victimIsUntouched
           ? Attempt("B4", name, .refused, answer(program, ending))
@@ -81,7 +81,7 @@ extension Battery {
     }
     try FileManager.default.createSymbolicLink(atPath: container, withDestinationPath: stage.victim)
     let program = try launch(["look", markerInside], picks: [[stage.document]])
-    let ending = try program.finish(within: .seconds(20))
+    let ending = try program.finish()
     if ending == .exit(43) {
       inside.append(Attempt("B5", "container", .reached, "the folder that the link leads to is the app's container"))
     } else if !stage.victimIsUntouched {
@@ -91,7 +91,7 @@ extension Battery {
     }
     stage.clearVictim()
     let plain = try launchUnconfined(["look", "\(container)/\(stage.marker)"])
-    if try plain.finish(within: .seconds(5)) == .exit(43) {
+    if try plain.finish() == .exit(43) {
       controls.append(Attempt("B5", "container", .reached, "a program that goes by the name gets there"))
     }
   }
@@ -102,14 +102,14 @@ extension Battery {
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: stage.victim)
     defer { _ = unsafe unlink(link) }
     let swapper = try Program([stage.program, "swap", container, link], environment: environment)
-    guard try swapper.readLine(within: .seconds(5)) == "ready" else {
+    guard try swapper.readLine() == "ready" else {
       inside.append(Attempt("B6", "race", .unable, "nothing can be exchanged here. \(swapper.said)"))
       return
     }
     var (launches, wins, refusals) = (0, 0, 0)
     let end = ContinuousClock.now + options.raceBudget
     while ContinuousClock.now < end {
-      switch try launch(["look", markerInside]).finish(within: .seconds(20)) {
+      switch try launch(["look", markerInside]).finish() {
       case .exit(43): wins += 1
       case .exit(42): break
       default: refusals += 1
@@ -122,7 +122,7 @@ extension Battery {
       seen = FileManager.default.fileExists(atPath: "\(container)/\(stage.marker)")
     }
     swapper.closeInput()
-    _ = try swapper.finish(within: .seconds(10))
+    _ = try swapper.finish()
     try setRight(link)
     if seen { controls.append(Attempt("B6", "race", .reached, "the exchange can be seen by name")) }
     let count = "\(wins) wins in \(launches) launches (\(refusals) refused)"
@@ -172,11 +172,11 @@ extension Battery {
         let program = isInside ? try launch(["hold"]) : try launchUnconfined(["hold"])
         if round < rounds - 4 {
           usleep(UInt32(round) * 2_000)
-        } else if try program.readLine(within: .seconds(10)) == nil {
+        } else if try program.readLine() == nil {
           throw BatteryError("the battery does not run in the sandbox. \(program.said)")
         }
         program.kill()
-        _ = try program.finish(within: .seconds(10))
+        _ = try program.finish()
         if try !program.isSilent(within: .seconds(1)) {
           survivor = round < rounds - 4 ? "killed \(round * 2) ms after its start" : "killed while the app runs"
         }

@@ -92,7 +92,7 @@ extension Battery {
       isInside
       ? try launch(["take"] + settings, more: lowered.map { ["--limit", "\(each.key)=\($0)"] } ?? [])
       : try launchUnconfined(["take"] + settings)
-    let ending = try program.finish(within: .seconds(30))
+    let ending = try program.finish()
     let remark =
       lowered.flatMap { lowered in
         each.policy.map { "under a limit of \(amount(lowered, each)), which the policy has at \(amount($0, each))" }

@@ -20,7 +20,7 @@ extension Battery {
     let file = try Descriptor.open(status, flags: [.write, .create, .truncate], mode: 0o600)
     let program = try launch(
       ["spell", "/home/user", hidden], inherited: [3: file], more: Self.observing + ["--json-status-fd", "3"])
-    _ = try program.finish(within: .seconds(20))
+    _ = try program.finish()
     let spellings = Spelling.read(program.outputText)
     guard let spellings else { throw BatteryError("the battery does not run under an observer. \(program.said)") }
     let text = String(decoding: FileManager.default.contents(atPath: status) ?? Data(), as: UTF8.self)
@@ -32,7 +32,7 @@ extension Battery {
     for spelling in spellings where spelling.name != "create" { try stage.write("x", "\(target)-\(spelling.name)") }
     defer { stage.clearVictim() }
     let plain = try launchUnconfined(["spell", stage.container, target])
-    _ = try plain.finish(within: .seconds(20))
+    _ = try plain.finish()
     for spelling in Spelling.read(plain.outputText) ?? [] where spelling.answer == "ok" {
       controls.append(Attempt("E9", spelling.name, .reached, "it leads there"))
     }
@@ -60,12 +60,12 @@ extension Battery {
       var fault: String?
       for round in 0..<rounds where fault == nil {
         let program = isInside ? try launch(arguments, more: Self.observing) : try launchUnconfined(arguments)
-        guard try program.readLine(within: .seconds(10)) == "ready" else {
+        guard try program.readLine() == "ready" else {
           throw BatteryError("the battery does not run under an observer. \(program.said)")
         }
         usleep(UInt32(round) * 3_000)
         program.kill()
-        _ = try program.finish(within: .seconds(10))
+        _ = try program.finish()
         if try !program.isSilent(within: .seconds(1)) { fault = "processes go on without their observer" }
         if program.outputText.contains("through") { fault = "a call went through that nobody had answered" }
         try end(program)

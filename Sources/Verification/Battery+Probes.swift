@@ -14,7 +14,7 @@ extension Battery {
     if options.launcher.isAmbit {
       // Another app, which runs meanwhile, and somebody who passes its token and bookmark on.
       let other = try launch(["lend"], picks: [[stage.document]], bundle: stage.lender)
-      guard let line = try other.readLine(within: .seconds(20)) else {
+      guard let line = try other.readLine() else {
         throw BatteryError("no sandbox can be made. \(other.said)")
       }
       arguments += Battery.fields(line).map { "\($0.key)=\($0.value)" }
@@ -24,7 +24,7 @@ extension Battery {
     let before = stage.fingerprint(stage.document)
     let program = try launch(
       arguments + ["except=\(left)"], picks: [[stage.granted], [stage.document]], inherited: try inherited())
-    _ = try program.finish(within: .seconds(90))
+    _ = try program.finish()
     let (attempts, isWhole) = Attempt.read(program.outputText)
     guard isWhole else { throw BatteryError("the battery did not come to its end in the sandbox. \(program.said)") }
     inside += attempts
@@ -36,7 +36,7 @@ extension Battery {
         ? Attempt("B14", "seen outside", .refused, "size, mode, owner and time of the document have not changed")
         : Attempt("B14", "seen outside", .reached, "the document has changed"))
     lender?.closeInput()
-    _ = try lender?.finish(within: .seconds(10))
+    _ = try lender?.finish()
   }
 
   /// Unconfined, and what took privilege there once more as root of namespaces of its own.
@@ -54,7 +54,7 @@ extension Battery {
   private func runControl(_ more: [String]) throws {
     let arguments = ["probe"] + settings(isInside: false) + ["except=\(Self.terminalEntries)"] + more
     let program = try launchUnconfined(arguments, inherited: try inherited())
-    _ = try program.finish(within: .seconds(60))
+    _ = try program.finish()
     controls += Attempt.read(program.outputText).attempts
     try stage.reset()
   }
@@ -69,7 +69,7 @@ extension Battery {
       let probe = ["probe"] + settings + arguments
       let program =
         isInside ? try launch(probe, terminal: terminal) : try launchUnconfined(probe, terminal: terminal)
-      _ = try program.finish(within: .seconds(20))
+      _ = try program.finish()
       var (attempts, isWhole) = Attempt.read(program.outputText)
       if isWhole {
         attempts.append(

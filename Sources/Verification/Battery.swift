@@ -84,7 +84,7 @@ package final class Battery {
       environment: environment)
     // However this ends: what the hand has made for everybody to see, it alone takes away again.
     defer { hand.release() }
-    guard let line = try hand.readLine(within: .seconds(5)) else {
+    guard let line = try hand.readLine() else {
       throw BatteryError("the stage cannot be set. \(hand.said)")
     }
     facts = Self.fields(line)

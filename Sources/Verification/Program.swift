@@ -16,6 +16,9 @@ final class Program {
     case signal(Int32)
   }
 
+  /// After which what has not ended is taken to hang; the machine may have other things to do.
+  static let patience: Duration = .seconds(120)
+
   private let arguments: [String]
   let pid: pid_t
   private let process: Descriptor
@@ -78,7 +81,7 @@ final class Program {
   var errorText: String { String(decoding: errorBytes, as: UTF8.self) }
 
   /// The next line of its output; nil when there is none in time, or none any more.
-  func readLine(within patience: Duration) throws -> String? {
+  func readLine(within patience: Duration = Program.patience) throws -> String? {
     let end = ContinuousClock.now + patience
     while true {
       if let newline = outputBytes[taken...].firstIndex(of: 10) {
@@ -91,7 +94,7 @@ final class Program {
   }
 
   /// Waits until it has ended and what it wrote has been read.
-  func finish(within patience: Duration) throws -> Ending {
+  func finish(within patience: Duration = Program.patience) throws -> Ending {
     guard try hasEnded(within: patience), let ending else {
       throw BatteryError("\(arguments.joined(separator: " ")): has not ended for \(patience). \(said)")
     }
