@@ -133,15 +133,15 @@ extension Broker {
     case .last:
       grants.noteUse(id, at: Clock.realtime())
       let document = instance.shown[id]
-      let mount: UInt64?
-      do { mount = try hide(id, instance) } catch {
+      let held: Held
+      do { held = try hide(id, instance) } catch {
         // The app would go on using what the books say it no longer has. Nothing weaker than ending it is safe.
         record(event(.stop, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
         try? instance.process.signalProcess(SIGKILL)
         throw AccessInterface.Failure.unavailable("the document cannot be taken away")
       }
       try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, 0))])
-      _ = outlived(mount, document, grant, instance)
+      _ = outlived(held, document, grant, instance)
       return 0
     }
   }
@@ -164,21 +164,21 @@ extension Broker {
 
   /// Takes a document away.
   ///
-  /// - Returns: the number of its mount, if the app still has something of it open.
+  /// - Returns: what the app may still have open of it.
   @discardableResult
-  func hide(_ grant: String, _ instance: Instance) throws(KernelError) -> UInt64? {
+  func hide(_ grant: String, _ instance: Instance) throws(KernelError) -> Held {
     let document = instance.shown.removeValue(forKey: grant)
     if document != nil { files.remove(grant) }
-    guard let exposure = instance.exposed[grant] else { return nil }
+    guard let exposure = instance.exposed[grant] else { return Held() }
     defer {
       if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
         keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
       }
       instance.staging.empty(grant, name: exposure.name)
     }
-    let held = try instance.mounts.hide(grant: grant, name: exposure.name)
+    let mount = try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()
-    return held
+    return Held(mount: mount, wasOwn: document.map { instance.made.contains($0.identity) } ?? false)
   }
 
   /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel

@@ -48,6 +48,19 @@ extension Broker {
     }
   }
 
+  /// What a broker had written down as withdrawn, and died before it was, is withdrawn.
+  static func completeRevocations(_ grants: GrantStore, _ folders: AmbitFolders) throws {
+    guard let reader = try? AuditReader(path: folders.auditLog),
+      let start = try reader.latest(1, matching: AuditQuery(kind: .brokerStarted)).first
+    else { return }
+    var last: [String: AuditEvent.Result] = [:]
+    for event in try reader.events(matching: AuditQuery(kind: .revoke, since: start.time), limit: .max) {
+      if let grant = event.grant { last[grant] = event.result }
+    }
+    let left = try last.filter { $0.value == .allowed }.keys.filter { try grants.grant($0)?.revoked == .some(nil) }
+    try grants.revoke(Array(left), at: Clock.realtime())
+  }
+
   /// Has events moved from the log's journal to its database, when that is due: by a thread of its own, so that nobody who
   /// asks the broker for something waits for the disk.
   func flushLog(now: Int64) {

@@ -85,6 +85,7 @@ package final class Broker {
       now: Clock.monotonic())
     // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
     forsake(groups.names)
+    try Self.completeRevocations(grants, folders)
     try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
     try settleReplacements()
     clearStaging()

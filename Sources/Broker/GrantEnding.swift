@@ -26,6 +26,14 @@ struct EndedGrant {
   var killed = false
 }
 
+/// What an app may still have of a document that was taken away.
+struct Held {
+  /// The number of a mount of which it has something.
+  var mount: UInt64?
+  /// The file was the app's own before it became the document: it may have been open all the time, on any mount.
+  var wasOwn = false
+}
+
 /// The end of grants: at once, everywhere, and with everything that was made from them.
 extension Broker {
   /// Ends grants, and those that were made from them. Nothing has ended if this throws.
@@ -45,6 +53,7 @@ extension Broker {
       }
       throw error
     }
+    FaultPoint.grantsRevoked.pass()
     var ended: [EndedGrant] = []
     for grant in all {
       pinned[grant.id] = nil
@@ -60,14 +69,14 @@ extension Broker {
     for instance in Array(instances.values) where instance.ledger.count(of: grant.id) > 0 {
       let document = instance.shown[grant.id]
       do {
-        let mount = try hide(grant.id, instance)
+        let held = try hide(grant.id, instance)
         let holder = instance.ledger.end(grant.id)
         result.scopes += 1
         record(
           event(
             .scopeEnded, .allowed, instance, grant: grant, rule: ending.rule, reason: ending.reason,
             detail: holder.map { ["count": "\($0.count)"] } ?? [:]))
-        let left = outlived(mount, document, grant, instance)
+        let left = outlived(held, document, grant, instance)
         result.outlived += left.holds
         if left.killed { result.killed = true }
       } catch {
@@ -84,12 +93,14 @@ extension Broker {
   /// What is still open of a document that was taken away is written down with what it can be used for, and ended with the app
   /// where its policy says so (`TOK-16`).
   ///
-  /// - Parameter mount: as ``ScopeMounts/hide(grant:name:)`` answers it.
+  /// - Parameter held: as ``hide(_:_:)`` answers it.
   func outlived(
-    _ mount: UInt64?, _ document: FoundDocument?, _ grant: Grant?, _ instance: Instance
+    _ held: Held, _ document: FoundDocument?, _ grant: Grant?, _ instance: Instance
   ) -> (holds: [Hold], killed: Bool) {
-    guard let mount, let document, let processes = instance.processes else { return ([], false) }
-    let (holds, isComplete) = HeldFiles(processes).holds(onMount: mount, of: document.descriptor)
+    guard held.mount != nil || held.wasOwn, let document, let processes = instance.processes else { return ([], false) }
+    let (holds, isComplete) = HeldFiles(processes).holds(
+      onMount: held.mount, orAny: held.wasOwn, of: document.descriptor)
+    if holds.isEmpty, isComplete, held.mount == nil { return ([], false) }
     let ends = instance.app.rules.endsOutlived
     // Another folder may be mounted in it, which is no descriptor; then there is nobody to name.
     if holds.isEmpty, isComplete, grant?.kind == .folder { return ([], false) }

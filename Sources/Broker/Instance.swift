@@ -52,6 +52,8 @@ final class Instance {
   var tokens: [String: String] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
+  /// Documents that were files of this instance's own, moved into a document's place.
+  var made: Set<FileIdentity> = []
 
   /// The names of references in the container, by grant, as far as they are known.
   var references: [String: String] = [:]

@@ -26,16 +26,19 @@ extension Broker {
     do {
       let replacement = try Replacement(
         of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
-        as: "\(grant.id).new")
+        as: "\(grant.id).new", copying: instance.app.rules.endsOutlived)
       begun = replacement
       if let pending = replacement.pending { try grants.begin(pending) }
+      FaultPoint.replacementBegun.pass()
       try decide([
         event(
           .replaced, .allowed, instance, grant: grant, document: document, how: "app",
           detail: Self.facts(document.identity, replacement.new))
       ])
       let new = try replacement.carryOut()
+      FaultPoint.filesExchanged.pass()
       begun = nil
+      if !replacement.isCopy { instance.made.insert(replacement.new) }
       try succeed(document.identity, by: new)
       replacement.finish()
       return .init(error: 0)
@@ -57,7 +60,9 @@ extension Broker {
   /// to them (`SBX-14`).
   func succeed(_ old: FileIdentity, by new: FoundDocument, of app: String? = nil) throws {
     try grants.replace(old, by: new.identity, of: app)
+    FaultPoint.grantsReplaced.pass()
     for instance in instances.values where app == nil || instance.app.bundleIdentifier == app {
+      instance.made.remove(old)
       for (id, shown) in instance.shown where shown.identity == old {
         guard let grant = try grants.grant(id), let exposure = instance.exposed[id] else { continue }
         do {
@@ -115,6 +120,11 @@ extension Broker {
             reason: "begun by a broker that died", detail: Self.facts(pending.old, pending.new)))
       } else {
         try grants.abandon(pending.old)
+        record(
+          AuditEvent(
+            .replaced, .failed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.old.inode),
+            reason: "the broker died before the files had changed places; the document is what it was",
+            detail: Self.facts(pending.old, pending.new)))
       }
     }
   }

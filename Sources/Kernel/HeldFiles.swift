@@ -28,9 +28,14 @@ package struct Hold: Equatable, Sendable {
 
   /// - Parameters:
   ///   - mount: its number, as ``Descriptor/mount`` has it.
-  ///   - document: what is mounted: files that are mapped are known by being this one, or by lying in it.
+  ///   - anyMount: descriptors of the document itself count on whatever mount they were opened.
+  ///   - document: what was mounted: files that are mapped are known by being this one, or by lying in it.
   /// - Returns: `isComplete` is `false` where there was more than could be looked at.
-  package func holds(onMount mount: UInt64, of document: Descriptor) -> (holds: [Hold], isComplete: Bool) {
+  package func holds(
+    onMount mount: UInt64?, orAny anyMount: Bool, of document: Descriptor
+  ) -> (holds: [Hold], isComplete: Bool) {
+    guard let own = Self.place("", in: document) else { return ([], false) }
+    let isHeld: (Place) -> Bool = { $0.mount == mount || (anyMount && $0.isSameFile(as: own)) }
     let deadline = Clock.monotonic() + Self.patience
     var found: [Hold] = []
     let listed = (try? DirectoryReader.entries(of: processes)) ?? []
@@ -39,9 +44,11 @@ package struct Hold: Equatable, Sendable {
       // Gone meanwhile: it has nothing any more.
       guard let folder = try? Descriptor.open(name, below: processes, flags: [.read, .directory]) else { continue }
       var hold = Hold(process: process)
-      for place in ["cwd", "root"] where Self.place(place, in: folder)?.mount == mount { hold.folder = true }
-      let isComplete = look(folder, mount, &hold, until: deadline)
-      if isMapped(document, by: folder, &hold) { hold.mapped = true }
+      for name in ["cwd", "root"] {
+        if let place = Self.place(name, in: folder), isHeld(place) { hold.folder = true }
+      }
+      let isComplete = look(folder, &hold, until: deadline, isHeld)
+      if isMapped(document, own, by: folder, &hold) { hold.mapped = true }
       if hold != Hold(process: process) { found.append(hold) }
       if !isComplete || Clock.monotonic() > deadline { return (found, false) }
     }
@@ -49,11 +56,13 @@ package struct Hold: Equatable, Sendable {
   }
 
   /// - Returns: `false` if the time was over.
-  private func look(_ process: Descriptor, _ mount: UInt64, _ hold: inout Hold, until deadline: Int64) -> Bool {
+  private func look(
+    _ process: Descriptor, _ hold: inout Hold, until deadline: Int64, _ isHeld: (Place) -> Bool
+  ) -> Bool {
     guard let table = try? Descriptor.open("fd", below: process, flags: [.read, .directory]) else { return true }
     for (index, entry) in ((try? DirectoryReader.entries(of: table)) ?? []).enumerated() {
       if index % 256 == 255, Clock.monotonic() > deadline { return false }
-      guard let place = Self.place(entry.name, in: table), place.mount == mount else { continue }
+      guard let place = Self.place(entry.name, in: table), isHeld(place) else { continue }
       if place.isFolder { hold.folder = true }
       switch Self.accessMode(entry.name, of: process) {
       case 0: hold.reads = true
@@ -78,6 +87,8 @@ package struct Hold: Equatable, Sendable {
     /// Major number above, minor number in the lower half.
     let device: UInt64
     let isFolder: Bool
+
+    func isSameFile(as other: Place) -> Bool { inode == other.inode && device == other.device }
   }
 
   /// `O_ACCMODE` of an open file. What cannot be read counts as open for both.
@@ -98,10 +109,10 @@ package struct Hold: Equatable, Sendable {
   // MARK: Memory
 
   /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
-  private func isMapped(_ document: Descriptor, by process: Descriptor, _ hold: inout Hold) -> Bool {
-    guard let own = Self.place("", in: document), let file = try? Descriptor.open("maps", below: process, flags: .read),
-      let text = try? file.readAll()
-    else { return false }
+  private func isMapped(_ document: Descriptor, _ own: Place, by process: Descriptor, _ hold: inout Hold) -> Bool {
+    guard let file = try? Descriptor.open("maps", below: process, flags: .read), let text = try? file.readAll() else {
+      return false
+    }
     // Most processes have nothing of it, and their lines are not worth being read one by one.
     guard Self.contains(text, own.isFolder ? Self.deviceWord(own.device) : " \(own.inode) ") else { return false }
     var isMapped = false

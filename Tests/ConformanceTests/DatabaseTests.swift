@@ -91,6 +91,18 @@ import Testing
     }
   }
 
+  @Test(arguments: TestUser.all, ["journal", "wal"])
+  func `FSF-6: what an app still has open of a journal that it left is not the one on the host`(
+    user: TestUser, suffix: String
+  ) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: "delete")
+      let script = "open; exec 5>list.db-\(suffix); echo before >&5; ambitctl stop \"$u\"; echo after >&5 && echo end"
+      #expect(try world.saving([path], script).output == "end\n")
+      #expect(try world.read("\(path)-\(suffix)") == "before\n")
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `FSF-6: a database that another program has open in its own way cannot be started, and is not touched`(
     user: TestUser

@@ -83,6 +83,62 @@ struct OutlivedTests {
     }
   }
 
+  /// Makes a file beside the document, keeps it open, and renames it over the document.
+  private func saveKeepingOpen(_ app: AppRun) throws {
+    let path = try #require(try app.tell("copy", ["of": "a", "as": "same"])["path"]?.string)
+    #expect(try app.tell("create", ["path": .string("\(path).new"), "text": "new"]).isDone)
+    #expect(try app.tell("hold", ["path": .string("\(path).new"), "write": true]).isDone)
+    #expect(try app.tell("rename", ["path": .string("\(path).new"), "to": .string(path)]).isDone)
+  }
+
+  @Test(arguments: TestUser.all)
+  func `TOK-16: a file that is kept open while it is saved over the document is the document, and outlives it`(
+    user: TestUser
+  ) throws {
+    try withStarted(user) { (world, app) throws in
+      try saveKeepingOpen(app)
+      try app.stop()
+      #expect(try app.tell("heldWrite", ["text": "NEW"]).isDone)
+      #expect(try world.read("\(world.home)/Papers/letter.txt") == "NEW")
+      let events = try world.audit(.outlived)
+      try #require(events.count == 1)
+      #expect(events[0].detail[AuditEvent.Fact.holders]?.contains("read and write") == true)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `TOK-16: what an app has open of its own beside a document is nobody's business`(user: TestUser) throws {
+    try withStarted(user) { (world, app) throws in
+      let path = try #require(try app.tell("copy", ["of": "a", "as": "same"])["path"]?.string)
+      #expect(try app.tell("create", ["path": .string("\(path).own"), "text": "own"]).isDone)
+      #expect(try app.tell("hold", ["path": .string("\(path).own")]).isDone)
+      #expect(try app.tell("enter", ["path": .string((path as NSString).deletingLastPathComponent)]).isDone)
+      try app.stop()
+      #expect(try world.audit(.outlived).isEmpty)
+      #expect(try app.tell("heldRead").content == "own")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `TOK-16: under outlived = "end" what an app has open never becomes the document`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let policy = "\(world.home)/ends.toml"
+      try world.write("inherits = \"default\"\n[scopes]\noutlived = \"end\"\n", to: policy)
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document], options: ["--policy", policy])
+      try app.pick()
+      #expect(try app.start())
+      try saveKeepingOpen(app)
+      #expect(try world.read(document) == "new")
+      #expect(try app.tell("heldWrite", ["text": "NEW"]).isDone)
+      #expect(try world.read(document) == "new")
+      try app.stop()
+      #expect(try world.audit(.outlived).isEmpty)
+      #expect(try app.finish() == .status(0))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(world.home)/Papers") == ["letter.txt"])
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `TOK-16: the user who revokes is told who still has it open`(user: TestUser) throws {
     try withStarted(user) { (world, app) throws in

@@ -16,11 +16,13 @@ struct RecoveryTests {
   private static let steps: [(name: String, act: @Sendable (Story) throws -> Bool)] = [
     ("pick", { try $0.picked("a") }),
     ("start", { try $0.app.start() }),
+    ("save", { try $0.saved() }),
     ("bookmark", { try $0.bookmarked() }),
     ("stop", { try $0.app.tell("stop", ["of": "a"]).isDone }),
     ("resolve after a move", { try $0.resolved() }),
     ("start what was resolved", { try $0.app.start("r") }),
     ("pick again", { try $0.picked("b") }),
+    ("withdraw", { try $0.withdraw() }),
   ]
 
   @Test(arguments: FaultPoint.allCases, TestUser.all)
@@ -40,7 +42,7 @@ struct RecoveryTests {
           try story.checkBooks()
           // What was started is over, and what was shown is gone; the same again, with nobody in the way. A call that was
           // under way the app may have made once more by itself.
-          if step.name == "bookmark" { #expect(try story.app.start()) }
+          if ["save", "bookmark"].contains(step.name) { #expect(try story.app.start()) }
           if step.name != "stop" || !isDone { isDone = try step.act(story) }
         }
         #expect(isDone, "\(step.name): \(story.last)")
@@ -82,8 +84,12 @@ private final class Story {
   private let trigger: String
   private var document: String
   private var bookmark: JSON?
-  /// The grants that the app was told of.
+  /// The grants that the app was told of, and of which no withdrawal was asked for.
   private var told: Set<String> = []
+  /// The grants of which the withdrawal was answered.
+  private var withdrawn: Set<String> = []
+  /// What the document may hold.
+  private var contents: Set<String> = ["text"]
   private var moves = 0
   /// What the app answered last, for who reads why it was not done.
   private(set) var last = ""
@@ -124,6 +130,28 @@ private final class Story {
     return true
   }
 
+  /// By a new file that takes its place: it is the old one or the new one, whole, and once that was answered the new one.
+  func saved() throws -> Bool {
+    contents.insert("saved")
+    let path = try #require(try app.tell("copy", ["of": "a", "as": "same"])["path"]?.string)
+    _ = try app.tell("create", ["path": .string("\(path).new"), "text": "saved"])
+    let answer = try app.tell("rename", ["path": .string("\(path).new"), "to": .string(path)])
+    last = answer.text
+    if answer.isDone { contents = ["saved"] }
+    return answer.isDone
+  }
+
+  /// By the user, of the newest grant.
+  func withdraw() throws -> Bool {
+    let newest = try store().grants().max { $0.created < $1.created }
+    guard let grant = newest?.id, withdrawn.isEmpty else { return true }
+    told.remove(grant)
+    let outcome = try world.ambit("revoke", grant)
+    last = "\(outcome)"
+    if outcome.exit == .status(0) { withdrawn.insert(grant) }
+    return outcome.exit == .status(0)
+  }
+
   func bookmarked() throws -> Bool {
     let answer = try app.tell("bookmark", ["of": "a"])
     guard let made = answer["bookmark"] else { return false }
@@ -144,10 +172,9 @@ private final class Story {
   }
 
   /// In force, by the broker's books.
-  func grants() throws -> Set<String> {
-    let store = try GrantStore(path: "\(world.ambitHome)/state/grants.sqlite")
-    return Set(try store.grants().map(\.id))
-  }
+  func grants() throws -> Set<String> { Set(try store().grants().map(\.id)) }
+
+  private func store() throws -> GrantStore { try GrantStore(path: "\(world.ambitHome)/state/grants.sqlite") }
 
   func references() throws -> [String] {
     try FileManager.default.contentsOfDirectory(
@@ -170,9 +197,13 @@ private final class Story {
   func checkBooks() throws {
     let events = try world.audit(.grant)
     let written = Set(events.filter { $0.result == .allowed }.compactMap(\.grant))
+    let ended = Set(try world.audit(.revoke).filter { $0.result == .allowed }.compactMap(\.grant))
     let grants = try grants()
     #expect(told.isSubset(of: grants))
-    #expect(grants == written)
+    #expect(grants == written.subtracting(ended))
+    #expect(withdrawn.isSubset(of: ended))
+    #expect(contents.contains(try world.read(document)))
+    #expect(try world.names().allSatisfy { $0.hasSuffix(".txt") })
     #expect(try references().count >= told.count)
     if !app.process.hasEnded { try checkMounts() }
   }

@@ -12,7 +12,7 @@ package struct Replacement {
   /// Out of every app's reach, on the file system of its folder.
   private let area: Descriptor
   private let taken: String
-  /// The new file, if it has to be a copy: on another file system it cannot be moved from, or it has other names.
+  /// The new file, if it is a copy: on another file system it cannot be moved from, or it has other names.
   private let copy: Descriptor?
   package let new: FileIdentity
   private let file: Descriptor
@@ -23,11 +23,11 @@ package struct Replacement {
   ///
   /// - Parameters:
   ///   - taken: a name in the area that is free, or has something of a replacement that failed.
+  ///   - copying: also where it could be moved, so that nothing that is open of it is open of the document (`TOK-16`).
   /// - Throws: `EPERM` if it is no regular file.
   package init(
     of document: FoundDocument, at place: DocumentPlace, by name: String, from folder: Descriptor,
-    through area: Descriptor,
-    as taken: String
+    through area: Descriptor, as taken: String, copying: Bool
   ) throws(KernelError) {
     self.document = document
     self.place = place
@@ -41,7 +41,7 @@ package struct Replacement {
       guard status.kind == .regular else { throw KernelError("rename", "no regular file", errno: .notPermitted) }
       let isSameVolume = try status.device == place.folder.status().device
       self.file = file
-      if status.links == 1, isSameVolume, file.mount == place.folder.mount {
+      if !copying, status.links == 1, isSameVolume, file.mount == place.folder.mount {
         copy = nil
         temporary = nil
         new = try FileIdentity(of: file)
@@ -57,6 +57,8 @@ package struct Replacement {
       throw error
     }
   }
+
+  package var isCopy: Bool { copy != nil }
 
   /// What has to be written down before ``carryOut()``; `nil` if the folder has no path.
   package var pending: PendingReplacement? {

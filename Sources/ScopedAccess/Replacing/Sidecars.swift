@@ -55,18 +55,14 @@ package enum Sidecars {
     try? area.removeFile(taken)
     try folder.move(name, to: area, as: taken)
     guard let file = regular(taken, in: area) else { return false }
-    if name.hasSuffix("-journal"), try end(of: file) == reference { return false }
-    try document.descriptor.copyAttributes(to: file)
-    do throws(KernelError) {
-      try area.moveAside(taken, to: place.folder, as: new)
-    } catch {
-      guard error.errno == .improperLink else { throw error }
-      let copy = try place.folder.makeUnnamedFile()
-      try file.reopened(.read).copyContent(to: copy)
-      try document.descriptor.copyAttributes(to: copy)
-      try copy.synchronize()
-      try place.folder.name(copy, new)
-    }
+    // Always a copy: who has the app's file open could still make it name another one.
+    let copy = try place.folder.makeUnnamedFile()
+    try file.reopened(.read).copyContent(to: copy)
+    if name.hasSuffix("-journal"), try end(of: copy) == reference { return false }
+    try document.descriptor.copyAttributes(to: copy)
+    try copy.synchronize()
+    try place.folder.name(copy, new)
+    try? area.removeFile(taken)
     return true
   }
 
