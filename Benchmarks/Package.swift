@@ -26,12 +26,12 @@ let package = Package(
   name: "benchmarks",
   dependencies: [.package(name: "ambit", path: "..")],
   targets: [
-    .target(name: "CPortal", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    .target(name: "CPeers", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "Measure", swiftSettings: strict),
     // It runs where there is no Swift: what it needs of it comes along, as with the demo apps.
     .executableTarget(
       name: "inside", dependencies: ["Measure", .product(name: "AmbitKit", package: "ambit")], swiftSettings: strict,
       linkerSettings: selfContained),
-    .executableTarget(name: "bench", dependencies: ["CPortal", "Measure"], swiftSettings: strict),
+    .executableTarget(name: "bench", dependencies: ["CPeers", "Measure"], swiftSettings: strict),
   ]
 )

@@ -27,6 +27,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
         ambit grants                     which app may use which document
+        ambit grant APP PATH             let an app use a document without its asking
         ambit revoke --document PATH     take a document back, at once
         ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
         ambit audit log                  everything that was granted, used and refused
@@ -36,7 +37,8 @@ package struct AmbitCommand: ParsableCommand {
     version: AmbitVersion.current,
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, SeccompCommand.self, VerifyCommand.self,
-      PsCommand.self, BookmarkCommand.self, GrantsCommand.self, RevokeCommand.self, AppCommand.self, AuditCommand.self,
+      PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
+      AuditCommand.self,
       DoctorCommand.self,
       ScenarioCommand.self, BrokerCommand.self,
     ])

@@ -24,7 +24,8 @@ enum UserSide {
   private static func failure(_ name: String, _ parameters: JSONObject) -> Failure {
     let reason = (try? parameters.string("reason")) ?? name
     switch name {
-    case GrantsInterface.Failure.notFoundName: return Failure(reason, status: 1)
+    case GrantsInterface.Failure.notFoundName, GrantsInterface.Failure.notGrantableName:
+      return Failure(reason, status: 1)
     case GrantsInterface.Failure.runningName:
       let app = (try? parameters.string("app")) ?? ""
       return Failure(

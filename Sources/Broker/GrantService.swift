@@ -5,13 +5,16 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
-/// The user's side of grants (`io.ambit.Grants`): who has what, and taking it back.
+/// The user's side of grants (`io.ambit.Grants`): who has what, giving, and taking it back.
 extension Broker {
   func grantService(_ call: CheckedCall) throws -> Answer {
     switch call.member {
     case "List":
       let app = try GrantsInterface.ListCall(json: call.parameters).app
       return Answer(GrantsInterface.ListReply(grants: try grants.records(of: app).map(describe)).json)
+    case "Add":
+      return Answer(
+        try add(try GrantsInterface.AddCall(json: call.parameters), documents: call.call.descriptors).json)
     case "Revoke":
       let request = try GrantsInterface.RevokeCall(json: call.parameters)
       return Answer(try revoke(request, document: call.call.descriptors.first).json)

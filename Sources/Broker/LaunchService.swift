@@ -149,6 +149,7 @@ extension Broker {
     try decide(events)
     prepared[request.instance] = nil
     instances[instance.id] = instance
+    writeOwedReferences(instance)
     FaultPoint.attached.pass()
   }
 

@@ -173,8 +173,10 @@ extension Broker {
 
   /// Makes grants come to be together with the events that say so, or not at all. A process that dies in between leaves them
   /// to the next one (``takeBackUnwritten(_:_:)``).
-  func establish(_ new: [Grant], from parent: String? = nil, _ events: [AuditEvent]) throws {
-    try grants.add(new, from: parent)
+  ///
+  /// - Parameter owed: grants of which the app is still to get a reference.
+  func establish(_ new: [Grant], from parent: String? = nil, owed: [String] = [], _ events: [AuditEvent]) throws {
+    try grants.add(new, from: parent, owed: owed)
     FaultPoint.grantsAdded.pass()
     do { try decide(events) } catch {
       grants.takeBack(new.map(\.id))

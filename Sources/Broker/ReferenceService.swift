@@ -17,7 +17,8 @@ extension Broker {
   ///
   /// The app owns that folder and may have put anything there: every step is by descriptor and follows no link. An app
   /// that keeps a reference from being written harms only itself, so that is noted and the grant stands.
-  func reference(to grant: Grant, isNew: Bool, _ document: FoundDocument, _ instance: Instance) -> AuditEvent {
+  /// - Parameter document: where it was seen just now, if it was.
+  func reference(to grant: Grant, isNew: Bool, _ document: FoundDocument?, _ instance: Instance) -> AuditEvent {
     do throws(KernelError) {
       let container = try Descriptor.open(
         container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
@@ -29,7 +30,7 @@ extension Broker {
       }
       let content = Bookmark(
         bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
-        path: document.path ?? grant.path, identity: document.identity, place: grant.place, created: grant.created
+        path: document?.path ?? grant.path, identity: grant.identity, place: grant.place, created: grant.created
       ).sealed(with: key, for: .reference)
       let (name, inode) = try withFileSystemIdentity(instance.hostID) { () throws(KernelError) in
         try write(content, named: grant.name, in: folder)

@@ -1,5 +1,10 @@
+import CPeers
 import Foundation
 import Measure
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 extension Bench {
   /// Start and stop of a security scope, from inside: one document, over and over.
@@ -53,11 +58,10 @@ extension Bench {
     }
   }
 
-  /// A persistent, read-write grant of a file to an app: for Ambit a scripted pick, seen from inside; for the portal
-  /// `Documents.AddFull`, seen from its caller. A new file each time.
+  /// A persistent, read-write grant of a file to an app, from the caller's side: `Documents.AddFull` of the portal, and
+  /// `io.ambit.Grants.Add`. Beside it what an app sees of a pick, which asks a picker as well. A new file each time.
   func grant(count: Int = 200) -> [Row] {
-    var ambit: [Double] = []
-    var portal: [Double] = []
+    var (handed, picked, portal): ([Double], [Double], [Double]) = ([], [], [])
     var notes: [String] = []
     do {
       let folder = try folder("grant")
@@ -70,13 +74,33 @@ extension Bench {
       } catch { notes.append("\(error)") }
       // Some at a time: every pick is an argument.
       for batch in stride(from: 0, to: count, by: 50).map({ Array(files[$0..<min($0 + 50, count)]) }) {
-        ambit += try insideSandbox(["grant", "\(batch.count)"], picks: batch).compactMap(Double.init)
+        picked += try insideSandbox(["grant", "\(batch.count)"], picks: batch).compactMap(Double.init)
       }
+      handed = try hand(files, to: "io.ambit.bench.handed")
     } catch { notes.append("\(error)") }
     return [
       Row(
-        "grant", "grant a document", unit: "µs", ambit: ambit.median, peer: "document portal", other: portal.median,
-        aim: .ratioAtMost(0.2), note: notes.first)
+        "grant", "grant a document", unit: "µs", ambit: handed.median, peer: "document portal", other: portal.median,
+        aim: .ratioAtMost(0.2), note: notes.first),
+      Row(
+        "grant", "pick one, by a script, seen from inside", unit: "µs", ambit: picked.median, peer: "document portal",
+        other: portal.median, note: notes.first),
     ]
+  }
+
+  private func hand(_ files: [String], to app: String) throws -> [Double] {
+    // An app has to have been launched.
+    _ = try Child.lines(
+      [ambit, "run", "--container", app, inside, "grant", "0"], environment: environment, errors: scratch + "/errors")
+    let broker = unsafe cbroker_connect(scratch + "/home/run/user")
+    guard broker >= 0 else { throw Unavailable("cannot connect to the broker: error \(-broker)") }
+    defer { _ = close(broker) }
+    var answer = [CChar](repeating: 0, count: 4096)
+    return try files.map { file in
+      try microseconds {
+        let result = unsafe cbroker_grant(broker, file, app, &answer, answer.count)
+        guard result >= 0 else { throw Unavailable("the broker refused \(file): error \(-result)") }
+      }
+    }
   }
 }

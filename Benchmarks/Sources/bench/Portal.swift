@@ -1,4 +1,4 @@
-import CPortal
+import CPeers
 import Foundation
 
 #if canImport(Glibc)

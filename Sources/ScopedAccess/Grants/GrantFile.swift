@@ -67,6 +67,7 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT id, parent, used, bookmarks FROM grantLife")
       _ = try db.makeStatement(sql: "SELECT id, inode FROM grantReference")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, removed FROM removedApp")
+      _ = try db.makeStatement(sql: "SELECT id FROM owedReference")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -169,6 +170,9 @@ enum GrantFile {
     }
     migrator.registerMigration("places: the folder that each document was last seen in") { db in
       try db.execute(sql: "ALTER TABLE grant_ ADD COLUMN place BLOB")
+    }
+    migrator.registerMigration("references that apps are still to get") { db in
+      try db.execute(sql: "CREATE TABLE owedReference (id TEXT PRIMARY KEY REFERENCES grant_ (id)) WITHOUT ROWID")
     }
     return migrator
   }()

@@ -151,6 +151,27 @@ extension GrantStore {
     }
   }
 
+  /// The grants of an app of which it is still to get a reference, and whether one was written before.
+  package func owedReferences(of app: String) throws(StateError) -> [(grant: Grant, isFirst: Bool)] {
+    try access { db in
+      try Row.fetchAll(
+        db.cachedStatement(
+          sql: """
+            SELECT \(Grant.columns), NOT EXISTS (SELECT 1 FROM grantReference WHERE grantReference.id = grant_.id) AS first
+            FROM owedReference JOIN grant_ USING (id) WHERE bundleIdentifier = ? AND revoked IS NULL
+            """), arguments: [app]
+      ).map { (try Grant(row: $0), $0.value("first") ?? true) }
+    }
+  }
+
+  package func settleReferences(_ ids: [String]) throws(StateError) {
+    try write { db in
+      for id in ids {
+        try db.cachedStatement(sql: "DELETE FROM owedReference WHERE id = ?").execute(arguments: [id])
+      }
+    }
+  }
+
   /// When an app last lost a grant of a document.
   package func lastRevoked(_ identity: FileIdentity, of app: String) throws(StateError) -> Int64? {
     try access { db in

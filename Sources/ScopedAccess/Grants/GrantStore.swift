@@ -56,22 +56,40 @@ package final class GrantStore: Sendable {
     return number
   }
 
+  /// The number of an app that was launched and not removed since.
+  package func number(of bundleIdentifier: String) throws(StateError) -> Int? {
+    if let known = apps.withLock({ $0[bundleIdentifier] }) { return known.number }
+    return try access { db in
+      try Int.fetchOne(
+        db.cachedStatement(
+          sql: """
+            SELECT number FROM app WHERE bundleIdentifier = ?1
+            AND NOT EXISTS (SELECT 1 FROM removedApp WHERE bundleIdentifier = ?1)
+            """), arguments: [bundleIdentifier])
+    }
+  }
+
   // MARK: Grants
 
   package func add(_ grant: Grant, from parent: String? = nil) throws(StateError) { try add([grant], from: parent) }
 
   /// Adds grants, all of them or none.
   ///
-  /// - Parameter parent: the grant that they were made from.
-  package func add(_ grants: [Grant], from parent: String? = nil) throws(StateError) {
-    guard !grants.isEmpty else { return }
+  /// - Parameters:
+  ///   - parent: the grant that they were made from.
+  ///   - owed: grants of which the app is still to get a reference, new ones or others.
+  package func add(_ grants: [Grant], from parent: String? = nil, owed: [String] = []) throws(StateError) {
+    guard !grants.isEmpty || !owed.isEmpty else { return }
     try access { db in
-      if parent == nil, grants.count == 1 { return try insert(grants[0], into: db) }
+      if parent == nil, grants.count == 1, owed.isEmpty { return try insert(grants[0], into: db) }
       try db.inTransaction {
         for grant in grants {
           try insert(grant, into: db)
           guard let parent else { continue }
           try db.execute(sql: "INSERT INTO grantLife (id, parent) VALUES (?, ?)", arguments: [grant.id, parent])
+        }
+        for id in owed {
+          try db.cachedStatement(sql: "INSERT OR IGNORE INTO owedReference (id) VALUES (?)").execute(arguments: [id])
         }
         return .commit
       }
@@ -86,7 +104,7 @@ package final class GrantStore: Sendable {
     takenBack.withLock { $0.formUnion(ids) }
     _ = try? write { db in
       for id in ids {
-        for table in ["grantReference", "grantLife", "grant_"] {
+        for table in ["owedReference", "grantReference", "grantLife", "grant_"] {
           try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [id])
         }
       }

@@ -2,6 +2,7 @@
 package enum GrantsInterface {
   package static let name = "io.ambit.Grants"
   package static let list = "io.ambit.Grants.List"
+  package static let add = "io.ambit.Grants.Add"
   package static let revoke = "io.ambit.Grants.Revoke"
   package static let apps = "io.ambit.Grants.Apps"
   package static let remove = "io.ambit.Grants.Remove"
@@ -23,6 +24,28 @@ package enum GrantsInterface {
     package init(grants: [Grant]) { self.grants = grants }
     package init(json: JSONObject) throws(FieldError) { grants = try json.messages("grants") }
     package var json: JSONObject { ["grants": grants.map(\.json).json] }
+  }
+
+  /// The documents come as descriptors.
+  package struct AddCall: WireMessage {
+    package var app: String
+    package var access: DocumentAccess
+    package init(app: String, access: DocumentAccess) {
+      self.app = app
+      self.access = access
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.string("app")
+      access = try json.choice("access")
+    }
+    package var json: JSONObject { ["app": .string(app), "access": .string(access.rawValue)] }
+  }
+
+  package struct AddReply: WireMessage {
+    package var grants: [String]
+    package init(grants: [String]) { self.grants = grants }
+    package init(json: JSONObject) throws(FieldError) { grants = try json.strings("grants") }
+    package var json: JSONObject { ["grants": .array(grants.map { .string($0) })] }
   }
 
   package struct RevokeCall: WireMessage {
@@ -112,12 +135,16 @@ package enum GrantsInterface {
   package enum Failure {
     package static let notFoundName = "io.ambit.Grants.NotFound"
     package static let runningName = "io.ambit.Grants.Running"
+    package static let notGrantableName = "io.ambit.Grants.NotGrantable"
     package static let failedName = "io.ambit.Grants.Failed"
     package static func notFound(_ reason: String) -> ErrorReply {
       ErrorReply(notFoundName, ["reason": .string(reason)])
     }
     package static func running(_ app: String, _ instances: Int) -> ErrorReply {
       ErrorReply(runningName, ["app": .string(app), "instances": JSONValue(instances)])
+    }
+    package static func notGrantable(_ reason: String) -> ErrorReply {
+      ErrorReply(notGrantableName, ["reason": .string(reason)])
     }
     package static func failed(_ reason: String) -> ErrorReply { ErrorReply(failedName, ["reason": .string(reason)]) }
   }

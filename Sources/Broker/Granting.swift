@@ -1,0 +1,77 @@
+internal import Audit
+internal import Folders
+internal import Kernel
+internal import ScopedAccess
+internal import Wire
+
+/// The user hands documents to an app that has not asked for them (`io.ambit.Grants.Add`), as by dragging them onto it.
+extension Broker {
+  func add(_ request: GrantsInterface.AddCall, documents: [Descriptor]) throws -> GrantsInterface.AddReply {
+    guard try grants.number(of: request.app) != nil else {
+      throw GrantsInterface.Failure.notFound(
+        "No app is called \(request.app); “ambit app list” has those that were launched.")
+    }
+    guard !documents.isEmpty else { throw ErrorReply.invalidParameter("app") }
+    let found = try documents.map { try FoundDocument($0) }
+    for document in found {
+      let path = document.path ?? "the document"
+      guard let reason = document.path == nil ? "it has no name" : rules.refusal(of: document.kind, at: document.path)
+      else { continue }
+      record(
+        AuditEvent(
+          .grant, .refused, app: request.app, document: Self.describe(document), how: Grant.Origin.user.rawValue,
+          rule: "SBX-15", reason: reason))
+      throw GrantsInterface.Failure.notGrantable("\(path) cannot be granted: \(reason)")
+    }
+    let ids = try grant(found, to: request.app, AccessRights(request.access))
+    if let instance = instances.values.first(where: { $0.app.bundleIdentifier == request.app && $0.app.references }) {
+      writeOwedReferences(instance)
+    }
+    return .init(grants: ids)
+  }
+
+  private func grant(_ documents: [FoundDocument], to app: String, _ rights: AccessRights) throws -> [String] {
+    var all: [(grant: Grant, document: FoundDocument, isNew: Bool)] = []
+    let now = Clock.realtime()
+    for document in documents {
+      if let same = all.first(where: { $0.document.identity == document.identity }) {
+        all.append((same.grant, document, false))
+      } else if let known = try grants.grant(for: document.identity, of: app, rights: rights) {
+        all.append((known, document, false))
+      } else {
+        let new = Grant(
+          id: Grant.makeID(), bundleIdentifier: app, kind: document.kind, rights: rights, origin: .user, created: now,
+          identity: document.identity, path: document.path ?? "", place: Place(of: document))
+        all.append((new, document, true))
+      }
+    }
+    let ids = all.map(\.grant.id)
+    try establish(
+      all.filter(\.isNew).map(\.grant), owed: ids,
+      all.map { grant, document, isNew in
+        var detail = [AuditEvent.Fact.access: rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]
+        if !isNew { detail["kept"] = "true" }
+        return AuditEvent(
+          .grant, .allowed, app: app, grant: grant.id, document: Self.document(grant, document),
+          how: Grant.Origin.user.rawValue, detail: detail)
+      })
+    for (grant, document, isNew) in all {
+      // The user has now decided on it themselves.
+      if !isNew { try grants.makeIndependent(grant.id) }
+      pin(document, for: grant.id)
+    }
+    return ids
+  }
+
+  /// Writes the references of what an app was handed while it did not run: only then can it see its container. Where its policy
+  /// wants none they stay owed, for another policy.
+  func writeOwedReferences(_ instance: Instance) {
+    guard instance.app.references,
+      let owed = try? grants.owedReferences(of: instance.app.bundleIdentifier), !owed.isEmpty
+    else { return }
+    let events = owed.map { grant, isFirst in reference(to: grant, isNew: isFirst, nil, instance) }
+    _ = try? log.append(events)
+    // What could not be written now is tried again.
+    try? grants.settleReferences(zip(owed, events).filter { $1.result == .allowed }.map(\.0.grant.id))
+  }
+}
