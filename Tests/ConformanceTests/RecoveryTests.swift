@@ -81,6 +81,7 @@ struct RecoveryTests {
 private final class Story {
   let world: Workspace
   let app: AppRun
+  private let fault: String
   private let trigger: String
   private var document: String
   private var bookmark: JSON?
@@ -96,6 +97,7 @@ private final class Story {
 
   init(_ world: Workspace, fault: String) throws {
     self.world = world
+    self.fault = fault
     document = try world.document("letter.txt", "text")
     // Where an app's identity can take it away as well: the broker makes some things with that.
     trigger = "\(world.home)/triggers/now"
@@ -146,7 +148,8 @@ private final class Story {
     let newest = try store().grants().max { $0.created < $1.created }
     guard let grant = newest?.id, withdrawn.isEmpty else { return true }
     told.remove(grant)
-    let outcome = try world.ambit("revoke", grant)
+    // If it finds no broker it starts one.
+    let outcome = try world.ambit("revoke", grant, environment: ["AMBIT_FAULT": "\(fault) \(trigger)"])
     last = "\(outcome)"
     if outcome.exit == .status(0) { withdrawn.insert(grant) }
     return outcome.exit == .status(0)
