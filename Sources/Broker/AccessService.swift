@@ -155,7 +155,7 @@ extension Broker {
     do throws(KernelError) {
       try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights, in: staging)
     } catch {
-      instance.staging.empty(grant.id, name: name)
+      instance.staging.discard(grant.id)
       throw error
     }
     instance.shown[grant.id] = document
@@ -171,10 +171,12 @@ extension Broker {
     if document != nil { files.remove(grant) }
     guard let exposure = instance.exposed[grant] else { return Held() }
     defer {
-      if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
-        keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
+      if instance.staging.holdsAnything(grant, name: exposure.name) {
+        if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
+          keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
+        }
+        instance.staging.discard(grant)
       }
-      instance.staging.empty(grant, name: exposure.name)
     }
     let mount = try instance.mounts.hide(grant: grant, name: exposure.name)
     FaultPoint.documentHidden.pass()

@@ -133,6 +133,7 @@ package final class Broker {
         if !entries[each.process].returned.isEmpty { end(each.instance) }
       }
       released = []
+      for grant in files.settle(now: after) { examine(grant) }
       network.makeIfWanted()
       for app in forsakenApps { endForsaken(of: app) }
       forsakenApps = []

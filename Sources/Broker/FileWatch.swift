@@ -7,7 +7,7 @@ internal import ScopedAccess
 /// comes into a document's place and the document is gone, that file is the document (decision 1 of the catalogue).
 struct FileWatch {
   fileprivate struct Entry {
-    let place: DocumentPlace
+    var place: DocumentPlace?
     var document: FoundDocument
     /// Scopes that are active on it, in all instances.
     var uses: Int
@@ -16,24 +16,31 @@ struct FileWatch {
 
   /// Beyond these folders a replacement is seen only when the document is asked for again.
   private static let mostFolders = 1024
+  /// Nanoseconds for which a folder is still watched that nothing is active in any more: most scopes are started again soon.
+  private static let patience: Int64 = 1_000_000_000
 
   private let watcher: FolderWatcher?
   private var active: [String: Entry] = [:]
   /// How many documents each watch is for.
   private var watches: [Int32: Int] = [:]
+  /// Watches that are for none any more, and since when.
+  private var idle: [Int32: Int64] = [:]
+  /// Grants whose documents' folders are not watched yet.
+  private var pending: Set<String> = []
 
   init() { watcher = try? FolderWatcher() }
 
   /// Becomes readable when something has happened in one of the folders.
   var descriptor: Descriptor? { watcher?.descriptor }
 
+  /// Its folder is watched from the next ``settle(now:)`` on: whoever has started the scope does not wait for that.
   mutating func add(_ grant: String, _ document: FoundDocument) {
     if active[grant] != nil {
       active[grant]?.uses += 1
       return
     }
-    guard let place = DocumentPlace(of: document) else { return }
-    active[grant] = Entry(place: place, document: document, uses: 1, watch: watch(place.folder))
+    active[grant] = Entry(document: document, uses: 1)
+    pending.insert(grant)
   }
 
   /// One scope on it has ended.
@@ -42,27 +49,50 @@ struct FileWatch {
     active[grant]?.uses -= 1
     guard entry.uses == 1 else { return }
     active[grant] = nil
-    if let number = entry.watch { unwatch(number) }
+    pending.remove(grant)
+    guard let number = entry.watch, let count = watches[number] else { return }
+    watches[number] = count - 1
+    if count == 1 { idle[number] = Clock.monotonic() }
   }
 
   mutating func replaced(_ grant: String, by document: FoundDocument) {
     active[grant]?.document = document
   }
 
+  /// When everybody has been answered: watches the folders that are not watched yet, and leaves those that nothing was active in
+  /// for a while.
+  ///
+  /// - Returns: grants whose documents are gone already.
+  mutating func settle(now: Int64) -> [String] {
+    for (number, since) in idle where now - since > Self.patience { unwatch(number) }
+    return pending.filter { settle($0) }
+  }
+
+  private mutating func settle(_ grant: String) -> Bool {
+    pending.remove(grant)
+    guard let document = active[grant]?.document, let place = DocumentPlace(of: document) else { return false }
+    let watch = watch(place.folder)
+    active[grant]?.place = place
+    active[grant]?.watch = watch
+    return active[grant]?.isGone ?? false
+  }
+
   private mutating func watch(_ folder: Descriptor) -> Int32? {
     guard let watcher, let number = try? watcher.watch(folder) else { return nil }
+    if watches[number] == nil, watches.count >= Self.mostFolders { for each in idle.keys { unwatch(each) } }
     guard watches[number] != nil || watches.count < Self.mostFolders else {
       watcher.unwatch(number)
       return nil
     }
+    idle[number] = nil
     watches[number, default: 0] += 1
     return number
   }
 
   private mutating func unwatch(_ number: Int32) {
-    guard let count = watches[number] else { return }
-    watches[number] = count > 1 ? count - 1 : nil
-    if count == 1 { watcher?.unwatch(number) }
+    watcher?.unwatch(number)
+    watches[number] = nil
+    idle[number] = nil
   }
 
   /// The grants whose documents' folders something has happened in.
@@ -76,8 +106,9 @@ struct FileWatch {
 
   /// The file that has come into the place of a grant's document, if the document is gone for good. One that was only moved away
   /// is still the document, whatever stands where it was.
-  func successor(of grant: String) -> (old: FileIdentity, new: FoundDocument)? {
-    guard let entry = active[grant], entry.isGone, let present = entry.place.present, present.kind == .file,
+  mutating func successor(of grant: String) -> (old: FileIdentity, new: FoundDocument)? {
+    if pending.contains(grant) { _ = settle(grant) }
+    guard let entry = active[grant], entry.isGone, let present = entry.place?.present, present.kind == .file,
       present.identity != entry.document.identity
     else { return nil }
     return (entry.document.identity, present)

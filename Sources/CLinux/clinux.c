@@ -76,6 +76,12 @@ int ambit_unmount(const char *path) { return answer(umount2(path, MNT_DETACH | U
 
 int ambit_unmount_idle(const char *path) { return answer(umount2(path, UMOUNT_NOFOLLOW)); }
 
+int ambit_mount_in_use(const char *path) {
+  /* The first time nothing but a mark is made, and the next use takes it away. */
+  if (umount2(path, MNT_EXPIRE | UMOUNT_NOFOLLOW) == 0) return 0;
+  return errno == EBUSY ? 1 : errno == EAGAIN ? 0 : -errno;
+}
+
 int ambit_setns(int descriptor, int type) { return answer(setns(descriptor, type)); }
 int ambit_unshare(int flags) { return answer(unshare(flags)); }
 int ambit_pidfd_open(pid_t pid) { return answer(syscall(SYS_pidfd_open, pid, 0)); }

@@ -116,6 +116,11 @@ extension Descriptor {
     try KernelError.check("fcntl", "F_DUPFD_CLOEXEC") { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) }
   }
 
+  /// `fchmod(2)`.
+  package func changeMode(_ mode: UInt32) throws(KernelError) {
+    try KernelError.check("fchmod", "descriptor \(rawValue)") { fchmod(rawValue, mode) }
+  }
+
   /// Gives an open file or folder to a user and the group of the same number (`fchown(2)`).
   package func changeOwner(_ identity: UInt32) throws(KernelError) {
     try KernelError.check("fchown", "descriptor \(rawValue)") { fchown(rawValue, identity, identity) }

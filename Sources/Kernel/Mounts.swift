@@ -91,4 +91,17 @@ package enum Mounts {
       return false
     }
   }
+
+  /// Whether somebody has something of a mount open or mapped, or stands in it. To be asked once, of a mount that nothing is mounted
+  /// in and that is to be detached: nobody waits for it, as everybody does for a mount to be gone from all processors.
+  package static func isInUse(_ path: String) throws(KernelError) -> Bool {
+    try KernelError.checkNegative("umount2", path) { unsafe ambit_mount_in_use(path) } == 1
+  }
+
+  /// Moves what is mounted at one place of the calling thread's mount namespace to another (`move_mount(2)`).
+  package static func move(_ path: String, onto target: String) throws(KernelError) {
+    let root = try Descriptor.open(path, flags: .path, resolve: .noSymlinks)
+    let place = try Descriptor.open(target, flags: .path, resolve: .noSymlinks)
+    try KernelError.checkNegative("move_mount", path) { ambit_move_mount(root.rawValue, place.rawValue) }
+  }
 }

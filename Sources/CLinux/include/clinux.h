@@ -33,6 +33,9 @@ int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, 
 int ambit_unmount(const char *path);
 /* The same only if nobody has anything of the mount open or mapped, nor stands in it; else -EBUSY. */
 int ambit_unmount_idle(const char *path);
+/* Whether somebody has something of a mount open or mapped, or stands in it (umount2(2), MNT_EXPIRE): 1 or 0. For a mount that
+   stays where it is; asked twice, one that nobody has is taken away. */
+int ambit_mount_in_use(const char *path);
 
 /* Takes the loopback interface of this network namespace into service, if that is possible. For code after clone too. */
 void ambit_bring_up_loopback(void);

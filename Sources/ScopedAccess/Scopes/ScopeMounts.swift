@@ -16,6 +16,8 @@ package final class ScopeMounts {
   private let hostID: UInt32?
   /// Grants that are shown with a folder of the app's own around the document.
   private var staged: Set<String> = []
+  /// Whether there is a way out (``leave(_:name:)``).
+  private var hasExit = false
   /// Id-mapped views, by owner and group on disk.
   private var identities: [UInt64: IdentityMap] = [:]
 
@@ -120,17 +122,49 @@ package final class ScopeMounts {
   ///   nobody has open can be unmounted, and costs no more than what is only detached.
   @discardableResult
   package func hide(grant: String, name: String) throws(KernelError) -> UInt64? {
-    let path = Self.path(grant: grant, name: name)
     let isStaged = staged.remove(grant) != nil
+    if isStaged { try makeExit() }
     return try visit { () throws(KernelError) -> UInt64? in
-      var held: UInt64?
-      if try !Mounts.detachIdle(path) {
-        held = (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
-        try Mounts.detach(path)
-      }
-      if isStaged { try Mounts.detach(Self.folder(of: grant)) }
+      if isStaged { return try leave(grant, name: name) }
+      let path = Self.path(grant: grant, name: name)
+      if try Mounts.detachIdle(path) { return nil }
+      let held = Self.mount(at: path)
+      try Mounts.detach(path)
       return held
     }
+  }
+
+  /// Takes away a document and the folder around it together: the kernel waits for every processor each time that something is
+  /// unmounted. First the two are moved to where nobody comes, so that nothing of the document is opened between the look at who
+  /// has it and its end.
+  private func leave(_ grant: String, name: String) throws(KernelError) -> UInt64? {
+    let exit = Self.exit
+    try Mounts.move(Self.folder(of: grant), onto: exit)
+    let held = try Mounts.isInUse("\(exit)/\(name)") ? Self.mount(at: "\(exit)/\(name)") : nil
+    try Mounts.detach(exit)
+    return held
+  }
+
+  private static func mount(at path: String) -> UInt64 {
+    (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
+  }
+
+  /// Through this folder nobody inside comes: it permits nothing to anybody, and is shown read-only.
+  private static let exits = ".leaving"
+  private static let exit = "/documents/\(exits)/now"
+
+  private func makeExit() throws(KernelError) {
+    if hasExit { return }
+    let documents = documents
+    try withFileSystemIdentity(hostID) { () throws(KernelError) in
+      try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(Self.exits, mode: 0o700) }
+      // One that was finished cannot be opened any more, where the broker's privilege does not come along.
+      let exits = try? Descriptor.open(Self.exits, below: documents, flags: [.read, .directory, .noFollow])
+      guard let exits else { return }
+      try tolerateExisting { () throws(KernelError) in try exits.makeDirectory("now", mode: 0) }
+      try exits.changeMode(0)
+    }
+    hasExit = true
   }
 
   /// Opens what is shown of a grant as the app itself would: on its own mount, with its identity.
@@ -157,8 +191,9 @@ package final class ScopeMounts {
   package func hideAll() throws(KernelError) -> [String] {
     var shown: [String] = []
     try visit { () throws(KernelError) in
+      _ = try? Mounts.detach(Self.exit)
       let documents = try Descriptor.open("/documents", flags: [.read, .directory, .noFollow])
-      for grant in try DirectoryReader.entries(of: documents) {
+      for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.exits {
         var isStaged = false
         while (try? Mounts.detach(Self.folder(of: grant.name))) != nil { isStaged = true }
         let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
@@ -176,7 +211,7 @@ package final class ScopeMounts {
   /// The places that have been made, by grant.
   package func placeholders() throws(KernelError) -> [(grant: String, name: String)] {
     var places: [(grant: String, name: String)] = []
-    for grant in try DirectoryReader.entries(of: documents) {
+    for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.exits {
       let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
       for entry in try DirectoryReader.entries(of: folder) { places.append((grant.name, entry.name)) }
     }

@@ -62,15 +62,16 @@ package final class Staging {
 
   package func folder(of grant: String) -> Descriptor? { folders[grant] }
 
-  /// Removes what the app has made in the folder of a grant. An empty folder stays for the next start: making and removing one
-  /// takes as long as the journal of its file system likes.
-  package func empty(_ grant: String, name: String) {
-    guard let folder = folders[grant] else { return }
-    if let entries = try? DirectoryReader.entries(of: folder), entries.map(\.name) == [name] { return }
-    discard(grant)
+  /// Whether the app has left anything in the folder of a grant.
+  package func holdsAnything(_ grant: String, name: String) -> Bool {
+    guard let folder = folders[grant] else { return false }
+    guard let entries = try? DirectoryReader.entries(of: folder) else { return true }
+    return entries.map(\.name) != [name]
   }
 
-  private func discard(_ grant: String) {
+  /// Removes the folder of a grant with what the app has made in it. An empty one may stay for the next start: making and removing
+  /// one takes as long as the journal of its file system likes.
+  package func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
     _ = try? folder.removeContents(most: Self.most)
     // Somebody inside may still be in it, and making more: then it goes with the instance.
