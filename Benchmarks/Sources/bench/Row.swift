@@ -1,6 +1,6 @@
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
 struct Row: Encodable {
-  /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`.
+  /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`.
   var part: String
   var measure: String
   /// `ms`, `µs`, `ns`, `MiB` or `MiB/s`. Every time and rate is a median.

@@ -9,10 +9,10 @@ import Foundation
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-  progress("usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve]")
+  progress("usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save]")
   exit(2)
 }
-let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve"]
+let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save"]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
 if let unknown = chosen.first(where: { !known.contains($0) }) {
   progress("there is no part called \(unknown); there are \(known.joined(separator: ", "))")
@@ -35,7 +35,8 @@ do {
     case "grant": rows += bench.grant()
     case "growth": rows += bench.growth()
     case "io": rows += bench.io()
-    default: rows += bench.resolve()
+    case "resolve": rows += bench.resolve()
+    default: rows += bench.save()
     }
   }
   let report = Report(rows: rows)

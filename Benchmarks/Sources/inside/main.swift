@@ -16,6 +16,8 @@ import Measure
 //   call N       takes turns: calls getppid(2) N times: µs, on average
 //   bookmark     picks a document and keeps a bookmark of it in the container
 //   unmoved N    resolves the kept bookmark N times: µs
+//   await N      starts a picked document, and N times: writes “ready”, waits for a line, opens and reads the document until it
+//                holds that, and writes when that was (nanoseconds of CLOCK_MONOTONIC)
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
 struct Failure: Error, CustomStringConvertible {
@@ -92,6 +94,15 @@ func run(_ arguments: [String]) throws {
     for _ in 0..<count {
       say("\(try microseconds { _ = try URL(resolvingBookmarkData: bookmark, bookmarkDataIsStale: &isStale) })")
     }
+  case "await":
+    try accessing(try pick()) { path in
+      for _ in 0..<count {
+        say("ready")
+        guard let wanted = readLine() else { return }
+        while (try? Data(contentsOf: URL(filePath: path))) != Data(wanted.utf8) {}
+        say("\(nanoseconds())")
+      }
+    }
   case "resolve":
     let bookmark = try Data(contentsOf: kept)
     var last: URL?
@@ -110,7 +121,7 @@ func run(_ arguments: [String]) throws {
     guard content == "a document\n" else { throw Failure("the bookmark led to another file") }
   default:
     throw Failure(
-      "usage: inside scope|grant|open|just-open|read|sequential|random|mapped|written|call|bookmark|unmoved|resolve [N]"
+      "usage: inside scope|grant|open|just-open|read|sequential|random|mapped|written|call|bookmark|unmoved|await|resolve [N]"
     )
   }
 }

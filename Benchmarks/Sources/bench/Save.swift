@@ -1,0 +1,41 @@
+import Foundation
+import Measure
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+extension Bench {
+  /// How long it takes until an app that has a document started sees what an editor on the host saved, by a new file that it renamed
+  /// over the old one: from the rename's return to the first open inside that finds the new content. In a sandbox that shows the
+  /// file by a mount of its own, as bubblewrap does, that never comes.
+  func save(rounds: Int = 200) -> [Row] {
+    var samples: [Double] = []
+    var note: String?
+    do {
+      let document = try folder("save") + "/document.txt"
+      try write("0", to: document)
+      let app = try Conversation(
+        sandboxed(["await", "\(rounds)"], picks: [document]), environment: environment, errors: scratch + "/errors")
+      for round in 1...rounds {
+        try app.awaitReady()
+        try app.tell("\(round)")
+        // It looks already when the file comes.
+        usleep(2000)
+        try write("\(round)", to: document + ".new")
+        guard unsafe rename(document + ".new", document) == 0 else { throw Unavailable("cannot rename in \(scratch)") }
+        let saved = nanoseconds()
+        guard let seen = app.line().flatMap(UInt64.init) else { throw app.failure(app.close()) }
+        samples.append(seen > saved ? Double(seen - saved) / 1000 : 0)
+      }
+      app.close()
+    } catch { note = "\(error)" }
+    let measure = "a save on the host, by rename, until the app sees it"
+    return [
+      Row("save", measure, unit: "µs", ambit: samples.median, aim: .valueAtMost(5000), note: note),
+      Row("save", "the slowest but 1 % of them", unit: "µs", ambit: samples.percentile(99), note: note),
+    ]
+  }
+
+  private func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+}
