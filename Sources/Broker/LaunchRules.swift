@@ -40,7 +40,8 @@ package struct LaunchRules {
     }
     let entitlements = Entitlements(
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
-      passGrants: request.manifest?.passGrants ?? false)
+      passGrants: request.manifest?.passGrants ?? false,
+      executePicked: request.manifest?.executePicked ?? false)
     var capabilities = Capabilities(policy: policy, entitlements: entitlements)
     if request.observe { capabilities.observe = true }
     if let profile = request.seccomp { capabilities.seccompProfile = profile == SeccompFile.none ? nil : profile }
@@ -101,6 +102,7 @@ extension LauncherInterface.GrantRules {
     self.init(
       mayPass: capabilities.mayPass, endsOutlived: capabilities.endsOutlived, quota: capabilities.persisted.quota,
       releasesOldest: capabilities.persisted.releasesOldest, startsPicked: capabilities.startsPicked,
+      executesPicked: capabilities.executesPicked,
       profile: capabilities.persisted.name)
   }
 }

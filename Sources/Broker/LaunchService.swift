@@ -135,7 +135,9 @@ extension Broker {
       endpoint: WireEndpoint(
         listener: descriptors[3], service: WireService(info: Self.info, interfaces: Interface.app), limits: .app,
         now: Clock.monotonic()),
-      mounts: ScopeMounts(home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID),
+      mounts: ScopeMounts(
+        home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID,
+        executes: app.rules.executesPicked),
       staging: Staging(in: staging, instance: request.instance, hostID: hostID), processes: descriptors[4],
       hostID: hostID, started: Clock.realtime())
 

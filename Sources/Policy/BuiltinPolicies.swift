@@ -52,6 +52,9 @@ package enum BuiltinPolicies {
     # Whether an app may pass its own rights on to another app: "none", "any", or "entitlement": if its Entitlements.plist has
     # io.ambit.pass-grants.
     pass = "entitlement"
+    # Whether an app may run programs that lie in what its user picked: "none", "any", or "entitlement": if its Entitlements.plist has
+    # com.apple.security.files.user-selected.executable.
+    execute = "entitlement"
 
     [bookmarks]
     # Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone
@@ -70,7 +73,7 @@ package enum BuiltinPolicies {
     entitled = "host"
 
     [files]
-    # Programs in the container, its tmp and granted folders cannot be run.
+    # Programs in the container and its tmp cannot be run.
     execute = false
 
     [limits]
@@ -162,7 +165,7 @@ package enum BuiltinPolicies {
     pass = ["LANG", "LC_*", "TERM"]
 
     [files]
-    # What an app writes, or is granted, is never run.
+    # What an app writes is never run.
     execute = false
 
     [scopes]
@@ -173,6 +176,8 @@ package enum BuiltinPolicies {
     [grants]
     # A right is the user's to give.
     pass = "none"
+    # Nor is what it is granted.
+    execute = "none"
 
     [limits]
     processes = 256

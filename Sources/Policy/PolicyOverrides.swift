@@ -9,7 +9,8 @@ struct PolicyOverrides: Equatable, Sendable {
   var startsPicked: Bool?
   var outlived: OutlivedScopes?
   var persisted: PersistedGrants?
-  var passing: PassingGrants?
+  var passing: AppPermission?
+  var executing: AppPermission?
   var replacedDocuments: ReplacedDocuments?
   var readOnlyPaths: [String]?
   var environmentPass: [String]?
@@ -55,6 +56,7 @@ extension PolicySettings {
     if let value = file.outlived { result.outlived = value }
     if let value = file.persisted { result.persisted = value }
     if let value = file.passing { result.passing = value }
+    if let value = file.executing { result.executing = value }
     if let value = file.replacedDocuments { result.replacedDocuments = value }
     if let value = file.readOnlyPaths { result.readOnlyPaths = value }
     if let value = file.environmentPass {

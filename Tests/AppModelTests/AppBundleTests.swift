@@ -88,13 +88,14 @@ import Testing
         """
         <key>com.apple.security.network.client</key><true/>
         <key>com.apple.security.network.server</key><false/>
+        <key>com.apple.security.files.user-selected.executable</key><true/>
         <key>com.apple.security.print</key><true/>
         <key>com.apple.security.app-sandbox</key><integer>1</integer>
         """))
     #expect(
       try AppBundle(contentsOf: app).entitlements
         == Entitlements(
-          networkClient: true, networkServer: false,
+          networkClient: true, networkServer: false, executePicked: true,
           unknown: ["com.apple.security.app-sandbox", "com.apple.security.print"]))
   }
 

@@ -36,6 +36,19 @@ import Testing
     #expect(try !mayPass("none", true) && mayPass("any", false))
   }
 
+  @Test func `SBX-8: running what is picked takes the entitlement, unless the policy says otherwise`() throws {
+    func executes(_ executing: String, _ entitled: Bool) throws -> Bool {
+      let policy = Policy(
+        name: "x", file: "x", description: nil, lineage: [],
+        settings: try settings("grants.execute = \"\(executing)\""))
+      return Capabilities(policy: policy, entitlements: Entitlements(executePicked: entitled)).executesPicked
+    }
+    #expect(try !executes("entitlement", false) && executes("entitlement", true))
+    #expect(try !executes("none", true) && executes("any", false))
+    #expect(try settings("").executing == .entitlement && settings("files.execute = true").executing == .entitlement)
+    #expect(try PolicyLibrary(directories: []).load("strict").settings.executing == .none)
+  }
+
   @Test func `TOK-16: only strict ends an app over what it has open`() throws {
     #expect(try settings("").outlived == .allow && settings("scopes.outlived = \"end\"").outlived == .end)
     #expect(try PolicyLibrary(directories: []).load("strict").settings.outlived == .end)

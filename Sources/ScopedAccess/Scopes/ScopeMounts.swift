@@ -14,16 +14,19 @@ package final class ScopeMounts {
   private let documents: Descriptor
   /// The app's host id where it is not the broker's own: what is made for it must belong to it.
   private let hostID: UInt32?
+  /// Programs in what is shown can be run (`SBX-8`). What the app makes beside a document never can.
+  private let executes: Bool
   /// Grants that are shown with a folder of the app's own around the document.
   private var staged: Set<String> = []
   /// Id-mapped views, by owner and group on disk.
   private var identities: [UInt64: IdentityMap] = [:]
 
-  package init(home: Descriptor, instance: Descriptor, documents: Descriptor, hostID: UInt32?) {
+  package init(home: Descriptor, instance: Descriptor, documents: Descriptor, hostID: UInt32?, executes: Bool) {
     self.home = home
     self.instance = instance
     self.documents = documents
     self.hostID = hostID
+    self.executes = executes
   }
 
   /// The path inside at which a grant's document appears.
@@ -88,7 +91,8 @@ package final class ScopeMounts {
     // Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
     let recursive = document.kind == .folder && hostID == nil
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
-    var attributes: MountAttributes = [.noSetuid, .noDevices, .noExecute]
+    var attributes: MountAttributes = [.noSetuid, .noDevices]
+    if !executes { attributes.insert(.noExecute) }
     if rights == .readOnly { attributes.insert(.readOnly) }
     try tree.restrict(attributes, recursive: recursive, identity: try identity(for: document))
     return tree

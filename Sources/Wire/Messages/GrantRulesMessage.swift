@@ -11,18 +11,21 @@ extension LauncherInterface {
     package var releasesOldest: Bool
     /// What the user picks is started when it is handed over (`TOK-13`).
     package var startsPicked: Bool
+    /// Files that the user picked, and those in picked folders, may be executed (`SBX-8`).
+    package var executesPicked: Bool
     /// The name of the rule, for people.
     package var profile: String
 
     package init(
       mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, releasesOldest: Bool = false,
-      startsPicked: Bool = false, profile: String = "unlimited"
+      startsPicked: Bool = false, executesPicked: Bool = false, profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
       self.quota = quota
       self.releasesOldest = releasesOldest
       self.startsPicked = startsPicked
+      self.executesPicked = executesPicked
       self.profile = profile
     }
 
@@ -32,13 +35,14 @@ extension LauncherInterface {
       quota = try json.intIfPresent("quota")
       releasesOldest = try json.bool("releasesOldest")
       startsPicked = try json.bool("startsPicked")
+      executesPicked = try json.bool("executesPicked")
       profile = try json.string("profile")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "mayPass": .bool(mayPass), "endsOutlived": .bool(endsOutlived), "releasesOldest": .bool(releasesOldest),
-        "startsPicked": .bool(startsPicked), "profile": .string(profile),
+        "startsPicked": .bool(startsPicked), "executesPicked": .bool(executesPicked), "profile": .string(profile),
       ]
       json.set("quota", quota)
       return json

@@ -8,10 +8,12 @@ extension LauncherInterface {
     package var networkServer: Bool
     /// The app asks to pass rights of its own on to other apps.
     package var passGrants: Bool
+    /// The app asks to run programs that lie in what the user picked.
+    package var executePicked: Bool
 
     package init(
       identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool,
-      passGrants: Bool = false
+      passGrants: Bool = false, executePicked: Bool = false
     ) {
       self.identifier = identifier
       self.name = name
@@ -19,6 +21,7 @@ extension LauncherInterface {
       self.networkClient = networkClient
       self.networkServer = networkServer
       self.passGrants = passGrants
+      self.executePicked = executePicked
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -28,12 +31,14 @@ extension LauncherInterface {
       networkClient = try json.bool("networkClient")
       networkServer = try json.bool("networkServer")
       passGrants = try json.bool("passGrants")
+      executePicked = try json.bool("executePicked")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
         "networkServer": .bool(networkServer), "passGrants": .bool(passGrants),
+        "executePicked": .bool(executePicked),
       ]
       json.set("version", version)
       return json
