@@ -30,6 +30,10 @@ extension WireError {
         "Call startAccessingSecurityScopedResource() before taking a descriptor of this URL's document.")
     case AccessInterface.Failure.readOnlyName:
       .make(.fileWriteNoPermission, .EROFS, url, "The user has given this document for reading only.")
+    case AccessInterface.Failure.notToldName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        "This app's policy does not let it be told where on the host its documents lie.")
     case TransferInterface.Failure.notAllowedName:
       .make(.fileReadNoPermission, .EPERM, url, "The right to this document cannot be passed on: \(reason).")
     case TransferInterface.Failure.tooMuchName:

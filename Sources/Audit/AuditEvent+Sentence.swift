@@ -51,6 +51,10 @@ extension AuditEvent {
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
     case .descriptor:
       return ("was handed \(subject) as a descriptor\(facts(access))", "hand over \(subject) as a descriptor")
+    case .hostPath:
+      return detail[Fact.known] == "false"
+        ? ("asked where \(subject) lies, which is not known", "tell where \(subject) lies")
+        : ("was told where \(subject) lies", "tell where \(subject) lies")
     case .passed:
       let other = detail["to"].map { " to \($0)" } ?? ""
       return ("passed its right to \(subject) on\(other)\(facts(access))", "pass its right to \(subject) on\(other)")

@@ -111,6 +111,8 @@ extension AuditEvent.Kind {
   package static let referenceResolved = Self(rawValue: "referenceResolved")
   /// A descriptor of the document itself was handed over.
   package static let descriptor = Self(rawValue: "descriptor")
+  /// An app asked where on the host a document lies.
+  package static let hostPath = Self(rawValue: "hostPath")
   /// An app passed a right of its own on to another one.
   package static let passed = Self(rawValue: "passed")
   package static let revoke = Self(rawValue: "revoke")
@@ -125,10 +127,8 @@ extension AuditEvent.Kind {
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
-    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .passed,
-    .revoke,
-    .outlived,
-    .appRemoved, .limit, .refuse, .protocolError,
+    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .hostPath,
+    .passed, .revoke, .outlived, .appRemoved, .limit, .refuse, .protocolError,
   ]
 }
 
@@ -154,6 +154,8 @@ extension AuditEvent {
     /// How far each goes is the fact `layer.NAME`.
     package static let layers = "layers"
     package static let allowed = "allowed"
+    /// `false` when `hostPath` is the kind and no path leads to the document.
+    package static let known = "known"
     /// How an app ended: its exit status, or the number of the signal.
     package static let status = "status"
     package static let signal = "signal"

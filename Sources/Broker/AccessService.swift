@@ -30,6 +30,8 @@ extension Broker {
           path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
           access: grant.rights.message
         ).json)
+    case "HostPath":
+      return Answer(try hostPath(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance).json)
     default:
       return Answer(
         AccessInterface.StatusReply(

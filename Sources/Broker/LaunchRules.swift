@@ -102,7 +102,7 @@ extension LauncherInterface.GrantRules {
     self.init(
       mayPass: capabilities.mayPass, endsOutlived: capabilities.endsOutlived, quota: capabilities.persisted.quota,
       releasesOldest: capabilities.persisted.releasesOldest, startsPicked: capabilities.startsPicked,
-      executesPicked: capabilities.executesPicked,
+      executesPicked: capabilities.executesPicked, tellsHostPaths: capabilities.tellsHostPaths,
       profile: capabilities.persisted.name)
   }
 }

@@ -55,6 +55,8 @@ package enum BuiltinPolicies {
     # Whether an app may run programs that lie in what its user picked: "none", "any", or "entitlement": if its Entitlements.plist has
     # com.apple.security.files.user-selected.executable.
     execute = "entitlement"
+    # Whether an app is told, when it asks, where on the host a document of its lies. Its name it knows in any case.
+    host_paths = false
 
     [bookmarks]
     # Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone

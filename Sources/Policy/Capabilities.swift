@@ -88,6 +88,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var mayPass: Bool
   /// Whether files that the user picked, and those in picked folders, may be executed (`SBX-8`).
   package var executesPicked: Bool
+  /// Whether it is told, when it asks, where on the host a document of its lies (`FSF-11`).
+  package var tellsHostPaths: Bool
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -125,6 +127,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     startsPicked = settings.startsPicked
     mayPass = settings.passing.covers(entitlements.passGrants)
     executesPicked = settings.executing.covers(entitlements.executePicked)
+    tellsHostPaths = settings.tellsHostPaths
     policyName = policy.name
   }
 

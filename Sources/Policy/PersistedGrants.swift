@@ -63,6 +63,7 @@ extension PolicyOverrides {
   mutating func decodeGrants(_ table: TOMLReader) throws(SourceError) {
     passing = try permission("pass", table)
     executing = try permission("execute", table)
+    tellsHostPaths = try table.boolean("host_paths")
     try decodePersisted(table)
   }
 

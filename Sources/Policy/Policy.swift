@@ -88,6 +88,7 @@ package struct PolicySettings: Equatable, Sendable {
   package var persisted: PersistedGrants = .unlimited
   package var passing: AppPermission = .entitlement
   package var executing: AppPermission = .entitlement
+  package var tellsHostPaths = false
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(

@@ -11,6 +11,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var persisted: PersistedGrants?
   var passing: AppPermission?
   var executing: AppPermission?
+  var tellsHostPaths: Bool?
   var replacedDocuments: ReplacedDocuments?
   var readOnlyPaths: [String]?
   var environmentPass: [String]?
@@ -57,6 +58,7 @@ extension PolicySettings {
     if let value = file.persisted { result.persisted = value }
     if let value = file.passing { result.passing = value }
     if let value = file.executing { result.executing = value }
+    if let value = file.tellsHostPaths { result.tellsHostPaths = value }
     if let value = file.replacedDocuments { result.replacedDocuments = value }
     if let value = file.readOnlyPaths { result.readOnlyPaths = value }
     if let value = file.environmentPass {

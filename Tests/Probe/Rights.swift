@@ -40,6 +40,10 @@ extension Session {
       held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
         try url(request), writing: request["write"] as? Bool ?? false)
       return ["done": true]
+    case "displayName": return ["name": try SecurityScope.displayName(of: try url(request))]
+    case "hostPath":
+      guard let path = try SecurityScope.hostPath(of: try url(request)) else { return ["known": false] }
+      return ["known": true, "path": path]
     case "release":
       try SecurityScope.release(try url(request))
       return ["done": true]

@@ -13,12 +13,15 @@ extension LauncherInterface {
     package var startsPicked: Bool
     /// Files that the user picked, and those in picked folders, may be executed (`SBX-8`).
     package var executesPicked: Bool
+    /// The app is told, when it asks, where on the host a document lies (`FSF-11`).
+    package var tellsHostPaths: Bool
     /// The name of the rule, for people.
     package var profile: String
 
     package init(
       mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, releasesOldest: Bool = false,
-      startsPicked: Bool = false, executesPicked: Bool = false, profile: String = "unlimited"
+      startsPicked: Bool = false, executesPicked: Bool = false, tellsHostPaths: Bool = false,
+      profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
@@ -26,6 +29,7 @@ extension LauncherInterface {
       self.releasesOldest = releasesOldest
       self.startsPicked = startsPicked
       self.executesPicked = executesPicked
+      self.tellsHostPaths = tellsHostPaths
       self.profile = profile
     }
 
@@ -36,13 +40,15 @@ extension LauncherInterface {
       releasesOldest = try json.bool("releasesOldest")
       startsPicked = try json.bool("startsPicked")
       executesPicked = try json.bool("executesPicked")
+      tellsHostPaths = try json.bool("tellsHostPaths")
       profile = try json.string("profile")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "mayPass": .bool(mayPass), "endsOutlived": .bool(endsOutlived), "releasesOldest": .bool(releasesOldest),
-        "startsPicked": .bool(startsPicked), "executesPicked": .bool(executesPicked), "profile": .string(profile),
+        "startsPicked": .bool(startsPicked), "executesPicked": .bool(executesPicked),
+        "tellsHostPaths": .bool(tellsHostPaths), "profile": .string(profile),
       ]
       json.set("quota", quota)
       return json
