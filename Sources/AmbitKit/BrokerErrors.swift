@@ -38,7 +38,8 @@ extension WireError {
       .make(.fileReadNoPermission, .EPERM, url, "The right to this document cannot be passed on: \(reason).")
     case TransferInterface.Failure.tooMuchName:
       .make(.fileReadNoPermission, .EPERM, url, "Nobody can pass on more than they may do themselves.")
-    case PickerInterface.Failure.quotaReachedName, TransferInterface.Failure.quotaReachedName:
+    case PickerInterface.Failure.quotaReachedName, TransferInterface.Failure.quotaReachedName,
+      BookmarksInterface.Failure.quotaReachedName:
       .make(
         .fileReadNoPermission, .EDQUOT, url,
         """

@@ -30,6 +30,7 @@ extension Broker {
           path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
           access: grant.rights.message
         ).json)
+    case "Kept": return Answer(try kept(by: instance).json)
     case "HostPath":
       return Answer(try hostPath(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance).json)
     default:
@@ -110,6 +111,8 @@ extension Broker {
         FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
         grants.noteUse(grant.id, at: Clock.realtime())
+        // It is started, whatever becomes of the list.
+        try? trimRecent(of: instance)
       } catch {
         // Nothing was shown, so nothing may be counted.
         instance.ledger = ledger

@@ -192,6 +192,7 @@ extension Broker {
           ])
       ])
     pin(document, for: grant.id)
+    try trimRecent(of: instance)
     return grant
   }
 }

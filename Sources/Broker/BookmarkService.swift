@@ -32,6 +32,7 @@ extension Broker {
   private func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) throws -> String {
     try checkKeys(request.values)
     var (grant, document) = try active(request.scope, for: instance)
+    try makeRoom(forBookmarkOf: grant, instance)
     let scope = try self.scope(request, of: grant, for: instance)
     // The program that had it open may have saved it anew since its scope was started.
     if case .success(let location) = try search(grant, for: instance) {

@@ -101,7 +101,8 @@ extension LauncherInterface.GrantRules {
   init(_ capabilities: Capabilities) {
     self.init(
       mayPass: capabilities.mayPass, endsOutlived: capabilities.endsOutlived, quota: capabilities.persisted.quota,
-      releasesOldest: capabilities.persisted.releasesOldest, startsPicked: capabilities.startsPicked,
+      recent: capabilities.persisted.recent, releasesOldest: capabilities.persisted.releasesOldest,
+      startsPicked: capabilities.startsPicked,
       executesPicked: capabilities.executesPicked, tellsHostPaths: capabilities.tellsHostPaths,
       profile: capabilities.persisted.name)
   }

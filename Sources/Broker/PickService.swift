@@ -164,6 +164,7 @@ extension Broker {
     if instance.app.references {
       try log.append(handed.map { reference(to: $0.grant, isNew: $0.isNew, $0.document, instance) })
     }
+    try trimRecent(of: instance)
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     if instance.app.rules.startsPicked {
       for message in messages { _ = try? start(.init(scope: message.scope, caller: "the picker"), for: instance) }

@@ -47,7 +47,8 @@ package enum BuiltinPolicies {
 
     [grants]
     # How many documents an app may keep its access to: "unlimited"; a number, after which a document that is picked is refused; or
-    # another system's rule: "android" (512, then the oldest ends), "android-10" (128), "windows" (1000, then refused), "xdp" (no limit).
+    # another system's rule: "android" (512, then the oldest ends), "android-10" (128), "windows" (1000 that it keeps a bookmark or a
+    # reference of, then refused; and of the others the 25 used last), "xdp" (no limit).
     persisted = "unlimited"
     # Whether an app may pass its own rights on to another app: "none", "any", or "entitlement": if its Entitlements.plist has
     # io.ambit.pass-grants.

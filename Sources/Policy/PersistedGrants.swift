@@ -9,7 +9,8 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
   case android
   /// Android 10 and before: 128.
   case android10
-  /// Windows' `FutureAccessList`: 1,000, and then adding fails (`LIM-11`).
+  /// Windows' lists: of what the app keeps a bookmark or a reference of (`FutureAccessList`) 1,000, and then adding fails; and
+  /// besides, of what it used last (`MostRecentlyUsedList`), 25 (`LIM-11`).
   case windows
   /// The document portal: no limit (`LIM-12`).
   case xdp
@@ -36,6 +37,9 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
     case .refusing(let count): count
     }
   }
+
+  /// How many of the documents that were used last are kept without a bookmark or a reference; `nil`: that makes no difference.
+  package var recent: Int? { self == .windows ? 25 : nil }
 
   package var releasesOldest: Bool { self == .android || self == .android10 }
 }

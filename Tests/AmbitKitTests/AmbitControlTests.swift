@@ -197,6 +197,15 @@ import Wire
     try broker.stop()
   }
 
+  @Test func `LIM-11: kept prints how many documents are kept, and what was used last`() throws {
+    #expect(
+      try run("kept")
+        == Outcome(
+          status: 0,
+          output: "kept 2 of 1000 (windows)\nrecent 1 of 25\n2026-01-01T00:00:00Z kept a\u{FFFD}.txt\n", errors: ""))
+    try broker.stop()
+  }
+
   @Test func `FSF-11: path prints the name to show, and where a document lies on the host`() throws {
     let url = grant("a\u{1b}b.txt")
     #expect(try run("path", url, "--name").output == "a\u{FFFD}b.txt\n")

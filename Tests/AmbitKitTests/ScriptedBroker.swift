@@ -133,6 +133,12 @@ final class ScriptedBroker: Sendable {
       let document = ledger.document(try grant(try call.read(AccessInterface.ScopeCall.self).scope, ledger))
       guard let folder = ledger.host else { throw AccessInterface.Failure.notTold }
       return Reply(AccessInterface.HostPathReply(path: folder.isEmpty ? nil : "\(folder)/\(document.name)"))
+    case "Kept":
+      return Reply(
+        AccessInterface.KeptReply(
+          profile: "windows", kept: 2, maximum: 1000,
+          recent: [.init(grant: "1", name: "a\u{1b}.txt", used: "2026-01-01T00:00:00Z", kept: true)], recentMaximum: 25)
+      )
     case "Status":
       return Reply(
         AccessInterface.StatusReply(used: ledger.holders.count, limit: ledger.limit, holders: ledger.holders))

@@ -17,6 +17,7 @@ import Testing
     let persisted = try settings("grants.persisted = \(text)").persisted
     #expect(persisted.quota == quota && persisted.releasesOldest == releases)
     #expect("\"\(persisted.name)\"" == text || persisted.name == text)
+    #expect(persisted.recent == (text == "\"windows\"" ? 25 : nil))
   }
 
   @Test(arguments: ["0", "-1", "1000001", "1.5", "true", "\"iOS\"", "\"\"", "[]"])

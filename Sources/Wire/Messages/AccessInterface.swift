@@ -45,6 +45,7 @@ package enum AccessInterface {
   package static let stop = "io.ambit.Access.Stop"
   package static let path = "io.ambit.Access.Path"
   package static let hostPath = "io.ambit.Access.HostPath"
+  package static let kept = "io.ambit.Access.Kept"
   package static let open = "io.ambit.Access.Open"
   package static let release = "io.ambit.Access.Release"
   package static let status = "io.ambit.Access.Status"

@@ -7,6 +7,9 @@ extension LauncherInterface {
     package var endsOutlived: Bool
     /// How many grants it may have at a time; `nil`: as many as it is given.
     package var quota: Int?
+    /// Of the documents that the app used last, so many it keeps without a bookmark or a reference, and the quota counts those that
+    /// have one; `nil`: all are kept, and counted (`LIM-11`).
+    package var recent: Int?
     /// What happens when there is one more: the oldest ends; otherwise the new one is refused (`LIM-10`, `LIM-11`).
     package var releasesOldest: Bool
     /// What the user picks is started when it is handed over (`TOK-13`).
@@ -19,13 +22,15 @@ extension LauncherInterface {
     package var profile: String
 
     package init(
-      mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, releasesOldest: Bool = false,
+      mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, recent: Int? = nil,
+      releasesOldest: Bool = false,
       startsPicked: Bool = false, executesPicked: Bool = false, tellsHostPaths: Bool = false,
       profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
       self.quota = quota
+      self.recent = recent
       self.releasesOldest = releasesOldest
       self.startsPicked = startsPicked
       self.executesPicked = executesPicked
@@ -37,6 +42,7 @@ extension LauncherInterface {
       mayPass = try json.bool("mayPass")
       endsOutlived = try json.bool("endsOutlived")
       quota = try json.intIfPresent("quota")
+      recent = try json.intIfPresent("recent")
       releasesOldest = try json.bool("releasesOldest")
       startsPicked = try json.bool("startsPicked")
       executesPicked = try json.bool("executesPicked")
@@ -51,6 +57,7 @@ extension LauncherInterface {
         "tellsHostPaths": .bool(tellsHostPaths), "profile": .string(profile),
       ]
       json.set("quota", quota)
+      json.set("recent", recent)
       return json
     }
   }
