@@ -8,12 +8,17 @@ package struct AppManifest: Equatable, Sendable {
   package let name: String
   /// `CFBundleVersion`.
   package let version: String?
+  /// Extensions of its own package types, sorted: of what it declares as `com.apple.package` (``PackageDeclarations``).
+  package let packageTypes: [String]
 
-  package init(bundleIdentifier: String, executable: String, name: String, version: String?) {
+  package init(
+    bundleIdentifier: String, executable: String, name: String, version: String?, packageTypes: [String] = []
+  ) {
     self.bundleIdentifier = bundleIdentifier
     self.executable = executable
     self.name = name
     self.version = version
+    self.packageTypes = packageTypes
   }
 }
 
@@ -34,6 +39,7 @@ extension AppManifest {
     }
     name = try list.optionalText("CFBundleName") ?? folderName
     version = try list.optionalText("CFBundleVersion")
+    packageTypes = PackageDeclarations(list).extensions
   }
 
   /// The name is joined to the bundle's folder: it must stay in it.

@@ -107,6 +107,11 @@ struct PropertyListFile {
     return flag
   }
 
+  /// The dictionaries of a list; none where there is something else.
+  func dictionaries(_ key: String) -> [[String: Any]] {
+    (values[key] as? [Any] ?? []).compactMap { $0 as? [String: Any] }
+  }
+
   private func string(_ key: String) throws(AppBundleError) -> String? {
     guard let value = values[key] else { return nil }
     guard let text = value as? String else {

@@ -203,8 +203,13 @@ extension Broker {
 }
 
 extension Folders.DocumentKind {
-  var message: Wire.DocumentKind { self == .file ? .file : .folder }
-  init(_ message: Wire.DocumentKind) { self = message == .file ? .file : .folder }
+  var message: Wire.DocumentKind {
+    switch self {
+    case .file: .file
+    case .folder: .folder
+    case .package: .package
+    }
+  }
 }
 
 extension AccessRights {

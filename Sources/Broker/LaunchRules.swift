@@ -49,6 +49,16 @@ package struct LaunchRules {
     return capabilities
   }
 
+  /// What the app's policy and its manifest say of its grants.
+  package func grantRules(
+    for request: LauncherInterface.PrepareCall, _ capabilities: Capabilities
+  ) -> LauncherInterface.GrantRules {
+    var rules = LauncherInterface.GrantRules(capabilities)
+    let declared = PackageTypes(declared: request.manifest?.packageTypes ?? []).extensions
+    rules.packages = declared.subtracting(PackageTypes.known).sorted()
+    return rules
+  }
+
   package func container(of identifier: String) -> String { "\(folders.containers)/\(identifier)" }
 
   /// What a policy shows read-only has to be there, and must not be what other apps' secrets lie in.

@@ -78,16 +78,19 @@ extension Broker {
         "the container \(container(of: identifier)) cannot be made: \(error). "
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
+    let rules = launchRules.grantRules(for: request, capabilities)
+    var answer = LauncherInterface.Capabilities(capabilities, variables: request.variables)
+    answer.grants = rules
     let network = capabilities.hasOwnNetwork ? self.network.take() : nil
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
-      hostID: hostID, rules: .init(capabilities), seccomp: capabilities.seccompProfile ?? SeccompFile.none)
+      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
         hostID: hostID.map { Int($0) } ?? -1, filters: filters.count,
-        network: network != nil, capabilities: .init(capabilities, variables: request.variables)
+        network: network != nil, capabilities: answer
       ).json, descriptors: filters + namespaces + (network.map { [$0] } ?? []))
   }
 

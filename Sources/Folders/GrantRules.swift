@@ -1,6 +1,11 @@
 /// What stands behind a grant.
 package enum DocumentKind: String, Codable, Sendable {
   case file, folder
+  /// A folder that is one document (``PackageTypes``).
+  case package
+
+  /// Whether the kernel has a folder there.
+  package var isFolder: Bool { self != .file }
 }
 
 /// What may be granted at all (`SBX-15`, `G9`): decided on what the kernel says an open descriptor is, never on a
@@ -42,13 +47,13 @@ package struct GrantRules: Equatable, Sendable {
     if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }
     for folder in own {
       if path.isInside(folder) { return "it belongs to Ambit itself" }
-      if kind == .folder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
+      if kind.isFolder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
     }
     for folder in Self.system where !path.isInside(Self.removableMedia) {
       if path.isInside(folder) { return "it belongs to the system" }
-      if kind == .folder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
+      if kind.isFolder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
     }
-    if kind == .folder {
+    if kind.isFolder {
       if home.isInside(path) {
         return path == home
           ? "the whole home folder is too much to hand to an app; choose a folder in it"

@@ -35,7 +35,7 @@ struct PickFrontEnd {
     let question = PickerRequest(
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
-      types: request.types, startFolder: folder)
+      types: request.types, packages: Set(request.packages), startFolder: folder)
     if script != nil { return scripted(question) }
     do {
       // The controlling terminal, wherever the standard streams lead.

@@ -100,7 +100,7 @@ struct PickerModel: Sendable {
   mutating func show(folder: String, isTop: Bool, entries: [Entry], selected: FileName? = nil) {
     self.folder = folder
     self.isTop = isTop
-    self.entries = entries
+    self.entries = rule.shown(entries)
     details = [:]
     filter = ""
     scroll = 0
@@ -112,7 +112,7 @@ struct PickerModel: Sendable {
   mutating func reload(entries: [Entry]) {
     var selected: FileName?
     if case .entry(let index) = row(at: cursor) { selected = self.entries[index].name }
-    self.entries = entries
+    self.entries = rule.shown(entries)
     details = [:]
     refilter(narrowing: false)
     moveCursor(to: selected)

@@ -19,12 +19,14 @@ package struct PickerRequest: Sendable, Equatable {
   package var access: Access
   /// File name extensions, without dot, that may be chosen (`PCK-7`); nil or empty: any. Only files have them.
   package var types: [String]?
+  /// Lower-case extensions of folders that are documents: packages. Shown and chosen as one thing.
+  package var packages: Set<String>
   /// Absolute path of the folder to begin in. The picker goes to the nearest folder above it that can be listed.
   package var startFolder: String
 
   package init(
     appName: String, message: String? = nil, multiple: Bool = false, kind: Kind = .file, access: Access = .readWrite,
-    types: [String]? = nil, startFolder: String
+    types: [String]? = nil, packages: Set<String> = [], startFolder: String
   ) {
     self.appName = appName
     self.message = message
@@ -32,6 +34,7 @@ package struct PickerRequest: Sendable, Equatable {
     self.kind = kind
     self.access = access
     self.types = types
+    self.packages = packages
     self.startFolder = startFolder
   }
 }

@@ -21,7 +21,8 @@ extension LaunchRequest {
         manifest = .init(
           identifier: bundle.manifest.bundleIdentifier, name: bundle.manifest.name, version: bundle.manifest.version,
           networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer,
-          passGrants: bundle.entitlements.passGrants, executePicked: bundle.entitlements.executePicked)
+          passGrants: bundle.entitlements.passGrants, executePicked: bundle.entitlements.executePicked,
+          packageTypes: bundle.manifest.packageTypes)
       } catch {
         throw Failure(error.description, status: error.exitStatus)
       }

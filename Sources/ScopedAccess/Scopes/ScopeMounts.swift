@@ -43,7 +43,7 @@ package final class ScopeMounts {
         switch kind {
         // Created with no permission at all: the mode counts from the next open on.
         case .file: _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
-        case .folder: try folder.makeDirectory(name, mode: 0)
+        case .folder, .package: try folder.makeDirectory(name, mode: 0)
         }
       }
     }
@@ -149,7 +149,7 @@ package final class ScopeMounts {
       try withFileSystemIdentity(hostID) { () throws(KernelError) in
         // Without waiting: an app may have a lease on a file of its own.
         var flags: OpenFlags = [.noFollow, .nonBlocking, writing ? .readWrite : .read]
-        if kind == .folder { flags.insert(.directory) }
+        if kind.isFolder { flags.insert(.directory) }
         return try Descriptor.open(path, flags: flags, resolve: .noSymlinks)
       }
     }

@@ -18,6 +18,8 @@ extension LauncherInterface {
     package var executesPicked: Bool
     /// The app is told, when it asks, where on the host a document lies (`FSF-11`).
     package var tellsHostPaths: Bool
+    /// Extensions of folders that are documents, besides those that everybody knows.
+    package var packages: [String]
     /// The name of the rule, for people.
     package var profile: String
 
@@ -25,7 +27,7 @@ extension LauncherInterface {
       mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, recent: Int? = nil,
       releasesOldest: Bool = false,
       startsPicked: Bool = false, executesPicked: Bool = false, tellsHostPaths: Bool = false,
-      profile: String = "unlimited"
+      packages: [String] = [], profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
@@ -35,6 +37,7 @@ extension LauncherInterface {
       self.startsPicked = startsPicked
       self.executesPicked = executesPicked
       self.tellsHostPaths = tellsHostPaths
+      self.packages = packages
       self.profile = profile
     }
 
@@ -47,6 +50,7 @@ extension LauncherInterface {
       startsPicked = try json.bool("startsPicked")
       executesPicked = try json.bool("executesPicked")
       tellsHostPaths = try json.bool("tellsHostPaths")
+      packages = try json.strings("packages")
       profile = try json.string("profile")
     }
 
@@ -54,7 +58,8 @@ extension LauncherInterface {
       var json: JSONObject = [
         "mayPass": .bool(mayPass), "endsOutlived": .bool(endsOutlived), "releasesOldest": .bool(releasesOldest),
         "startsPicked": .bool(startsPicked), "executesPicked": .bool(executesPicked),
-        "tellsHostPaths": .bool(tellsHostPaths), "profile": .string(profile),
+        "tellsHostPaths": .bool(tellsHostPaths), "packages": .array(packages.map { .string($0) }),
+        "profile": .string(profile),
       ]
       json.set("quota", quota)
       json.set("recent", recent)

@@ -10,10 +10,12 @@ extension LauncherInterface {
     package var passGrants: Bool
     /// The app asks to run programs that lie in what the user picked.
     package var executePicked: Bool
+    /// Extensions of its own package types.
+    package var packageTypes: [String]
 
     package init(
       identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool,
-      passGrants: Bool = false, executePicked: Bool = false
+      passGrants: Bool = false, executePicked: Bool = false, packageTypes: [String] = []
     ) {
       self.identifier = identifier
       self.name = name
@@ -22,6 +24,7 @@ extension LauncherInterface {
       self.networkServer = networkServer
       self.passGrants = passGrants
       self.executePicked = executePicked
+      self.packageTypes = packageTypes
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -32,13 +35,14 @@ extension LauncherInterface {
       networkServer = try json.bool("networkServer")
       passGrants = try json.bool("passGrants")
       executePicked = try json.bool("executePicked")
+      packageTypes = try json.strings("packageTypes")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
         "networkServer": .bool(networkServer), "passGrants": .bool(passGrants),
-        "executePicked": .bool(executePicked),
+        "executePicked": .bool(executePicked), "packageTypes": .array(packageTypes.map { .string($0) }),
       ]
       json.set("version", version)
       return json

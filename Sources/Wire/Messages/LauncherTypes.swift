@@ -7,16 +7,19 @@ extension LauncherInterface {
     package var kind: DocumentKind
     package var access: DocumentAccess
     package var types: [String]?
+    /// Extensions of folders that are documents, of all that there are.
+    package var packages: [String]
     package var message: String?
     package var appName: String
 
-    package init(id: Int, call: PickerInterface.PickCall, appName: String) {
+    package init(id: Int, call: PickerInterface.PickCall, packages: [String] = [], appName: String) {
       self.id = id
       mode = call.mode
       multiple = call.multiple
       kind = call.kind
       access = call.access
       types = call.types
+      self.packages = packages
       message = call.message
       self.appName = appName
     }
@@ -28,6 +31,7 @@ extension LauncherInterface {
       kind = try json.choice("kind")
       access = try json.choice("access")
       types = try json.stringsIfPresent("types")
+      packages = try json.strings("packages")
       message = try json.stringIfPresent("message")
       appName = try json.string("appName")
     }
@@ -36,6 +40,7 @@ extension LauncherInterface {
       var json: JSONObject = [
         "id": JSONValue(id), "mode": .string(mode.rawValue), "multiple": .bool(multiple),
         "kind": .string(kind.rawValue), "access": .string(access.rawValue), "appName": .string(appName),
+        "packages": .array(packages.map { .string($0) }),
       ]
       json.set("types", types)
       json.set("message", message)
