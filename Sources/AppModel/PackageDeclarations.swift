@@ -19,8 +19,10 @@ struct PackageDeclarations {
       packages.formUnion(found)
     }
     let declared = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.flatMap(\.extensions)
-    let documents = list.dictionaries("CFBundleDocumentTypes").filter { $0["LSTypeIsPackage"] as? Bool == true }
-      .flatMap { Self.strings($0["CFBundleTypeExtensions"]) }
+    let documents = list.dictionaries("CFBundleDocumentTypes").filter {
+      PropertyListFile.boolean($0["LSTypeIsPackage"]) == true
+    }
+    .flatMap { Self.strings($0["CFBundleTypeExtensions"]) }
     extensions = Set(declared + documents).sorted()
   }
 

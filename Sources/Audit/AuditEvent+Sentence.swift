@@ -63,6 +63,10 @@ extension AuditEvent {
       return (
         "a descriptor outlived the scope on \(subject)\(holders)", "keep \(subject) open beyond its scope\(holders)"
       )
+    case .sharing:
+      return detail[Fact.shown] == "true"
+        ? ("shows its Documents in other apps' pickers", "show its Documents in other apps' pickers")
+        : ("does not show its Documents in other apps' pickers any more", "stop showing its Documents")
     case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")
     case .refuse:

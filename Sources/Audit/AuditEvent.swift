@@ -118,6 +118,8 @@ extension AuditEvent.Kind {
   package static let revoke = Self(rawValue: "revoke")
   /// An app still has something open of a document that was taken away from it.
   package static let outlived = Self(rawValue: "outlived")
+  /// Other apps' pickers show an app's Documents from now on, or do not any more (`SBX-6`, `SBX-7`).
+  package static let sharing = Self(rawValue: "sharing")
   /// The user removed an app.
   package static let appRemoved = Self(rawValue: "appRemoved")
   package static let limit = Self(rawValue: "limit")
@@ -128,7 +130,7 @@ extension AuditEvent.Kind {
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
     .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .hostPath,
-    .passed, .revoke, .outlived, .appRemoved, .limit, .refuse, .protocolError,
+    .passed, .revoke, .outlived, .sharing, .appRemoved, .limit, .refuse, .protocolError,
   ]
 }
 
@@ -177,6 +179,8 @@ extension AuditEvent {
     package static let exceeded = "exceeded"
     package static let value = "value"
     package static let ceiling = "ceiling"
+    /// Whether its Documents are shown, when `sharing` is the kind.
+    package static let shown = "shown"
     /// What was asked for, when `refuse` is the kind.
     package static let operation = "operation"
   }

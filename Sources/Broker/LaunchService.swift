@@ -71,6 +71,7 @@ extension Broker {
     let name = launchRules.name(of: request)
     let filters = try filters.filters(for: capabilities)
     let hostID = try register(identifier, name, request.manifest?.version)
+    try noteSharing(request, of: identifier)
     do {
       try makeContainer(identifier, hostID: hostID)
     } catch {

@@ -28,7 +28,9 @@ extension Broker {
   func ask(_ instance: Instance) {
     guard let first = instance.picks.first, let prompts = instance.prompts else { return }
     let request = LauncherInterface.PickRequest(
-      id: first.id, call: first.call, packages: instance.app.packages.extensions.sorted(), appName: instance.app.name)
+      id: first.id, call: first.call, packages: instance.app.packages.extensions.sorted(),
+      places: places(for: instance),
+      appName: instance.app.name)
     prompts.send(Reply(LauncherInterface.PromptsReply(request: request).json, continues: true))
   }
 
@@ -115,7 +117,7 @@ extension Broker {
           return "\(path) is of another type than the app asked for (\(types.joined(separator: ", ")))"
         }
       }
-      return rules.refusal(of: kind, at: document.path).map { "\(path) cannot be granted: \($0)" }
+      return refusal(of: kind, at: document.path, for: instance).map { "\(path) cannot be granted: \($0)" }
     }
   }
 

@@ -41,11 +41,14 @@ package struct GrantRules: Equatable, Sendable {
 
   /// Why a document may not be granted, or `nil` if it may.
   ///
-  /// - Parameter path: where the kernel says that the open document is; `nil` if it has no path.
-  package func refusal(of kind: DocumentKind, at path: String?) -> String? {
+  /// - Parameters:
+  ///   - path: where the kernel says that the open document is; `nil` if it has no path.
+  ///   - shared: folders of Ambit's own whose content may be granted all the same: the Documents of apps that show them (`SBX-6`).
+  package func refusal(of kind: DocumentKind, at path: String?, shared: [String] = []) -> String? {
     guard let path else { return "it has no place in the file system" }
     if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }
-    for folder in own {
+    let isShared = shared.contains { path != $0 && path.isInside($0) }
+    for folder in own where !(isShared && path.isInside(folder)) {
       if path.isInside(folder) { return "it belongs to Ambit itself" }
       if kind.isFolder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
     }

@@ -67,6 +67,7 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT id, parent, used, bookmarks FROM grantLife")
       _ = try db.makeStatement(sql: "SELECT id, inode FROM grantReference")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, removed FROM removedApp")
+      _ = try db.makeStatement(sql: "SELECT bundleIdentifier, browsable, publicScope, version FROM sharedDocuments")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -169,6 +170,17 @@ enum GrantFile {
     }
     migrator.registerMigration("places: the folder that each document was last seen in") { db in
       try db.execute(sql: "ALTER TABLE grant_ ADD COLUMN place BLOB")
+    }
+    migrator.registerMigration("which apps show their documents") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE sharedDocuments (
+            bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
+            browsable INTEGER NOT NULL,
+            publicScope INTEGER NOT NULL,
+            version TEXT
+          );
+          """)
     }
     return migrator
   }()

@@ -227,6 +227,7 @@ extension GrantStore {
     try access { db in
       try db.execute(
         sql: "INSERT OR REPLACE INTO removedApp (bundleIdentifier, removed) VALUES (?, ?)", arguments: [app, time])
+      try db.execute(sql: "DELETE FROM sharedDocuments WHERE bundleIdentifier = ?", arguments: [app])
     }
     forget(app: app)
   }

@@ -12,10 +12,14 @@ extension LauncherInterface {
     package var executePicked: Bool
     /// Extensions of its own package types.
     package var packageTypes: [String]
+    /// Other apps' pickers show its Documents, at once and as far as its version has increased since.
+    package var sharesDocuments: Bool
+    package var publicScope: Bool
 
     package init(
       identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool,
-      passGrants: Bool = false, executePicked: Bool = false, packageTypes: [String] = []
+      passGrants: Bool = false, executePicked: Bool = false, packageTypes: [String] = [],
+      sharesDocuments: Bool = false, publicScope: Bool = false
     ) {
       self.identifier = identifier
       self.name = name
@@ -25,6 +29,8 @@ extension LauncherInterface {
       self.passGrants = passGrants
       self.executePicked = executePicked
       self.packageTypes = packageTypes
+      self.sharesDocuments = sharesDocuments
+      self.publicScope = publicScope
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -36,6 +42,8 @@ extension LauncherInterface {
       passGrants = try json.bool("passGrants")
       executePicked = try json.bool("executePicked")
       packageTypes = try json.strings("packageTypes")
+      sharesDocuments = try json.bool("sharesDocuments")
+      publicScope = try json.bool("publicScope")
     }
 
     package var json: JSONObject {
@@ -43,6 +51,7 @@ extension LauncherInterface {
         "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
         "networkServer": .bool(networkServer), "passGrants": .bool(passGrants),
         "executePicked": .bool(executePicked), "packageTypes": .array(packageTypes.map { .string($0) }),
+        "sharesDocuments": .bool(sharesDocuments), "publicScope": .bool(publicScope),
       ]
       json.set("version", version)
       return json
