@@ -69,7 +69,9 @@ let package = Package(
     .target(
       name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
-    .target(name: "ScopedAccess", dependencies: ["Kernel", "Folders", crypto, grdb, system], swiftSettings: strict),
+    .target(
+      name: "ScopedAccess", dependencies: ["Kernel", "Folders", "AppModel", crypto, grdb, system], swiftSettings: strict
+    ),
     .target(name: "Audit", dependencies: [grdb], swiftSettings: strict),
     .target(
       name: "Broker",
@@ -122,7 +124,8 @@ let package = Package(
     .testTarget(
       name: "SandboxTests", dependencies: ["Sandbox", "Policy", "Seccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "ScopedAccessTests", dependencies: ["ScopedAccess", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),

@@ -118,6 +118,7 @@ package struct VerifyCommand: ParsableCommand {
     if capabilities.network == .host { allowances.insert(.network) }
     if capabilities.network == .loopback { allowances.insert(.loopback) }
     if capabilities.execute { allowances.insert(.execution) }
+    if capabilities.executesPicked { allowances.insert(.pickedExecution) }
     return Battery.Options(
       launcher: .ambit(policy: planned.request.policy), ambit: own, program: program, entitlements: entitlements,
       policies: folders.policies, scopeLimit: capabilities.scopeLimit, allowances: allowances,

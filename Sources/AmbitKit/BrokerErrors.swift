@@ -30,11 +30,16 @@ extension WireError {
         "Call startAccessingSecurityScopedResource() before taking a descriptor of this URL's document.")
     case AccessInterface.Failure.readOnlyName:
       .make(.fileWriteNoPermission, .EROFS, url, "The user has given this document for reading only.")
+    case AccessInterface.Failure.notToldName:
+      .make(
+        .fileReadNoPermission, .EPERM, url,
+        "This app's policy does not let it be told where on the host its documents lie.")
     case TransferInterface.Failure.notAllowedName:
       .make(.fileReadNoPermission, .EPERM, url, "The right to this document cannot be passed on: \(reason).")
     case TransferInterface.Failure.tooMuchName:
       .make(.fileReadNoPermission, .EPERM, url, "Nobody can pass on more than they may do themselves.")
-    case PickerInterface.Failure.quotaReachedName, TransferInterface.Failure.quotaReachedName:
+    case PickerInterface.Failure.quotaReachedName, TransferInterface.Failure.quotaReachedName,
+      BookmarksInterface.Failure.quotaReachedName:
       .make(
         .fileReadNoPermission, .EDQUOT, url,
         """

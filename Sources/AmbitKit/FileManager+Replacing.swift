@@ -10,8 +10,15 @@ extension FileManager {
   ///
   /// As `replaceItemAt(_:withItemAt:)`, for a document whose scope is started. A file that does not lie in the document's own
   /// folder, as one in the container, cannot be renamed over it (`EXDEV`) and is copied beside it first.
+  /// A folder, and so a package, is not replaced: it is saved by changing what is in it, where renaming works as everywhere.
   /// - Throws: `CocoaError` with the POSIX error underneath; the document is then what it was.
   public func replaceDocument(at document: URL, withItemAt item: URL) throws {
+    var isFolder = ObjCBool(false)
+    if unsafe fileExists(atPath: document.path, isDirectory: &isFolder), isFolder.boolValue {
+      throw CocoaError.make(
+        .featureUnsupported, .EISDIR, document,
+        "A folder, and so a package, does not give way to another one. Save it by changing what is in it.")
+    }
     if unsafe rename(item.path, document.path) == 0 { return }
     let code = errno
     guard code == EXDEV else { throw Self.failure(document, code) }

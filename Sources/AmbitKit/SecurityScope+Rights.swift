@@ -13,6 +13,31 @@ extension SecurityScope {
     do { return try Broker.descriptor(AccessInterface.open, call) } catch { throw error.cocoa(for: url) }
   }
 
+  /// The name to show to the user for the document of a scoped URL, or for something in a granted folder: never a part of the path
+  /// under which the app reaches it but the document's own name (`FSF-11`).
+  public static func displayName(of url: URL) throws -> String {
+    let inside = inside(url)
+    if let last = inside.split(separator: "/").last { return String(last) }
+    do {
+      let place: AccessInterface.PathReply = try Broker.call(
+        AccessInterface.path, AccessInterface.ScopeCall(scope: try scope(of: url)))
+      return place.name
+    } catch let error as WireError { throw error.cocoa(for: url) }
+  }
+
+  /// Where the document lies on the host now, to show it to the user: the app cannot open anything by it. Only where the app's
+  /// policy lets it be told (`[grants] host_paths`).
+  ///
+  /// - Returns: nil when no path is known, or none leads to the document any more.
+  /// - Throws: `CocoaError`: `fileReadNoPermission` where the policy does not let it.
+  public static func hostPath(of url: URL) throws -> String? {
+    let call = AccessInterface.ScopeCall(scope: try scope(of: url))
+    do {
+      let reply: AccessInterface.HostPathReply = try Broker.call(AccessInterface.hostPath, call)
+      return reply.path.map { $0 + inside(url) }
+    } catch { throw error.cocoa(for: url) }
+  }
+
   /// Gives up this app's right to a document, in all of its launches; what is started ends. Only picking the document again gives it
   /// back (`TOK-19`).
   public static func release(_ url: URL) throws {

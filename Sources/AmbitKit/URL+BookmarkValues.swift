@@ -15,6 +15,8 @@ extension URL {
     public var isDirectory: Bool?
     /// It is a file.
     public var isRegularFile: Bool?
+    /// A folder that is one document.
+    public var isPackage: Bool?
     /// The app might write it.
     public var isWritable: Bool?
     /// Bytes; nil for a folder.
@@ -37,6 +39,7 @@ extension URL {
       all[.pathKey] = path
       all[.isDirectoryKey] = isDirectory
       all[.isRegularFileKey] = isRegularFile
+      all[.isPackageKey] = isPackage
       all[.isWritableKey] = isWritable
       all[.fileSizeKey] = fileSize
       all[.creationDateKey] = creationDate
@@ -55,7 +58,8 @@ extension URL {
       // Without being asked for: what a bookmark is no bookmark without (`BMK-9`).
       if keys.contains(.nameKey) || keys.contains(.localizedNameKey) { name = reply.name }
       if keys.contains(.pathKey) { path = reply.path }
-      if keys.contains(.isDirectoryKey) { isDirectory = reply.kind.map { $0 == .folder } }
+      if keys.contains(.isDirectoryKey) { isDirectory = reply.kind.map { $0 != .file } }
+      if keys.contains(.isPackageKey) { isPackage = reply.kind.map { $0 == .package } }
       if keys.contains(.isRegularFileKey) { isRegularFile = reply.kind.map { $0 == .file } }
       if wants(.isWritableKey) { isWritable = reply.access == .readWrite }
       if wants(.fileSizeKey), reply.kind == .file { fileSize = reply.size }

@@ -48,6 +48,8 @@ public struct UTType: Hashable, Sendable {
   public static let json = UTType("public.json", ["json"])
   /// PDF.
   public static let pdf = UTType("com.adobe.pdf", ["pdf"])
+  /// Formatted text with pictures: a package, a folder that is one document.
+  public static let rtfd = UTType("com.apple.rtfd", ["rtfd"])
   /// Any kind of image.
   public static let image = UTType("public.image", ["png", "jpg", "jpeg", "gif", "tif", "tiff", "webp", "heic"])
   /// PNG.
@@ -56,5 +58,7 @@ public struct UTType: Hashable, Sendable {
   public static let jpeg = UTType("public.jpeg", ["jpg", "jpeg"])
 
   /// The narrow ones first: the first that has an extension names it.
-  private static let known: [UTType] = [json, pdf, png, jpeg, plainText, text, image, item, content, data, folder]
+  private static let known: [UTType] = [
+    json, pdf, png, jpeg, rtfd, plainText, text, image, item, content, data, folder,
+  ]
 }

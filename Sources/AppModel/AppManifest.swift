@@ -8,12 +8,25 @@ package struct AppManifest: Equatable, Sendable {
   package let name: String
   /// `CFBundleVersion`.
   package let version: String?
+  /// Extensions of its own package types, sorted: of what it declares as `com.apple.package` (``PackageDeclarations``).
+  package let packageTypes: [String]
+  /// Other apps' pickers show its Documents: `UISupportsDocumentBrowser`, or `UIFileSharingEnabled` with
+  /// `LSSupportsOpeningDocumentsInPlace` (`SBX-6`).
+  package let sharesDocuments: Bool
+  /// The same by `NSUbiquitousContainerIsDocumentScopePublic` of any of its containers: Ambit's have one (`SBX-7`).
+  package let hasPublicScope: Bool
 
-  package init(bundleIdentifier: String, executable: String, name: String, version: String?) {
+  package init(
+    bundleIdentifier: String, executable: String, name: String, version: String?, packageTypes: [String] = [],
+    sharesDocuments: Bool = false, hasPublicScope: Bool = false
+  ) {
     self.bundleIdentifier = bundleIdentifier
     self.executable = executable
     self.name = name
     self.version = version
+    self.packageTypes = packageTypes
+    self.sharesDocuments = sharesDocuments
+    self.hasPublicScope = hasPublicScope
   }
 }
 
@@ -34,6 +47,15 @@ extension AppManifest {
     }
     name = try list.optionalText("CFBundleName") ?? folderName
     version = try list.optionalText("CFBundleVersion")
+    packageTypes = PackageDeclarations(list).extensions
+    // Each is read, so that one of another type is named whatever the others say.
+    let browser = try list.flag("UISupportsDocumentBrowser") ?? false
+    let sharing = try list.flag("UIFileSharingEnabled") ?? false
+    let inPlace = try list.flag("LSSupportsOpeningDocumentsInPlace") ?? false
+    sharesDocuments = browser || (sharing && inPlace)
+    hasPublicScope = list.dictionary("NSUbiquitousContainers").values.contains { container in
+      PropertyListFile.boolean((container as? [String: Any])?["NSUbiquitousContainerIsDocumentScopePublic"]) == true
+    }
   }
 
   /// The name is joined to the bundle's folder: it must stay in it.

@@ -8,6 +8,8 @@ package struct Entitlements: Equatable, Sendable {
   package var networkServer: Bool
   /// `io.ambit.pass-grants`: passing its own rights to documents on to other apps.
   package var passGrants: Bool
+  /// `com.apple.security.files.user-selected.executable`: running programs that lie in what the user picked.
+  package var executePicked: Bool
   /// The file's other keys, sorted. They change nothing.
   package var unknown: [String]
 
@@ -15,11 +17,13 @@ package struct Entitlements: Equatable, Sendable {
   package static let none = Entitlements()
 
   package init(
-    networkClient: Bool = false, networkServer: Bool = false, passGrants: Bool = false, unknown: [String] = []
+    networkClient: Bool = false, networkServer: Bool = false, passGrants: Bool = false,
+    executePicked: Bool = false, unknown: [String] = []
   ) {
     self.networkClient = networkClient
     self.networkServer = networkServer
     self.passGrants = passGrants
+    self.executePicked = executePicked
     self.unknown = unknown
   }
 }
@@ -28,11 +32,13 @@ extension Entitlements {
   private static let client = "com.apple.security.network.client"
   private static let server = "com.apple.security.network.server"
   private static let pass = "io.ambit.pass-grants"
+  private static let execute = "com.apple.security.files.user-selected.executable"
 
   init(_ list: PropertyListFile) throws(AppBundleError) {
     networkClient = try list.flag(Self.client) ?? false
     networkServer = try list.flag(Self.server) ?? false
     passGrants = try list.flag(Self.pass) ?? false
-    unknown = list.keys.filter { ![Self.client, Self.server, Self.pass].contains($0) }
+    executePicked = try list.flag(Self.execute) ?? false
+    unknown = list.keys.filter { ![Self.client, Self.server, Self.pass, Self.execute].contains($0) }
   }
 }

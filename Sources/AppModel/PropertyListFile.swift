@@ -100,12 +100,25 @@ struct PropertyListFile {
 
   func flag(_ key: String) throws(AppBundleError) -> Bool? {
     guard let value = values[key] else { return nil }
-    // By exact type: a cast would let the numbers 0 and 1 through as well.
-    guard type(of: value) == Bool.self, let flag = value as? Bool else {
+    guard let flag = Self.boolean(value) else {
       throw .wrongType(path: path, key: key, expected: "a boolean", found: Self.kind(of: value))
     }
     return flag
   }
+
+  /// By exact type: a cast would let the numbers 0 and 1 through as well.
+  static func boolean(_ value: Any?) -> Bool? {
+    guard let value, type(of: value) == Bool.self else { return nil }
+    return value as? Bool
+  }
+
+  /// The dictionaries of a list; none where there is something else.
+  func dictionaries(_ key: String) -> [[String: Any]] {
+    (values[key] as? [Any] ?? []).compactMap { $0 as? [String: Any] }
+  }
+
+  /// A dictionary; empty where there is something else.
+  func dictionary(_ key: String) -> [String: Any] { values[key] as? [String: Any] ?? [:] }
 
   private func string(_ key: String) throws(AppBundleError) -> String? {
     guard let value = values[key] else { return nil }

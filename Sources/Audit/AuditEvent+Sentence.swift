@@ -51,6 +51,10 @@ extension AuditEvent {
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
     case .descriptor:
       return ("was handed \(subject) as a descriptor\(facts(access))", "hand over \(subject) as a descriptor")
+    case .hostPath:
+      return detail[Fact.known] == "false"
+        ? ("asked where \(subject) lies, which is not known", "tell where \(subject) lies")
+        : ("was told where \(subject) lies", "tell where \(subject) lies")
     case .passed:
       let other = detail["to"].map { " to \($0)" } ?? ""
       return ("passed its right to \(subject) on\(other)\(facts(access))", "pass its right to \(subject) on\(other)")
@@ -59,6 +63,10 @@ extension AuditEvent {
       return (
         "a descriptor outlived the scope on \(subject)\(holders)", "keep \(subject) open beyond its scope\(holders)"
       )
+    case .sharing:
+      return detail[Fact.shown] == "true"
+        ? ("shows its Documents in other apps' pickers", "show its Documents in other apps' pickers")
+        : ("does not show its Documents in other apps' pickers any more", "stop showing its Documents")
     case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")
     case .refuse:

@@ -111,11 +111,15 @@ extension AuditEvent.Kind {
   package static let referenceResolved = Self(rawValue: "referenceResolved")
   /// A descriptor of the document itself was handed over.
   package static let descriptor = Self(rawValue: "descriptor")
+  /// An app asked where on the host a document lies.
+  package static let hostPath = Self(rawValue: "hostPath")
   /// An app passed a right of its own on to another one.
   package static let passed = Self(rawValue: "passed")
   package static let revoke = Self(rawValue: "revoke")
   /// An app still has something open of a document that was taken away from it.
   package static let outlived = Self(rawValue: "outlived")
+  /// Other apps' pickers show an app's Documents from now on, or do not any more (`SBX-6`, `SBX-7`).
+  package static let sharing = Self(rawValue: "sharing")
   /// The user removed an app.
   package static let appRemoved = Self(rawValue: "appRemoved")
   package static let limit = Self(rawValue: "limit")
@@ -125,10 +129,8 @@ extension AuditEvent.Kind {
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
-    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .passed,
-    .revoke,
-    .outlived,
-    .appRemoved, .limit, .refuse, .protocolError,
+    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .hostPath,
+    .passed, .revoke, .outlived, .sharing, .appRemoved, .limit, .refuse, .protocolError,
   ]
 }
 
@@ -154,6 +156,8 @@ extension AuditEvent {
     /// How far each goes is the fact `layer.NAME`.
     package static let layers = "layers"
     package static let allowed = "allowed"
+    /// `false` when `hostPath` is the kind and no path leads to the document.
+    package static let known = "known"
     /// How an app ended: its exit status, or the number of the signal.
     package static let status = "status"
     package static let signal = "signal"
@@ -175,6 +179,8 @@ extension AuditEvent {
     package static let exceeded = "exceeded"
     package static let value = "value"
     package static let ceiling = "ceiling"
+    /// Whether its Documents are shown, when `sharing` is the kind.
+    package static let shown = "shown"
     /// What was asked for, when `refuse` is the kind.
     package static let operation = "operation"
   }

@@ -30,6 +30,9 @@ extension Broker {
           path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
           access: grant.rights.message
         ).json)
+    case "Kept": return Answer(try kept(by: instance).json)
+    case "HostPath":
+      return Answer(try hostPath(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance).json)
     default:
       return Answer(
         AccessInterface.StatusReply(
@@ -108,6 +111,8 @@ extension Broker {
         FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
         grants.noteUse(grant.id, at: Clock.realtime())
+        // It is started, whatever becomes of the list.
+        try? trimRecent(of: instance)
       } catch {
         // Nothing was shown, so nothing may be counted.
         instance.ledger = ledger
@@ -200,8 +205,13 @@ extension Broker {
 }
 
 extension Folders.DocumentKind {
-  var message: Wire.DocumentKind { self == .file ? .file : .folder }
-  init(_ message: Wire.DocumentKind) { self = message == .file ? .file : .folder }
+  var message: Wire.DocumentKind {
+    switch self {
+    case .file: .file
+    case .folder: .folder
+    case .package: .package
+    }
+  }
 }
 
 extension AccessRights {

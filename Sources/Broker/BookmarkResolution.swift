@@ -173,7 +173,7 @@ extension Broker {
     let app = instance.app.bundleIdentifier
     if let known = try grants.grant(for: document.identity, of: app, rights: parent.rights) { return known }
     let path = document.path ?? parent.path
-    if let reason = rules.refusal(of: parent.kind, at: path) {
+    if let reason = refusal(of: parent.kind, at: path, for: instance) {
       record(event(.grant, .refused, instance, grant: parent, document: document, rule: "SBX-15", reason: reason))
       throw BookmarksInterface.Failure.revoked
     }
@@ -192,6 +192,7 @@ extension Broker {
           ])
       ])
     pin(document, for: grant.id)
+    try trimRecent(of: instance)
     return grant
   }
 }

@@ -32,6 +32,7 @@ extension Broker {
   private func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) throws -> String {
     try checkKeys(request.values)
     var (grant, document) = try active(request.scope, for: instance)
+    try makeRoom(forBookmarkOf: grant, instance)
     let scope = try self.scope(request, of: grant, for: instance)
     // The program that had it open may have saved it anew since its scope was started.
     if case .success(let location) = try search(grant, for: instance) {
@@ -40,14 +41,17 @@ extension Broker {
     if request.readOnly, grant.rights == .readWrite { grant = try readOnlyGrant(from: grant, instance) }
     let place = Place(of: document) ?? grant.place
     let inside = try request.inside.map { path in
-      guard grant.kind == .folder else { throw ErrorReply.invalidParameter("inside") }
+      guard grant.kind.isFolder else { throw ErrorReply.invalidParameter("inside") }
       return try self.inside(path, of: document.descriptor)
     }
     let bookmark = Bookmark(
       bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
       path: document.path ?? grant.path, identity: document.identity, place: request.minimal ? nil : place,
       created: Clock.realtime(), scope: scope,
-      values: request.minimal ? nil : try Bookmark.Values(of: inside?.1 ?? document, keys: request.values),
+      values: request.minimal
+        ? nil
+        : try Bookmark.Values(
+          of: inside?.1 ?? document, as: inside == nil ? grant.kind : nil, keys: request.values),
       inside: inside?.0)
     try grants.noteBookmark(grant.id)
     try decide([
@@ -128,13 +132,14 @@ extension Broker {
 }
 
 extension Bookmark.Values {
-  init(of document: FoundDocument, keys: [String]) throws {
+  /// - Parameter kind: what it was granted as, if it was itself.
+  init(of document: FoundDocument, as kind: Folders.DocumentKind? = nil, keys: [String]) throws {
     let status = try document.descriptor.status()
     // Not where it is mounted: only what a person would call it.
     let mount = document.path.flatMap { MountTable.covering($0, in: MountTable.entries()) }
     let volume = mount?.point.split(separator: "/").last.map(String.init) ?? "/"
     self.init(
-      keys: keys, kind: document.kind, size: status.size, birth: status.birth, modified: status.modified,
+      keys: keys, kind: kind ?? document.kind, size: status.size, birth: status.birth, modified: status.modified,
       volumeName: volume)
   }
 }

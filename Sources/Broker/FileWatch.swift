@@ -130,8 +130,8 @@ extension Broker {
     guard let (old, new) = files.successor(of: id) else { return }
     do {
       let instance = instances.values.first { $0.shown[id] != nil }
-      guard let grant = try grants.grant(id), grant.identity == old, rules.refusal(of: .file, at: new.path) == nil,
-        instance?.app.replaced != .refuse
+      let refused = instance.map { refusal(of: .file, at: new.path, for: $0) } ?? rules.refusal(of: .file, at: new.path)
+      guard let grant = try grants.grant(id), grant.identity == old, refused == nil, instance?.app.replaced != .refuse
       else { return }
       try decide([
         AuditEvent(

@@ -103,7 +103,7 @@ extension Broker {
     if holds.isEmpty, isComplete, held.mount == nil { return ([], false) }
     let ends = instance.app.rules.endsOutlived
     // Another folder may be mounted in it, which is no descriptor; then there is nobody to name.
-    if holds.isEmpty, isComplete, grant?.kind == .folder { return ([], false) }
+    if holds.isEmpty, isComplete, grant?.kind.isFolder == true { return ([], false) }
     var detail = [
       AuditEvent.Fact.holders: holds.isEmpty
         ? "a descriptor on its way" : holds.map(\.description).joined(separator: "; ")

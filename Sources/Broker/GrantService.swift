@@ -66,7 +66,7 @@ extension Broker {
     let gone = Set(ended.map(\.grant.id))
     let apps = Set(chosen.map(\.bundleIdentifier))
     let through = records.filter { record in
-      !gone.contains(record.grant.id) && record.grant.kind == .folder && apps.contains(record.grant.bundleIdentifier)
+      !gone.contains(record.grant.id) && record.grant.kind.isFolder && apps.contains(record.grant.bundleIdentifier)
         && request.path.map { $0.hasPrefix(whereabouts(of: record.grant) + "/") } ?? false
     }
     return .init(ended: ended.map(Self.describe), through: through.map(describe))

@@ -41,14 +41,15 @@ extension Broker {
     try end([grant], GrantEnding(how: "app", rule: "TOK-19", reason: "the app gave its grant up"))
   }
 
-  /// Before one more grant is made: by the policy's rule, the oldest give way or there is none (`LIM-10`, `LIM-11`).
+  /// Before one more grant is made: by the policy's rule, the oldest give way or there is none (`LIM-10`, `LIM-11`). Under one that
+  /// knows a list of what was used last, what leaves no reference needs no room.
   func makeRoom(
     for instance: Instance, besides pending: Int = 0,
     refusal: (Int) -> ErrorReply = PickerInterface.Failure.quotaReached
   ) throws {
     let rules = instance.app.rules
-    guard let quota = rules.quota else { return }
-    let held = try grants.persisted(of: instance.app.bundleIdentifier)
+    guard let quota = rules.quota, rules.recent == nil || instance.app.references else { return }
+    let held = try counted(instance)
     switch GrantQuota(limit: quota, releasesOldest: rules.releasesOldest).answer(held: held.count + pending) {
     case .admit(let count):
       guard count > 0 else { return }
@@ -65,5 +66,58 @@ extension Broker {
       ])
       throw refusal(limit)
     }
+  }
+
+  /// The app's grants that count against its quota, the oldest first.
+  private func counted(_ instance: Instance) throws -> [Grant] {
+    let held = try grants.persisted(of: instance.app.bundleIdentifier)
+    guard instance.app.rules.recent != nil else { return held }
+    let needed = Set(try grants.recency(of: instance.app.bundleIdentifier).filter(\.isNeeded).map(\.grant))
+    return held.filter { needed.contains($0.id) }
+  }
+
+  /// Before a bookmark is made: where the quota is for what is kept by one, the first of a document needs room (`LIM-11`).
+  func makeRoom(forBookmarkOf grant: Grant, _ instance: Instance) throws {
+    let rules = instance.app.rules
+    guard rules.recent != nil, let quota = rules.quota else { return }
+    let kept = try counted(instance)
+    guard kept.count >= quota, !kept.contains(where: { $0.id == grant.id }) else { return }
+    try decide([
+      event(
+        .bookmarkCreated, .refused, instance, grant: grant, rule: "LIM-11",
+        reason: "the app keeps \(kept.count) documents, and the profile \(rules.profile) lets it keep \(quota)")
+    ])
+    throw BookmarksInterface.Failure.quotaReached(limit: quota)
+  }
+
+  /// After a document was granted or used: what has fallen out of the list of those used last, and is needed by nothing else, ends
+  /// (`LIM-11`). What is started stays so until it is stopped.
+  func trimRecent(of instance: Instance) throws {
+    let rules = instance.app.rules
+    guard let limit = rules.recent else { return }
+    let evicted = RecentGrants(limit: limit).evicted(from: try grants.recency(of: instance.app.bundleIdentifier))
+    try end(
+      try evicted.compactMap { try grants.grant($0.grant) },
+      GrantEnding(
+        how: "quota", rule: "LIM-11",
+        reason: "\(limit) others were used since, and nothing keeps it: the profile \(rules.profile)", endsScopes: false
+      ))
+  }
+
+  /// What the app may keep, and what of it was used last.
+  func kept(by instance: Instance) throws -> AccessInterface.KeptReply {
+    let rules = instance.app.rules
+    let entries = try grants.recency(of: instance.app.bundleIdentifier)
+    let recent = try rules.recent.map { limit in
+      try RecentGrants(limit: limit).list(of: entries).compactMap { entry -> AccessInterface.Recent? in
+        guard let grant = try grants.grant(entry.grant) else { return nil }
+        return .init(
+          grant: grant.id, name: instance.exposed[grant.id]?.name ?? grant.name, used: Instance.rfc3339(entry.used),
+          kept: entry.isNeeded)
+      }
+    }
+    return AccessInterface.KeptReply(
+      profile: rules.profile, kept: rules.recent == nil ? entries.count : entries.count(where: \.isNeeded),
+      maximum: rules.quota, recent: recent ?? [], recentMaximum: rules.recent)
   }
 }

@@ -1,3 +1,4 @@
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess
@@ -13,6 +14,9 @@ struct AppDescription {
   let rules: LauncherInterface.GrantRules
   /// What becomes of a document whose file was replaced by another.
   let replaced: ReplacementRule.Setting
+
+  /// Which folders are documents to it.
+  var packages: PackageTypes { PackageTypes(declared: rules.packages) }
 }
 
 /// A launch whose sandbox is being set up.

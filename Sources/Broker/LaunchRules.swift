@@ -40,12 +40,23 @@ package struct LaunchRules {
     }
     let entitlements = Entitlements(
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
-      passGrants: request.manifest?.passGrants ?? false)
+      passGrants: request.manifest?.passGrants ?? false,
+      executePicked: request.manifest?.executePicked ?? false)
     var capabilities = Capabilities(policy: policy, entitlements: entitlements)
     if request.observe { capabilities.observe = true }
     if let profile = request.seccomp { capabilities.seccompProfile = profile == SeccompFile.none ? nil : profile }
     try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
     return capabilities
+  }
+
+  /// What the app's policy and its manifest say of its grants.
+  package func grantRules(
+    for request: LauncherInterface.PrepareCall, _ capabilities: Capabilities
+  ) -> LauncherInterface.GrantRules {
+    var rules = LauncherInterface.GrantRules(capabilities)
+    let declared = PackageTypes(declared: request.manifest?.packageTypes ?? []).extensions
+    rules.packages = declared.subtracting(PackageTypes.known).sorted()
+    return rules
   }
 
   package func container(of identifier: String) -> String { "\(folders.containers)/\(identifier)" }
@@ -100,7 +111,9 @@ extension LauncherInterface.GrantRules {
   init(_ capabilities: Capabilities) {
     self.init(
       mayPass: capabilities.mayPass, endsOutlived: capabilities.endsOutlived, quota: capabilities.persisted.quota,
-      releasesOldest: capabilities.persisted.releasesOldest, startsPicked: capabilities.startsPicked,
+      recent: capabilities.persisted.recent, releasesOldest: capabilities.persisted.releasesOldest,
+      startsPicked: capabilities.startsPicked,
+      executesPicked: capabilities.executesPicked, tellsHostPaths: capabilities.tellsHostPaths,
       profile: capabilities.persisted.name)
   }
 }

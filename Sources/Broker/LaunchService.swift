@@ -71,6 +71,7 @@ extension Broker {
     let name = launchRules.name(of: request)
     let filters = try filters.filters(for: capabilities)
     let hostID = try register(identifier, name, request.manifest?.version)
+    try noteSharing(request, of: identifier)
     do {
       try makeContainer(identifier, hostID: hostID)
     } catch {
@@ -78,16 +79,19 @@ extension Broker {
         "the container \(container(of: identifier)) cannot be made: \(error). "
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
+    let rules = launchRules.grantRules(for: request, capabilities)
+    var answer = LauncherInterface.Capabilities(capabilities, variables: request.variables)
+    answer.grants = rules
     let network = capabilities.hasOwnNetwork ? self.network.take() : nil
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
-      hostID: hostID, rules: .init(capabilities), seccomp: capabilities.seccompProfile ?? SeccompFile.none)
+      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
         hostID: hostID.map { Int($0) } ?? -1, filters: filters.count,
-        network: network != nil, capabilities: .init(capabilities, variables: request.variables)
+        network: network != nil, capabilities: answer
       ).json, descriptors: filters + namespaces + (network.map { [$0] } ?? []))
   }
 
@@ -135,7 +139,9 @@ extension Broker {
       endpoint: WireEndpoint(
         listener: descriptors[3], service: WireService(info: Self.info, interfaces: Interface.app), limits: .app,
         now: Clock.monotonic()),
-      mounts: ScopeMounts(home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID),
+      mounts: ScopeMounts(
+        home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID,
+        executes: app.rules.executesPicked),
       staging: Staging(in: staging, instance: request.instance, hostID: hostID), processes: descriptors[4],
       hostID: hostID, started: Clock.realtime())
 

@@ -27,7 +27,10 @@ extension Broker {
   /// Puts the first waiting question to the user.
   func ask(_ instance: Instance) {
     guard let first = instance.picks.first, let prompts = instance.prompts else { return }
-    let request = LauncherInterface.PickRequest(id: first.id, call: first.call, appName: instance.app.name)
+    let request = LauncherInterface.PickRequest(
+      id: first.id, call: first.call, packages: instance.app.packages.extensions.sorted(),
+      places: places(for: instance),
+      appName: instance.app.name)
     prompts.send(Reply(LauncherInterface.PromptsReply(request: request).json, continues: true))
   }
 
@@ -71,7 +74,7 @@ extension Broker {
     }
     do {
       let found = try documents.map { try FoundDocument($0) }
-      let refused = refusals(found, pick.call)
+      let refused = refusals(found, pick.call, instance)
       guard refused.isEmpty else {
         try decide(
           zip(found, refused).map { document, reason in
@@ -97,21 +100,31 @@ extension Broker {
 
   /// Why these documents may not be granted for this question, in sentences for the user. The user's side has looked as
   /// well, to show it in the picker; what counts is what is found here, on the descriptors.
-  private func refusals(_ documents: [FoundDocument], _ call: PickerInterface.PickCall) -> [String] {
+  private func refusals(
+    _ documents: [FoundDocument], _ call: PickerInterface.PickCall, _ instance: Instance
+  ) -> [String] {
     if documents.count > 1, !call.multiple { return ["the app asked for one document, and \(documents.count) came"] }
     return documents.compactMap { document in
       let path = document.path ?? "the document"
-      if document.kind.message != call.kind {
-        return "\(path) is a \(document.kind), and the app asked for a \(call.kind)"
+      let kind = kind(of: document, for: instance)
+      // One document is a file or a package.
+      if (kind == .folder) != (call.kind == .folder) {
+        return "\(path) is a \(kind), and the app asked for a \(call.kind)"
       }
-      if let types = call.types, document.kind == .file {
+      if let types = call.types, kind != .folder {
         let suffix = (path as NSString).pathExtension.lowercased()
         guard types.contains(where: { $0.lowercased() == suffix }) else {
           return "\(path) is of another type than the app asked for (\(types.joined(separator: ", ")))"
         }
       }
-      return rules.refusal(of: document.kind, at: document.path).map { "\(path) cannot be granted: \($0)" }
+      return refusal(of: kind, at: document.path, for: instance).map { "\(path) cannot be granted: \($0)" }
     }
+  }
+
+  /// What a document is to an app: by what the kernel has there, and by the name that it has now.
+  private func kind(of document: FoundDocument, for instance: Instance) -> Folders.DocumentKind {
+    guard document.kind == .folder, let path = document.path else { return document.kind }
+    return instance.app.packages.isPackage((path as NSString).lastPathComponent) ? .package : .folder
   }
 
   /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
@@ -133,7 +146,8 @@ extension Broker {
       } else {
         try makeRoom(for: instance, besides: handed.count { $0.isNew })
         let new = Grant(
-          id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: document.kind, rights: rights,
+          id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: kind(of: document, for: instance),
+          rights: rights,
           origin: origin, created: now, identity: document.identity, path: path,
           place: Place(of: document))
         handed.append((new, document, true))
@@ -164,6 +178,7 @@ extension Broker {
     if instance.app.references {
       try log.append(handed.map { reference(to: $0.grant, isNew: $0.isNew, $0.document, instance) })
     }
+    try trimRecent(of: instance)
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     if instance.app.rules.startsPicked {
       for message in messages { _ = try? start(.init(scope: message.scope, caller: "the picker"), for: instance) }

@@ -104,6 +104,7 @@ extension Broker {
     try establish([grant], from: parent.id, events)
     pin(document, for: grant.id)
     if instance.app.references { try log.append([reference(to: grant, isNew: true, document, instance)]) }
+    try trimRecent(of: instance)
     return grant
   }
 }

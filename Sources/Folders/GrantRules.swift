@@ -1,6 +1,11 @@
 /// What stands behind a grant.
 package enum DocumentKind: String, Codable, Sendable {
   case file, folder
+  /// A folder that is one document (``PackageTypes``).
+  case package
+
+  /// Whether the kernel has a folder there.
+  package var isFolder: Bool { self != .file }
 }
 
 /// What may be granted at all (`SBX-15`, `G9`): decided on what the kernel says an open descriptor is, never on a
@@ -36,19 +41,22 @@ package struct GrantRules: Equatable, Sendable {
 
   /// Why a document may not be granted, or `nil` if it may.
   ///
-  /// - Parameter path: where the kernel says that the open document is; `nil` if it has no path.
-  package func refusal(of kind: DocumentKind, at path: String?) -> String? {
+  /// - Parameters:
+  ///   - path: where the kernel says that the open document is; `nil` if it has no path.
+  ///   - shared: folders of Ambit's own whose content may be granted all the same: the Documents of apps that show them (`SBX-6`).
+  package func refusal(of kind: DocumentKind, at path: String?, shared: [String] = []) -> String? {
     guard let path else { return "it has no place in the file system" }
     if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }
-    for folder in own {
+    let isShared = shared.contains { path != $0 && path.isInside($0) }
+    for folder in own where !(isShared && path.isInside(folder)) {
       if path.isInside(folder) { return "it belongs to Ambit itself" }
-      if kind == .folder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
+      if kind.isFolder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
     }
     for folder in Self.system where !path.isInside(Self.removableMedia) {
       if path.isInside(folder) { return "it belongs to the system" }
-      if kind == .folder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
+      if kind.isFolder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
     }
-    if kind == .folder {
+    if kind.isFolder {
       if home.isInside(path) {
         return path == home
           ? "the whole home folder is too much to hand to an app; choose a folder in it"

@@ -41,6 +41,7 @@ extension LaunchRequest {
     return SandboxRequest(
       program: program, arguments: arguments, bundleIdentifier: prepared.bundleIdentifier,
       container: prepared.container, readOnlyPaths: capabilities.readOnlyPaths, execute: capabilities.execute,
+      executePicked: capabilities.grants.executesPicked,
       network: NetworkReach(rawValue: capabilities.network) ?? .none, observe: capabilities.observe,
       landlockFiles: capabilities.landlockFiles, environment: variables, usage: usage,
       limits: [ResourceLimit(.core, 0)],

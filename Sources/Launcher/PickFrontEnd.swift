@@ -35,7 +35,8 @@ struct PickFrontEnd {
     let question = PickerRequest(
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
-      types: request.types, startFolder: folder)
+      types: request.types, packages: Set(request.packages),
+      places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: folder)
     if script != nil { return scripted(question) }
     do {
       // The controlling terminal, wherever the standard streams lead.
@@ -50,8 +51,11 @@ struct PickFrontEnd {
       let outcome = try TerminalPicker(
         input: terminal.rawValue, output: terminal.rawValue, environment: environment
       ).run(question, abandoned: abandoned.rawValue) { document in
-        rules.refusal(of: document.kind == .file ? .file : .folder, at: document.descriptor.currentPath)
-          .map { "\(document.name) cannot be handed out: \($0)." }
+        rules.refusal(
+          of: document.kind == .file ? .file : .folder, at: document.descriptor.currentPath,
+          shared: request.places.map(\.path)
+        )
+        .map { "\(document.name) cannot be handed out: \($0)." }
       }
       return choice(outcome, .user)
     } catch let error as KernelError where error.call == "open" {

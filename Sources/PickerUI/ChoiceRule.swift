@@ -1,6 +1,8 @@
 /// What stands behind a name in a folder, links followed.
 enum EntryKind: Sendable, Equatable {
   case file, folder
+  /// A folder that is one document.
+  case package
   /// A FIFO, socket or device: never a document.
   case special
   /// A symbolic link to nothing that can be reached.
@@ -12,9 +14,12 @@ struct ChoiceRule: Sendable, Equatable {
   let kind: PickerRequest.Kind
   /// Lower-case extensions without dot; nil: any.
   let types: [String]?
+  /// Lower-case extensions of folders that are documents.
+  let packages: Set<String>
 
   init(_ request: PickerRequest) {
     kind = request.kind
+    packages = request.packages
     let wanted = (request.types ?? []).map { type in
       (type.hasPrefix(".") ? String(type.dropFirst()) : type).lowercased()
     }
@@ -29,9 +34,26 @@ struct ChoiceRule: Sendable, Equatable {
     return types.contains { type in name.utf8.count > type.utf8.count + 1 && name.hasSuffix("." + type) }
   }
 
+  /// What a folder of this name is to the user.
+  func kind(ofFolder name: String) -> EntryKind {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return .folder }
+    return packages.contains(name[name.index(after: dot)...].lowercased()) ? .package : .folder
+  }
+
+  /// A folder's entries as the user is to see them: packages among the files.
+  func shown(_ entries: [Entry]) -> [Entry] {
+    var hasPackages = false
+    let seen = entries.map { entry in
+      guard entry.kind == .folder, kind(ofFolder: entry.realName) == .package else { return entry }
+      hasPackages = true
+      return Entry(name: entry.name, kind: .package, isLink: entry.isLink, realName: entry.realName)
+    }
+    return hasPackages ? seen.sorted(by: Entry.precedes) : seen
+  }
+
   func allows(_ kind: EntryKind, named name: String) -> Bool {
     switch (kind, self.kind) {
-    case (.file, .file): hasWantedType(name)
+    case (.file, .file), (.package, .file): hasWantedType(name)
     case (.folder, .folder): true
     default: false
     }
@@ -45,8 +67,9 @@ struct ChoiceRule: Sendable, Equatable {
     case .special: return "\(quoted) is neither a file nor a folder."
     case .broken: return "\(quoted) is a link that leads nowhere."
     case .folder: return "\(quoted) is a folder; the app asks for a file."
+    case .package where self.kind == .folder: return "\(quoted) is a package, one document; the app asks for a folder."
     case .file where self.kind == .folder: return "\(quoted) is a file; the app asks for a folder."
-    case .file: return "\(quoted) cannot be chosen; the app asks for \(typeList ?? "other files")."
+    case .file, .package: return "\(quoted) cannot be chosen; the app asks for \(typeList ?? "other files")."
     }
   }
 

@@ -25,7 +25,8 @@ package enum DocumentOpening {
     let kind: PickerRequest.Kind
     switch status.kind {
     case .file: kind = .file
-    case .folder: kind = .folder
+    // What its name makes of a folder is asked later.
+    case .folder, .package: kind = .folder
     case .special, .broken: throw KernelError("openat", subject, errno: .notSupported)
     }
     let bytes = try KernelPath.bytes(of: chosen.rawValue, subject: subject)

@@ -20,6 +20,7 @@ extension PickerModel {
     case .control("w"): setFilter(withoutLastWord(filter))
     case .control("h"), .alt("."): toggleHidden()
     case .control("r"): return .reload
+    case .control("o"): return goToPlace()
     case .escape, .control("c"): return .cancel
     case .tab: return toggleMark()
     case .text(" ") where filter.isEmpty && request.multiple: return toggleMark()

@@ -14,6 +14,8 @@ struct Mark: Sendable, Hashable {
 enum PickerEffect: Sendable, Equatable {
   case enter(FileName)
   case parent, top, home, reload
+  /// Go to the Documents of an app that shows them.
+  case place(PickerRequest.Place)
   /// Open this one and finish.
   case pick(Target)
   /// Open this one and keep it; answered by `marked` or `say`.
@@ -43,6 +45,8 @@ struct PickerModel: Sendable {
   private(set) var marks: [Mark] = []
   private(set) var message: String?
   private(set) var details: [Int: EntryDetails] = [:]
+  /// Which of the request's places comes next.
+  private var nextPlace = 0
 
   /// Indexes into `entries` that match the filter, best first.
   private(set) var matches: [Int] = []
@@ -100,7 +104,7 @@ struct PickerModel: Sendable {
   mutating func show(folder: String, isTop: Bool, entries: [Entry], selected: FileName? = nil) {
     self.folder = folder
     self.isTop = isTop
-    self.entries = entries
+    self.entries = rule.shown(entries)
     details = [:]
     filter = ""
     scroll = 0
@@ -112,7 +116,7 @@ struct PickerModel: Sendable {
   mutating func reload(entries: [Entry]) {
     var selected: FileName?
     if case .entry(let index) = row(at: cursor) { selected = self.entries[index].name }
-    self.entries = entries
+    self.entries = rule.shown(entries)
     details = [:]
     refilter(narrowing: false)
     moveCursor(to: selected)
@@ -148,6 +152,18 @@ struct PickerModel: Sendable {
     scroll += rows
     cursor += rows
     settle()
+  }
+
+  /// The places of the request, one after the other.
+  mutating func goToPlace() -> PickerEffect? {
+    guard !request.places.isEmpty else {
+      say("No other app shows its documents here.")
+      return nil
+    }
+    let place = request.places[nextPlace % request.places.count]
+    nextPlace = (nextPlace + 1) % request.places.count
+    say("The documents of \(DisplayText.quoted(place.name, limit: 40)).")
+    return .place(place)
   }
 
   mutating func remove(mark: Mark) { marks.removeAll { $0 == mark } }

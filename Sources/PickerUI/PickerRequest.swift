@@ -9,6 +9,18 @@ package struct PickerRequest: Sendable, Equatable {
   /// What the app will be able to do with the choice.
   package enum Access: Sendable, Equatable { case readOnly, readWrite }
 
+  /// An app's Documents. The name is the app's own, and untrusted.
+  package struct Place: Sendable, Equatable {
+    package let name: String
+    /// Absolute path of the folder.
+    package let path: String
+
+    package init(name: String, path: String) {
+      self.name = name
+      self.path = path
+    }
+  }
+
   /// The asking app's name, as its bundle has it.
   package var appName: String
   /// The app's own words; shown as a quotation, on lines of its own.
@@ -19,12 +31,16 @@ package struct PickerRequest: Sendable, Equatable {
   package var access: Access
   /// File name extensions, without dot, that may be chosen (`PCK-7`); nil or empty: any. Only files have them.
   package var types: [String]?
+  /// Lower-case extensions of folders that are documents: packages. Shown and chosen as one thing.
+  package var packages: Set<String>
+  /// Where else documents are to be found: those of apps that show them.
+  package var places: [Place]
   /// Absolute path of the folder to begin in. The picker goes to the nearest folder above it that can be listed.
   package var startFolder: String
 
   package init(
     appName: String, message: String? = nil, multiple: Bool = false, kind: Kind = .file, access: Access = .readWrite,
-    types: [String]? = nil, startFolder: String
+    types: [String]? = nil, packages: Set<String> = [], places: [Place] = [], startFolder: String
   ) {
     self.appName = appName
     self.message = message
@@ -32,6 +48,8 @@ package struct PickerRequest: Sendable, Equatable {
     self.kind = kind
     self.access = access
     self.types = types
+    self.packages = packages
+    self.places = places
     self.startFolder = startFolder
   }
 }

@@ -99,6 +99,7 @@ struct PickerSession {
     case .home:
       let home = home ?? "/"
       change(home) { _ throws(KernelError) in try OpenFolder(home) }
+    case .place(let place): change(place.name) { _ throws(KernelError) in try OpenFolder(place.path) }
     case .reload:
       do throws(KernelError) { model.reload(entries: try folder.entries()) } catch { say(error, folder.path) }
     case .pick(let target):

@@ -97,6 +97,7 @@ enum Screen {
     hints.append("Esc cancel")
     if model.request.multiple { hints.append("Tab mark") }
     if !model.isTop { hints.append("← parent") }
+    if !model.request.places.isEmpty { hints.append("Ctrl-O other apps") }
     hints.append("↑↓ move")
     hints.append(model.showsHidden ? "Ctrl-H hide hidden" : "Ctrl-H show hidden")
     var line = Line()

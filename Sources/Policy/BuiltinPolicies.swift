@@ -47,11 +47,17 @@ package enum BuiltinPolicies {
 
     [grants]
     # How many documents an app may keep its access to: "unlimited"; a number, after which a document that is picked is refused; or
-    # another system's rule: "android" (512, then the oldest ends), "android-10" (128), "windows" (1000, then refused), "xdp" (no limit).
+    # another system's rule: "android" (512, then the oldest ends), "android-10" (128), "windows" (1000 that it keeps a bookmark or a
+    # reference of, then refused; and of the others the 25 used last), "xdp" (no limit).
     persisted = "unlimited"
     # Whether an app may pass its own rights on to another app: "none", "any", or "entitlement": if its Entitlements.plist has
     # io.ambit.pass-grants.
     pass = "entitlement"
+    # Whether an app may run programs that lie in what its user picked: "none", "any", or "entitlement": if its Entitlements.plist has
+    # com.apple.security.files.user-selected.executable.
+    execute = "entitlement"
+    # Whether an app is told, when it asks, where on the host a document of its lies. Its name it knows in any case.
+    host_paths = false
 
     [bookmarks]
     # Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone
@@ -70,7 +76,7 @@ package enum BuiltinPolicies {
     entitled = "host"
 
     [files]
-    # Programs in the container, its tmp and granted folders cannot be run.
+    # Programs in the container and its tmp cannot be run.
     execute = false
 
     [limits]
@@ -162,7 +168,7 @@ package enum BuiltinPolicies {
     pass = ["LANG", "LC_*", "TERM"]
 
     [files]
-    # What an app writes, or is granted, is never run.
+    # What an app writes is never run.
     execute = false
 
     [scopes]
@@ -173,6 +179,8 @@ package enum BuiltinPolicies {
     [grants]
     # A right is the user's to give.
     pass = "none"
+    # Nor is what it is granted.
+    execute = "none"
 
     [limits]
     processes = 256

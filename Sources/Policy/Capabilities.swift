@@ -68,7 +68,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// Variables set for the app. They win over ``environmentPass``.
   package var environmentSet: [String: String]
   package var network: Network
-  /// Whether files in the container, its tmp and granted folders may be executed (SBX-8).
+  /// Whether files in the container and its tmp may be executed.
   package var execute: Bool
   package var limits: Limits
   /// Whether what the app is refused is seen and recorded (SBX-16). Opening a file by name then takes some microseconds more.
@@ -86,6 +86,10 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var startsPicked: Bool
   /// Whether it may pass rights of its own on to other apps (`TOK-18`).
   package var mayPass: Bool
+  /// Whether files that the user picked, and those in picked folders, may be executed (`SBX-8`).
+  package var executesPicked: Bool
+  /// Whether it is told, when it asks, where on the host a document of its lies (`FSF-11`).
+  package var tellsHostPaths: Bool
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -121,7 +125,9 @@ package struct Capabilities: Equatable, Sendable, Codable {
     endsOutlived = settings.outlived == .end
     persisted = settings.persisted
     startsPicked = settings.startsPicked
-    mayPass = settings.passing == .any || (settings.passing == .entitlement && entitlements.passGrants)
+    mayPass = settings.passing.covers(entitlements.passGrants)
+    executesPicked = settings.executing.covers(entitlements.executePicked)
+    tellsHostPaths = settings.tellsHostPaths
     policyName = policy.name
   }
 

@@ -9,7 +9,8 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
   case android
   /// Android 10 and before: 128.
   case android10
-  /// Windows' `FutureAccessList`: 1,000, and then adding fails (`LIM-11`).
+  /// Windows' lists: of what the app keeps a bookmark or a reference of (`FutureAccessList`) 1,000, and then adding fails; and
+  /// besides, of what it used last (`MostRecentlyUsedList`), 25 (`LIM-11`).
   case windows
   /// The document portal: no limit (`LIM-12`).
   case xdp
@@ -37,15 +38,20 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
     }
   }
 
+  /// How many of the documents that were used last are kept without a bookmark or a reference; `nil`: that makes no difference.
+  package var recent: Int? { self == .windows ? 25 : nil }
+
   package var releasesOldest: Bool { self == .android || self == .android10 }
 }
 
-/// Whether an app may pass its own rights on to other apps (`TOK-18`).
-package enum PassingGrants: String, CaseIterable, Equatable, Sendable, Codable {
+/// Which apps may do something.
+package enum AppPermission: String, CaseIterable, Equatable, Sendable, Codable {
   case none
-  /// If its entitlements ask for it.
+  /// Those whose entitlements ask for it.
   case entitlement
   case any
+
+  package func covers(_ isEntitled: Bool) -> Bool { self == .any || (self == .entitlement && isEntitled) }
 }
 
 /// What happens to an app that still has something of a document open whose scope has ended (`TOK-16`).
@@ -59,8 +65,17 @@ package enum OutlivedScopes: String, CaseIterable, Equatable, Sendable, Codable 
 /// What `[grants]` and `[scopes]` say of grants.
 extension PolicyOverrides {
   mutating func decodeGrants(_ table: TOMLReader) throws(SourceError) {
-    passing = try table.choice("pass", of: PassingGrants.allCases.map(\.rawValue)).flatMap(
-      PassingGrants.init(rawValue:))
+    passing = try permission("pass", table)
+    executing = try permission("execute", table)
+    tellsHostPaths = try table.boolean("host_paths")
+    try decodePersisted(table)
+  }
+
+  private func permission(_ key: String, _ table: TOMLReader) throws(SourceError) -> AppPermission? {
+    try table.choice(key, of: AppPermission.allCases.map(\.rawValue)).flatMap(AppPermission.init(rawValue:))
+  }
+
+  private mutating func decodePersisted(_ table: TOMLReader) throws(SourceError) {
     guard let node = table.value("persisted") else { return }
     switch node.value {
     case .integer(let number) where PersistedGrants.range.contains(number): persisted = .refusing(number)

@@ -86,7 +86,9 @@ package struct PolicySettings: Equatable, Sendable {
   package var startsPicked = false
   package var outlived: OutlivedScopes = .allow
   package var persisted: PersistedGrants = .unlimited
-  package var passing: PassingGrants = .entitlement
+  package var passing: AppPermission = .entitlement
+  package var executing: AppPermission = .entitlement
+  package var tellsHostPaths = false
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(

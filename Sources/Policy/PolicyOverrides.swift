@@ -9,7 +9,9 @@ struct PolicyOverrides: Equatable, Sendable {
   var startsPicked: Bool?
   var outlived: OutlivedScopes?
   var persisted: PersistedGrants?
-  var passing: PassingGrants?
+  var passing: AppPermission?
+  var executing: AppPermission?
+  var tellsHostPaths: Bool?
   var replacedDocuments: ReplacedDocuments?
   var readOnlyPaths: [String]?
   var environmentPass: [String]?
@@ -55,6 +57,8 @@ extension PolicySettings {
     if let value = file.outlived { result.outlived = value }
     if let value = file.persisted { result.persisted = value }
     if let value = file.passing { result.passing = value }
+    if let value = file.executing { result.executing = value }
+    if let value = file.tellsHostPaths { result.tellsHostPaths = value }
     if let value = file.replacedDocuments { result.replacedDocuments = value }
     if let value = file.readOnlyPaths { result.readOnlyPaths = value }
     if let value = file.environmentPass {

@@ -26,6 +26,8 @@ package enum Allowance: String, Hashable, Sendable, CaseIterable {
   case network
   case loopback
   case execution
+  /// Of programs that lie in what the user picked.
+  case pickedExecution
 
   /// Whether the attempt only uses what is allowed.
   func covers(_ attempt: Attempt) -> Bool {
@@ -33,7 +35,8 @@ package enum Allowance: String, Hashable, Sendable, CaseIterable {
     // Of a network of its own, it may have sockets.
     case .loopback: attempt.entry == "F5" && attempt.name == "inet6"
     case .network: attempt.entry == "F5" && attempt.name.hasPrefix("inet")
-    case .execution: attempt.entry == "B16" || (attempt.entry == "G10" && attempt.name.hasPrefix("tool"))
+    case .execution: attempt.entry == "B16"
+    case .pickedExecution: attempt.entry == "G10" && attempt.name.hasPrefix("tool")
     }
   }
 }

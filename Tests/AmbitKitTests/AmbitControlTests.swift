@@ -197,6 +197,29 @@ import Wire
     try broker.stop()
   }
 
+  @Test func `LIM-11: kept prints how many documents are kept, and what was used last`() throws {
+    #expect(
+      try run("kept")
+        == Outcome(
+          status: 0,
+          output: "kept 2 of 1000 (windows)\nrecent 1 of 25\n2026-01-01T00:00:00Z kept a\u{FFFD}.txt\n", errors: ""))
+    try broker.stop()
+  }
+
+  @Test func `FSF-11: path prints the name to show, and where a document lies on the host`() throws {
+    let url = grant("a\u{1b}b.txt")
+    #expect(try run("path", url, "--name").output == "a\u{FFFD}b.txt\n")
+    let refused = try run("path", url, "--host")
+    #expect(refused.status == 1 && refused.output == "" && refused.errors.contains("policy"), "\(refused)")
+    broker.ledger.withLock { $0.host = "/home/anna" }
+    #expect(try run("path", url, "--host") == Outcome(status: 0, output: "/home/anna/a\u{FFFD}b.txt\n", errors: ""))
+    broker.ledger.withLock { $0.host = "" }
+    let unknown = try run("path", url, "--host")
+    #expect(unknown.status == 1 && unknown.output == "" && unknown.errors.contains("not known"), "\(unknown)")
+    #expect(try run("path", url, "--host", "--name").status == 64)
+    try broker.stop()
+  }
+
   @Test func `RST-3: a bookmark goes into a file and comes back as a URL, also after a rename`() throws {
     let url = grant("a.txt")
     #expect(try run("bookmark", "create", url).errors.contains("startAccessingSecurityScopedResource"))

@@ -120,6 +120,22 @@ extension AmbitKitTests {
       }
     }
 
+    @Test func `FSF-11: a URL has a name to show, and a place on the host where the policy lets it be told`() throws {
+      try withBroker { broker in
+        let url = try url(broker, "Für Anna.txt")
+        let inside = url.appending(path: "ä b/c.txt")
+        #expect(try SecurityScope.displayName(of: url) == "Für Anna.txt")
+        #expect(try SecurityScope.displayName(of: inside) == "c.txt")
+        #expect(cocoa { _ = try SecurityScope.hostPath(of: url) }?.code == .fileReadNoPermission)
+        broker.ledger.withLock { $0.host = "/home/anna" }
+        #expect(try SecurityScope.hostPath(of: url) == "/home/anna/Für Anna.txt")
+        #expect(try SecurityScope.hostPath(of: inside) == "/home/anna/Für Anna.txt/ä b/c.txt")
+        broker.ledger.withLock { $0.host = "" }
+        #expect(try SecurityScope.hostPath(of: url) == nil && SecurityScope.hostPath(of: inside) == nil)
+        #expect(cocoa { _ = try SecurityScope.displayName(of: URL(fileURLWithPath: "/x")) }?.posix == .EPERM)
+      }
+    }
+
     @Test func `a withdrawn grant says so`() throws {
       try withBroker { broker in
         let url = try url(broker)

@@ -26,6 +26,8 @@ final class ScriptedBroker: Sendable {
     var launch = "launch1"
     /// What the user does at the next picks.
     var answers: [Result<[String], ErrorReply>] = []
+    /// Where documents lie on the host: nobody is told, or it is not known, or there.
+    var host: String?
     var lastPick: PickerInterface.PickCall?
     var lastCreation: BookmarksInterface.CreateCall?
     var lastResolution: BookmarksInterface.ResolveCall?
@@ -127,6 +129,16 @@ final class ScriptedBroker: Sendable {
       return Reply(
         AccessInterface.PathReply(
           path: document.path, name: document.name, kind: document.kind, access: document.access))
+    case "HostPath":
+      let document = ledger.document(try grant(try call.read(AccessInterface.ScopeCall.self).scope, ledger))
+      guard let folder = ledger.host else { throw AccessInterface.Failure.notTold }
+      return Reply(AccessInterface.HostPathReply(path: folder.isEmpty ? nil : "\(folder)/\(document.name)"))
+    case "Kept":
+      return Reply(
+        AccessInterface.KeptReply(
+          profile: "windows", kept: 2, maximum: 1000,
+          recent: [.init(grant: "1", name: "a\u{1b}.txt", used: "2026-01-01T00:00:00Z", kept: true)], recentMaximum: 25)
+      )
     case "Status":
       return Reply(
         AccessInterface.StatusReply(used: ledger.holders.count, limit: ledger.limit, holders: ledger.holders))

@@ -88,14 +88,45 @@ import Testing
         """
         <key>com.apple.security.network.client</key><true/>
         <key>com.apple.security.network.server</key><false/>
+        <key>com.apple.security.files.user-selected.executable</key><true/>
         <key>com.apple.security.print</key><true/>
         <key>com.apple.security.app-sandbox</key><integer>1</integer>
         """))
     #expect(
       try AppBundle(contentsOf: app).entitlements
         == Entitlements(
-          networkClient: true, networkServer: false,
+          networkClient: true, networkServer: false, executePicked: true,
           unknown: ["com.apple.security.app-sandbox", "com.apple.security.print"]))
+  }
+
+  @Test func `packages are what is declared to be one, directly or by what is declared besides`() throws {
+    func type(_ identifier: String, _ conforms: String, _ extensions: String) -> String {
+      """
+      <dict><key>UTTypeIdentifier</key><string>\(identifier)</string><key>UTTypeConformsTo</key>\(conforms)
+      <key>UTTypeTagSpecification</key><dict><key>public.filename-extension</key>\(extensions)</dict></dict>
+      """
+    }
+    let app = try folder.app(
+      plist: Fixture.list(
+        """
+        <key>CFBundleIdentifier</key><string>org.example.notes</string><key>CFBundleExecutable</key><string>Notes</string>
+        <key>UTExportedTypeDeclarations</key><array>
+        \(type("org.example.book.shelf", "<string>org.example.book</string>", "<string>shelf</string>"))
+        \(type("org.example.book", "<array><string>public.content</string><string>com.apple.package</string></array>",
+          "<array><string>book</string><string>notebook</string></array>"))
+        \(type("org.example.text", "<array><string>public.text</string></array>", "<string>note</string>"))
+        \(type("org.example.loop", "<string>org.example.loop</string>", "<string>loop</string>"))
+        <integer>7</integer></array>
+        <key>UTImportedTypeDeclarations</key><array>
+        \(type("com.other.rich", "<string>com.apple.rtfd</string>", "<string>rich</string>"))
+        </array>
+        <key>CFBundleDocumentTypes</key><array>
+        <dict><key>LSTypeIsPackage</key><true/><key>CFBundleTypeExtensions</key><array><string>old</string></array></dict>
+        <dict><key>LSTypeIsPackage</key><false/><key>CFBundleTypeExtensions</key><array><string>txt</string></array></dict>
+        </array>
+        """))
+    #expect(try AppBundle(contentsOf: app).manifest.packageTypes == ["book", "notebook", "old", "rich", "shelf"])
+    #expect(try AppBundle(contentsOf: try folder.app("Other.app")).manifest.packageTypes == [])
   }
 
   // MARK: - What can be wrong

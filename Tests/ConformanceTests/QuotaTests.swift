@@ -6,22 +6,24 @@ import Testing
 /// LIM-7, LIM-9 to LIM-12, and leaks.
 @Suite(.serialized)
 struct QuotaTests {
-  private func policy(_ world: Workspace, _ persisted: String) throws -> [String] {
+  private func policy(_ world: Workspace, _ persisted: String, references: Bool = true) throws -> [String] {
     let path = "\(world.home)/quota.toml"
-    try world.write("inherits = \"stress\"\n[grants]\npersisted = \(persisted)\n", to: path)
+    try world.write(
+      "inherits = \"stress\"\n[grants]\npersisted = \(persisted)\n[scopes]\nreferences = \(references)\n", to: path)
     return ["--policy", path]
   }
 
   /// A probe that has picked so many documents, `d0` and on.
   private func withPicked(
-    _ user: TestUser, _ count: Int, _ persisted: String, _ body: (Workspace, AppRun) throws -> Void
+    _ user: TestUser, _ count: Int, _ persisted: String, references: Bool = true, extra: Int = 0,
+    _ body: (Workspace, AppRun) throws -> Void
   ) throws {
     try Workspace.with(user) { world in
-      let documents = try (0...count).map { try world.document("Papers/\($0).txt", "\($0)") }
+      let documents = try (0...count + extra).map { try world.document("Papers/\($0).txt", "\($0)") }
       // Answers from a file: a command line has an end.
       let answers = "\(world.home)/answers.toml"
       try world.write(documents.map { "[[answer]]\npick = [\"\($0)\"]\n" }.joined(), to: answers)
-      let app = try world.probe(options: try policy(world, persisted) + ["--answers", answers])
+      let app = try world.probe(options: try policy(world, persisted, references: references) + ["--answers", answers])
       for number in 0..<count { try app.pick(as: "d\(number)") }
       try body(world, app)
     }
@@ -52,6 +54,77 @@ struct QuotaTests {
       #expect(try world.grants().count == 1000)
       #expect(try app.start("d0"))
       #expect(try world.audit(.grant).last?.rule == "LIM-11")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `LIM-11: under windows, of what nothing keeps the 25 used last stay, and use renews`(user: TestUser) throws {
+    try withPicked(user, 25, "\"windows\"", references: false, extra: 60) { (world, app) throws in
+      func started(_ name: String) throws -> Bool {
+        let done = try app.start(name)
+        if done { try app.stop(name) }
+        return done
+      }
+      let full = try app.tell("kept")
+      #expect(full["maximum"] == 1000 && full["recentMaximum"] == 25 && full["kept"] == 0, "\(full.text)")
+      #expect(full["recent"]?.strings?.first == "24.txt" && full["recent"]?.strings?.count == 25)
+      #expect(try world.grants().count == 25 && world.audit(.revoke).isEmpty)
+
+      // The oldest is used, and another one is kept by a bookmark: the two next to them go.
+      #expect(try started("d0"))
+      #expect(try app.start("d3"))
+      let bookmark = try app.bookmark("d3")
+      try app.stop("d3")
+      #expect(try app.tell("kept")["recent"]?.strings?.prefix(2) == ["3.txt kept", "0.txt"])
+      #expect(try app.start("d2"))
+      try app.stop("d2")
+      for number in 25...26 { try app.pick(as: "d\(number)") }
+      let ended = try world.audit(.revoke)
+      #expect(ended.map { $0.document?.name } == ["1.txt", "4.txt"], "\(ended)")
+      #expect(ended.allSatisfy { $0.rule == "LIM-11" && $0.how == "quota" })
+      #expect(try !started("d1") && !started("d4"))
+      #expect(try started("d0") && started("d2"))
+      // What is started stays so until it is stopped.
+      #expect(try app.start("d5"))
+      for number in 27...60 { try app.pick(as: "d\(number)") }
+      #expect(try app.read("d5").content == "5")
+      #expect(try !app.start("d5"), "its grant has ended")
+      #expect(try !started("d0") && !started("d6"))
+      #expect(try world.grants().count == 26)
+
+      // Kept, it is there after 58 others, and in the next launch; using it pushes out what is not kept.
+      #expect(try app.tell("kept")["kept"] == 1)
+      let oldest = try #require(try app.tell("kept")["recent"]?.strings?.last)
+      #expect(try app.tell("resolve", ["bookmark": .string(bookmark), "as": "kept"]).url != nil)
+      #expect(try started("kept"))
+      #expect(try app.tell("kept")["recent"]?.strings?.first == "3.txt kept")
+      #expect(try world.grants().count == 25)
+      #expect(try world.audit(.revoke).last?.document?.name == oldest)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `LIM-11: under windows, the 1,001st bookmark is refused, and the 1,001st document is not`(user: TestUser) throws
+  {
+    try withPicked(user, 0, "\"windows\"", references: false, extra: 1001) { (world, app) throws in
+      for _ in 0..<1000 {
+        try app.pick(as: "d")
+        #expect(try app.start("d"))
+        _ = try app.bookmark("d")
+        try app.stop("d")
+      }
+      #expect(try app.tell("kept")["kept"] == 1000)
+      // Another bookmark of what is kept anyhow needs no room.
+      #expect(try app.start("d"))
+      _ = try app.bookmark("d")
+      try app.pick(as: "last")
+      #expect(try app.start("last"))
+      let answer = try app.tell("bookmark", ["of": "last"])
+      #expect(answer["bookmark"] == nil && answer["posix"] == "EDQUOT", "\(answer.text)")
+      #expect(answer["sentence"]?.string?.contains("1000") == true)
+      #expect(try world.audit(.bookmarkCreated).last?.rule == "LIM-11")
+      #expect(try app.tell("release", ["of": "d"]).isDone)
+      _ = try app.bookmark("last")
     }
   }
 

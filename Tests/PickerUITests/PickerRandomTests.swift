@@ -37,10 +37,17 @@ private struct SimpleModel {
 }
 
 @Suite struct PickerRandomTests {
+  private static let withPlaces: PickerRequest = {
+    var asked = request()
+    asked.places = [.init(name: "A", path: "/a"), .init(name: "B", path: "/b")]
+    return asked
+  }()
+
   private static let keys: [Key] =
     [
       .up, .down, .down, .home, .end, .pageUp, .pageDown, .enter, .tab, .tab, .text(" "), .backspace, .control("u"),
-      .control("h"), .left, .right, .delete, .backTab, .control("w"), .control("r"), .alt("."), .alt("x"),
+      .control("o"), .control("h"), .left, .right, .delete, .backTab, .control("w"), .control("r"), .alt("."),
+      .alt("x"),
     ] + "ab.aB1/~".unicodeScalars.map { .text($0) } + "a /".unicodeScalars.map { .pasted($0) }
 
   /// A random folder's names: short ones of few letters, so that filters often match and often do not.
@@ -58,7 +65,7 @@ private struct SimpleModel {
 
   @Test(arguments: [
     request(), request(types: ["x", "a"]), request(multiple: true), request(multiple: true, types: ["x"]),
-    request(kind: .folder), request(multiple: true, kind: .folder),
+    request(kind: .folder), request(multiple: true, kind: .folder), withPlaces,
   ])
   func `Whatever is pressed, the picker agrees with a simple model and keeps its promises`(request: PickerRequest) {
     var random = Seeded(state: 42)
@@ -140,6 +147,9 @@ private struct SimpleModel {
           #expect(simple.isFolder.contains(name.text))
           enterNewFolder()
         case .parent, .top, .home: enterNewFolder()
+        case .place(let place):
+          #expect(key == .control("o") && request.places.contains(place))
+          enterNewFolder()
         case .reload: picker.reload(entries: picker.entries)
         case .pick(.here): #expect(request.kind == .folder && under == "<here>")
         case .pick(.entry(let name)):

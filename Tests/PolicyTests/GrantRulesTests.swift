@@ -17,6 +17,7 @@ import Testing
     let persisted = try settings("grants.persisted = \(text)").persisted
     #expect(persisted.quota == quota && persisted.releasesOldest == releases)
     #expect("\"\(persisted.name)\"" == text || persisted.name == text)
+    #expect(persisted.recent == (text == "\"windows\"" ? 25 : nil))
   }
 
   @Test(arguments: ["0", "-1", "1000001", "1.5", "true", "\"iOS\"", "\"\"", "[]"])
@@ -34,6 +35,19 @@ import Testing
     }
     #expect(try !mayPass("entitlement", false) && mayPass("entitlement", true))
     #expect(try !mayPass("none", true) && mayPass("any", false))
+  }
+
+  @Test func `SBX-8: running what is picked takes the entitlement, unless the policy says otherwise`() throws {
+    func executes(_ executing: String, _ entitled: Bool) throws -> Bool {
+      let policy = Policy(
+        name: "x", file: "x", description: nil, lineage: [],
+        settings: try settings("grants.execute = \"\(executing)\""))
+      return Capabilities(policy: policy, entitlements: Entitlements(executePicked: entitled)).executesPicked
+    }
+    #expect(try !executes("entitlement", false) && executes("entitlement", true))
+    #expect(try !executes("none", true) && executes("any", false))
+    #expect(try settings("").executing == .entitlement && settings("files.execute = true").executing == .entitlement)
+    #expect(try PolicyLibrary(directories: []).load("strict").settings.executing == .none)
   }
 
   @Test func `TOK-16: only strict ends an app over what it has open`() throws {

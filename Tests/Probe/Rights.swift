@@ -40,6 +40,17 @@ extension Session {
       held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
         try url(request), writing: request["write"] as? Bool ?? false)
       return ["done": true]
+    case "kept":
+      let lists = try AccessLists.current()
+      var answer: [String: Any] = ["kept": lists.futureAccessList.count, "profile": lists.profile]
+      answer["maximum"] = lists.futureAccessList.maximumItemsAllowed
+      answer["recentMaximum"] = lists.mostRecentlyUsedList?.maximumItemsAllowed
+      answer["recent"] = lists.mostRecentlyUsedList?.entries.map { "\($0.name)\($0.isKept ? " kept" : "")" }
+      return answer
+    case "displayName": return ["name": try SecurityScope.displayName(of: try url(request))]
+    case "hostPath":
+      guard let path = try SecurityScope.hostPath(of: try url(request)) else { return ["known": false] }
+      return ["known": true, "path": path]
     case "release":
       try SecurityScope.release(try url(request))
       return ["done": true]

@@ -24,6 +24,7 @@ struct Session {
     if let answer = try documentAct(act, request) { return answer }
     if let answer = try rightsAct(act, request) { return answer }
     if let answer = try fileAct(act, request) { return answer }
+    if let answer = try restorationAct(act, request) { return answer }
     switch act {
     case "raw": return try RawBroker.exchange(request)
     case "fuzz": return try Fuzzer.run(request)

@@ -7,11 +7,12 @@ import Testing
 @testable import Seccomp
 
 @Suite struct `What Landlock permits, by the plan` {
-  private func rules(execute: Bool = false) -> [String: LandlockRights] {
+  private func rules(execute: Bool = false, executePicked: Bool = false) -> [String: LandlockRights] {
     let plan = SandboxPlan(
       SandboxRequest(
         program: .bundle(path: "/home/ann/Ed.app", executable: "Ed"), bundleIdentifier: "io.ambit.tests",
-        container: "/c", readOnlyPaths: ["/srv/data"], execute: execute), on: Layouts.merged)
+        container: "/c", readOnlyPaths: ["/srv/data"], execute: execute,
+        executePicked: executePicked), on: Layouts.merged)
     return Dictionary(uniqueKeysWithValues: (plan.landlock?.rules ?? []).map { ($0.path, $0.rights) })
   }
 
@@ -27,6 +28,10 @@ import Testing
     #expect(executing.contains("/usr") && executing.contains("/Applications/Ed.app"))
     #expect(!executing.contains("/home/user") && !executing.contains("/tmp") && !executing.contains("/documents"))
     #expect(rules(execute: true)["/home/user"]?.contains(.execute) == true)
+    // SBX-8: the one is not the other.
+    #expect(rules(execute: true)["/documents"]?.contains(.execute) == false)
+    #expect(rules(executePicked: true)["/documents"]?.contains(.execute) == true)
+    #expect(rules(executePicked: true)["/home/user"]?.contains(.execute) == false)
   }
 }
 

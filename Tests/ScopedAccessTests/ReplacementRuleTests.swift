@@ -26,7 +26,7 @@ import Testing
   /// The rule in other words: one case in which a file is followed, and one that beats all others.
   @Test func `a file is followed in one case alone, whatever else is seen`() {
     for setting in ReplacementRule.Setting.allCases {
-      for granted in [DocumentKind.file, .folder] {
+      for granted in [DocumentKind.file, .folder, .package] {
         for isFound in [true, false] {
           for candidate in Self.candidates {
             let verdict = ReplacementRule(setting).verdict(isFound: isFound, granted: granted, candidate: candidate)

@@ -30,7 +30,7 @@ import Testing
       identity: identity, place: Place(folder: identity, name: "Größe – 1.txt"), created: 1_790_000_000_123_456_789,
       scope: .document(.init(grant: "jihgfedcba", identity: identity)),
       values: .init(
-        keys: ["NSURLNameKey", "x"], kind: .folder, size: .max, birth: 0, modified: .min, volumeName: "Disk"),
+        keys: ["NSURLNameKey", "x"], kind: .package, size: .max, birth: 0, modified: .min, volumeName: "Disk"),
       inside: .init(path: "a/b", identity: identity))
   }
 

@@ -92,7 +92,8 @@ package final class Workspace {
   /// Makes `Name.app` around the probe, or around a script.
   @discardableResult
   package func bundle(
-    _ name: String, identifier: String, script: String? = nil, entitlements: String? = nil
+    _ name: String, identifier: String, script: String? = nil, entitlements: String? = nil, manifest: String = "",
+    version: String = "1"
   ) throws -> String {
     let path = "\(folder)/Applications/\(name).app"
     if unsafe access(path, F_OK) == 0 { return path }
@@ -103,7 +104,8 @@ package final class Workspace {
         <key>CFBundleIdentifier</key><string>\(identifier)</string>
         <key>CFBundleExecutable</key><string>main</string>
         <key>CFBundleName</key><string>\(name)</string>
-        <key>CFBundleVersion</key><string>1</string>
+        <key>CFBundleVersion</key><string>\(version)</string>
+        \(manifest)
       </dict></plist>
 
       """

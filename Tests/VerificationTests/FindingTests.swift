@@ -86,6 +86,10 @@ import Testing
       inside: [attempt("inet tcp", .reached, nil, "in")], allowances: [.execution],
       verdict: .escaped, evidence: "inet tcp: in"),
     Case(
+      testDescription: "running what is picked is no network either",
+      inside: [attempt("inet tcp", .reached, nil, "in")], allowances: [.pickedExecution],
+      verdict: .escaped, evidence: "inet tcp: in"),
+    Case(
       testDescription: "ended by the filter is proof enough of a filter",
       inside: [attempt("probe", .refused, nil, "ended by SIGSYS")],
       verdict: .contained, evidence: "probe: ended by SIGSYS"),

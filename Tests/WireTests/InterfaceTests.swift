@@ -13,10 +13,13 @@ import Testing
         "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
         "io.ambit.Launcher", "io.ambit.Grants", "io.ambit.Inspector",
       ])
-    #expect(Interface.access.methods.keys.sorted() == ["Open", "Path", "Release", "Start", "Status", "Stop"])
+    #expect(
+      Interface.access.methods.keys.sorted() == [
+        "HostPath", "Kept", "Open", "Path", "Release", "Start", "Status", "Stop",
+      ])
     #expect(
       Interface.access.errors.keys.sorted() == [
-        "InvalidScope", "LimitReached", "NotActive", "ReadOnly", "Revoked", "Unavailable",
+        "InvalidScope", "LimitReached", "NotActive", "NotTold", "ReadOnly", "Revoked", "Unavailable",
       ])
     #expect(Interface.picker.description.contains("# Asks the user to choose."))
   }

@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func `a field that is not as expected is named`() {
-    #expect(throws: FieldError(field: "kind", expected: "one of file, folder")) {
+    #expect(throws: FieldError(field: "kind", expected: "one of file, folder, package")) {
       var json = Self.document.json
       json["kind"] = "pipe"
       _ = try DocumentMessage(json: json)

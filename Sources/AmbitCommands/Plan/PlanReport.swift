@@ -53,8 +53,19 @@ struct PlanReport {
       ("namespaces", plan.namespaces.names.joined(separator: ", ")),
       ("network", plan.network.words),
       ("scopes", "\(planned.capabilities.scopeLimit) at a time"),
+      ("programs", programs),
       ("observer", planned.capabilities.observe ? "sees and records what is refused" : "off"),
     ]
+  }
+
+  /// Where, besides the system and its own bundle, it can run programs from.
+  private var programs: String {
+    switch (planned.capabilities.execute, planned.capabilities.executesPicked) {
+    case (false, false): "of the system and its bundle only"
+    case (true, false): "also those in its container and tmp; none in what the user picks"
+    case (false, true): "also those in what the user picks; none in its container and tmp"
+    case (true, true): "also those in its container, its tmp and what the user picks"
+    }
   }
 
   private var filter: [(String, String)] {
@@ -106,6 +117,7 @@ struct PlanReport {
       "directory": .string(plan.directory), "insideID": JSONValue(Int(plan.insideID)),
       "namespaces": .array(plan.namespaces.names.map { .string($0) }),
       "scopeLimit": JSONValue(planned.capabilities.scopeLimit), "observe": .bool(planned.capabilities.observe),
+      "execute": .bool(planned.capabilities.execute), "executePicked": .bool(planned.capabilities.executesPicked),
       "root": .array(plan.root.map { .object(Self.json($0)) }), "layers": layers.json,
       "filter": .object([
         "groups": .array(

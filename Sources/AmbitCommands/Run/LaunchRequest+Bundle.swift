@@ -21,7 +21,9 @@ extension LaunchRequest {
         manifest = .init(
           identifier: bundle.manifest.bundleIdentifier, name: bundle.manifest.name, version: bundle.manifest.version,
           networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer,
-          passGrants: bundle.entitlements.passGrants)
+          passGrants: bundle.entitlements.passGrants, executePicked: bundle.entitlements.executePicked,
+          packageTypes: bundle.manifest.packageTypes, sharesDocuments: bundle.manifest.sharesDocuments,
+          publicScope: bundle.manifest.hasPublicScope)
       } catch {
         throw Failure(error.description, status: error.exitStatus)
       }

@@ -73,7 +73,9 @@ extension SandboxPlan {
     usage = request.usage
     directory = InsidePath.home
     arguments = [program] + request.arguments
-    landlock = Self.landlock(for: tree.entries, network: request.network.hasSockets, execute: request.execute)
+    landlock = Self.landlock(
+      for: tree.entries, network: request.network.hasSockets, execute: request.execute,
+      executePicked: request.executePicked)
     if request.landlockFiles { landlock?.denied = .all }
     observe = request.observe
   }

@@ -3,10 +3,14 @@ internal import Kernel
 extension SandboxPlan {
   /// What Landlock permits on such a root. Reading is permitted below the root: what is not shown cannot be read. Changing and
   /// executing are permitted where the plan means them to be, and nowhere else, whatever a mount says.
-  static func landlock(for entries: [Entry], network: Bool, execute: Bool) -> LandlockRules {
+  static func landlock(
+    for entries: [Entry], network: Bool, execute: Bool, executePicked: Bool
+  ) -> LandlockRules {
     var writable: LandlockRights = [.read, .change]
     if execute { writable.insert(.execute) }
-    var rules = [LandlockRules.Rule("/", .read), .init(InsidePath.documents, [.read, .change])]
+    var documents: LandlockRights = [.read, .change]
+    if executePicked { documents.insert(.execute) }
+    var rules = [LandlockRules.Rule("/", .read), .init(InsidePath.documents, documents)]
     var devices = false
     for entry in entries {
       switch entry {

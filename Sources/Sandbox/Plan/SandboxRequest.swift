@@ -16,6 +16,8 @@ package struct SandboxRequest: Equatable, Sendable {
   package var readOnlyPaths: [String]
   /// Whether programs in the container and in temporary folders may be executed.
   package var execute: Bool
+  /// Whether programs in documents and folders that the user picked may be executed.
+  package var executePicked: Bool
   package var network: NetworkReach
   /// Whether what the app is refused is seen and recorded.
   package var observe: Bool
@@ -33,8 +35,9 @@ package struct SandboxRequest: Equatable, Sendable {
 
   package init(
     program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
-    readOnlyPaths: [String] = [], execute: Bool = false, network: NetworkReach = .none, observe: Bool = false,
-    landlockFiles: Bool = false, environment: [String: String] = [:], usage: UsageLimits = .init(),
+    readOnlyPaths: [String] = [], execute: Bool = false, executePicked: Bool = false, network: NetworkReach = .none,
+    observe: Bool = false, landlockFiles: Bool = false, environment: [String: String] = [:],
+    usage: UsageLimits = .init(),
     limits: [ResourceLimit] = [], hostID: UInt32? = nil,
     controlProgram: String? = nil
   ) {
@@ -44,6 +47,7 @@ package struct SandboxRequest: Equatable, Sendable {
     self.container = container
     self.readOnlyPaths = readOnlyPaths
     self.execute = execute
+    self.executePicked = executePicked
     self.network = network
     self.observe = observe
     self.landlockFiles = landlockFiles

@@ -68,6 +68,7 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT id, inode FROM grantReference")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, removed FROM removedApp")
       _ = try db.makeStatement(sql: "SELECT id FROM owedReference")
+      _ = try db.makeStatement(sql: "SELECT bundleIdentifier, browsable, publicScope, version FROM sharedDocuments")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -173,6 +174,17 @@ enum GrantFile {
     }
     migrator.registerMigration("references that apps are still to get") { db in
       try db.execute(sql: "CREATE TABLE owedReference (id TEXT PRIMARY KEY REFERENCES grant_ (id)) WITHOUT ROWID")
+    }
+    migrator.registerMigration("which apps show their documents") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE sharedDocuments (
+            bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
+            browsable INTEGER NOT NULL,
+            publicScope INTEGER NOT NULL,
+            version TEXT
+          );
+          """)
     }
     return migrator
   }()

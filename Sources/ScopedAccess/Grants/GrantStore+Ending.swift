@@ -198,6 +198,32 @@ extension GrantStore {
     }
   }
 
+  /// The same grants, with when each was last used and whether something needs it, the oldest first.
+  package func recency(of app: String) throws(StateError) -> [RecentGrants.Entry] {
+    try flushUses()
+    return try access { db in
+      try Row.fetchAll(
+        db.cachedStatement(
+          sql: """
+            SELECT grant_.id AS id, max(created, coalesce(used, 0)) AS last,
+              coalesce(bookmarks, 0) > 0
+                OR EXISTS (SELECT 1 FROM grantReference AS reference WHERE reference.id = grant_.id)
+                OR EXISTS (
+                  SELECT 1 FROM grantLife AS other JOIN grant_ AS child ON child.id = other.id
+                  WHERE other.parent = grant_.id AND child.revoked IS NULL) AS needed
+            FROM grant_ LEFT JOIN grantLife AS life ON life.id = grant_.id
+            WHERE bundleIdentifier = ? AND revoked IS NULL AND (parent IS NULL OR origin = ?)
+            ORDER BY created, grant_.rowid
+            """), arguments: [app, Grant.Origin.passed.rawValue]
+      ).compactMap { row in
+        guard let id: String = row.value("id"), let last: Int64 = row.value("last"),
+          let needed: Int = row.value("needed")
+        else { return nil }
+        return RecentGrants.Entry(grant: id, used: last, isNeeded: needed != 0)
+      }
+    }
+  }
+
   // MARK: Apps
 
   /// The apps that were launched and not removed since, by identifier.
@@ -222,6 +248,7 @@ extension GrantStore {
     try access { db in
       try db.execute(
         sql: "INSERT OR REPLACE INTO removedApp (bundleIdentifier, removed) VALUES (?, ?)", arguments: [app, time])
+      try db.execute(sql: "DELETE FROM sharedDocuments WHERE bundleIdentifier = ?", arguments: [app])
     }
     forget(app: app)
   }

@@ -64,7 +64,7 @@ package struct ReplacementRule: Equatable, Sendable {
   package func verdict(isFound: Bool, granted: DocumentKind, candidate: Candidate?) -> Verdict {
     if isFound { return .identity }
     guard let candidate else { return .refuse(.nothing) }
-    if granted == .folder { return .refuse(.isFolder) }
+    if granted.isFolder { return .refuse(.isFolder) }
     if !candidate.isInSameFolder { return .refuse(.folder) }
     switch candidate.kind {
     case .symlink: return .refuse(.link)

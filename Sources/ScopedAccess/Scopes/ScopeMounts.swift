@@ -14,6 +14,8 @@ package final class ScopeMounts {
   private let documents: Descriptor
   /// The app's host id where it is not the broker's own: what is made for it must belong to it.
   private let hostID: UInt32?
+  /// Programs in what is shown can be run (`SBX-8`). What the app makes beside a document never can.
+  private let executes: Bool
   /// Grants that are shown with a folder of the app's own around the document.
   private var staged: Set<String> = []
   /// Whether there is a way out (``leave(_:name:)``).
@@ -21,11 +23,12 @@ package final class ScopeMounts {
   /// Id-mapped views, by owner and group on disk.
   private var identities: [UInt64: IdentityMap] = [:]
 
-  package init(home: Descriptor, instance: Descriptor, documents: Descriptor, hostID: UInt32?) {
+  package init(home: Descriptor, instance: Descriptor, documents: Descriptor, hostID: UInt32?, executes: Bool) {
     self.home = home
     self.instance = instance
     self.documents = documents
     self.hostID = hostID
+    self.executes = executes
   }
 
   /// The path inside at which a grant's document appears.
@@ -42,7 +45,7 @@ package final class ScopeMounts {
         switch kind {
         // Created with no permission at all: the mode counts from the next open on.
         case .file: _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
-        case .folder: try folder.makeDirectory(name, mode: 0)
+        case .folder, .package: try folder.makeDirectory(name, mode: 0)
         }
       }
     }
@@ -90,7 +93,8 @@ package final class ScopeMounts {
     // Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
     let recursive = document.kind == .folder && hostID == nil
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
-    var attributes: MountAttributes = [.noSetuid, .noDevices, .noExecute]
+    var attributes: MountAttributes = [.noSetuid, .noDevices]
+    if !executes { attributes.insert(.noExecute) }
     if rights == .readOnly { attributes.insert(.readOnly) }
     try tree.restrict(attributes, recursive: recursive, identity: try identity(for: document))
     return tree
@@ -179,7 +183,7 @@ package final class ScopeMounts {
       try withFileSystemIdentity(hostID) { () throws(KernelError) in
         // Without waiting: an app may have a lease on a file of its own.
         var flags: OpenFlags = [.noFollow, .nonBlocking, writing ? .readWrite : .read]
-        if kind == .folder { flags.insert(.directory) }
+        if kind.isFolder { flags.insert(.directory) }
         return try Descriptor.open(path, flags: flags, resolve: .noSymlinks)
       }
     }

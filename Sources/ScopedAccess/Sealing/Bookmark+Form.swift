@@ -30,7 +30,7 @@ extension Bookmark {
     writer.write(values) { writer, values in
       writer.write(UInt64(values.keys.count))
       for key in values.keys { writer.write(key) }
-      writer.write(UInt8(values.kind == .file ? 0 : 1))
+      writer.write(UInt8(Self.kinds.firstIndex(of: values.kind) ?? 0))
       writer.write(values.size)
       writer.write(values.birth)
       writer.write(values.modified)
@@ -79,6 +79,9 @@ extension Bookmark {
     return bookmark
   }
 
+  /// By their numbers in the form: new ones at the end.
+  private static let kinds: [DocumentKind] = [.file, .folder, .package]
+
   private static func choice<Value>(
     _ reader: inout BinaryReader, _ values: [Value]
   ) throws(BinaryReader.Malformed) -> Value {
@@ -102,7 +105,7 @@ extension Bookmark {
     // Whatever the count says, the bytes end it.
     for _ in 0..<min(count, 4096) { keys.append(try reader.text()) }
     return Values(
-      keys: keys, kind: try choice(&reader, [.file, .folder]), size: try reader.number(), birth: try reader.signed(),
+      keys: keys, kind: try choice(&reader, kinds), size: try reader.number(), birth: try reader.signed(),
       modified: try reader.signed(), volumeName: try reader.text())
   }
 }

@@ -44,6 +44,8 @@ package enum AccessInterface {
   package static let start = "io.ambit.Access.Start"
   package static let stop = "io.ambit.Access.Stop"
   package static let path = "io.ambit.Access.Path"
+  package static let hostPath = "io.ambit.Access.HostPath"
+  package static let kept = "io.ambit.Access.Kept"
   package static let open = "io.ambit.Access.Open"
   package static let release = "io.ambit.Access.Release"
   package static let status = "io.ambit.Access.Status"
@@ -80,7 +82,7 @@ package enum AccessInterface {
     package var json: JSONObject { ["path": .string(path), "count": JSONValue(count)] }
   }
 
-  /// Parameters of `Stop`, `Path` and `Release`.
+  /// Parameters of `Stop`, `Path`, `HostPath` and `Release`.
   package struct ScopeCall: WireMessage {
     package var scope: String
     package init(scope: String) { self.scope = scope }
@@ -140,6 +142,18 @@ package enum AccessInterface {
     }
   }
 
+  package struct HostPathReply: WireMessage {
+    /// `nil`: not known.
+    package var path: String?
+    package init(path: String?) { self.path = path }
+    package init(json: JSONObject) throws(FieldError) { path = try json.stringIfPresent("path") }
+    package var json: JSONObject {
+      var json: JSONObject = [:]
+      json.set("path", path)
+      return json
+    }
+  }
+
   package struct StatusReply: WireMessage {
     package var used: Int
     package var limit: Int
@@ -164,6 +178,7 @@ package enum AccessInterface {
     package static let invalidScopeName = "io.ambit.Access.InvalidScope"
     package static let notActiveName = "io.ambit.Access.NotActive"
     package static let readOnlyName = "io.ambit.Access.ReadOnly"
+    package static let notToldName = "io.ambit.Access.NotTold"
     package static let revokedName = "io.ambit.Access.Revoked"
     package static let unavailableName = "io.ambit.Access.Unavailable"
     package static func limitReached(limit: Int, holders: [HolderMessage]) -> ErrorReply {
@@ -172,6 +187,7 @@ package enum AccessInterface {
     package static let invalidScope = ErrorReply(invalidScopeName)
     package static let notActive = ErrorReply(notActiveName)
     package static let readOnly = ErrorReply(readOnlyName)
+    package static let notTold = ErrorReply(notToldName)
     package static let revoked = ErrorReply(revokedName)
     package static func unavailable(_ reason: String) -> ErrorReply {
       ErrorReply(unavailableName, ["reason": .string(reason)])

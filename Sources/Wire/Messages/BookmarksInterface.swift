@@ -238,6 +238,7 @@ package enum BookmarksInterface {
     package static let notRelativeName = "io.ambit.Bookmarks.NotRelative"
     package static let revokedName = "io.ambit.Bookmarks.Revoked"
     package static let notFoundName = "io.ambit.Bookmarks.NotFound"
+    package static let quotaReachedName = "io.ambit.Bookmarks.QuotaReached"
     package static let notActive = ErrorReply(notActiveName)
     package static let invalidScope = ErrorReply(invalidScopeName)
     package static func badSeal(_ reason: String) -> ErrorReply {
@@ -245,6 +246,9 @@ package enum BookmarksInterface {
     }
     package static let notRelative = ErrorReply(notRelativeName)
     package static let revoked = ErrorReply(revokedName)
+    package static func quotaReached(limit: Int) -> ErrorReply {
+      ErrorReply(quotaReachedName, ["limit": JSONValue(limit)])
+    }
     package static func notFound(name: String, lastPath: String? = nil) -> ErrorReply {
       var parameters: JSONObject = ["name": .string(name)]
       parameters.set("lastPath", lastPath)

@@ -1,5 +1,9 @@
 /// What a document is.
-package enum DocumentKind: String, CaseIterable, Sendable { case file, folder }
+package enum DocumentKind: String, CaseIterable, Sendable {
+  case file, folder
+  /// A folder that is one document.
+  case package
+}
 /// What may be done with a document.
 package enum DocumentAccess: String, CaseIterable, Sendable { case readOnly, readWrite }
 

@@ -8,10 +8,18 @@ extension LauncherInterface {
     package var networkServer: Bool
     /// The app asks to pass rights of its own on to other apps.
     package var passGrants: Bool
+    /// The app asks to run programs that lie in what the user picked.
+    package var executePicked: Bool
+    /// Extensions of its own package types.
+    package var packageTypes: [String]
+    /// Other apps' pickers show its Documents, at once and as far as its version has increased since.
+    package var sharesDocuments: Bool
+    package var publicScope: Bool
 
     package init(
       identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool,
-      passGrants: Bool = false
+      passGrants: Bool = false, executePicked: Bool = false, packageTypes: [String] = [],
+      sharesDocuments: Bool = false, publicScope: Bool = false
     ) {
       self.identifier = identifier
       self.name = name
@@ -19,6 +27,10 @@ extension LauncherInterface {
       self.networkClient = networkClient
       self.networkServer = networkServer
       self.passGrants = passGrants
+      self.executePicked = executePicked
+      self.packageTypes = packageTypes
+      self.sharesDocuments = sharesDocuments
+      self.publicScope = publicScope
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -28,12 +40,18 @@ extension LauncherInterface {
       networkClient = try json.bool("networkClient")
       networkServer = try json.bool("networkServer")
       passGrants = try json.bool("passGrants")
+      executePicked = try json.bool("executePicked")
+      packageTypes = try json.strings("packageTypes")
+      sharesDocuments = try json.bool("sharesDocuments")
+      publicScope = try json.bool("publicScope")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
         "networkServer": .bool(networkServer), "passGrants": .bool(passGrants),
+        "executePicked": .bool(executePicked), "packageTypes": .array(packageTypes.map { .string($0) }),
+        "sharesDocuments": .bool(sharesDocuments), "publicScope": .bool(publicScope),
       ]
       json.set("version", version)
       return json

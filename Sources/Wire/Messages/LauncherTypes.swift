@@ -1,4 +1,20 @@
 extension LauncherInterface {
+  /// The Documents of an app that shows them to the others (`Place`).
+  package struct Place: WireMessage, Equatable {
+    package var name: String
+    /// On the host.
+    package var path: String
+    package init(name: String, path: String) {
+      self.name = name
+      self.path = path
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      name = try json.string("name")
+      path = try json.string("path")
+    }
+    package var json: JSONObject { ["name": .string(name), "path": .string(path)] }
+  }
+
   /// What an app asks its user for (`PickRequest`); the one field of an answer to `Prompts`.
   package struct PickRequest: WireMessage {
     package var id: Int
@@ -7,16 +23,24 @@ extension LauncherInterface {
     package var kind: DocumentKind
     package var access: DocumentAccess
     package var types: [String]?
+    /// Extensions of folders that are documents, of all that there are.
+    package var packages: [String]
+    package var places: [Place]
     package var message: String?
     package var appName: String
 
-    package init(id: Int, call: PickerInterface.PickCall, appName: String) {
+    package init(
+      id: Int, call: PickerInterface.PickCall, packages: [String] = [], places: [Place] = [],
+      appName: String
+    ) {
       self.id = id
       mode = call.mode
       multiple = call.multiple
       kind = call.kind
       access = call.access
       types = call.types
+      self.packages = packages
+      self.places = places
       message = call.message
       self.appName = appName
     }
@@ -28,6 +52,8 @@ extension LauncherInterface {
       kind = try json.choice("kind")
       access = try json.choice("access")
       types = try json.stringsIfPresent("types")
+      packages = try json.strings("packages")
+      places = try json.messages("places")
       message = try json.stringIfPresent("message")
       appName = try json.string("appName")
     }
@@ -36,6 +62,7 @@ extension LauncherInterface {
       var json: JSONObject = [
         "id": JSONValue(id), "mode": .string(mode.rawValue), "multiple": .bool(multiple),
         "kind": .string(kind.rawValue), "access": .string(access.rawValue), "appName": .string(appName),
+        "packages": .array(packages.map { .string($0) }), "places": places.map(\.json).json,
       ]
       json.set("types", types)
       json.set("message", message)

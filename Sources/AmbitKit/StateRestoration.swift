@@ -1,0 +1,144 @@
+public import Foundation
+
+/// Has the documents that are open now open again in the next launch, whatever ends this one (`RST-1`).
+///
+/// An app says when it goes to the background or is about to quit, as UIKit's delegates hear it; what ends it afterwards need not
+/// tell it. What is kept are bookmarks, in the app's own container: a URL saved as a string would lead nowhere (`RST-2`), and a
+/// document that was renamed meanwhile is found (`RST-3`).
+///
+///     let restoration = StateRestoration(delegate: editor)
+///     for document in restoration.restore().documents { editor.open(document) }
+///     …
+///     restoration.applicationDidEnterBackground()
+public final class StateRestoration {
+  /// More documents than these are not kept.
+  public static let mostDocuments = 4096
+  /// More bytes than these are no state that this wrote.
+  private static let longest = 32 << 20
+
+  /// Where the state is kept: in the container's `Library/Saved Application State`, unless told otherwise.
+  public let fileURL: URL
+  private weak var delegate: (any StateRestorationDelegate)?
+
+  /// - Parameters:
+  ///   - delegate: who is asked; not kept alive.
+  ///   - fileURL: where to keep the state.
+  public init(delegate: any StateRestorationDelegate, fileURL: URL = StateRestoration.defaultFileURL) {
+    self.delegate = delegate
+    self.fileURL = fileURL
+  }
+
+  /// `Library/Saved Application State/documents.plist` in the container.
+  public static var defaultFileURL: URL {
+    Container.folder.appendingPathComponent("Library/Saved Application State/documents.plist")
+  }
+
+  // MARK: Saving
+
+  /// To be called when the app goes to the background: it may be killed there without hearing of it.
+  public func applicationDidEnterBackground() throws { try save() }
+
+  /// To be called before the app quits.
+  public func applicationWillTerminate() throws { try save() }
+
+  /// Keeps bookmarks of the documents that are open now, and of no others. Whole or not at all. Where the delegate says that the
+  /// state shall not be saved nothing is stored, and what was stored before is removed (`RST-4`).
+  ///
+  /// - Throws: when the state cannot be written. A document of which no bookmark can be made, since the user has withdrawn it, is
+  ///   left out.
+  public func save() throws {
+    guard let delegate, delegate.shouldSaveApplicationState() else { return try forget() }
+    let bookmarks = delegate.openDocuments.prefix(Self.mostDocuments).compactMap(Self.bookmark)
+    guard !bookmarks.isEmpty else { return try forget() }
+    try write(bookmarks)
+  }
+
+  private func write(_ bookmarks: [Data]) throws {
+    let folder = fileURL.deletingLastPathComponent()
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PropertyListEncoder.binary.encode(SavedState(bookmarks: bookmarks)).write(to: fileURL, options: .atomic)
+  }
+
+  private func forget() throws {
+    do { try FileManager.default.removeItem(at: fileURL) } catch CocoaError.fileNoSuchFile {}
+  }
+
+  /// A bookmark can be made of an active scope only (`BMK-18`): for the moment of making one it is started once more.
+  private static func bookmark(of url: URL) -> Data? {
+    let isStarted = url.startAccessingSecurityScopedResource()
+    defer { if isStarted { url.stopAccessingSecurityScopedResource() } }
+    return try? url.bookmarkData(options: .withSecurityScope)
+  }
+
+  // MARK: Restoring
+
+  /// What the last launch left.
+  public struct Restored {
+    /// The documents that were open, in the same order, with their scopes, which are not started.
+    public var documents: [URL] = []
+    /// What is not to be had any more: its name, where the bookmark still says it, and why.
+    public var failures: [(name: String?, error: any Error)] = []
+  }
+
+  /// Finds the documents again that were open when the state was saved last. Bookmarks that something has changed for since are
+  /// made anew, so that the next launch finds the documents as well. Those that lead nowhere now are kept until the state is saved
+  /// again: the volume may be back by then.
+  public func restore() -> Restored {
+    var restored = Restored()
+    guard let delegate, delegate.shouldRestoreApplicationState(), let saved = read() else { return restored }
+    var kept: [Data] = []
+    for bookmark in saved.bookmarks.prefix(Self.mostDocuments) {
+      do {
+        let found = try BookmarkResolution(resolving: bookmark, options: .withSecurityScope)
+        restored.documents.append(found.url)
+        kept.append(found.isStale ? Self.bookmark(of: found.url) ?? bookmark : bookmark)
+      } catch {
+        let name = URL.resourceValues(forKeys: [.nameKey], fromBookmarkData: bookmark)?.name
+        restored.failures.append((name, error))
+        kept.append(bookmark)
+      }
+    }
+    // What cannot be written now is what it was: stale, and found all the same.
+    if kept != saved.bookmarks { try? write(kept) }
+    return restored
+  }
+
+  private func read() -> SavedState? {
+    guard let handle = try? FileHandle(forReadingFrom: fileURL) else { return nil }
+    defer { try? handle.close() }
+    guard let data = try? handle.read(upToCount: Self.longest + 1), data.count <= Self.longest else { return nil }
+    return try? PropertyListDecoder().decode(SavedState.self, from: data)
+  }
+}
+
+/// What an app says about its state. Apple's questions, of which the first two have an answer of their own.
+public protocol StateRestorationDelegate: AnyObject {
+  /// UIKit's `application(_:shouldSaveSecureApplicationState:)`: true unless the app says otherwise.
+  func shouldSaveApplicationState() -> Bool
+  /// UIKit's `application(_:shouldRestoreSecureApplicationState:)`: true unless the app says otherwise.
+  func shouldRestoreApplicationState() -> Bool
+  /// The documents that are open now: scoped URLs, and such as lie in the container.
+  var openDocuments: [URL] { get }
+}
+
+extension StateRestorationDelegate {
+  /// True.
+  public func shouldSaveApplicationState() -> Bool { true }
+  /// True.
+  public func shouldRestoreApplicationState() -> Bool { true }
+}
+
+/// The file's content.
+private struct SavedState: Codable {
+  var version = 1
+  var bookmarks: [Data]
+}
+
+extension PropertyListEncoder {
+  fileprivate static var binary: PropertyListEncoder {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
+    return encoder
+  }
+}

@@ -1,0 +1,38 @@
+/// Which folders are documents: packages, by their names' extensions. Their users see one thing and choose one thing, though programs
+/// find a folder (`com.apple.package`).
+package struct PackageTypes: Equatable, Sendable {
+  /// The document packages of programs that people have. Bundles of programs are none.
+  package static let known: Set<String> = [
+    "band", "graffle", "key", "logicx", "numbers", "pages", "playground", "rtfd", "scriv", "textbundle", "ulysses",
+  ]
+
+  /// An app declares no more than these.
+  package static let mostDeclared = 64
+
+  /// Lower-case, without dot.
+  package let extensions: Set<String>
+
+  /// - Parameter declared: extensions of the app's own package types; what can be none is left out.
+  package init(declared: [String] = []) {
+    extensions = Self.known.union(declared.prefix(Self.mostDeclared).map { $0.lowercased() }.filter(Self.isExtension))
+  }
+
+  /// Letters, digits, `-` and `_`: nothing by which a name without extension, or a part of another one, could be meant.
+  package static func isExtension(_ text: String) -> Bool {
+    (1...32).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+
+  /// Whether a folder of this name is a package. Something stands before the extension: `.pages` is a hidden folder.
+  package func isPackage(_ name: String) -> Bool {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return false }
+    return extensions.contains(name[name.index(after: dot)...].lowercased())
+  }
+}

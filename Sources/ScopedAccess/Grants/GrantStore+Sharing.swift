@@ -1,0 +1,46 @@
+package import Folders
+internal import GRDB
+
+/// Whose Documents other apps' pickers show.
+extension GrantStore {
+  /// What an app's manifests have said so far; `nil`: it was never launched with one.
+  package func sharedDocuments(of app: String) throws(StateError) -> SharedDocuments? {
+    try access { db in
+      try Row.fetchOne(
+        db.cachedStatement(
+          sql: "SELECT browsable, publicScope, version FROM sharedDocuments WHERE bundleIdentifier = ?"),
+        arguments: [app]
+      ).map { row in
+        SharedDocuments(
+          isBrowsable: try Grant.value(row, "browsable", Int.self) != 0,
+          isPublicScope: try Grant.value(row, "publicScope", Int.self) != 0,
+          version: try Self.text(row, "version"))
+      }
+    }
+  }
+
+  /// Notes it for an app that is registered.
+  package func note(_ shared: SharedDocuments, of app: String) throws(StateError) {
+    try access { db in
+      try db.cachedStatement(
+        sql:
+          "INSERT OR REPLACE INTO sharedDocuments (bundleIdentifier, browsable, publicScope, version) VALUES (?, ?, ?, ?)"
+      ).execute(arguments: [app, shared.isBrowsable ? 1 : 0, shared.isPublicScope ? 1 : 0, shared.version])
+    }
+  }
+
+  /// The apps that show their Documents, by name: not those that were removed.
+  package func sharingApps() throws(StateError) -> [KnownApp] {
+    let shown = try access { db in
+      try String.fetchAll(
+        db, sql: "SELECT bundleIdentifier FROM sharedDocuments WHERE browsable <> 0 OR publicScope <> 0")
+    }
+    return try knownApps().filter { shown.contains($0.bundleIdentifier) }
+      .sorted { ($0.name, $0.bundleIdentifier) < ($1.name, $1.bundleIdentifier) }
+  }
+
+  private static func text(_ row: Row, _ column: String) throws(StateError) -> String? {
+    let stored: DatabaseValue? = row[column]
+    return stored?.isNull == false ? try Grant.value(row, column, String.self) : nil
+  }
+}

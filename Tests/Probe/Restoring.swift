@@ -1,0 +1,39 @@
+internal import AmbitKit
+internal import Foundation
+
+/// What the probe keeps of itself from one launch to the next.
+extension Session {
+  mutating func restorationAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
+    switch act {
+    case "background":
+      let state = ProbeState()
+      state.openDocuments = try (request["open"] as? [String] ?? []).map { name in
+        guard let url = urls[name] else { throw Usage(sentence: "there is no URL “\(name)”") }
+        return url
+      }
+      state.shouldSave = request["shouldSave"] as? Bool ?? true
+      try StateRestoration(delegate: state).applicationDidEnterBackground()
+      return ["done": true]
+    case "restore":
+      let state = ProbeState()
+      state.shouldRestore = request["shouldRestore"] as? Bool ?? true
+      let restored = StateRestoration(delegate: state).restore()
+      for (index, url) in restored.documents.enumerated() { urls["r\(index)"] = url }
+      return [
+        "names": restored.documents.map(\.lastPathComponent),
+        "failures": restored.failures.map { name, error in
+          "\(name ?? "?"): \(Self.describe(error)["posix"] as? String ?? "")"
+        },
+      ]
+    default: return nil
+    }
+  }
+}
+
+private final class ProbeState: StateRestorationDelegate {
+  var openDocuments: [URL] = []
+  var shouldSave = true
+  var shouldRestore = true
+  func shouldSaveApplicationState() -> Bool { shouldSave }
+  func shouldRestoreApplicationState() -> Bool { shouldRestore }
+}
