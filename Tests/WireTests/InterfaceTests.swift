@@ -16,7 +16,7 @@ import Testing
     #expect(Interface.access.methods.keys.sorted() == ["Open", "Path", "Release", "Start", "Status", "Stop"])
     #expect(
       Interface.access.errors.keys.sorted() == [
-        "InvalidScope", "LimitReached", "NotActive", "ReadOnly", "Revoked", "Unavailable",
+        "Crowded", "InvalidScope", "LimitReached", "NotActive", "ReadOnly", "Revoked", "Unavailable",
       ])
     #expect(Interface.picker.description.contains("# Asks the user to choose."))
   }
