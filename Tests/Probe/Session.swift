@@ -32,7 +32,8 @@ struct Session {
     case "fuzz": return try Fuzzer.run(request)
     case "race": return try Race.run(try url(request), request)
     case "pickMany": return try pickMany(request)
-    case "startAll": return startAll(most: request["count"] as? Int ?? .max)
+    case "startAll":
+      return startAll(most: request["count"] as? Int ?? .max, stopping: request["stopping"] as? Bool ?? false)
     case "stopAll": return stopAll()
     case "pickAll": return try Race.pickAll(request)
     default: throw Usage(sentence: "no act is called “\(act)”")
