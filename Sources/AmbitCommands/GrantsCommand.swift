@@ -72,7 +72,9 @@ enum GrantTable {
   private static func activity(_ grant: GrantsInterface.Grant) -> Table.Cell {
     guard !grant.uses.isEmpty else { return Table.Cell("–", .dim) }
     let places = grant.uses.map { use in
-      "in \(use.instance) (\(use.pid))" + (use.count > 1 ? " ×\(use.count)" : "")
+      let isShared = grant.uses.count { $0.instance == use.instance } > 1
+      return "in \(use.instance) (\(use.pid)\(isShared ? ", process \(use.process)" : ""))"
+        + (use.count > 1 ? " ×\(use.count)" : "")
     }
     return Table.Cell("● " + places.joined(separator: ", "), .green)
   }

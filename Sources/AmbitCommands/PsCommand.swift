@@ -9,7 +9,11 @@ internal import Wire
 /// `ambit ps`: running instances and their scopes.
 struct PsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ps", abstract: "List running apps and the documents that they have open right now.")
+    commandName: "ps", abstract: "List running apps and the documents that they have open right now.",
+    discussion: """
+      SCOPES: how many documents the app has started, of how many each of its processes may; of several processes the one that has \
+      most. Which process has what open is said where there are several, by their numbers inside the sandbox.
+      """)
 
   @Option(help: "How to print: table or json.")
   var format: OutputFormat = .table
@@ -42,13 +46,17 @@ struct PsCommand: ParsableCommand {
         rows.append(head + [Table.Cell("nothing open", .dim), Table.Cell(instance.started, .dim)])
         continue
       }
-      rows.append(head + cells(first))
-      for scope in instance.scopes.dropFirst() { rows.append(["", "", "", "", ""] + cells(scope)) }
+      let isShared = Set(instance.scopes.map(\.process)).count > 1
+      rows.append(head + cells(first, isShared))
+      for scope in instance.scopes.dropFirst() { rows.append(["", "", "", "", ""] + cells(scope, isShared)) }
     }
     return instances.isEmpty ? "No app is running.\n" : table.render(rows)
   }
 
-  private static func cells(_ scope: LauncherInterface.Scope) -> [Table.Cell] {
-    [Table.Cell(printable(scope.host) + (scope.count > 1 ? " ×\(scope.count)" : "")), Table.Cell(scope.since, .dim)]
+  /// - Parameter isShared: several of the app's processes have something open, and it has to be said which.
+  private static func cells(_ scope: LauncherInterface.Scope, _ isShared: Bool) -> [Table.Cell] {
+    let count = scope.count > 1 ? " ×\(scope.count)" : ""
+    let process = isShared ? " (process \(scope.process))" : ""
+    return [Table.Cell(printable(scope.host) + count + process), Table.Cell(scope.since, .dim)]
   }
 }

@@ -10,6 +10,8 @@ package enum Broker {
 
   private struct Idle {
     var address = ""
+    /// Whose connections they are: a process that was forked does not read its parent's answers.
+    var process: Int32 = 0
     var clients: [WireClient] = []
   }
   private static let idle = Mutex(Idle())
@@ -81,12 +83,12 @@ package enum Broker {
   }
 
   private static func take(_ address: String) -> WireClient? {
-    idle.withLock { idle in idle.address == address ? idle.clients.popLast() : nil }
+    idle.withLock { idle in idle.address == address && idle.process == getpid() ? idle.clients.popLast() : nil }
   }
 
   private static func keep(_ client: WireClient, _ address: String) {
     idle.withLock { idle in
-      if idle.address != address { idle = Idle(address: address) }
+      if idle.address != address || idle.process != getpid() { idle = Idle(address: address, process: getpid()) }
       if idle.clients.count < keptConnections { idle.clients.append(client) }
     }
   }

@@ -22,6 +22,8 @@ extension WireError {
       .make(
         .fileReadNoPermission, .EPERM, url,
         "The user has withdrawn this app's access to the document. Only picking it again gives it back.")
+    case AccessInterface.Failure.crowdedName:
+      .make(.fileReadNoPermission, .EMFILE, url, "The document cannot be started: \(reason).")
     case AccessInterface.Failure.unavailableName:
       .make(.fileReadNoSuchFile, .ENOENT, url, "The document cannot be shown to the app: \(reason)")
     case AccessInterface.Failure.notActiveName:
@@ -85,12 +87,12 @@ extension WireError {
     return .make(
       .fileReadNoPermission, .EMFILE, url,
       """
-      All \(limit) security scopes of this launch are in use; stop one of them first. They are held by \
-      \(list.joined(separator: ", ")).
+      All \(limit) security scopes of this process are in use; stop one of them first. They are held by \
+      \(list.joined(separator: ", "))\(limit > list.count ? " and \(limit - list.count) more" : "").
       """,
       [
         SecurityScope.statusErrorKey: SecurityScope.Status(
-          used: holders.count, limit: limit, holders: holders.map(SecurityScope.Holder.init))
+          used: limit, limit: limit, holders: holders.map(SecurityScope.Holder.init))
       ])
   }
 

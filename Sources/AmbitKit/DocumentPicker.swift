@@ -23,6 +23,8 @@ public final class DocumentPicker {
   public var isReadOnly = false
   /// Shown to the user above the documents.
   public var message: String?
+  /// Where the policy starts what is picked, for which process.
+  public var counted = SecurityScope.Counted.thisProcess
   /// What the choice means; as given when the picker was made.
   public let documentPickerMode: Mode
   /// What may be chosen; as given when the picker was made.
@@ -87,7 +89,7 @@ public final class DocumentPicker {
     return PickerInterface.PickCall(
       multiple: allowsMultipleSelection, kind: isFolder ? .folder : .file,
       access: isReadOnly ? .readOnly : .readWrite, types: isAny || extensions.isEmpty ? nil : extensions,
-      message: message)
+      message: message, process: counted.message)
   }
 
   /// Asks the user for documents and waits. See the instance's method for errors.

@@ -1,20 +1,35 @@
 public import Foundation
 internal import Wire
 
-/// What lies behind `URL.startAccessingSecurityScopedResource()`: the scopes of this launch of the app, counted and
-/// limited, with reasons where the URL's own methods only answer true or false.
+/// What lies behind `URL.startAccessingSecurityScopedResource()`: the scopes of this process, counted and limited, with reasons
+/// where the URL's own methods only answer true or false.
+///
+/// Starts are counted by document and process, whatever thread or connection they come from. What a process has started ends with
+/// it; a program that it becomes (`exec`) goes on with its starts, and a process that it makes (`fork`) begins with none. What one
+/// process of an app has started all of them can open: they share what they see.
 public enum SecurityScope {
+  /// For which process a start, a stop or a question counts.
+  public enum Counted: Sendable {
+    /// The one that calls.
+    case thisProcess
+    /// The one that has started it, as the kernel knows it; for commands that a script runs, since what the command itself has
+    /// started ends with it. Where that is no process of this app, the one that calls.
+    case parent
+
+    var message: CountedProcess? { self == .parent ? .parent : nil }
+  }
+
   /// How many scopes are used, how many there are, and who holds them (`LIM-8`).
   public struct Status: Sendable, Hashable, Codable {
     /// Documents whose scope is active now, however often each was started.
     public let used: Int
-    /// How many can be active at a time; set by the policy the app was launched with.
+    /// How many the process can have active at a time; set by the policy the app was launched with.
     public let limit: Int
     /// The active ones.
     public let holders: [Holder]
   }
 
-  /// One active scope of this launch.
+  /// One active scope of the process.
   public struct Holder: Sendable, Hashable, Codable {
     /// The user's decision that this scope belongs to; part of its path.
     public let grant: String
@@ -42,10 +57,11 @@ public enum SecurityScope {
   /// In the `userInfo` of the error that says that all scopes are in use: a `Status`.
   public static let statusErrorKey = "AmbitSecurityScopeStatus"
 
-  /// Asks the broker which scopes of this launch are active.
-  public static func status() throws -> Status {
+  /// Asks the broker which scopes of the process are active.
+  public static func status(of counted: Counted = .thisProcess) throws -> Status {
     do {
-      let status: AccessInterface.StatusReply = try Broker.call(AccessInterface.status)
+      let call = AccessInterface.StatusCall(process: counted.message)
+      let status: AccessInterface.StatusReply = try Broker.call(AccessInterface.status, call)
       return Status(used: status.used, limit: status.limit, holders: status.holders.map(Holder.init))
     } catch { throw error.cocoa() }
   }
@@ -53,25 +69,25 @@ public enum SecurityScope {
   /// Makes the document of a scoped URL appear at the URL's path. Every start wants a stop (`TOK-4`).
   ///
   /// - Parameter caller: for people who look for a scope that was not stopped.
-  /// - Returns: how many starts of this document have not been balanced yet, this one included.
+  /// - Returns: how many starts of this document the process has not balanced yet, this one included.
   /// - Throws: `CocoaError` with the reason: `fileReadNoPermission` when the scope is not one of this launch, was
   ///   withdrawn, or when all are in use (`EMFILE` underneath); `fileReadNoSuchFile` when the document is gone.
   @discardableResult
-  public static func start(_ url: URL, caller: String? = nil) throws -> Int {
-    let call = AccessInterface.StartCall(scope: try scope(of: url), caller: caller)
+  public static func start(_ url: URL, caller: String? = nil, for counted: Counted = .thisProcess) throws -> Int {
+    let call = AccessInterface.StartCall(scope: try scope(of: url), caller: caller, process: counted.message)
     do {
       let started: AccessInterface.StartReply = try Broker.call(AccessInterface.start, call)
       return started.count
     } catch { throw error.cocoa(for: url) }
   }
 
-  /// Balances one start; the last one takes the document away (`TOK-3`). With nothing started, nothing happens
-  /// (`TOK-5`).
+  /// Balances one start of the process; the last one takes the document away (`TOK-3`), unless another process has it started. With
+  /// nothing started, nothing happens (`TOK-5`).
   ///
-  /// - Returns: how many starts of this document have not been balanced yet.
+  /// - Returns: how many starts of this document the process has not balanced yet.
   @discardableResult
-  public static func stop(_ url: URL) throws -> Int {
-    let call = AccessInterface.ScopeCall(scope: try scope(of: url))
+  public static func stop(_ url: URL, for counted: Counted = .thisProcess) throws -> Int {
+    let call = AccessInterface.StopCall(scope: try scope(of: url), process: counted.message)
     do {
       let stopped: AccessInterface.StopReply = try Broker.call(AccessInterface.stop, call)
       return stopped.count

@@ -7,7 +7,7 @@ public import Foundation
 /// `standardizedFileURL` and `resolvingSymlinksInPath()` leave it out.
 extension URL {
   /// Makes the document that the user picked appear at this URL's path, until the start is balanced by
-  /// `stopAccessingSecurityScopedResource()`. Starts are counted per launch of the app.
+  /// `stopAccessingSecurityScopedResource()`. Starts are counted per process.
   ///
   /// A URL without scope answers false and asks nobody. That includes every URL in the app's own container, where
   /// access needs no start, and start and stop have no effect (`TOK-10`).

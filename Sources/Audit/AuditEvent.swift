@@ -137,13 +137,15 @@ extension AuditEvent.Kind {
 extension AuditEvent {
   /// Names of facts in `detail` that reports understand. Others may be recorded; they are shown as they are.
   package enum Fact {
-    /// Scope slots in use after the event, and how many there are.
+    /// Scope slots that the process uses after the event, and how many each process has.
     package static let used = "used"
     package static let limit = "limit"
-    /// Starts of the document that are not balanced yet, after the event.
+    /// The process's starts of the document that are not balanced yet, after the event.
     package static let count = "count"
     /// Who in the app asked, as it says of itself.
     package static let caller = "caller"
+    /// Which process of the app a scope is of, as its sandbox numbers processes.
+    package static let process = "process"
     /// When a scope was started that the app never stopped.
     package static let since = "since"
     /// Who still has something of a document open, and for what, when `outlived` is the kind.

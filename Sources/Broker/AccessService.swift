@@ -14,10 +14,11 @@ extension Broker {
     switch call.member {
     case "Start":
       let request = try AccessInterface.StartCall(json: call.parameters)
-      return Answer(try start(request, for: instance).json)
+      return Answer(try start(request, by: Caller(call, for: request.process), for: instance).json)
     case "Stop":
-      let request = try AccessInterface.ScopeCall(json: call.parameters)
-      return Answer(AccessInterface.StopReply(count: try stop(request.scope, for: instance)).json)
+      let request = try AccessInterface.StopCall(json: call.parameters)
+      let count = try stop(request.scope, by: Caller(call, for: request.process), for: instance)
+      return Answer(AccessInterface.StopReply(count: count).json)
     case "Open": return try open(try AccessInterface.OpenCall(json: call.parameters), for: instance)
     case "Release":
       try release(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance)
@@ -34,10 +35,10 @@ extension Broker {
     case "HostPath":
       return Answer(try hostPath(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance).json)
     default:
+      let request = try AccessInterface.StatusCall(json: call.parameters)
+      let holders = instance.holders(of: knownOwner(Caller(call, for: request.process), instance))
       return Answer(
-        AccessInterface.StatusReply(
-          used: instance.ledger.used, limit: instance.ledger.limit, holders: instance.holders
-        ).json)
+        AccessInterface.StatusReply(used: holders.count, limit: instance.owners.limit, holders: holders).json)
     }
   }
 
@@ -63,33 +64,55 @@ extension Broker {
     return id
   }
 
-  func start(_ request: AccessInterface.StartCall, for instance: Instance) throws -> AccessInterface.StartReply {
+  func start(
+    _ request: AccessInterface.StartCall, by asking: Caller, for instance: Instance
+  ) throws -> AccessInterface.StartReply {
     let grant = try grant(ofScope: request.scope, instance)
     let exposure = instance.exposed[grant.id] ?? .init(name: grant.name, how: grant.origin.rawValue)
     let name = exposure.name
     let path = ScopeMounts.path(grant: grant.id, name: name)
     let caller = request.caller.map { String($0.prefix(200)) }
-    let ledger = instance.ledger
+    let process = try owner(asking, instance)
+    let answer = instance.owners.start(grant.id, by: process.pid, at: Clock.realtime(), caller: caller)
 
-    switch instance.ledger.start(grant.id, at: Clock.realtime(), caller: caller) {
+    switch answer {
     case .limitReached:
-      let names = instance.holders.map { "\($0.name) (\($0.count)×, since \($0.since))" }.joined(separator: ", ")
+      let (limit, holders) = (instance.owners.limit, instance.holders(of: process, most: Instance.mostNamed))
+      let names = holders.map { holder in
+        let place = holder.caller.map { " at \($0)" } ?? ""
+        return "\(holder.name) (\(holder.count)×, since \(holder.since)\(place))"
+      }
       try decide([
         event(
           .start, .refused, instance, grant: grant, how: exposure.how, rule: "LIM-1",
-          reason: "all \(ledger.limit) scope slots are in use, by \(names)", detail: facts(instance, caller))
+          reason: "all \(limit) scope slots of process \(process.inside) are in use, by "
+            + names.joined(separator: ", ") + (limit > names.count ? " and \(limit - names.count) more" : ""),
+          detail: facts(instance, process, caller))
       ])
-      throw AccessInterface.Failure.limitReached(limit: ledger.limit, holders: instance.holders)
+      throw AccessInterface.Failure.limitReached(limit: limit, holders: holders)
 
-    case .nested(let count):
+    case .crowded:
+      let reason = "the app's processes hold \(instance.owners.used) scopes together, and no more are kept for one app"
+      try decide([
+        event(
+          .start, .refused, instance, grant: grant, how: exposure.how, rule: "LIM-1", reason: reason,
+          detail: facts(instance, process, caller))
+      ])
+      throw AccessInterface.Failure.crowded(reason)
+
+    case .nested, .shared:
+      let count = if case .nested(let count) = answer { count } else { 1 }
       do {
         try decide([
-          event(.start, .allowed, instance, grant: grant, how: exposure.how, detail: facts(instance, caller, count))
+          event(
+            .start, .allowed, instance, grant: grant, how: exposure.how, detail: facts(instance, process, caller, count)
+          )
         ])
       } catch {
-        instance.ledger = ledger
+        _ = instance.owners.stop(grant.id, by: process.pid)
         throw error
       }
+      grants.noteUse(grant.id, at: Clock.realtime())
       return AccessInterface.StartReply(path: path, count: count)
 
     case .first:
@@ -105,7 +128,7 @@ extension Broker {
         try decide([
           event(
             .start, .allowed, instance, grant: grant, document: document, how: exposure.how,
-            detail: facts(instance, caller, 1))
+            detail: facts(instance, process, caller, 1))
         ])
         try show(document, of: grant, as: name, to: instance)
         FaultPoint.documentShown.pass()
@@ -115,7 +138,7 @@ extension Broker {
         try? trimRecent(of: instance)
       } catch {
         // Nothing was shown, so nothing may be counted.
-        instance.ledger = ledger
+        _ = instance.owners.stop(grant.id, by: process.pid)
         record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
         if error is ErrorReply { throw error }
         throw AccessInterface.Failure.unavailable("\(name) cannot be shown; the broker's log says why")
@@ -124,28 +147,29 @@ extension Broker {
     }
   }
 
-  private func stop(_ scope: String, for instance: Instance) throws -> Int {
+  private func stop(_ scope: String, by asking: Caller, for instance: Instance) throws -> Int {
     guard let id = grantID(ofScope: scope, instance) else {
       record(event(.refuse, .refused, instance, rule: "TOK-15", reason: "a token that is not of this launch"))
       throw AccessInterface.Failure.invalidScope
     }
+    guard let process = knownOwner(asking, instance) else { return 0 }
     let grant = try grants.grant(id)
-    switch instance.ledger.stop(id) {
+    let answer = instance.owners.stop(id, by: process.pid)
+    switch answer {
     case .inactive: return 0
-    case .nested(let count):
-      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, count))])
+    case .nested, .shared:
+      let count = if case .nested(let count) = answer { count } else { 0 }
+      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, process, nil, count))])
       return count
     case .last:
       grants.noteUse(id, at: Clock.realtime())
       let document = instance.shown[id]
       let held: Held
       do { held = try hide(id, instance) } catch {
-        // The app would go on using what the books say it no longer has. Nothing weaker than ending it is safe.
-        record(event(.stop, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
-        try? instance.process.signalProcess(SIGKILL)
+        cannotHide(grant, instance, .stop, error)
         throw AccessInterface.Failure.unavailable("the document cannot be taken away")
       }
-      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, nil, 0))])
+      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, process, nil, 0))])
       _ = outlived(held, document, grant, instance)
       return 0
     }
@@ -196,8 +220,13 @@ extension Broker {
     pinned[grant] = document.descriptor
   }
 
-  private func facts(_ instance: Instance, _ caller: String?, _ count: Int? = nil) -> [String: String] {
-    var facts = ["used": "\(instance.ledger.used)", "limit": "\(instance.ledger.limit)"]
+  private func facts(
+    _ instance: Instance, _ process: SandboxProcess, _ caller: String?, _ count: Int? = nil
+  ) -> [String: String] {
+    var facts = [
+      AuditEvent.Fact.used: "\(instance.owners.used(by: process.pid))",
+      AuditEvent.Fact.limit: "\(instance.owners.limit)", AuditEvent.Fact.process: "\(process.inside)",
+    ]
     facts["caller"] = caller
     facts["count"] = count.map { "\($0)" }
     return facts

@@ -13,16 +13,17 @@ extension Broker {
     let purpose: SealingKey.Purpose
     let instance: Instance
     var relativeTo: String?
-    var implicitStart = false
+    /// Whose an implicit start is; nil: there is none.
+    var implicitStart: Caller?
     var withoutMounting = false
   }
 
   func resolve(
-    _ call: BookmarksInterface.ResolveCall, for instance: Instance
+    _ call: BookmarksInterface.ResolveCall, by caller: Caller, for instance: Instance
   ) throws -> BookmarksInterface.ResolveReply {
     let asked = Resolution(
       kind: .bookmarkResolved, purpose: .bookmark, instance: instance, relativeTo: call.relativeTo,
-      implicitStart: call.implicitStart, withoutMounting: call.withoutMounting)
+      implicitStart: call.implicitStart ? caller : nil, withoutMounting: call.withoutMounting)
     return try resolve(try open(call.bookmark, asked), asked)
   }
 
@@ -129,9 +130,9 @@ extension Broker {
   /// An implicit scope is started by resolving, and takes a slot like any other (`LIM-7`). Without a free one the document
   /// is resolved all the same; the refusal is in the log.
   private func implicitStart(of bookmark: Bookmark, _ token: String, _ asked: Resolution) throws -> Bool {
-    guard asked.implicitStart, case .implicit = bookmark.scope else { return false }
+    guard let caller = asked.implicitStart, case .implicit = bookmark.scope else { return false }
     do {
-      _ = try start(.init(scope: token, caller: "resolving a bookmark"), for: asked.instance)
+      _ = try start(.init(scope: token, caller: "resolving a bookmark"), by: caller, for: asked.instance)
       return true
     } catch is ErrorReply { return false }
   }

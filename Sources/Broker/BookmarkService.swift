@@ -16,7 +16,8 @@ extension Broker {
       let request = try BookmarksInterface.CreateContainedCall(json: call.parameters)
       return Answer(BookmarksInterface.CreateReply(bookmark: try createContained(request, for: instance)).json)
     case "Resolve":
-      return Answer(try resolve(try BookmarksInterface.ResolveCall(json: call.parameters), for: instance).json)
+      let request = try BookmarksInterface.ResolveCall(json: call.parameters)
+      return Answer(try resolve(request, by: Caller(call, for: .own), for: instance).json)
     case "Values":
       let request = try BookmarksInterface.ValuesCall(json: call.parameters)
       let asked = Resolution(kind: .bookmarkResolved, purpose: .bookmark, instance: instance)

@@ -113,7 +113,12 @@ package final class Broker {
       let served = instances.values.map { instance in
         let process = entries.count
         entries.append(PollEntry(instance.process, .read))
-        return (instance: instance, process: process, range: instance.endpoint.appendEntries(to: &entries, now: now))
+        let owners = entries.count..<(entries.count + instance.processes.count)
+        for (pid, owner) in instance.processes { entries.append(PollEntry(owner.descriptor, .read, tag: Int(pid))) }
+        return (
+          instance: instance, process: process, owners: owners,
+          range: instance.endpoint.appendEntries(to: &entries, now: now)
+        )
       }
       var waits: [Duration] = [.seconds(1)]
       waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
@@ -131,6 +136,8 @@ package final class Broker {
           handle(event, of: each.instance)
         }
         if !entries[each.process].returned.isEmpty { end(each.instance) }
+        // After what it sent: a stop that was on its way counts.
+        for owner in entries[each.owners] where !owner.returned.isEmpty { ended(Int32(owner.tag), of: each.instance) }
       }
       released = []
       for grant in files.settle(now: after) { examine(grant) }

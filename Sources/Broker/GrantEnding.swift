@@ -66,25 +66,22 @@ extension Broker {
   }
 
   private func endScopes(of grant: Grant, _ ending: GrantEnding, _ result: inout EndedGrant) {
-    for instance in Array(instances.values) where instance.ledger.count(of: grant.id) > 0 {
+    for instance in Array(instances.values) where instance.owners.isActive(grant.id) {
       let document = instance.shown[grant.id]
       do {
         let held = try hide(grant.id, instance)
-        let holder = instance.ledger.end(grant.id)
-        result.scopes += 1
-        record(
-          event(
-            .scopeEnded, .allowed, instance, grant: grant, rule: ending.rule, reason: ending.reason,
-            detail: holder.map { ["count": "\($0.count)"] } ?? [:]))
+        for owned in instance.owners.end(grant.id) {
+          result.scopes += 1
+          record(
+            event(
+              .scopeEnded, .allowed, instance, grant: grant, rule: ending.rule, reason: ending.reason,
+              detail: facts(of: owned.holder, instance.number(of: owned.process))))
+        }
         let left = outlived(held, document, grant, instance)
         result.outlived += left.holds
         if left.killed { result.killed = true }
       } catch {
-        // As at a stop: nothing weaker than ending the app is safe.
-        record(
-          event(.scopeEnded, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
-        instance.endedBecause = "the document \(grant.name) could not be taken away from it"
-        try? instance.process.signalProcess(SIGKILL)
+        cannotHide(grant, instance, .scopeEnded, error)
         result.killed = true
       }
     }
@@ -97,9 +94,8 @@ extension Broker {
   func outlived(
     _ held: Held, _ document: FoundDocument?, _ grant: Grant?, _ instance: Instance
   ) -> (holds: [Hold], killed: Bool) {
-    guard held.mount != nil || held.wasOwn, let document, let processes = instance.processes else { return ([], false) }
-    let (holds, isComplete) = HeldFiles(processes).holds(
-      onMount: held.mount, orAny: held.wasOwn, of: document.descriptor)
+    guard held.mount != nil || held.wasOwn, let document, let table = instance.table else { return ([], false) }
+    let (holds, isComplete) = HeldFiles(table).holds(onMount: held.mount, orAny: held.wasOwn, of: document.descriptor)
     if holds.isEmpty, isComplete, held.mount == nil { return ([], false) }
     let ends = instance.app.rules.endsOutlived
     // Another folder may be mounted in it, which is no descriptor; then there is nobody to name.

@@ -30,11 +30,11 @@ extension Broker {
       kind: grant.kind.message, access: grant.rights.message, origin: grant.origin.message,
       created: Instance.rfc3339(grant.created), lastUsed: record.used.map(Instance.rfc3339), parent: record.parent,
       bookmarks: record.bookmarks,
-      uses: instances.values.sorted { $0.started < $1.started }.compactMap { instance in
-        instance.ledger.holders.first { $0.grant == grant.id }.map { holder in
+      uses: instances.values.sorted { $0.started < $1.started }.flatMap { instance in
+        instance.owners.owners(of: grant.id).map { owned in
           GrantsInterface.Use(
-            instance: instance.id, pid: Int(instance.pid), count: holder.count, since: Instance.rfc3339(holder.since),
-            caller: holder.caller)
+            instance: instance.id, pid: Int(instance.pid), process: Int(instance.number(of: owned.process)),
+            count: owned.holder.count, since: Instance.rfc3339(owned.holder.since), caller: owned.holder.caller)
         }
       })
   }

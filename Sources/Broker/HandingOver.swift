@@ -13,7 +13,7 @@ extension Broker {
       record(event(.descriptor, .refused, instance, grant: grant, rule: "TOK-14", reason: reason))
       throw error
     }
-    guard instance.ledger.count(of: grant.id) > 0, let exposure = instance.exposed[grant.id] else {
+    guard instance.owners.isActive(grant.id), let exposure = instance.exposed[grant.id] else {
       try refuse("its scope is not started", AccessInterface.Failure.notActive)
     }
     guard wanted == .readOnly || grant.rights == .readWrite else {

@@ -43,13 +43,18 @@ final class Instance {
   let mounts: ScopeMounts
   let staging: Staging
   /// The sandbox's own `/proc`.
-  let processes: Descriptor?
+  let table: Descriptor?
+  /// Tells which processes are of this sandbox; `nil` where the kernel does not show which they are: then nothing can be started.
+  let sandbox: SandboxProcesses?
   /// The app's host id, where it is not the broker's own.
   let hostID: UInt32?
   /// Nanoseconds since 1970.
   let started: Int64
 
-  var ledger: ScopeLedger
+  var owners: ScopeOwners
+  /// Processes that have started something at some time and still run, by their number on the host. At most
+  /// ``ScopeOwners/mostProcesses``.
+  var processes: [Int32: SandboxProcess] = [:]
   /// The documents that this instance has been told of, by grant.
   var exposed: [String: Exposure] = [:]
   /// Tokens that have been found good, by what they open: working one out again costs more than the rest of a start.
@@ -72,14 +77,15 @@ final class Instance {
   var awaitsPrompts = true
   var lastPick = 0
 
-  /// What was still started when the app ended.
+  /// What was still started when the app ended, or a process of it before; of those the first ``mostLeaks``.
   var leaks: [LauncherInterface.Scope] = []
+  static let mostLeaks = 256
   /// Why the broker has ended it; the end of a sentence.
   var endedBecause: String?
 
   init(
     id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint, mounts: ScopeMounts,
-    staging: Staging, processes: Descriptor?, hostID: UInt32?, started: Int64
+    staging: Staging, table: Descriptor?, hostID: UInt32?, started: Int64
   ) {
     self.id = id
     self.app = app
@@ -88,10 +94,11 @@ final class Instance {
     self.endpoint = endpoint
     self.mounts = mounts
     self.staging = staging
-    self.processes = processes
+    self.table = table
+    sandbox = table.flatMap { SandboxProcesses(init: process, table: $0) }
     self.hostID = hostID
     self.started = started
-    ledger = ScopeLedger(limit: app.scopeLimit)
+    owners = ScopeOwners(limit: app.scopeLimit)
   }
 
   /// How an instance knows a document.
@@ -106,16 +113,7 @@ final class Instance {
     let id: Int
     let connection: WireConnection
     let call: PickerInterface.PickCall
-  }
-
-  /// The holders of the instance's slots, as an app or its user reads of them.
-  var holders: [HolderMessage] {
-    ledger.holders.map { holder in
-      let name = exposed[holder.grant]?.name ?? ""
-      return HolderMessage(
-        grant: holder.grant, path: ScopeMounts.path(grant: holder.grant, name: name), name: name, count: holder.count,
-        since: Instance.rfc3339(holder.since), caller: holder.caller)
-    }
+    let caller: Caller
   }
 
   static func rfc3339(_ nanoseconds: Int64) -> String {

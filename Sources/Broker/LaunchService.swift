@@ -134,6 +134,8 @@ extension Broker {
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
       scopeLimit: request.scopeLimit, references: request.references,
       rules: preparation?.rules ?? request.grants, replaced: replaced)
+    // Before the app can connect: of everything that it sends the kernel then says which process did.
+    try UnixSocket.nameSenders(on: descriptors[3])
     let instance = Instance(
       id: request.instance, app: app, pid: Int32(truncatingIfNeeded: request.pid), process: descriptors[0],
       endpoint: WireEndpoint(
@@ -142,7 +144,7 @@ extension Broker {
       mounts: ScopeMounts(
         home: home, instance: descriptors[1], documents: descriptors[2], hostID: hostID,
         executes: app.rules.executesPicked),
-      staging: Staging(in: staging, instance: request.instance, hostID: hostID), processes: descriptors[4],
+      staging: Staging(in: staging, instance: request.instance, hostID: hostID), table: descriptors[4],
       hostID: hostID, started: Clock.realtime())
 
     var detail = [
@@ -194,7 +196,7 @@ extension Broker {
   /// (`TOK-11`, `LIM-4`). How it ended is for its launcher to say, if that is still there.
   func end(_ instance: Instance) {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
-    instance.leaks = describe(instance).scopes
+    instance.leaks += describe(instance).scopes
     let events = endScopes(of: instance, reason: "the app ended without stopping it")
     instance.staging.removeAll()
     _ = try? log.append(events)
@@ -229,14 +231,13 @@ extension Broker {
   }
 
   private func endScopes(of instance: Instance, reason: String) -> [AuditEvent] {
-    instance.ledger.holders.map { holder in
-      let grant = (try? grants.grant(holder.grant)) ?? nil
+    instance.owners.all.map { owned in
+      let grant = (try? grants.grant(owned.holder.grant)) ?? nil
       // The app's mount namespace may be gone already, and with it what was mounted there.
-      _ = try? hide(holder.grant, instance)
-      instance.ledger.end(holder.grant)
-      var detail = ["count": "\(holder.count)", AuditEvent.Fact.since: Instance.rfc3339(holder.since)]
-      detail[AuditEvent.Fact.caller] = holder.caller
-      return event(.scopeEnded, .allowed, instance, grant: grant, reason: reason, detail: detail)
+      if instance.owners.end(owned.holder.grant, of: owned.process) { _ = try? hide(owned.holder.grant, instance) }
+      return event(
+        .scopeEnded, .allowed, instance, grant: grant, reason: reason,
+        detail: facts(of: owned.holder, instance.number(of: owned.process)))
     }
   }
 
@@ -251,12 +252,7 @@ extension Broker {
     LauncherInterface.Instance(
       instance: instance.id, bundleIdentifier: instance.app.bundleIdentifier, name: instance.app.name,
       pid: Int(instance.pid), policy: instance.app.policy, started: Instance.rfc3339(instance.started),
-      used: instance.ledger.used, limit: instance.ledger.limit,
-      scopes: instance.holders.map { holder in
-        LauncherInterface.Scope(
-          grant: holder.grant, path: holder.path,
-          host: instance.shown[holder.grant]?.descriptor.currentPath ?? "", count: holder.count, since: holder.since,
-          caller: holder.caller)
-      })
+      used: instance.owners.mostUsed, limit: instance.owners.limit,
+      scopes: instance.owners.all.map { describe($0.holder, instance.number(of: $0.process), instance) })
   }
 }

@@ -19,7 +19,9 @@ extension Broker {
       throw PickerInterface.Failure.noUser(reason)
     }
     instance.lastPick += 1
-    instance.picks.append(.init(id: instance.lastPick, connection: connection, call: request))
+    instance.picks.append(
+      .init(
+        id: instance.lastPick, connection: connection, call: request, caller: Caller(call, for: request.process)))
     if instance.picks.count == 1 { ask(instance) }
     return nil
   }
@@ -84,7 +86,7 @@ extension Broker {
         reply(PickerInterface.Failure.notGrantable(refused.joined(separator: "; ")))
         return LauncherInterface.AnswerReply(refused: refused)
       }
-      let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access))
+      let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
       pick.connection.send(Reply(PickerInterface.PickReply(documents: messages).json))
       return LauncherInterface.AnswerReply(refused: [])
     } catch let error as ErrorReply {
@@ -130,7 +132,8 @@ extension Broker {
   /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
   /// several documents all are handed over, or none.
   private func hand(
-    _ documents: [FoundDocument], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights
+    _ documents: [FoundDocument], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights,
+    for caller: Caller
   ) throws -> [DocumentMessage] {
     let origin: Grant.Origin = answer.how == .user ? .user : .scripted
     let now = Clock.realtime()
@@ -181,7 +184,9 @@ extension Broker {
     try trimRecent(of: instance)
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     if instance.app.rules.startsPicked {
-      for message in messages { _ = try? start(.init(scope: message.scope, caller: "the picker"), for: instance) }
+      for message in messages {
+        _ = try? start(.init(scope: message.scope, caller: "the picker"), by: caller, for: instance)
+      }
     }
     return messages
   }
@@ -205,7 +210,7 @@ extension Broker {
   ) throws -> DocumentMessage {
     let present = document.path.map { ($0 as NSString).lastPathComponent } ?? grant.name
     // While it is shown, a document stays where it is: somebody is using that path.
-    let name = instance.ledger.count(of: grant.id) > 0 ? instance.exposed[grant.id]?.name ?? present : present
+    let name = instance.owners.isActive(grant.id) ? instance.exposed[grant.id]?.name ?? present : present
     try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
     FaultPoint.placeMade.pass()
     instance.exposed[grant.id] = .init(name: name, how: how)

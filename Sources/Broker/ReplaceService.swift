@@ -11,7 +11,7 @@ extension Broker {
   /// - Returns: what the app's rename answers.
   func replace(_ request: LauncherInterface.ReplaceCall, _ instance: Instance) throws -> LauncherInterface.ReplaceReply
   {
-    guard instance.ledger.count(of: request.grant) > 0, let staging = instance.staging.folder(of: request.grant),
+    guard instance.owners.isActive(request.grant), let staging = instance.staging.folder(of: request.grant),
       let exposure = instance.exposed[request.grant], exposure.name == request.name,
       request.temporary != request.name, !request.temporary.contains("/"), ![".", ".."].contains(request.temporary),
       let grant = try grants.grant(request.grant), grant.revoked == nil, grant.rights == .readWrite

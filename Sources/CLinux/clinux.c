@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -87,6 +88,14 @@ int ambit_unshare(int flags) { return answer(unshare(flags)); }
 int ambit_pidfd_open(pid_t pid) { return answer(syscall(SYS_pidfd_open, pid, 0)); }
 int ambit_pidfd_signal(int pidfd, int signal_number) {
   return answer(syscall(SYS_pidfd_send_signal, pidfd, signal_number, NULL, 0));
+}
+int ambit_pidfd_ended(int pidfd) {
+  struct pollfd entry = {.fd = pidfd, .events = POLLIN};
+  int ready;
+  do {
+    ready = poll(&entry, 1, 0);
+  } while (ready < 0 && errno == EINTR);
+  return ready != 0;
 }
 
 static int wait_to_be_killed(void *unused) {

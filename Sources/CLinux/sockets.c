@@ -97,10 +97,26 @@ int ambit_socket_pair(int sockets[2]) {
   return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0 ? -errno : 0;
 }
 
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 0x04
+#endif
+
+int ambit_socket_name_senders(int socket) {
+  int on = 1;
+  return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? -errno : 0;
+}
+
+int ambit_socket_pass_processes(int socket, int wanted) {
+  return setsockopt(socket, SOL_SOCKET, SO_PASSPIDFD, &wanted, sizeof wanted) < 0 ? -errno : 0;
+}
+
 /* The union gives the buffer the alignment that the control header needs. */
 union control {
   struct cmsghdr header;
-  char bytes[CMSG_SPACE(AMBIT_MAX_DESCRIPTORS * sizeof(int))];
+  char bytes[CMSG_SPACE(AMBIT_MAX_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 };
 
 ssize_t ambit_socket_send(int socket, const void *bytes, size_t size, const int *descriptors, int count, int wait) {
@@ -124,8 +140,33 @@ ssize_t ambit_socket_send(int socket, const void *bytes, size_t size, const int 
   return sent < 0 ? -errno : sent;
 }
 
-ssize_t ambit_socket_receive(int socket, void *bytes, size_t size, int *descriptors, int *count, int wait) {
+/* Notes what the kernel says of the sender; 0: this is something else. */
+static int note_sender(struct cmsghdr *header, struct ambit_sender *sender) {
+  if (header->cmsg_type == SCM_CREDENTIALS && header->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+    struct ucred credentials;
+    memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+    sender->pid = credentials.pid;
+    return 1;
+  }
+  if (header->cmsg_type == SCM_PIDFD && header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int process;
+    memcpy(&process, CMSG_DATA(header), sizeof process);
+    /* An error in place of a descriptor: the process is gone, or no more can be opened. */
+    if (process >= 0) {
+      if (sender->process >= 0)
+        close(sender->process);
+      sender->process = process;
+    }
+    return 1;
+  }
+  return 0;
+}
+
+ssize_t ambit_socket_receive(
+  int socket, void *bytes, size_t size, int *descriptors, int *count, struct ambit_sender *sender, int wait) {
   *count = 0;
+  sender->pid = 0;
+  sender->process = -1;
   if (size == 0)
     return -EINVAL;
   struct iovec part = {.iov_base = bytes, .iov_len = size};
@@ -141,6 +182,8 @@ ssize_t ambit_socket_receive(int socket, void *bytes, size_t size, int *descript
     return -errno;
   int foreign = 0;
   for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level == SOL_SOCKET && note_sender(header, sender))
+      continue;
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
       foreign = 1;
       continue;
@@ -160,6 +203,9 @@ ssize_t ambit_socket_receive(int socket, void *bytes, size_t size, int *descript
     for (int index = 0; index < *count; index++)
       close(descriptors[index]);
     *count = 0;
+    if (sender->process >= 0)
+      close(sender->process);
+    sender->process = -1;
     return -EMSGSIZE;
   }
   return received;

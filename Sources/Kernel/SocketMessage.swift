@@ -2,11 +2,38 @@ internal import CLinux
 internal import SystemPackage
 
 extension UnixSocket {
+  /// The process that sent something, by the kernel's word (`SCM_CREDENTIALS`): whoever made the connection, and whatever
+  /// the sender says.
+  package struct Sender: Sendable {
+    /// As this process's pid namespace has it. Another process may have got that number since.
+    package let pid: Int32
+    /// Its pidfd, if the kernel sent one along (`SCM_PIDFD`): this is the sender, also when it has ended.
+    package let process: Descriptor?
+
+    package init(pid: Int32, process: Descriptor? = nil) {
+      self.pid = pid
+      self.process = process
+    }
+  }
+
+  /// From now on a read says who sent what was read: on this socket, and on every connection that it accepts. Where the
+  /// kernel can (Linux 6.5), pidfds come along until ``passNoProcesses(on:)``.
+  package static func nameSenders(on socket: Descriptor) throws(KernelError) {
+    try KernelError.checkNegative("setsockopt", "SO_PASSCRED") { ambit_socket_name_senders(socket.rawValue) }
+    _ = ambit_socket_pass_processes(socket.rawValue, 1)
+  }
+
+  /// The process is known now: making a pidfd for each read would cost more than the read.
+  package static func passNoProcesses(on socket: Descriptor) { _ = ambit_socket_pass_processes(socket.rawValue, 0) }
+
   /// What one read of a socket gave.
   package enum Received {
     /// `count` bytes now stand at the beginning of the buffer. The descriptors came with the last of them: the kernel
     /// ends a read after the bytes that carried descriptors, and puts nothing that was sent later behind them.
-    case bytes(count: Int, descriptors: [Descriptor])
+    ///
+    /// All of them came from one sender, who is known on a socket that names senders: there the kernel ends a read where
+    /// another process's bytes begin.
+    case bytes(count: Int, descriptors: [Descriptor], sender: Sender?)
     /// There is nothing to read now.
     case nothing
     /// The peer will send no more, or has gone with something of ours unread.
@@ -54,6 +81,7 @@ extension UnixSocket {
     precondition(!buffer.isEmpty, "there is room to receive")
     var count: Int32 = 0
     var passengers: [Descriptor] = []
+    var sender = ambit_sender()
     let received: Int
     do throws(KernelError) {
       received = try unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: maximumDescriptors) {
@@ -61,7 +89,7 @@ extension UnixSocket {
         let size = try KernelError.checkNegative("recvmsg") {
           unsafe buffer.withUnsafeMutableBytes { bytes in
             unsafe ambit_socket_receive(
-              socket.rawValue, bytes.baseAddress, bytes.count, numbers.baseAddress, &count, wait ? 1 : 0)
+              socket.rawValue, bytes.baseAddress, bytes.count, numbers.baseAddress, &count, &sender, wait ? 1 : 0)
           }
         }
         // Ownership is taken here, before anything else can throw.
@@ -76,7 +104,11 @@ extension UnixSocket {
       default: throw error
       }
     }
-    return received == 0 ? .end : .bytes(count: received, descriptors: passengers)
+    let process = sender.process < 0 ? nil : Descriptor(owning: sender.process)
+    if received == 0 { return .end }
+    return .bytes(
+      count: received, descriptors: passengers, sender: sender.pid > 0 ? Sender(pid: sender.pid, process: process) : nil
+    )
   }
 }
 

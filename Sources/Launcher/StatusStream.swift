@@ -18,7 +18,7 @@ internal import Wire
 /// | `denied` | `operation`, `path` or `call`, `errno`, `rule`, `reason`, `remedy`, `suppressed` |
 /// | `limit` | `limit` (the policy's key), `value`, `ceiling` (bytes, seconds or files), `reason`: what ended the app |
 /// | `ended` | `reason`: why the broker ended the app |
-/// | `leaked` | `document` (host path), `count`, `since`, `caller`: a scope that was still started when the app ended |
+/// | `leaked` | `document` (host path), `count`, `since`, `caller`: a scope that was still started when the app ended, or before, when a process of it did; `process`: its number inside |
 /// | `exited` | `status` |
 /// | `signalled` | `signal`, `status` |
 final class StatusStream: Sendable {
@@ -76,7 +76,8 @@ final class StatusStream: Sendable {
 
   func leaked(_ scope: LauncherInterface.Scope) {
     var fields: JSONObject = [
-      "document": .string(scope.host), "count": JSONValue(scope.count), "since": .string(scope.since),
+      "document": .string(scope.host), "process": JSONValue(scope.process), "count": JSONValue(scope.count),
+      "since": .string(scope.since),
     ]
     fields.set("caller", scope.caller)
     send("leaked", fields)

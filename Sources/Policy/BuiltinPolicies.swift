@@ -34,7 +34,7 @@ package enum BuiltinPolicies {
     description = "One document at a time; the network only for apps that ask for it in their entitlements"
 
     [scopes]
-    # How many documents an app may have access to at once: 1 to 100000, or a name for a number:
+    # How many documents each process of an app may have started at once: 1 to 100000, or a name for a number:
     # "teach" (8), "default" (256), "stress" (4096).
     limit = "default"
     # A picked document leaves a reference in the container's Documents folder, so that the app finds it again.

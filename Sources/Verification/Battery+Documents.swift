@@ -43,7 +43,7 @@ extension Battery {
     try KernelError.check("mkdir", place) { unsafe mkdir(place, 0o755) }
     try stage.write("\(stage.token)\n", replaced)
     try KernelError.check("rename", moved) { unsafe rename(moved, "\(moved)-away") }
-    try runStep("use", [], picks: [])
+    try runStep("use", ["limit=\(limit)", "picks=\(batches.count)"], picks: batches)
   }
 
   private func runStep(_ step: String, _ more: [String], picks: [[String]]) throws {

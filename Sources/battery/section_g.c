@@ -17,6 +17,14 @@ static bool with_scope(const char *method, const char *scope) {
   return reply && !is_error(reply);
 }
 
+/* What was started before any probe is the first process's; a probe is a child of it. */
+static bool with_first(const char *method, const char *scope) {
+  char parameters[1000];
+  snprintf(parameters, sizeof parameters, "{\"scope\":\"%s\",\"process\":\"parent\"}", scope);
+  const char *reply = broker_call(method, parameters);
+  return reply && !is_error(reply);
+}
+
 static bool pick(const char *parameters, const char *key) {
   char path[4096], scope[512], name[64];
   const char *reply = broker_call("io.ambit.Picker.Pick", parameters);
@@ -59,9 +67,9 @@ void take_documents(void) {
 /* A document before its scope is started and after its last stop. */
 static void g1(void) {
   if (!*stage("grantedscope")) return unable("after", "there is no grant here");
-  with_scope("io.ambit.Access.Stop", stage("grantedscope"));
+  with_first("io.ambit.Access.Stop", stage("grantedscope"));
   try_notes("after");
-  with_scope("io.ambit.Access.Start", stage("grantedscope"));
+  with_first("io.ambit.Access.Start", stage("grantedscope"));
 }
 
 static void try_below(const char *attempt, int folder, const char *path) {
@@ -125,20 +133,21 @@ static long start_all(char first[512], char error[300]) {
 
 static void g4(void) {
   const char *step = stage("step");
-  if (strcmp(step, "use") == 0) {
-    const char *reply = broker_call("io.ambit.Access.Status", "{}");
-    if (!reply || is_error(reply)) return unable("reclaimed", "no answer");
-    if (strstr(reply, "\"used\":0")) {
-      refused("reclaimed", 0, "the last launch ended without a stop; no slot is taken");
-    } else {
-      reached("reclaimed", "slots of a launch that has ended are still taken: %.200s", reply);
-    }
-    return;
-  }
-  if (strcmp(step, "make") != 0) return unable("limit", "there is no broker here");
+  bool again = strcmp(step, "use") == 0;
+  if (!again && strcmp(step, "make") != 0) return unable("limit", "there is no broker here");
   char first[512] = "", error[300] = "";
   long limit = stage_number("limit"), started = 0;
   for (long picks = stage_number("picks"); picks > 0; picks--) started += start_all(first, error);
+  if (again) {
+    if (started == limit) {
+      refused("reclaimed", 0, "the last launch ended without a stop; all %ld slots can be used", limit);
+    } else if (strstr(error, "LimitReached")) {
+      reached("reclaimed", "slots of a launch that has ended are still taken: only %ld can be used", started);
+    } else {
+      unable("reclaimed", "only %ld could be started: %s", started, error);
+    }
+    return;
+  }
   if (started > limit) {
     reached("limit", "%ld scopes at a time, and the limit is %ld", started, limit);
   } else if (started == limit && strstr(error, "LimitReached")) {
@@ -263,7 +272,7 @@ static void g5(void) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file == -1) return unable("open", "%s", error_name(errno));
   control_holds("open", "the document was open before the stop");
-  with_scope("io.ambit.Access.Stop", stage("grantedscope"));
+  with_first("io.ambit.Access.Stop", stage("grantedscope"));
   bool survives = pread(file, &byte, 1, 0) == 1;
   int again = open(path, O_RDONLY | O_CLOEXEC);
   if (again != -1) {
@@ -271,7 +280,7 @@ static void g5(void) {
   } else {
     refused("open", errno, "anew; the descriptor from before %s", survives ? "goes on, as documented" : "is dead");
   }
-  with_scope("io.ambit.Access.Start", stage("grantedscope"));
+  with_first("io.ambit.Access.Start", stage("grantedscope"));
 }
 
 /* Another app's token and bookmark, which somebody has given to this one. */

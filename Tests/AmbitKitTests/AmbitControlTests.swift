@@ -62,11 +62,12 @@ import Wire
       try run("pick", "--type", "txt", "--type", "md", "--message", "Which?", "--read-only")
         == Outcome(status: 0, output: "file:///documents/1/My%20notes.txt#ambit-scope=launch1-1\n", errors: ""))
     #expect(
-      broker.ledger.withLock { $0.lastPick } == .init(access: .readOnly, types: ["txt", "md"], message: "Which?"))
+      broker.ledger.withLock { $0.lastPick }
+        == .init(access: .readOnly, types: ["txt", "md"], message: "Which?", process: .parent))
     #expect(
       try run("pick", "--multiple", "--folder").output
         == "file:///documents/2/a#ambit-scope=launch1-2\nfile:///documents/3/b#ambit-scope=launch1-3\n")
-    #expect(broker.ledger.withLock { $0.lastPick } == .init(multiple: true, kind: .folder))
+    #expect(broker.ledger.withLock { $0.lastPick } == .init(multiple: true, kind: .folder, process: .parent))
     try broker.stop()
   }
 

@@ -120,7 +120,7 @@ final class ScriptedBroker: Sendable {
     case "Pick": return try pick(try call.read(), &ledger)
     case "Start": return try start(try call.read(), &ledger)
     case "Stop":
-      let number = try grant(try call.read(AccessInterface.ScopeCall.self).scope, ledger)
+      let number = try grant(try call.read(AccessInterface.StopCall.self).scope, ledger)
       let count = max(0, (ledger.grants[number]?.count ?? 0) - 1)
       ledger.grants[number]?.count = count
       return Reply(AccessInterface.StopReply(count: count))
@@ -140,6 +140,7 @@ final class ScriptedBroker: Sendable {
           recent: [.init(grant: "1", name: "a\u{1b}.txt", used: "2026-01-01T00:00:00Z", kept: true)], recentMaximum: 25)
       )
     case "Status":
+      _ = try call.read(AccessInterface.StatusCall.self)
       return Reply(
         AccessInterface.StatusReply(used: ledger.holders.count, limit: ledger.limit, holders: ledger.holders))
     case "Create": return try create(try call.read(), &ledger)

@@ -64,7 +64,9 @@ private func decode(_ call: CheckedCall) {
   let parameters = call.parameters
   switch (call.interface, call.member) {
   case ("io.ambit.Access", "Start"): _ = try? AccessInterface.StartCall(json: parameters)
-  case ("io.ambit.Access", "Stop"), ("io.ambit.Access", "Path"): _ = try? AccessInterface.ScopeCall(json: parameters)
+  case ("io.ambit.Access", "Stop"): _ = try? AccessInterface.StopCall(json: parameters)
+  case ("io.ambit.Access", "Status"): _ = try? AccessInterface.StatusCall(json: parameters)
+  case ("io.ambit.Access", "Path"): _ = try? AccessInterface.ScopeCall(json: parameters)
   case ("io.ambit.Bookmarks", "Create"): _ = try? BookmarksInterface.CreateCall(json: parameters)
   case ("io.ambit.Bookmarks", "Resolve"): _ = try? BookmarksInterface.ResolveCall(json: parameters)
   case ("io.ambit.Picker", "Pick"): _ = try? PickerInterface.PickCall(json: parameters)

@@ -11,7 +11,8 @@ enum Hammer {
     var wrong = 0
   }
 
-  static func run(_ urls: [URL], threads: Int, rounds: Int) throws -> [String: Any] {
+  /// - Parameter leaving: what is started in the end stays so, and is answered as counts by path.
+  static func run(_ urls: [URL], threads: Int, rounds: Int, leaving: Bool = false) throws -> [String: Any] {
     let books = Mutex(Books())
     let done = DispatchGroup()
     for _ in 0..<threads {
@@ -26,6 +27,7 @@ enum Hammer {
     let before = try SecurityScope.status()
     let theirs = Dictionary(before.holders.map { ($0.path, $0.count) }) { $0 + $1 }
     let agrees = theirs == mine.counts.filter { $0.value > 0 } && before.used == theirs.count
+    if leaving { return ["agrees": agrees, "wrong": mine.wrong, "refused": mine.refused, "left": theirs] }
     for url in urls { while try SecurityScope.stop(url) > 0 {} }
     return [
       "agrees": agrees, "wrong": mine.wrong, "refused": mine.refused, "started": theirs.count,

@@ -33,7 +33,7 @@ struct Probe {
     }
   }
 
-  private static func answer(_ object: [String: Any]) {
+  static func answer(_ object: [String: Any]) {
     let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
     // Straight to the descriptor: the test waits for the line.
     try? FileHandle.standardOutput.write(contentsOf: (data ?? Data(#"{"usage": "no JSON"}"#.utf8)) + Data("\n".utf8))

@@ -4,6 +4,10 @@ internal import Foundation
 struct RawBroker {
   private let socket: Int32
   private var received: [UInt8] = []
+  var descriptor: Int32 { socket }
+
+  /// A connection that another process has made.
+  init(inherited descriptor: Int32) { socket = descriptor }
 
   init() throws {
     let address = ProcessInfo.processInfo.environment["AMBIT_ADDRESS"] ?? ""

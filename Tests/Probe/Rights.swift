@@ -35,7 +35,9 @@ extension Session {
     case "remove": return Files.result(unsafe unlink(try place(request)))
     case "hammer":
       let names = urls.keys.sorted()
-      return try Hammer.run(names.compactMap { urls[$0] }, threads: 4, rounds: request["rounds"] as? Int ?? 100)
+      return try Hammer.run(
+        names.compactMap { urls[$0] }, threads: 4, rounds: request["rounds"] as? Int ?? 100,
+        leaving: request["leaving"] as? Bool ?? false)
     case "openDescriptor":
       held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
         try url(request), writing: request["write"] as? Bool ?? false)

@@ -5,6 +5,8 @@ internal import Foundation
 struct Session {
   var urls: [String: URL] = [:]
   var held: [String: Int32] = [:]
+  var relatives: [String: Relative] = [:]
+  var sockets: [RawBroker] = []
 
   /// A request that cannot be carried out, which is the test's mistake and not an observation.
   struct Usage: Error { let sentence: String }
@@ -25,10 +27,15 @@ struct Session {
     if let answer = try rightsAct(act, request) { return answer }
     if let answer = try fileAct(act, request) { return answer }
     if let answer = try restorationAct(act, request) { return answer }
+    if let answer = try relativeAct(act, request) { return answer }
     switch act {
     case "raw": return try RawBroker.exchange(request)
     case "fuzz": return try Fuzzer.run(request)
     case "race": return try Race.run(try url(request), request)
+    case "pickMany": return try pickMany(request)
+    case "startAll":
+      return startAll(most: request["count"] as? Int ?? .max, stopping: request["stopping"] as? Bool ?? false)
+    case "stopAll": return stopAll()
     case "pickAll": return try Race.pickAll(request)
     default: throw Usage(sentence: "no act is called “\(act)”")
     }

@@ -178,7 +178,7 @@ import Wire
     let server = try #require(try UnixSocket.accept(listener))
     #expect(try UnixSocket.send([7], to: client, wait: true) == 1)
     var buffer: [UInt8] = [0, 0]
-    guard case .bytes(1, _) = try UnixSocket.receive(into: &buffer, from: server, wait: true) else {
+    guard case .bytes(1, _, _) = try UnixSocket.receive(into: &buffer, from: server, wait: true) else {
       throw CocoaError(.fileReadUnknown)
     }
     #expect(buffer == [7, 0])

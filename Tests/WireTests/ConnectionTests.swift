@@ -23,7 +23,7 @@ import Wire
   static func read(_ peer: Descriptor) throws -> String? {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     switch try UnixSocket.receive(into: &buffer, from: peer, wait: false) {
-    case .bytes(let count, _): return String(decoding: buffer[..<count].map { $0 == 0 ? 0x7C : $0 }, as: UTF8.self)
+    case .bytes(let count, _, _): return String(decoding: buffer[..<count].map { $0 == 0 ? 0x7C : $0 }, as: UTF8.self)
     case .nothing: return ""
     case .end, .truncated: return nil
     }

@@ -19,7 +19,7 @@ import Testing
       ])
     #expect(
       Interface.access.errors.keys.sorted() == [
-        "InvalidScope", "LimitReached", "NotActive", "NotTold", "ReadOnly", "Revoked", "Unavailable",
+        "Crowded", "InvalidScope", "LimitReached", "NotActive", "NotTold", "ReadOnly", "Revoked", "Unavailable",
       ])
     #expect(Interface.picker.description.contains("# Asks the user to choose."))
   }

@@ -8,7 +8,8 @@ import Testing
   static let holder = HolderMessage(
     grant: "g1", path: "/documents/g1/a", name: "a", count: 2, since: "2026-01-01T00:00:00Z", caller: "E.swift:4")
   static let scope = LauncherInterface.Scope(
-    grant: "g", path: "/documents/g/a", host: "/home/user/a", count: 1, since: "2026-01-01T00:00:00Z", caller: nil)
+    grant: "g", path: "/documents/g/a", host: "/home/user/a", process: 2, count: 1, since: "2026-01-01T00:00:00Z",
+    caller: nil)
 
   /// Every message, with its method; `(` stands for the parameters, `)` for the answer.
   static func messages() -> [(name: String, message: any WireMessage)] {
@@ -35,9 +36,11 @@ import Testing
         containerFiles: 6, cgroup: true))
     return [
       (P.pick + "(", pick), (P.pick + "(", P.PickCall()), (P.pick + ")", P.PickReply(documents: [document])),
-      (A.start + "(", A.StartCall(scope: "s", caller: "c")), (A.start + "(", A.StartCall(scope: "s")),
+      (A.start + "(", A.StartCall(scope: "s", caller: "c")), (A.start + "(", A.StartCall(scope: "s", process: .parent)),
       (A.start + ")", A.StartReply(path: "/p", count: 1)),
-      (A.stop + "(", A.ScopeCall(scope: "s")), (A.stop + ")", A.StopReply(count: 0)),
+      (A.stop + "(", A.StopCall(scope: "s")), (A.stop + "(", A.StopCall(scope: "s", process: .own)),
+      (A.status + "(", A.StatusCall()), (A.status + "(", A.StatusCall(process: .parent)),
+      (A.stop + ")", A.StopReply(count: 0)),
       (A.path + "(", A.ScopeCall(scope: "s")),
       (A.path + ")", A.PathReply(path: "/p", name: "n", kind: .folder, access: .readOnly)),
       (A.status + ")", A.StatusReply(used: 1, limit: 8, holders: [holder])),
@@ -122,7 +125,7 @@ import Testing
     typealias A = AccessInterface
     typealias G = GrantsInterface
     typealias T = TransferInterface
-    let use = G.Use(instance: "i", pid: 9, count: 2, since: "s", caller: "E.swift:4")
+    let use = G.Use(instance: "i", pid: 9, process: 3, count: 2, since: "s", caller: "E.swift:4")
     let grant = G.Grant(
       grant: "g", bundleIdentifier: "b", path: "/a", kind: .file, access: .readOnly, origin: .passed, created: "c",
       lastUsed: "l", parent: "p", bookmarks: 1, uses: [use])

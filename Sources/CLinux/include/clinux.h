@@ -47,6 +47,8 @@ int ambit_setns(int descriptor, int type);
 int ambit_unshare(int flags);
 int ambit_pidfd_open(pid_t pid);
 int ambit_pidfd_signal(int pidfd, int signal_number);
+/* Whether the process of a pidfd has ended. What is no pidfd has. */
+int ambit_pidfd_ended(int pidfd);
 
 /* A user namespace in which the on-disk ids are shown as the others, for id-mapped mounts (mount_setattr(2)). */
 int ambit_idmap_namespace(uint32_t disk_uid, uint32_t shown_uid, uint32_t disk_gid, uint32_t shown_gid);

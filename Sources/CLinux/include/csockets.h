@@ -27,10 +27,23 @@ int ambit_socket_pair(int sockets[2]);
 /* Sends bytes, and descriptors with their first byte; answers how many bytes went. Never raises SIGPIPE. */
 ssize_t ambit_socket_send(int socket, const void *bytes, size_t size, const int *descriptors, int count, int wait);
 
+/* Who sent what was received, by the kernel's word: a process, not a thread. pid: as the receiver numbers processes; 0: the
+   kernel does not say, or the process has no number there. process: its pidfd, or -1. */
+struct ambit_sender {
+  pid_t pid;
+  int process;
+};
+
 /* Receives bytes and the descriptors that came with them (`*count` of them, room for AMBIT_MAX_DESCRIPTORS).
    -EMSGSIZE: there were more descriptors than the process can hold, or other control data; those that arrived are
    closed. 0: the peer will send no more. */
-ssize_t ambit_socket_receive(int socket, void *bytes, size_t size, int *descriptors, int *count, int wait);
+ssize_t ambit_socket_receive(
+  int socket, void *bytes, size_t size, int *descriptors, int *count, struct ambit_sender *sender, int wait);
+
+/* From now on the kernel says of each message on this socket who sent it (SO_PASSCRED), also of what a listening socket
+   accepts; with `processes` it sends a pidfd along, where it can (SO_PASSPIDFD, Linux 6.5). */
+int ambit_socket_name_senders(int socket);
+int ambit_socket_pass_processes(int socket, int wanted);
 
 /* Who connected, as the kernel saw them then (SO_PEERCRED). */
 int ambit_socket_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid);

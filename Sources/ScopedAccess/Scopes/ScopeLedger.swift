@@ -1,4 +1,4 @@
-/// Who holds a scope slot in one app instance, and how many starts it still owes a stop.
+/// Which documents hold a scope slot of one process, and how many starts each still owes a stop.
 ///
 /// A pure value: no kernel, no clock of its own. One slot a document, however often it is started and whatever it
 /// contains (`TOK-4`, `LIM-1`, `LIM-6`).
@@ -30,42 +30,50 @@ package struct ScopeLedger: Equatable, Sendable {
   }
 
   package let limit: Int
-  /// In the order in which they started.
-  package private(set) var holders: [Holder] = []
+  /// With the number of the start that gave each its slot.
+  private var held: [String: (holder: Holder, number: Int)] = [:]
+  private var starts = 0
 
   package init(limit: Int) {
     precondition(limit > 0, "a limit of no scope at all is not a limit but a refusal")
     self.limit = limit
   }
 
-  package var used: Int { holders.count }
+  package static func == (one: ScopeLedger, other: ScopeLedger) -> Bool {
+    one.limit == other.limit && one.holders == other.holders
+  }
 
-  package func count(of grant: String) -> Int { holders.first { $0.grant == grant }?.count ?? 0 }
+  package var used: Int { held.count }
+
+  /// In the order in which they started.
+  package var holders: [Holder] { held.values.sorted { $0.number < $1.number }.map(\.holder) }
+
+  package func holder(of grant: String) -> Holder? { held[grant]?.holder }
+
+  package func count(of grant: String) -> Int { held[grant]?.holder.count ?? 0 }
 
   package mutating func start(_ grant: String, at time: Int64, caller: String? = nil) -> StartAnswer {
-    if let index = holders.firstIndex(where: { $0.grant == grant }) {
-      holders[index].count += 1
-      return .nested(count: holders[index].count)
+    if let count = held[grant]?.holder.count {
+      held[grant]?.holder.count = count + 1
+      return .nested(count: count + 1)
     }
-    guard holders.count < limit else { return .limitReached }
-    holders.append(Holder(grant: grant, count: 1, since: time, caller: caller))
+    guard held.count < limit else { return .limitReached }
+    starts += 1
+    held[grant] = (Holder(grant: grant, count: 1, since: time, caller: caller), starts)
     return .first
   }
 
   package mutating func stop(_ grant: String) -> StopAnswer {
-    guard let index = holders.firstIndex(where: { $0.grant == grant }) else { return .inactive }
-    if holders[index].count > 1 {
-      holders[index].count -= 1
-      return .nested(count: holders[index].count)
+    guard let count = held[grant]?.holder.count else { return .inactive }
+    guard count > 1 else {
+      held[grant] = nil
+      return .last
     }
-    holders.remove(at: index)
-    return .last
+    held[grant]?.holder.count = count - 1
+    return .nested(count: count - 1)
   }
 
   /// Ends a scope whatever it owes: the process died, the grant was withdrawn, or showing the document failed.
   @discardableResult
-  package mutating func end(_ grant: String) -> Holder? {
-    guard let index = holders.firstIndex(where: { $0.grant == grant }) else { return nil }
-    return holders.remove(at: index)
-  }
+  package mutating func end(_ grant: String) -> Holder? { held.removeValue(forKey: grant)?.holder }
 }

@@ -1,4 +1,8 @@
-/// One active scope of an instance (`Holder` in `io.ambit.Access`).
+/// For which process of the app a call counts: the one that calls, or its parent, as the kernel has it. A command that a script
+/// runs calls for the script: what a process has started ends with it.
+package enum CountedProcess: String, CaseIterable, Sendable { case own, parent }
+
+/// One active scope of a process (`Holder` in `io.ambit.Access`).
 package struct HolderMessage: WireMessage {
   package var grant: String
   package var path: String
@@ -53,17 +57,22 @@ package enum AccessInterface {
   package struct StartCall: WireMessage {
     package var scope: String
     package var caller: String?
-    package init(scope: String, caller: String? = nil) {
+    /// `nil`: the one that calls.
+    package var process: CountedProcess?
+    package init(scope: String, caller: String? = nil, process: CountedProcess? = nil) {
       self.scope = scope
       self.caller = caller
+      self.process = process
     }
     package init(json: JSONObject) throws(FieldError) {
       scope = try json.string("scope")
       caller = try json.stringIfPresent("caller")
+      process = try json.choiceIfPresent("process")
     }
     package var json: JSONObject {
       var json: JSONObject = ["scope": .string(scope)]
       json.set("caller", caller)
+      json.set("process", process?.rawValue)
       return json
     }
   }
@@ -82,7 +91,38 @@ package enum AccessInterface {
     package var json: JSONObject { ["path": .string(path), "count": JSONValue(count)] }
   }
 
-  /// Parameters of `Stop`, `Path`, `HostPath` and `Release`.
+  package struct StopCall: WireMessage {
+    package var scope: String
+    /// `nil`: the one that calls.
+    package var process: CountedProcess?
+    package init(scope: String, process: CountedProcess? = nil) {
+      self.scope = scope
+      self.process = process
+    }
+    package init(json: JSONObject) throws(FieldError) {
+      scope = try json.string("scope")
+      process = try json.choiceIfPresent("process")
+    }
+    package var json: JSONObject {
+      var json: JSONObject = ["scope": .string(scope)]
+      json.set("process", process?.rawValue)
+      return json
+    }
+  }
+
+  package struct StatusCall: WireMessage {
+    /// `nil`: the one that calls.
+    package var process: CountedProcess?
+    package init(process: CountedProcess? = nil) { self.process = process }
+    package init(json: JSONObject) throws(FieldError) { process = try json.choiceIfPresent("process") }
+    package var json: JSONObject {
+      var json: JSONObject = [:]
+      json.set("process", process?.rawValue)
+      return json
+    }
+  }
+
+  /// Parameters of `Path`, `HostPath` and `Release`.
   package struct ScopeCall: WireMessage {
     package var scope: String
     package init(scope: String) { self.scope = scope }
@@ -180,9 +220,13 @@ package enum AccessInterface {
     package static let readOnlyName = "io.ambit.Access.ReadOnly"
     package static let notToldName = "io.ambit.Access.NotTold"
     package static let revokedName = "io.ambit.Access.Revoked"
+    package static let crowdedName = "io.ambit.Access.Crowded"
     package static let unavailableName = "io.ambit.Access.Unavailable"
     package static func limitReached(limit: Int, holders: [HolderMessage]) -> ErrorReply {
       ErrorReply(limitReachedName, ["limit": JSONValue(limit), "holders": holders.map(\.json).json])
+    }
+    package static func crowded(_ reason: String) -> ErrorReply {
+      ErrorReply(crowdedName, ["reason": .string(reason)])
     }
     package static let invalidScope = ErrorReply(invalidScopeName)
     package static let notActive = ErrorReply(notActiveName)

@@ -7,15 +7,18 @@ extension GrantsInterface {
     package var instance: String
     /// Of the sandbox's init, on the host.
     package var pid: Int
+    /// Whose scope it is, as its sandbox numbers processes.
+    package var process: Int
     /// Starts that have not been balanced by a stop.
     package var count: Int
     /// RFC 3339.
     package var since: String
     package var caller: String?
 
-    package init(instance: String, pid: Int, count: Int, since: String, caller: String?) {
+    package init(instance: String, pid: Int, process: Int, count: Int, since: String, caller: String?) {
       self.instance = instance
       self.pid = pid
+      self.process = process
       self.count = count
       self.since = since
       self.caller = caller
@@ -24,6 +27,7 @@ extension GrantsInterface {
     package init(json: JSONObject) throws(FieldError) {
       instance = try json.string("instance")
       pid = try json.int("pid")
+      process = try json.int("process")
       count = try json.int("count")
       since = try json.string("since")
       caller = try json.stringIfPresent("caller")
@@ -31,7 +35,8 @@ extension GrantsInterface {
 
     package var json: JSONObject {
       var json: JSONObject = [
-        "instance": .string(instance), "pid": JSONValue(pid), "count": JSONValue(count), "since": .string(since),
+        "instance": .string(instance), "pid": JSONValue(pid), "process": JSONValue(process),
+        "count": JSONValue(count), "since": .string(since),
       ]
       json.set("caller", caller)
       return json

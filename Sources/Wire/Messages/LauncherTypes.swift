@@ -83,14 +83,17 @@ extension LauncherInterface {
     package var path: String
     /// Where the document is on the host.
     package var host: String
+    /// Whose it is, as its sandbox numbers processes.
+    package var process: Int
     package var count: Int
     package var since: String
     package var caller: String?
 
-    package init(grant: String, path: String, host: String, count: Int, since: String, caller: String?) {
+    package init(grant: String, path: String, host: String, process: Int, count: Int, since: String, caller: String?) {
       self.grant = grant
       self.path = path
       self.host = host
+      self.process = process
       self.count = count
       self.since = since
       self.caller = caller
@@ -100,6 +103,7 @@ extension LauncherInterface {
       grant = try json.string("grant")
       path = try json.string("path")
       host = try json.string("host")
+      process = try json.int("process")
       count = try json.int("count")
       since = try json.string("since")
       caller = try json.stringIfPresent("caller")
@@ -107,8 +111,8 @@ extension LauncherInterface {
 
     package var json: JSONObject {
       var json: JSONObject = [
-        "grant": .string(grant), "path": .string(path), "host": .string(host), "count": JSONValue(count),
-        "since": .string(since),
+        "grant": .string(grant), "path": .string(path), "host": .string(host), "process": JSONValue(process),
+        "count": JSONValue(count), "since": .string(since),
       ]
       json.set("caller", caller)
       return json
@@ -123,7 +127,9 @@ extension LauncherInterface {
     package var pid: Int
     package var policy: String
     package var started: String
+    /// By the process that uses most.
     package var used: Int
+    /// Of each process.
     package var limit: Int
     package var scopes: [Scope]
 

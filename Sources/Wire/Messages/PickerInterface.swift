@@ -14,10 +14,12 @@ package enum PickerInterface {
     /// File name extensions without dot; nil: anything may be chosen.
     package var types: [String]?
     package var message: String?
+    /// Whose start it is where the policy starts what is picked; nil: that of the one that calls.
+    package var process: CountedProcess?
 
     package init(
       mode: Mode = .open, multiple: Bool = false, kind: DocumentKind = .file, access: DocumentAccess = .readWrite,
-      types: [String]? = nil, message: String? = nil
+      types: [String]? = nil, message: String? = nil, process: CountedProcess? = nil
     ) {
       self.mode = mode
       self.multiple = multiple
@@ -25,6 +27,7 @@ package enum PickerInterface {
       self.access = access
       self.types = types
       self.message = message
+      self.process = process
     }
 
     /// Absent fields have their defaults: one file, for reading and writing.
@@ -35,6 +38,7 @@ package enum PickerInterface {
       access = try json.choiceIfPresent("access") ?? .readWrite
       types = try json.stringsIfPresent("types")
       message = try json.stringIfPresent("message")
+      process = try json.choiceIfPresent("process")
     }
 
     package var json: JSONObject {
@@ -44,6 +48,7 @@ package enum PickerInterface {
       ]
       json.set("types", types)
       json.set("message", message)
+      json.set("process", process?.rawValue)
       return json
     }
   }

@@ -10,11 +10,14 @@ package struct IncomingCall: Sendable {
   /// The caller wants no reply, and gets none.
   package let oneway: Bool
   package let descriptors: [Descriptor]
+  /// The process that sent it, on a socket that names senders.
+  package let sender: UnixSocket.Sender?
 
   package init(
     method: String, parameters: JSONObject = [:], more: Bool = false, oneway: Bool = false,
-    descriptors: [Descriptor] = []
+    descriptors: [Descriptor] = [], sender: UnixSocket.Sender? = nil
   ) {
+    self.sender = sender
     self.method = method
     self.parameters = parameters
     self.more = more
@@ -23,7 +26,10 @@ package struct IncomingCall: Sendable {
   }
 
   /// Reads a call's envelope. Unknown fields are an error: a misspelt `oneway` must not become a call.
-  package init(message: JSONObject, descriptors: [Descriptor]) throws(FieldError) {
+  package init(
+    message: JSONObject, descriptors: [Descriptor], sender: UnixSocket.Sender? = nil
+  ) throws(FieldError) {
+    self.sender = sender
     for field in message.fields where !["method", "parameters", "more", "oneway"].contains(field.name) {
       throw FieldError(field: field.name, expected: "part of a call")
     }

@@ -113,7 +113,7 @@ package final class WireClient: Sendable {
       case .nothing: return nil
       case .end: throw .closed
       case .truncated: throw .broken("descriptors were lost on the way; this process can open no more")
-      case .bytes(let count, let descriptors):
+      case .bytes(let count, let descriptors, _):
         state.framer.append(state.buffer[..<count], passengers: descriptors)
       }
     }

@@ -22,6 +22,8 @@ package final class WireConnection {
   private var outstanding = 0
   /// The call that waits for its answer, and whether it takes several.
   private var pending: (method: String, more: Bool)?
+  /// Who sent what is in memory, and with it the next call. With its pidfd once that has come.
+  private var sender: UnixSocket.Sender?
 
   private struct Outgoing {
     let bytes: [UInt8]
@@ -68,10 +70,24 @@ package final class WireConnection {
       case .nothing: return nil
       case .end: close()
       case .truncated: throw end("descriptors were lost on the way")
-      case .bytes(let count, let descriptors): framer.append(readBuffer[..<count], passengers: descriptors)
+      case .bytes(let count, let descriptors, let sender):
+        try note(sender)
+        framer.append(readBuffer[..<count], passengers: descriptors)
       }
     }
     return nil
+  }
+
+  /// Whose call the next one is. One that two processes have written together is nobody's: here, where it is read, nothing whole
+  /// is in memory any more, so what is there is the beginning of that call.
+  private func note(_ sender: UnixSocket.Sender?) throws(WireError) {
+    if framer.buffered > 0, sender?.pid != self.sender?.pid {
+      throw end("a message came from two processes (\(self.sender?.pid ?? 0) and \(sender?.pid ?? 0))")
+    }
+    if sender?.process != nil { UnixSocket.passNoProcesses(on: socket) }
+    // A later message of the same process comes without its pidfd.
+    if let sender, sender.process == nil, sender.pid == self.sender?.pid { return }
+    self.sender = sender
   }
 
   private func call(_ message: MessageFramer<Descriptor>.Message) throws(WireError) -> IncomingCall {
@@ -79,7 +95,7 @@ package final class WireConnection {
     do { document = try JSONValue(parsing: message.bytes, depth: limits.depth) } catch { throw end(error.description) }
     guard case .object(let object) = document else { throw end("a message is a JSON object") }
     let call: IncomingCall
-    do { call = try IncomingCall(message: object, descriptors: message.passengers) } catch {
+    do { call = try IncomingCall(message: object, descriptors: message.passengers, sender: sender) } catch {
       throw end(error.description)
     }
     if !call.oneway { pending = (call.method, call.more) }

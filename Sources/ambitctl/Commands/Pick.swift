@@ -29,6 +29,7 @@ struct Pick: ParsableCommand {
       picker.allowsMultipleSelection = multiple
       picker.isReadOnly = readOnly
       picker.message = message
+      picker.counted = .parent
       do {
         for url in try picker.pick() { try Console.print(url.absoluteString) }
       } catch let error as CocoaError where error.code == .userCancelled {

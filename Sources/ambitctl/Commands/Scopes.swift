@@ -6,13 +6,13 @@ struct Scopes: ParsableCommand {
   enum Format: String, CaseIterable, ExpressibleByArgument { case table, json }
 
   static let configuration = CommandConfiguration(
-    abstract: "Show how many scopes are used, how many there are, and who holds them.")
+    abstract: "Show how many scopes the script that runs this command uses, how many it has, and what holds them.")
 
   @Option(help: "table or json.") var format = Format.table
 
   func run() throws {
     try Console.explaining {
-      let status = try SecurityScope.status()
+      let status = try SecurityScope.status(of: .parent)
       switch format {
       case .table: try Self.table(status).forEach { try Console.print($0) }
       case .json:
