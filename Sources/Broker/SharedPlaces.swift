@@ -19,7 +19,8 @@ extension Broker {
     if now.isShown != (before?.isShown ?? false) {
       try decide([
         AuditEvent(
-          .sharing, app: app, how: "manifest", rule: now.isBrowsable == before?.isBrowsable ? "SBX-7" : "SBX-6",
+          .sharing, app: app, how: "manifest",
+          rule: now.isBrowsable == (before?.isBrowsable ?? false) ? "SBX-7" : "SBX-6",
           detail: [AuditEvent.Fact.shown: "\(now.isShown)", "version": manifest.version ?? ""])
       ])
     }

@@ -107,6 +107,23 @@ private final class RunningPicker: Sendable {
     #expect(picked == ["\(folder.path)/photo.png", "\(folder.path)/Letters/ann.txt"])
   }
 
+  @Test func `SBX-6: Ctrl-O leads to the documents of another app, of which one is picked`() throws {
+    try folder.file("Other/Documents/page.txt")
+    var asked = request(start: "\(folder.path)/Letters")
+    asked.places = [.init(name: "Other", path: "\(folder.path)/Other/Documents")]
+    let picked = try run(
+      asked, [("▸ ann.txt", "\u{F}"), ("The documents of “Other”", ""), ("▸ page.txt", "\r")])
+    #expect(picked == ["\(folder.path)/Other/Documents/page.txt"])
+  }
+
+  @Test func `a package is picked by Enter, and a folder beside it entered`() throws {
+    try folder.file("Letters/Book.rtfd/TXT.rtf")
+    var asked = request(start: folder.path)
+    asked.packages = ["rtfd"]
+    let picked = try run(asked, [("▸ Letters/", "\r"), ("▸ ann.txt", "book"), ("Filter: book", "\r")])
+    #expect(picked == ["\(folder.path)/Letters/Book.rtfd"])
+  }
+
   @Test func `PCK-10: a folder is picked by its own row`() throws {
     let picked = try run(
       request(kind: .folder, start: folder.path),
