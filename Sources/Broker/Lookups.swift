@@ -172,7 +172,7 @@ extension Broker {
   /// Runs a service and sends what it answers; `nil` is an answer that comes later. Whatever goes wrong becomes an
   /// answer: nothing that an app sends may end the broker.
   func serve(_ request: Request) {
-    guard isWanted(request) else { return }
+    guard request.results.isEmpty || isWanted(request) else { return }
     let outer = self.request
     self.request = request
     defer { self.request = outer }

@@ -95,6 +95,8 @@ func run(_ arguments: [String]) throws {
   case "resolve":
     let bookmark = try Data(contentsOf: kept)
     var last: URL?
+    // Connecting, and whatever is only done the first time, is no part of it.
+    for _ in 0..<20 { _ = try? BookmarkResolution(resolving: Data([1])) }
     for _ in 0..<count {
       say("ready")
       guard readLine() != nil else { throw Failure("nobody moves the document any more") }
