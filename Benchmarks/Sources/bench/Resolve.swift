@@ -53,7 +53,7 @@ extension Bench {
     case handle = "by its handle"
     /// Moved while no broker ran, and asked for at once.
     case search = "searched for"
-    /// Moved while no broker ran, and asked for a second after one has been started.
+    /// Moved while no broker ran, and asked for some seconds after one has been started.
     case catalog = "as the catalog has it"
     /// Moved while the broker has it open.
     case descriptor = "kept open"
@@ -104,26 +104,28 @@ extension Bench {
   private func samples(_ way: Way, _ tree: inout Tree, _ rounds: Int) throws -> [Double] {
     // In one launch the app makes the bookmark and stores it; in the next it resolves it.
     _ = try insideSandbox(["bookmark"], picks: [tree.document])
-    guard way == .handle || way == .descriptor else {
+    switch way {
+    case .search:
       return try (0..<max(3, rounds / 10)).flatMap { _ in
         try stopBroker()
         try tree.move()
-        return try answers(1, &tree, moving: false, after: way == .catalog ? 1_500_000 : 0)
+        return try answers(1, &tree, moving: false)
       }
+    case .catalog: return try catalogued(tree, documents: max(10, rounds / 5))
+    case .handle, .descriptor: break
     }
     // The first ones fill caches.
-    return Array(try answers(rounds, &tree, moving: true, after: 0).dropFirst(5))
+    return Array(try answers(rounds, &tree, moving: true).dropFirst(5))
   }
 
   /// The app stays; between two resolutions the host moves the document.
-  private func answers(_ rounds: Int, _ tree: inout Tree, moving: Bool, after pause: UInt32) throws -> [Double] {
+  private func answers(_ rounds: Int, _ tree: inout Tree, moving: Bool) throws -> [Double] {
     let app = try Conversation(
       sandboxed(["resolve", "\(rounds)"], picks: []), environment: environment, errors: scratch + "/errors")
     var samples: [Double] = []
     for _ in 0..<rounds {
       guard app.line() == "ready" else { break }
       if moving { try tree.move() }
-      if pause > 0 { usleep(pause) }
       try app.tell("moved")
       guard let value = app.line().flatMap(Double.init) else { break }
       samples.append(value)
@@ -131,6 +133,31 @@ extension Bench {
     let status = app.close()
     if status != 0 || samples.count < rounds { throw app.failure(status) }
     return samples
+  }
+
+  /// Many documents are moved while no broker runs; the next one has seen them before the app asks for them, one after the other.
+  private func catalogued(_ tree: Tree, documents count: Int) throws -> [Double] {
+    var places = tree.folders.prefix(count).map { "\($0)/catalogued.txt" }
+    for place in places { try Data("a document\n".utf8).write(to: URL(filePath: place)) }
+    _ = try insideSandbox(["bookmarks", "\(places.count)"], picks: places)
+    return try (0..<3).flatMap { round in
+      try stopBroker()
+      for (index, place) in places.enumerated() {
+        let folder = tree.folders[(index * 7 + round * 31 + 3) % tree.folders.count]
+        places[index] = "\(folder)/catalogued-\(round)-\(index).txt"
+        try FileManager.default.moveItem(atPath: place, toPath: places[index])
+      }
+      let app = try Conversation(
+        sandboxed(["resolve-all", "\(places.count)"], picks: []), environment: environment, errors: scratch + "/errors")
+      try app.awaitReady()
+      usleep(2_500_000)
+      try app.tell("moved")
+      let samples = places.compactMap { _ in app.line().flatMap(Double.init) }
+      let status = app.close()
+      if status != 0 || samples.count < places.count { throw app.failure(status) }
+      // With the first one a new broker opens what it writes to.
+      return Array(samples.dropFirst())
+    }
   }
 
   private func stopBroker() throws {

@@ -16,6 +16,8 @@ import Measure
 //   call N       takes turns: calls getppid(2) N times: µs, on average
 //   bookmark     picks a document and keeps a bookmark of it in the container
 //   unmoved N    resolves the kept bookmark N times: µs
+//   bookmarks N, resolve-all N
+//                the same for N documents at once; the latter writes “ready”, waits for a line, and resolves each once: µs
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
 struct Failure: Error, CustomStringConvertible {
@@ -86,6 +88,23 @@ func run(_ arguments: [String]) throws {
     let url = try pick()
     try SecurityScope.start(url)
     try url.bookmarkData().write(to: kept)
+  case "bookmarks":
+    for index in 0..<count {
+      let url = try pick()
+      try SecurityScope.start(url)
+      try url.bookmarkData().write(to: kept.appendingPathExtension("\(index)"))
+      try SecurityScope.stop(url)
+    }
+  case "resolve-all":
+    say("ready")
+    guard readLine() != nil else { throw Failure("nobody has moved the documents") }
+    for index in 0..<count {
+      let bookmark = try Data(contentsOf: kept.appendingPathExtension("\(index)"))
+      var found: BookmarkResolution?
+      let elapsed = try microseconds { found = try BookmarkResolution(resolving: bookmark) }
+      guard found?.matchedBy == .identity else { throw Failure("the bookmark led to another file") }
+      say("\(elapsed)")
+    }
   case "unmoved":
     let bookmark = try Data(contentsOf: kept)
     var isStale = false
@@ -112,7 +131,7 @@ func run(_ arguments: [String]) throws {
     guard content == "a document\n" else { throw Failure("the bookmark led to another file") }
   default:
     throw Failure(
-      "usage: inside scope|grant|open|just-open|read|sequential|random|mapped|written|call|bookmark|unmoved|resolve [N]"
+      "usage: inside scope|grant|open|just-open|read|sequential|random|mapped|written|call|bookmark|bookmarks|unmoved|resolve|resolve-all [N]"
     )
   }
 }
