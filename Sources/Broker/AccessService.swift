@@ -117,8 +117,9 @@ extension Broker {
 
     case .first:
       do {
-        let document = try locate(grant, for: instance).document
-        if grant.rights == .readWrite, grant.kind == .file, let other = Sidecars.inUse(beside: document) {
+        let location = try locate(grant, for: instance)
+        let document = location.document
+        if grant.rights == .readWrite, grant.kind == .file, let other = location.sidecar {
           throw StateError(
             "\(other) says that another program has the database open or died over it; close it there first")
         }
@@ -139,6 +140,7 @@ extension Broker {
       } catch {
         // Nothing was shown, so nothing may be counted.
         _ = instance.owners.stop(grant.id, by: process.pid)
+        if error is Waiting { throw error }
         record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
         if error is ErrorReply { throw error }
         throw AccessInterface.Failure.unavailable("\(name) cannot be shown; the broker's log says why")
@@ -188,7 +190,8 @@ extension Broker {
       throw error
     }
     instance.shown[grant.id] = document
-    if grant.kind == .file { files.add(grant.id, document) }
+    // A file system that may keep one waiting does not tell what happens elsewhere.
+    if grant.kind == .file, !mayWait(document.path ?? "") { files.add(grant.id, document) }
   }
 
   /// Takes a document away.
@@ -215,7 +218,9 @@ extension Broker {
   /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel
   /// finds it by its handle and nothing has to be kept.
   func pin(_ document: FoundDocument, for grant: String) {
-    guard !privileged else { return }
+    catalog(grant, document.identity, at: document.path)
+    // What is kept open can be asked about at any time, so it is not where an answer may take long.
+    guard !privileged, !mayWait(document.path ?? "") else { return }
     if pinned[grant] == nil, pinned.count >= Self.pinLimit, let any = pinned.keys.first { pinned[any] = nil }
     pinned[grant] = document.descriptor
   }

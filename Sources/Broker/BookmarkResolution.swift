@@ -83,7 +83,8 @@ extension Broker {
     guard granted.revoked == nil else {
       try refuse(asked, "AUD-1", "the grant was withdrawn", BookmarksInterface.Failure.revoked, granted)
     }
-    if asked.withoutMounting, MountTable.covering(granted.path, in: MountTable.entries())?.fileSystem == "autofs" {
+    mounts.refresh()
+    if asked.withoutMounting, MountTable.covering(granted.path, in: mounts.entries)?.fileSystem == "autofs" {
       try refuse(
         asked, "BMK-10", "its volume is not mounted, and looking would mount it; last seen at \(granted.path)",
         notFound,
@@ -92,6 +93,11 @@ extension Broker {
     let location: Location
     switch try search(granted, for: instance, noting: !isForeign(bookmark, instance)) {
     case .success(let found): location = found
+    case .failure(let why) where why.reason == .unanswered:
+      // The app knows the document by this name.
+      let told = AccessInterface.Failure.unavailable("\(bookmark.name) \(why.reason.rawValue)")
+      try refuse(
+        asked, "BMK-16", "\(granted.name) \(why.reason.rawValue); last seen at \(granted.path)", told, granted)
     case .failure(let why):
       try refuse(
         asked, why.reason == .nothing ? "BMK-9" : "BMK-12",

@@ -7,7 +7,7 @@ internal import Wire
 
 /// The trusted service of one user: the only process that sees both documents and apps.
 ///
-/// One thread, one loop. A request comes in on a socket; the socket says who is asking; one service decides, changes
+/// One thread, one loop; what may take long is found out by others (``Lookups``). A request comes in on a socket; the socket says who is asking; one service decides, changes
 /// kernel and store, writes the audit event, and only then answers. Nothing below calls back up.
 package final class Broker {
   /// `nil` keeps the broker running without anything to do.
@@ -46,6 +46,14 @@ package final class Broker {
   /// everybody has been answered.
   var forsakenApps: Set<String> = []
   var network = SpareNetwork()
+  /// The call that is being served.
+  var request: Request?
+  /// Documents that are being looked for meanwhile.
+  var lookups: Lookups
+  /// Where documents are, before somebody asks.
+  var surveys = Surveys()
+  /// What is mounted, and what of it may keep one waiting.
+  var mounts = MountWatch()
   /// Where documents of active single-file scopes stand.
   var files = FileWatch()
   /// The folder of all instances' staging folders.
@@ -77,6 +85,7 @@ package final class Broker {
     log = try AuditLog(path: folders.auditLog)
     filters = FilterStore(folder: folders.filters)
     launchRules = LaunchRules(folders)
+    lookups = try Lookups()
     groups = GroupRecords(folders.groups)
     staging = try Descriptor.open(folders.staging, flags: [.read, .directory, .noFollow])
     key = try SealingKey.load(from: folders.sealingKey)
@@ -104,9 +113,13 @@ package final class Broker {
       guard !isIdleTooLong(now: now) else { break }
       flushLog(now: now)
       removeOrphans(now: now)
-      var entries = [PollEntry(signals.descriptor, .read)]
+      var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
       let filesIndex = files.descriptor.map { watcher in
         entries.append(PollEntry(watcher, .read))
+        return entries.count - 1
+      }
+      let movesIndex = surveys.watcher.map { watcher in
+        entries.append(PollEntry(watcher.descriptor, .read))
         return entries.count - 1
       }
       let userRange = user.appendEntries(to: &entries, now: now)
@@ -123,11 +136,15 @@ package final class Broker {
       var waits: [Duration] = [.seconds(1)]
       waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
       if !orphans.isEmpty { waits.append(.milliseconds(50)) }
+      for due in [lookups.queue.nextDue, surveys.catalog.nextDue] {
+        if let due { waits.append(.nanoseconds(max(0, due - now))) }
+      }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
       try Poll.wait(&entries, timeout: waits.min())
 
       let after = Clock.monotonic()
       if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
+      if let movesIndex, !entries[movesIndex].returned.isEmpty { noteMoves(now: after) }
       if let filesIndex, !entries[filesIndex].returned.isEmpty { examineFiles() }
       // The user's side first: a launcher's answer is then known before what its app does next.
       for event in user.process(entries[userRange], now: after) { handleUser(event) }
@@ -139,6 +156,9 @@ package final class Broker {
         // After what it sent: a stop that was on its way counts.
         for owner in entries[each.owners] where !owner.returned.isEmpty { ended(Int32(owner.tag), of: each.instance) }
       }
+      if !entries[1].returned.isEmpty { lookups.bell.silence() }
+      continueLookups(now: Clock.monotonic())
+      continueSurveys(now: after)
       released = []
       for grant in files.settle(now: after) { examine(grant) }
       network.makeIfWanted()
@@ -187,9 +207,9 @@ package final class Broker {
     case .call(let connection, let call):
       answer(connection, failure: { Self.failure($0, of: call.interface) }) {
         switch call.interface {
-        case GrantsInterface.name: try grantService(call)
-        case InspectorInterface.name: try inspect(call)
-        default: try launcher(call, on: connection)
+        case GrantsInterface.name: try self.grantService(call)
+        case InspectorInterface.name: try self.inspect(call)
+        default: try self.launcher(call, on: connection)
         }
       }
     case .closed(let connection):
@@ -217,12 +237,12 @@ package final class Broker {
         self.record(self.event(.refuse, .failed, instance, reason: "\(call.interface).\(call.member): \(error)"))
         return AccessInterface.Failure.unavailable("the broker could not do this; its log says why")
       }
-      answer(connection, failure: failed) {
+      answer(connection, for: instance, failure: failed) {
         switch call.interface {
-        case PickerInterface.name: try pick(call, on: connection, for: instance)
-        case AccessInterface.name: try access(call, for: instance)
-        case TransferInterface.name: try transfers(call, for: instance)
-        default: try bookmarks(call, for: instance)
+        case PickerInterface.name: try self.pick(call, on: connection, for: instance)
+        case AccessInterface.name: try self.access(call, for: instance)
+        case TransferInterface.name: try self.transfers(call, for: instance)
+        default: try self.bookmarks(call, for: instance)
         }
       }
     case .closed(let connection): abandonPicks(of: connection, instance)
@@ -234,22 +254,12 @@ package final class Broker {
     }
   }
 
-  /// Runs a service and sends what it answers; `nil` is an answer that comes later. Whatever goes wrong becomes an
-  /// answer: nothing that an app sends may end the broker.
-  ///
   /// - Parameter failure: how an error that no interface knows is told to this caller.
   private func answer(
-    _ connection: WireConnection, failure: (any Error) -> ErrorReply, _ body: () throws -> Answer?
+    _ connection: WireConnection, for instance: Instance? = nil, failure: @escaping (any Error) -> ErrorReply,
+    _ body: @escaping () throws -> Answer?
   ) {
-    do {
-      if let answer = try body() { connection.send(Reply(answer.parameters), descriptors: answer.descriptors) }
-    } catch let error as ErrorReply {
-      connection.send(Reply(error))
-    } catch let error as FieldError {
-      connection.send(Reply(.invalidParameter(error.field)))
-    } catch {
-      connection.send(Reply(failure(error)))
-    }
+    serve(Request(connection, instance, failure: failure, body))
   }
 
   struct Answer {

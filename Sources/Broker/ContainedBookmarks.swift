@@ -64,9 +64,16 @@ extension Broker {
   func find(
     _ inside: Bookmark.Inside, in folder: Descriptor, _ asked: Resolution, _ grant: Grant?
   ) throws -> (path: String, document: FoundDocument, isSame: Bool) {
-    if let found = finder.find(inside.identity, under: folder, at: inside.path) {
-      return (found.path, found.document, true)
+    var lookup = Lookup(
+      .init(subject: "in \(grant?.id ?? asked.instance.app.bundleIdentifier)", identity: inside.identity),
+      path: inside.path)
+    lookup.folder = folder
+    guard let looked = try looked(lookup) else {
+      let reason = "\(inside.path) \(ReplacementRule.Reason.unanswered.rawValue)"
+      record(event(asked.kind, .refused, asked.instance, grant: grant, rule: "BMK-16", reason: reason))
+      throw AccessInterface.Failure.unavailable(reason)
     }
+    if let found = looked.found?.document, let path = looked.pathInside { return (path, found, true) }
     if asked.instance.app.replaced == .follow, let (there, document) = try? self.inside(inside.path, of: folder),
       document.kind == .file
     {

@@ -14,6 +14,11 @@ extension Broker {
     let grant: Grant
     /// The file that the grant was for is gone; this one stands in its place.
     let isReplacement: Bool
+    let looked: Looked
+
+    /// The name of a file beside it that says that another program has it open. Nobody waits for a file system meanwhile: where it
+    /// might not answer, that has been looked at.
+    var sidecar: String? { looked.isThorough ? looked.sidecar : Sidecars.inUse(beside: document) }
   }
 
   /// Finds the document of a grant, and notes where it was found.
@@ -31,14 +36,16 @@ extension Broker {
   ///
   /// - Parameter noting: no for another app's grant, which one app's policy must not lead to another file.
   func search(_ grant: Grant, for instance: Instance, noting: Bool = true) throws -> Result<Location, NotFound> {
-    let (found, verdict) = look(for: grant, under: instance.app.replaced)
+    let (looked, found, verdict) = try look(for: grant, under: instance.app.replaced)
     switch (found, verdict) {
     case (let found?, .identity):
-      let known = noting ? try noted(grant, found.document) : grant
-      return .success(Location(document: found.document, by: found.by, grant: known, isReplacement: false))
+      let known = noting ? try noted(grant, found.document, looked) : grant
+      return .success(
+        Location(document: found.document, by: found.by, grant: known, isReplacement: false, looked: looked))
     case (let found?, .follow):
-      let known = noting ? try follow(found.document, with: grant, instance) : grant
-      return .success(Location(document: found.document, by: found.by, grant: known, isReplacement: true))
+      let known = noting ? try follow(found.document, with: grant, looked, instance) : grant
+      return .success(
+        Location(document: found.document, by: found.by, grant: known, isReplacement: true, looked: looked))
     case (_, .refuse(let reason)): return .failure(NotFound(reason: reason))
     case (nil, _): return .failure(NotFound(reason: .nothing))
     }
@@ -47,28 +54,37 @@ extension Broker {
   /// Looks, and changes nothing.
   func look(
     for grant: Grant, under setting: ReplacementRule.Setting
-  ) -> (found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict) {
+  ) throws -> (
+    looked: Looked, found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict
+  ) {
     let rule = ReplacementRule(setting)
-    let found =
-      isDeleted(grant)
-      ? nil : finder.find(grant.identity, lastSeenAt: grant.path, place: grant.place, pinned: pinned[grant.id])
-    if found != nil { return (found, rule.verdict(isFound: true, granted: grant.kind, candidate: nil)) }
-    let standing = grant.place.flatMap { finder.standing(at: $0, lastSeenAt: grant.path) }
-    let verdict = rule.verdict(isFound: false, granted: grant.kind, candidate: standing?.candidate)
-    return (standing?.document.map { ($0, .folder) }, verdict)
+    guard let looked = try looked(lookup(of: grant)) else { return (Looked(), nil, .refuse(.unanswered)) }
+    if let found = looked.found {
+      return (looked, found, rule.verdict(isFound: true, granted: grant.kind, candidate: nil))
+    }
+    let verdict = rule.verdict(isFound: false, granted: grant.kind, candidate: looked.standing?.candidate)
+    return (looked, looked.standing?.document.map { ($0, .folder) }, verdict)
   }
 
-  /// Whether a document that has been kept open has no name any more: then nobody has to search for it.
-  private func isDeleted(_ grant: Grant) -> Bool {
-    guard let kept = pinned[grant.id], let status = try? kept.status(), status.links == 0 else { return false }
-    return status.inode == grant.identity.inode && status.birth == grant.identity.birth
+  private func lookup(of grant: Grant) -> Lookup {
+    var lookup = Lookup(.init(subject: grant.id, identity: grant.identity), path: grant.path)
+    (lookup.place, lookup.pinned) = (grant.place, pinned[grant.id])
+    lookup.hint = surveys.catalog.place(of: grant.id)
+    return lookup
   }
 
-  private func noted(_ grant: Grant, _ document: FoundDocument) throws -> Grant {
+  /// What the user has just chosen has not to be looked for.
+  func remember(_ document: FoundDocument, of grant: Grant) {
+    var looked = Looked()
+    looked.found = (document, .lastPlace)
+    request?.results[lookup(of: grant).key] = .some(looked)
+  }
+
+  private func noted(_ grant: Grant, _ document: FoundDocument, _ looked: Looked) throws -> Grant {
     var known = grant
     if let path = document.path, path != grant.path || grant.place == nil {
       known.path = path
-      known.place = Place(of: document)
+      known.place = place(of: document, looked)
       try grants.move(grant.id, to: path, place: known.place)
       FaultPoint.grantMoved.pass()
     }
@@ -76,8 +92,14 @@ extension Broker {
     return known
   }
 
+  private func place(of document: FoundDocument, _ looked: Looked) -> Place? {
+    looked.isThorough ? looked.place : Place(of: document)
+  }
+
   /// Another file is the document from now on. Written down before it is so.
-  private func follow(_ document: FoundDocument, with grant: Grant, _ instance: Instance) throws -> Grant {
+  private func follow(
+    _ document: FoundDocument, with grant: Grant, _ looked: Looked, _ instance: Instance
+  ) throws -> Grant {
     try decide([
       event(
         .replaced, .allowed, instance, grant: grant, document: document, rule: "BMK-12",
@@ -92,7 +114,7 @@ extension Broker {
     var known = grant
     known.identity = document.identity
     known.path = document.path ?? grant.path
-    known.place = Place(of: document) ?? grant.place
+    known.place = place(of: document, looked) ?? grant.place
     try succeed(grant.identity, by: document, of: grant.bundleIdentifier)
     try grants.move(grant.id, to: known.path, place: known.place)
     pin(document, for: grant.id)

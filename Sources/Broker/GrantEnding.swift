@@ -57,6 +57,7 @@ extension Broker {
     var ended: [EndedGrant] = []
     for grant in all {
       pinned[grant.id] = nil
+      leaveCatalog(grant.id)
       var result = EndedGrant(grant: grant)
       if ending.endsScopes { endScopes(of: grant, ending, &result) }
       ended.append(result)

@@ -48,7 +48,8 @@ extension Broker {
       reply.problem = "the grant was withdrawn"
       return reply
     }
-    switch look(for: grant, under: .follow) {
+    let (_, found, verdict) = try look(for: grant, under: .follow)
+    switch (found, verdict) {
     case (_, .refuse(let reason)): reply.problem = "\(grant.name) \(reason.rawValue); last seen at \(grant.path)"
     case (let found?, let verdict):
       let document = found.document

@@ -184,6 +184,7 @@ extension Broker {
     try trimRecent(of: instance)
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     if instance.app.rules.startsPicked {
+      for (grant, document, _) in handed { remember(document, of: grant) }
       for message in messages {
         _ = try? start(.init(scope: message.scope, caller: "the picker"), by: caller, for: instance)
       }

@@ -71,9 +71,12 @@ extension Broker {
     guard let parent = try grants.grant(transfer.parent), parent.revoked == nil else {
       try refuse("TOK-18", "the right that it was made from has ended", TransferInterface.Failure.revoked)
     }
-    guard let found = try? locate(parent, for: instance) else {
+    let found: Location
+    switch try search(parent, for: instance) {
+    case .success(let location): found = location
+    case .failure(let why):
       let gone = TransferInterface.Failure.notFound(name: parent.name)
-      try refuse("BMK-9", "the document was deleted, or another stands in its place", gone, parent)
+      try refuse("BMK-9", "\(parent.name) \(why.reason.rawValue)", gone, parent)
     }
     let known = try grants.grant(transfer.grant)
     // What the user has taken from this app since is not given back by a right that was passed on before.

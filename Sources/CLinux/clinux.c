@@ -14,11 +14,13 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -209,6 +211,27 @@ int ambit_stat_mount(int folder, const char *name, struct ambit_place *result) {
   result->is_folder = S_ISDIR(found.stx_mode);
   return 0;
 }
+
+ssize_t ambit_read_folder(int directory, void *buffer, size_t size) {
+  long count = syscall(SYS_getdents64, directory, buffer, size);
+  return count == -1 ? -errno : count;
+}
+
+int ambit_bell(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+
+void ambit_ring(int bell) {
+  uint64_t one = 1;
+  while (write(bell, &one, sizeof one) == -1 && errno == EINTR) {
+  }
+}
+
+void ambit_unring(int bell) {
+  uint64_t all;
+  while (read(bell, &all, sizeof all) == -1 && errno == EINTR) {
+  }
+}
+
+void ambit_step_back(void) { setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); }
 
 int ambit_find(const void *text, size_t length, const void *part, size_t part_length) {
   return memmem(text, length, part, part_length) != NULL;

@@ -96,4 +96,11 @@ int ambit_watch_folder(int watcher, int directory) {
   return answer(inotify_add_watch(watcher, path, IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ONLYDIR));
 }
 
+int ambit_watch_moves(int watcher, int directory) {
+  char path[32];
+  path_of(directory, path);
+  return answer(inotify_add_watch(
+    watcher, path, IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK));
+}
+
 int ambit_unwatch(int watcher, int watch) { return answer(inotify_rm_watch(watcher, watch)); }

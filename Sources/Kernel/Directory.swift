@@ -26,17 +26,21 @@ package enum DirectoryReader {
         unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
       if name == "." || name == ".." { continue }
-      let kind: FileStatus.Kind? =
-        switch unsafe Int(entry.pointee.d_type) {
-        case Int(DT_REG): .regular
-        case Int(DT_DIR): .directory
-        case Int(DT_LNK): .symlink
-        case Int(DT_UNKNOWN): nil
-        default: .other
-        }
+      let kind = kind(unsafe entry.pointee.d_type)
       entries.append(Entry(name: name, inode: unsafe UInt64(entry.pointee.d_ino), kind: kind))
     }
     return entries
+  }
+
+  /// `d_type` of readdir(3).
+  static func kind(_ type: UInt8) -> FileStatus.Kind? {
+    switch Int(type) {
+    case Int(DT_REG): .regular
+    case Int(DT_DIR): .directory
+    case Int(DT_LNK): .symlink
+    case Int(DT_UNKNOWN): nil
+    default: .other
+    }
   }
 }
 

@@ -1,3 +1,7 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// What is mounted where (`/proc/PID/mountinfo`, proc(5)).
 package enum MountTable {
   package struct Entry: Equatable, Sendable {
@@ -18,14 +22,22 @@ package enum MountTable {
   }
 
   /// In the order in which they were mounted: of two at one place, the later one is seen.
-  package static func entries(process: String = "self") -> [Entry] {
-    guard let file = try? Descriptor.open("/proc/\(process)/mountinfo", flags: .read), let text = try? file.readAll()
-    else { return [] }
-    return text.split(separator: UInt8(ascii: "\n")).compactMap(entry)
+  /// The calling thread's, since another one of the process may be in another namespace for a moment.
+  package static func entries(process: String = "thread-self") -> [Entry] {
+    guard let file = try? Descriptor.open("/proc/\(process)/mountinfo", flags: .read) else { return [] }
+    return (try? entries(in: file)) ?? []
   }
 
-  /// Where something is mounted in this process's namespace, as `/proc/self/mountinfo` lists it.
-  package static func mountPoints(process: String = "self") -> [String] { entries(process: process).map(\.point) }
+  /// - Parameter table: an open `mountinfo`; read from its beginning.
+  static func entries(in table: Descriptor) throws(KernelError) -> [Entry] {
+    try KernelError.check("lseek", "mountinfo") { lseek(table.rawValue, 0, SEEK_SET) }
+    return try table.readAll().split(separator: UInt8(ascii: "\n")).compactMap(entry)
+  }
+
+  /// Where something is mounted in this thread's namespace, as `/proc/thread-self/mountinfo` lists it.
+  package static func mountPoints(process: String = "thread-self") -> [String] {
+    entries(process: process).map(\.point)
+  }
 
   /// Without those whose file system may keep one waiting.
   package static func localMountPoints() -> [String] { entries().filter { !$0.mayWait }.map(\.point) }

@@ -9,6 +9,8 @@ package struct Resolve: OptionSet, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
+  /// Never onto another mount; nothing is asked of the file system there, and no automounter woken.
+  package static let sameMount = Resolve(rawValue: 0x01)
   /// No magic links such as `/proc/self/fd/3`.
   package static let noMagicLinks = Resolve(rawValue: 0x02)
   /// No symbolic link anywhere in the path.

@@ -96,6 +96,11 @@ package struct FolderWatcher: Sendable {
     try KernelError.checkNegative("inotify_add_watch") { ambit_watch_folder(descriptor.rawValue, folder.rawValue) }
   }
 
+  /// The same for names that leave and come by a move, and for the folder's own moves and end, which have no name.
+  package func watchMoves(_ folder: Descriptor) throws(KernelError) -> Int32 {
+    try KernelError.checkNegative("inotify_add_watch") { ambit_watch_moves(descriptor.rawValue, folder.rawValue) }
+  }
+
   package func unwatch(_ watch: Int32) { _ = ambit_unwatch(descriptor.rawValue, watch) }
 
   /// What has happened since it was last asked.

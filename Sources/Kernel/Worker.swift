@@ -1,3 +1,4 @@
+internal import CLinux
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -28,6 +29,9 @@ package final class Worker {
   package static func start(_ work: @escaping @Sendable () -> Void) throws(KernelError) {
     _ = pthread_detach(try Worker(work).thread)
   }
+
+  /// Lets everybody else's work go before the calling thread's.
+  package static func stepBack() { ambit_step_back() }
 
   /// Waits until the work is done. Once.
   package func finish() { _ = pthread_join(thread, nil) }

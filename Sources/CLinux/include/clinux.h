@@ -78,6 +78,14 @@ struct ambit_place {
   int is_folder;
 };
 int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
+/* getdents64(2): some more entries of a folder, as the kernel lays them out; 0 at the end. */
+ssize_t ambit_read_folder(int directory, void *buffer, size_t size);
+/* eventfd(2), which never blocks; adding to it, and taking everything out. */
+int ambit_bell(void);
+void ambit_ring(int bell);
+void ambit_unring(int bell);
+/* Everybody else's work goes before this thread's (setpriority(2), which is a thread's on Linux). */
+void ambit_step_back(void);
 /* memmem(3): whether a text has a part. */
 int ambit_find(const void *text, size_t length, const void *part, size_t part_length);
 /* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */

@@ -37,6 +37,8 @@ int ambit_move_mount_beneath(int tree, int target);
 int ambit_watcher(void);
 /* Watches an open folder for what comes to stand in it and for what leaves it; answers the watch's number. */
 int ambit_watch_folder(int watcher, int directory);
+/* Watches an open folder for what is moved into it and out of it, and for its own moves. */
+int ambit_watch_moves(int watcher, int directory);
 int ambit_unwatch(int watcher, int watch);
 
 #endif

@@ -176,6 +176,16 @@ package final class GrantStore: Sendable {
     }
   }
 
+  /// The newest grants in force, the newest first.
+  package func newest(_ count: Int) throws(StateError) -> [Grant] {
+    try access { db in
+      try Row.fetchAll(
+        db, sql: "SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL ORDER BY rowid DESC LIMIT ?",
+        arguments: [count]
+      ).map { try Grant(row: $0) }
+    }
+  }
+
   /// Notes where a document was seen.
   package func move(_ id: String, to path: String, place: Place?) throws(StateError) {
     defer { forget(id) }

@@ -19,6 +19,8 @@ package enum FindMethod: String, Sendable {
   case siblings
   /// A search from there outwards.
   case search
+  /// Where it was seen since, before anybody asked.
+  case catalog
 }
 
 /// Finds a document by its identity, after any rename or move within its file system (`BMK-1`).
@@ -30,14 +32,21 @@ package enum FindMethod: String, Sendable {
 package struct DocumentFinder: Sendable {
   /// Entries that a search may look at before it gives up.
   private let searchBudget: Int
+  /// Nanoseconds after which it gives up, however slow the disk is (`BMK-16`).
+  static let searchTime: Int64 = 5_000_000_000
   private let privileged: Bool
 
   /// - Parameter privileged: whether the kernel may be asked to open handles; `nil` looks at who this process is.
-  package init(searchBudget: Int = 400_000, privileged: Bool? = nil) {
+  package init(searchBudget: Int = 4_000_000, privileged: Bool? = nil) {
     self.searchBudget = searchBudget
     self.privileged = privileged ?? (geteuid() == 0)
   }
 
+  /// Whether where this file has gone can only be found out by searching: then it pays to look before somebody asks.
+  package func searches(for identity: FileIdentity) -> Bool { !privileged || !identity.handle.canBeOpened }
+
+  /// Finds a document, whatever that takes.
+  ///
   /// - Parameters:
   ///   - path: where it was last seen, absolute.
   ///   - place: the folder and the name of it, if they were recorded.
@@ -46,20 +55,48 @@ package struct DocumentFinder: Sendable {
   package func find(
     _ identity: FileIdentity, lastSeenAt path: String, place: Place? = nil, pinned: Descriptor?
   ) -> (document: FoundDocument, by: FindMethod)? {
-    if let document = candidate(path, below: nil, identity) { return (document, .lastPlace) }
-    if let pinned, let document = try? FoundDocument(pinned), document.identity == identity {
-      // While it is open its number is nobody else's: without a name it is gone, and no search finds it.
-      return Self.isLinked(pinned) ? (withPath(document, place, path), .pinned) : nil
+    var lookup = Lookup(.init(subject: "", identity: identity), path: path)
+    (lookup.place, lookup.pinned) = (place, pinned)
+    return find(lookup).found
+  }
+
+  /// - Returns: `met`: what the search for it has found of it, its folder and its companions; `nil` without a search.
+  func find(
+    _ lookup: Lookup
+  ) -> (found: (document: FoundDocument, by: FindMethod)?, met: [FileIdentity: FoundDocument]?) {
+    let identity = lookup.identity
+    switch brief(identity, lookup.path, lookup.place, hint: lookup.hint, lookup.pinned) {
+    case .found(let document, let method): return ((document, method), nil)
+    case .pathless(let document): return ((withPath(document, lookup.place, lookup.path), .handle), nil)
+    case .gone: return (nil, nil)
+    case .unknown: break
     }
-    if privileged {
-      do throws(KernelError) {
-        return try byHandle(identity, near: path).map { (withPath($0, place, path), .handle) }
-      } catch {
-        // Handles of this file system can be compared alone, as without privilege.
-      }
+    let companions = lookup.companions.filter { $0 != identity } + (lookup.place.map { [$0.folder] } ?? [])
+    // Most likely a program has saved it, and it is nowhere any more: then whoever asks waits for nothing.
+    let budget = isTaken(lookup.path) ? min(searchBudget, 400_000) : searchBudget
+    var search = DocumentSearch(finder: self, [identity], companions: companions, budget: budget)
+    search.run(from: [lookup.path])
+    return (search.found[identity], search.found.mapValues(\.document))
+  }
+
+  /// Searches for documents of any volumes at once, from where they were last seen.
+  ///
+  /// - Parameters:
+  ///   - entries, time: what it may take for each volume; in nanoseconds.
+  /// - Returns: where those are that it has found, and what it has not found although it has been everywhere.
+  package func search(
+    _ lost: [FileIdentity: String], entries: Int, time: Int64
+  ) -> (found: [FileIdentity: String], absent: Set<FileIdentity>) {
+    var found: [FileIdentity: String] = [:]
+    var absent: Set<FileIdentity> = []
+    for (_, identities) in Dictionary(grouping: lost.keys, by: \.volume) {
+      var search = DocumentSearch(finder: self, identities, budget: min(entries, searchBudget), time: time)
+      search.run(from: identities.compactMap { lost[$0] })
+      let here = search.found.compactMapValues(\.document.path)
+      found.merge(here) { $1 }
+      if search.isComplete { absent.formUnion(identities.filter { here[$0] == nil }) }
     }
-    var search = DocumentSearch(finder: self, identity: identity, budget: searchBudget)
-    return search.run(from: path)
+    return (found, absent)
   }
 
   /// Finds something in an open folder, and nowhere else.
@@ -70,11 +107,22 @@ package struct DocumentFinder: Sendable {
     _ identity: FileIdentity, under folder: Descriptor, at path: String
   ) -> (path: String, document: FoundDocument)? {
     if let document = candidate(path, below: folder, identity) { return (path, document) }
-    var search = DocumentSearch(finder: self, identity: identity, budget: searchBudget)
-    guard let document = search.run(in: folder), let here = folder.currentPath, let there = document.path,
+    var search = DocumentSearch(finder: self, [identity], budget: searchBudget)
+    search.run(in: folder)
+    guard let document = search.found[identity]?.document, let here = folder.currentPath, let there = document.path,
       there.hasPrefix(here == "/" ? here : here + "/")
     else { return nil }
     return (String(there.dropFirst(here == "/" ? 1 : here.count + 1)), document)
+  }
+
+  /// Whether a document is where it was last seen. Nothing is followed on the way.
+  package func isInPlace(_ identity: FileIdentity, at path: String) -> Bool {
+    candidate(path, below: nil, identity) != nil
+  }
+
+  /// Whether anything stands at a path.
+  package func isTaken(_ path: String) -> Bool {
+    (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)) != nil
   }
 
   /// What stands under the last name in the last folder, for ``ReplacementRule``: nothing is followed on the way.
@@ -84,10 +132,18 @@ package struct DocumentFinder: Sendable {
     at place: Place, lastSeenAt path: String
   ) -> (candidate: ReplacementRule.Candidate, document: FoundDocument?)? {
     guard let (parent, _) = path.parentAndName else { return nil }
-    let found = find(place.folder, lastSeenAt: parent, pinned: nil)
+    return standing(at: place, in: find(place.folder, lastSeenAt: parent, pinned: nil)?.document, parent)
+  }
+
+  /// - Parameters:
+  ///   - found: the very folder, if it was found.
+  ///   - parent: the path that it was last seen at.
+  func standing(
+    at place: Place, in found: FoundDocument?, _ parent: String
+  ) -> (candidate: ReplacementRule.Candidate, document: FoundDocument?)? {
     // Another folder under the same path is worth a word in the log, and no more than that.
     guard
-      let folder = found?.document.descriptor
+      let folder = found?.descriptor
         ?? (try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks)),
       let opened = try? Descriptor.open(place.name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
       let status = try? opened.status()
@@ -101,18 +157,61 @@ package struct DocumentFinder: Sendable {
     )
   }
 
-  /// After a cold cache the kernel opens a file by its handle without a path. A folder always has one: so the last
-  /// folder is opened by its handle, and looked into. Without a path the document can be shown all the same.
-  private func withPath(_ document: FoundDocument, _ place: Place?, _ path: String) -> FoundDocument {
-    guard privileged, document.path == nil else { return document }
-    let folder = place.flatMap { try? byHandle($0.folder, near: path) }
-    if let place, let folder, let named = candidate(place.name, below: folder.descriptor, document.identity) {
-      return named
+  // MARK: Without a search
+
+  enum Brief {
+    case found(FoundDocument, FindMethod)
+    /// Opened by its handle, and no path leads to it that would be known.
+    case pathless(FoundDocument)
+    /// It has no name any more, or its volume is not there.
+    case gone
+    case unknown
+  }
+
+  func brief(
+    _ identity: FileIdentity, _ path: String, _ place: Place?, hint: String?, _ pinned: Descriptor?
+  ) -> Brief {
+    if let document = candidate(path, below: nil, identity) { return .found(document, .lastPlace) }
+    // While it is open its number is nobody else's: without a name it is gone, and no search finds it.
+    if let pinned, let status = try? pinned.status(), status.links == 0, status.inode == identity.inode,
+      status.birth == identity.birth
+    {
+      return .gone
     }
-    // It has left its name, and perhaps its folder. A little search, since it can be used without.
+    if let pinned, let document = try? FoundDocument(pinned), document.identity == identity {
+      return document.path == nil ? .pathless(document) : .found(document, .pinned)
+    }
+    if privileged {
+      do throws(KernelError) {
+        guard let document = try byHandle(identity, near: path) else { return .gone }
+        return named(document, place, path)
+      } catch {
+        // Handles of this file system can be compared alone, as without privilege.
+      }
+    }
+    if let hint, let document = candidate(hint, below: nil, identity) { return .found(document, .catalog) }
+    return .unknown
+  }
+
+  /// After a cold cache the kernel opens a file by its handle without a path. A folder always has one: so the last
+  /// folder is opened by its handle, and looked into.
+  private func named(_ document: FoundDocument, _ place: Place?, _ path: String) -> Brief {
+    if document.path != nil { return .found(document, .handle) }
+    if let place, let folder = try? byHandle(place.folder, near: path),
+      let found = candidate(place.name, below: folder.descriptor, document.identity)
+    {
+      return .found(found, .handle)
+    }
+    return .pathless(document)
+  }
+
+  /// It has left its name, and perhaps its folder: a little search, since it can be shown without a path all the same.
+  private func withPath(_ document: FoundDocument, _ place: Place?, _ path: String) -> FoundDocument {
+    let folder = privileged ? place.flatMap { try? byHandle($0.folder, near: path) } : nil
     let start = folder?.path.map { "\($0 == "/" ? "" : $0)/\(place?.name ?? "")" } ?? path
-    var search = DocumentSearch(finder: self, identity: document.identity, budget: searchBudget / 20)
-    return search.run(from: start)?.document ?? document
+    var search = DocumentSearch(finder: self, [document.identity], budget: min(searchBudget, 400_000) / 20)
+    search.run(from: [start])
+    return search.found[document.identity]?.document ?? document
   }
 
   /// Opens a path without following any link, and answers it only if it is the document.

@@ -43,6 +43,8 @@ package struct ReplacementRule: Equatable, Sendable {
   /// Why nothing is taken for the document. The raw value is the end of a sentence that begins with its name.
   package enum Reason: String, CaseIterable, Equatable, Sendable {
     case nothing = "was deleted, or moved to where it cannot be found; nothing stands in its place"
+    /// Whether it is there, nobody knows.
+    case unanswered = "is on a file system that does not answer"
     case policy = "is gone, and the policy lets no other file take its place (bookmarks.replaced)"
     case folder = "is gone, and the folder that it was in is another one now"
     case link = "is gone, and a symbolic link stands in its place"

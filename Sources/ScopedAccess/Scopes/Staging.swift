@@ -65,7 +65,7 @@ package final class Staging {
   /// Whether the app has left anything in the folder of a grant.
   package func holdsAnything(_ grant: String, name: String) -> Bool {
     guard let folder = folders[grant] else { return false }
-    guard let entries = try? DirectoryReader.entries(of: folder) else { return true }
+    guard Sweeper.isLittle(folder), let entries = try? DirectoryReader.entries(of: folder) else { return true }
     return entries.map(\.name) != [name]
   }
 
@@ -73,10 +73,16 @@ package final class Staging {
   /// one takes as long as the journal of its file system likes.
   package func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
-    _ = try? folder.removeContents(most: Self.most)
-    // Somebody inside may still be in it, and making more: then it goes with the instance.
-    do throws(KernelError) { try area.removeDirectory(grant) } catch {
-      try? area.moveAside(grant, to: area, as: "\(grant).\(Clock.monotonic())")
+    if Sweeper.isLittle(folder) {
+      _ = try? folder.removeContents(most: Self.most)
+      if (try? area.removeDirectory(grant)) != nil { return }
+    }
+    // It is much, or somebody inside is still in it and making more: then it goes with the instance at the latest.
+    let old = "\(grant).\(Clock.monotonic())"
+    guard (try? area.moveAside(grant, to: area, as: old)) != nil else { return }
+    Sweeper.shared.remove {
+      _ = try? folder.removeContents(most: Self.most)
+      try? area.removeDirectory(old)
     }
   }
 
@@ -85,10 +91,42 @@ package final class Staging {
     folders = [:]
     guard let area = made else { return }
     made = nil
-    _ = try? area.removeContents(most: Self.most)
-    try? parent.removeDirectory(instance)
+    Self.remove(instance, area, from: parent)
+  }
+
+  private static let oldPrefix = ".old-"
+
+  private static func remove(_ instance: String, _ area: Descriptor, from parent: Descriptor) {
+    let folders = (try? DirectoryReader.entries(of: area)) ?? []
+    let isLittle = folders.allSatisfy { entry in
+      entry.kind != .directory
+        || (try? Descriptor.open(entry.name, below: area, flags: [.path, .directory, .noFollow])).map(Sweeper.isLittle)
+          == true
+    }
+    if isLittle {
+      _ = try? area.removeContents(most: Self.most)
+      if (try? parent.removeDirectory(instance)) != nil { return }
+    }
+    var old = instance
+    if !old.hasPrefix(oldPrefix) {
+      // Out of the way of an instance of this name that may be handed over.
+      old = "\(oldPrefix)\(instance).\(Clock.monotonic())"
+      guard (try? parent.moveAside(instance, to: parent, as: old)) != nil else { return }
+    }
+    Sweeper.shared.remove { [old] in
+      _ = try? area.removeContents(most: Self.most)
+      try? parent.removeDirectory(old)
+    }
   }
 
   /// Removes what instances of a broker that died have left.
-  package static func clear(_ parent: Descriptor) { _ = try? parent.removeContents(most: most) }
+  package static func clear(_ parent: Descriptor) {
+    for entry in (try? DirectoryReader.entries(of: parent)) ?? [] {
+      if let area = try? Descriptor.open(entry.name, below: parent, flags: [.read, .directory, .noFollow]) {
+        remove(entry.name, area, from: parent)
+      } else {
+        try? parent.removeFile(entry.name)
+      }
+    }
+  }
 }

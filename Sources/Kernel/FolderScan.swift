@@ -1,0 +1,53 @@
+internal import CLinux
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Reads folders for whoever wants a few entries of very many: a name becomes a text only where somebody asks for it.
+package struct FolderScan {
+  private var buffer = [UInt8](repeating: 0, count: 65536)
+
+  package init() {}
+
+  /// From the beginning of an open folder, whatever was read of it before; but for `.` and `..`.
+  ///
+  /// - Parameters:
+  ///   - goesOn: asked before each part of a long folder is read, with how many entries have been.
+  ///   - isWanted: told the inode number, and the kind as the folder itself tells it (`nil` where it does not).
+  /// - Returns: the entries that are wanted, and how many there were in all. `isWhole` is `false` if it did not go on.
+  package mutating func read(
+    _ folder: Descriptor, while goesOn: (Int) -> Bool = { _ in true },
+    where isWanted: (UInt64, FileStatus.Kind?) -> Bool
+  ) throws(KernelError) -> (entries: [DirectoryReader.Entry], count: Int, isWhole: Bool) {
+    try KernelError.check("lseek", "folder") { lseek(folder.rawValue, 0, SEEK_SET) }
+    var wanted: [DirectoryReader.Entry] = []
+    var count = 0
+    while goesOn(count) {
+      let filled = unsafe buffer.withUnsafeMutableBytes {
+        unsafe ambit_read_folder(folder.rawValue, $0.baseAddress, $0.count)
+      }
+      guard filled >= 0 else { throw KernelError("getdents64", "folder", errno: .init(rawValue: Int32(-filled))) }
+      if filled == 0 { return (wanted, count, true) }
+      unsafe buffer.withUnsafeBytes { bytes in
+        // struct linux_dirent64: inode, offset, length of all of it, kind, the name with zeros behind it.
+        var at = 0
+        while at + 19 < filled {
+          let inode = unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+          let length = Int(unsafe bytes.loadUnaligned(fromByteOffset: at + 16, as: UInt16.self))
+          guard length > 19, at + length <= filled else { return }
+          let kind = DirectoryReader.kind(unsafe bytes[at + 18])
+          if isWanted(inode, kind) {
+            let name = unsafe bytes[(at + 19)..<(at + length)].prefix { $0 != 0 }
+            let text = unsafe String(decoding: name, as: UTF8.self)
+            if text != ".", text != ".." { wanted.append(.init(name: text, inode: inode, kind: kind)) }
+          }
+          at += length
+          count += 1
+        }
+      }
+    }
+    return (wanted, count, false)
+  }
+}

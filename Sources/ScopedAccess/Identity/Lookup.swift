@@ -1,0 +1,137 @@
+internal import Folders
+package import Kernel
+
+/// A document that somebody asks for, with everything that is known of where it may be.
+package struct Lookup: Sendable {
+  /// For whom, so that two questions can be told apart, or found to be the same.
+  package struct Key: Hashable, Sendable {
+    /// A grant, or the folder that it is looked for in.
+    package let subject: String
+    package let identity: FileIdentity
+
+    package init(subject: String, identity: FileIdentity) {
+      self.subject = subject
+      self.identity = identity
+    }
+  }
+
+  package let key: Key
+  /// Where it was last seen: absolute, or below ``folder``.
+  package let path: String
+  /// The folder and the name of it, if they were recorded.
+  package var place: Place?
+  /// A descriptor that was kept open since, if there is one.
+  package var pinned: Descriptor?
+  /// Where it has been seen since, by whoever looks ahead: as good as any other path, and believed no more.
+  package var hint: String?
+  /// It is looked for in this folder and nowhere else.
+  package var folder: Descriptor?
+  /// A search for it looks out for these as well.
+  package var companions: [FileIdentity] = []
+  /// What a search has not found a short while ago.
+  package var absent: Set<FileIdentity> = []
+
+  package var identity: FileIdentity { key.identity }
+
+  package init(_ key: Key, path: String) {
+    self.key = key
+    self.path = path
+  }
+}
+
+/// What was found.
+package struct Looked: Sendable {
+  package var found: (document: FoundDocument, by: FindMethod)?
+  /// What stands in its last place, where it was not found itself.
+  package var standing: (candidate: ReplacementRule.Candidate, document: FoundDocument?)?
+  /// Where it is below the folder that it was looked for in.
+  package var pathInside: String?
+
+  // Of a thorough look:
+  /// The place of what was found.
+  package var place: Place?
+  /// A file beside it that says that another program has it open (``Sidecars``).
+  package var sidecar: String?
+  /// What was searched for and is nowhere.
+  package var absent: Set<FileIdentity> = []
+  /// Companions that were met, and where.
+  package var others: [FileIdentity: String] = [:]
+  /// It was looked at thoroughly: what is not here is not there.
+  package var isThorough = false
+
+  package init() {}
+}
+
+extension DocumentFinder {
+  /// Looks where that takes no time to speak of, however many files there are.
+  ///
+  /// - Returns: `nil` if only a search could tell.
+  package func look(briefly lookup: Lookup) -> Looked? {
+    var looked = Looked()
+    if let folder = lookup.folder {
+      looked.found = candidate(lookup.path, below: folder, lookup.identity).map { ($0, .lastPlace) }
+      looked.pathInside = looked.found == nil ? nil : lookup.path
+      return looked.found != nil || lookup.absent.contains(lookup.identity) ? looked : nil
+    }
+    switch brief(lookup.identity, lookup.path, lookup.place, hint: lookup.hint, lookup.pinned) {
+    case .found(let document, let method):
+      looked.found = (document, method)
+      return looked
+    case .pathless(let document) where lookup.absent.contains(lookup.identity):
+      looked.found = (document, .handle)
+      return looked
+    case .gone: break
+    case .unknown where lookup.absent.contains(lookup.identity): break
+    default: return nil
+    }
+    guard let place = lookup.place, let (parent, _) = lookup.path.parentAndName else { return looked }
+    switch brief(place.folder, parent, nil, hint: nil, nil) {
+    case .found(let folder, _), .pathless(let folder): looked.standing = standing(at: place, in: folder, parent)
+    case .unknown where !lookup.absent.contains(place.folder): return nil
+    default: looked.standing = standing(at: place, in: nil, parent)
+    }
+    return looked
+  }
+
+  /// Looks everywhere. May take as long as a search, and for ever where a file system does not answer.
+  ///
+  /// - Parameter beside: also looks for the files of other programs beside it, and where it stands.
+  package func look(thoroughly lookup: Lookup, beside: Bool) -> Looked {
+    var looked = look(briefly: lookup) ?? searched(lookup)
+    looked.isThorough = true
+    if let document = looked.found?.document ?? looked.standing?.document {
+      looked.place = Place(of: document)
+      if beside, document.kind == .file { looked.sidecar = Sidecars.inUse(beside: document) }
+    }
+    return looked
+  }
+
+  private func searched(_ lookup: Lookup) -> Looked {
+    var looked = Looked()
+    if let folder = lookup.folder {
+      if let found = find(lookup.identity, under: folder, at: lookup.path) {
+        looked.found = (found.document, .search)
+        looked.pathInside = found.path
+      } else {
+        looked.absent = [lookup.identity]
+      }
+      return looked
+    }
+    let (found, met) = find(lookup)
+    looked.found = found
+    looked.others = (met ?? [:]).compactMapValues(\.path)
+    if found?.document.path == nil { looked.absent.insert(lookup.identity) }
+    guard found == nil, let place = lookup.place, let (parent, _) = lookup.path.parentAndName else { return looked }
+    var folder: FoundDocument?
+    switch brief(place.folder, parent, nil, hint: nil, nil) {
+    case .found(let there, _), .pathless(let there): folder = there
+    case .gone: break
+    // The search for the document has been wherever one for its folder would go.
+    case .unknown:
+      folder = met.map { $0[place.folder] } ?? find(place.folder, lastSeenAt: parent, pinned: nil)?.document
+    }
+    if folder == nil { looked.absent.insert(place.folder) }
+    looked.standing = standing(at: place, in: folder, parent)
+    return looked
+  }
+}

@@ -1,0 +1,87 @@
+/// Which of the lookups that may take long are looked into at a time, and how long somebody waits for one.
+///
+/// A pure value: no threads, no clock of its own. A lookup goes by its lane: `nil` for what lies on the machine's own disks, else
+/// the mount point of a file system that may keep one waiting. Whoever asks has one under way at a time. What has not come back
+/// within the patience is given up: its thread stays behind until the kernel lets it go, and meanwhile nothing else is begun
+/// that would wait behind it (`BMK-16`).
+package struct LookupQueue: Sendable {
+  package struct Job: Equatable, Sendable {
+    package let id: Int
+    package let owner: String
+    package let lane: String?
+    /// When it is given up, whether it was begun or not.
+    package let due: Int64
+  }
+
+  /// Nanoseconds.
+  package static let patience: Int64 = 10_000_000_000
+  /// At a time, with those that were given up and have not come back.
+  static let mostLocal = 3
+  static let mostInLane = 2
+  static let mostInLanes = 12
+  static let mostWaiting = 8192
+
+  /// In the order in which they came.
+  private(set) var waiting: [Job] = []
+  private(set) var running: [Int: Job] = [:]
+  /// Those among them that were given up.
+  private(set) var stuck: Set<Int> = []
+  private var last = 0
+
+  package init() {}
+
+  /// - Returns: `nil` if it is given up at once: in its lane others have not come back, or too much waits.
+  package mutating func add(owner: String, lane: String?, at now: Int64) -> Job? {
+    if let lane, stuck.contains(where: { running[$0]?.lane == lane }) { return nil }
+    guard waiting.count < Self.mostWaiting else { return nil }
+    last += 1
+    let job = Job(id: last, owner: owner, lane: lane, due: now + Self.patience)
+    waiting.append(job)
+    return job
+  }
+
+  /// The next one to begin now; ask until there is none.
+  package mutating func begin() -> Job? {
+    if waiting.isEmpty { return nil }
+    let busy = Set(running.values.filter { !stuck.contains($0.id) }.map(\.owner))
+    let lanes = running.values.reduce(into: [String?: Int]()) { $0[$1.lane, default: 0] += 1 }
+    let inLanes = running.count - (lanes[nil] ?? 0)
+    let index = waiting.firstIndex { job in
+      guard !busy.contains(job.owner) else { return false }
+      guard let lane = job.lane else { return lanes[nil, default: 0] < Self.mostLocal }
+      return lanes[lane, default: 0] < Self.mostInLane && inLanes < Self.mostInLanes
+    }
+    guard let index else { return nil }
+    let job = waiting.remove(at: index)
+    running[job.id] = job
+    return job
+  }
+
+  /// A thread has come back.
+  ///
+  /// - Returns: whether its answer is still waited for.
+  package mutating func end(_ id: Int) -> Bool {
+    running[id] = nil
+    return stuck.remove(id) == nil
+  }
+
+  /// Gives up what is due, and what waits behind it.
+  ///
+  /// - Returns: the lookups that are answered without a result.
+  package mutating func expire(at now: Int64) -> [Int] {
+    let overdue = running.values.filter { $0.due <= now && !stuck.contains($0.id) }.map(\.id).sorted()
+    stuck.formUnion(overdue)
+    let dead = Set(stuck.compactMap { running[$0]?.lane })
+    let left = waiting.filter { $0.due > now && !($0.lane.map(dead.contains) ?? false) }
+    let expired = overdue + waiting.filter { !left.contains($0) }.map(\.id)
+    waiting = left
+    return expired
+  }
+
+  package var isIdle: Bool { waiting.isEmpty && running.isEmpty }
+
+  /// When ``expire(at:)`` has something to do next.
+  package var nextDue: Int64? {
+    (waiting.map(\.due) + running.values.filter { !stuck.contains($0.id) }.map(\.due)).min()
+  }
+}
