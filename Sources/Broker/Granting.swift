@@ -15,8 +15,7 @@ extension Broker {
     let found = try documents.map { try FoundDocument($0) }
     for document in found {
       let path = document.path ?? "the document"
-      guard let reason = document.path == nil ? "it has no name" : rules.refusal(of: document.kind, at: document.path)
-      else { continue }
+      guard let reason = rules.refusal(of: document.kind, at: document.path) else { continue }
       record(
         AuditEvent(
           .grant, .refused, app: request.app, document: Self.describe(document), how: Grant.Origin.user.rawValue,
@@ -33,6 +32,8 @@ extension Broker {
   private func grant(_ documents: [FoundDocument], to app: String, _ rights: AccessRights) throws -> [String] {
     var all: [(grant: Grant, document: FoundDocument, isNew: Bool)] = []
     let now = Clock.realtime()
+    // What the app's own manifest calls a package is known while it runs.
+    let packages = instances.values.first { $0.app.bundleIdentifier == app }?.app.packages ?? PackageTypes()
     for document in documents {
       if let same = all.first(where: { $0.document.identity == document.identity }) {
         all.append((same.grant, document, false))
@@ -40,7 +41,8 @@ extension Broker {
         all.append((known, document, false))
       } else {
         let new = Grant(
-          id: Grant.makeID(), bundleIdentifier: app, kind: document.kind, rights: rights, origin: .user, created: now,
+          id: Grant.makeID(), bundleIdentifier: app, kind: Self.kind(of: document, packages), rights: rights,
+          origin: .user, created: now,
           identity: document.identity, path: document.path ?? "", place: Place(of: document))
         all.append((new, document, true))
       }

@@ -125,8 +125,12 @@ extension Broker {
 
   /// What a document is to an app: by what the kernel has there, and by the name that it has now.
   private func kind(of document: FoundDocument, for instance: Instance) -> Folders.DocumentKind {
+    Self.kind(of: document, instance.app.packages)
+  }
+
+  static func kind(of document: FoundDocument, _ packages: PackageTypes) -> Folders.DocumentKind {
     guard document.kind == .folder, let path = document.path else { return document.kind }
-    return instance.app.packages.isPackage((path as NSString).lastPathComponent) ? .package : .folder
+    return packages.isPackage((path as NSString).lastPathComponent) ? .package : .folder
   }
 
   /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
