@@ -7,9 +7,10 @@ internal import SystemPackage
 
 /// Reads folders for whoever wants a few entries of very many: a name becomes a text only where somebody asks for it.
 package struct FolderScan {
-  private var buffer = [UInt8](repeating: 0, count: 65536)
+  private var buffer: [UInt8]
 
-  package init() {}
+  /// - Parameter room: bytes that are read at a time; a name takes up to 280 of them.
+  package init(room: Int = 65536) { buffer = [UInt8](repeating: 0, count: room) }
 
   /// From the beginning of an open folder, whatever was read of it before; but for `.` and `..`.
   ///

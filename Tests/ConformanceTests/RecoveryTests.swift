@@ -109,7 +109,11 @@ private final class Story {
     _ = try app.tell("status")
   }
 
-  func arm() throws { try world.write("", to: trigger) }
+  /// In one step: whoever waits for it may take it at once.
+  func arm() throws {
+    try world.write("", to: "\(trigger).new")
+    try world.rename("\(trigger).new", to: trigger)
+  }
 
   var isArmed: Bool { unsafe access(trigger, F_OK) == 0 }
 

@@ -65,8 +65,10 @@ package final class Staging {
   /// Whether the app has left anything in the folder of a grant.
   package func holdsAnything(_ grant: String, name: String) -> Bool {
     guard let folder = folders[grant] else { return false }
-    guard Sweeper.isLittle(folder), let entries = try? DirectoryReader.entries(of: folder) else { return true }
-    return entries.map(\.name) != [name]
+    // At every stop: most have nothing in them but the place.
+    var scan = FolderScan(room: 2048)
+    let read = try? scan.read(folder, while: { $0 <= 8 }, where: { _, _ in true })
+    return read?.isWhole != true || read?.entries.map(\.name) != [name]
   }
 
   /// Removes the folder of a grant with what the app has made in it. An empty one may stay for the next start: making and removing
