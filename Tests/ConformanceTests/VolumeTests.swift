@@ -54,7 +54,11 @@ private final class Image {
     if let point {
       // Tests beside this one may have copied the mount into namespaces of theirs: the disk has to be whole without them.
       _ = try? Self.run("/usr/bin/mount", "-o", "remount,ro", point)
-      _ = try? Self.run("/usr/bin/umount", point)
+      // A search of another test's may be in it just now.
+      for _ in 0..<200 {
+        if (try? Self.run("/usr/bin/umount", point)) != nil { break }
+        usleep(20_000)
+      }
     }
     if let device { _ = try? Self.run("/usr/sbin/losetup", "--detach", device) }
     (point, device) = (nil, nil)

@@ -61,10 +61,15 @@ final class Volume {
     guard let point else { return }
     // Other tests may have copied the mount into namespaces of theirs: the disk has to be whole without them.
     _ = try? Self.run("/usr/bin/mount", "-o", "remount,ro", point)
-    _ = try? Self.run("/usr/bin/umount", point)
+    // A search of another test's may be in it just now.
+    for _ in 0..<200 {
+      if (try? Self.run("/usr/bin/umount", point)) != nil { break }
+      usleep(20_000)
+    }
     self.point = nil
-    // Held by nothing, so that the next mount is of another device: the number is what must not count.
-    if let last = devices.last { _ = try? Self.run("/usr/sbin/losetup", "--detach", last) }
+    // Held by nothing, so that the next mount is of another device: the number is what must not count. What was detached is
+    // another's soon.
+    if let last = devices.popLast() { _ = try? Self.run("/usr/sbin/losetup", "--detach", last) }
     if let next = try? Self.run("/usr/sbin/losetup", "--find", "--show", image) { devices.append(next) }
   }
 }
