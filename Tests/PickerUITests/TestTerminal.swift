@@ -65,8 +65,10 @@ final class TestTerminal {
 
   /// Reads until the screen satisfies the condition; false when the output stays away for good.
   func wait(until condition: (TestTerminal) -> Bool) -> Bool {
-    // Half a minute is for a machine that has other things to do; nobody waits that long when all is well.
-    for _ in 0..<300 {
+    // Half a minute is for a machine that has other things to do, and as often as it says; nobody waits that long when all is well.
+    // A terminal also hangs up no sooner than a process that a test beside this one is just starting lets go of it.
+    let times = unsafe getenv("AMBIT_TEST_PATIENCE").flatMap { unsafe Int(String(cString: $0)) } ?? 1
+    for _ in 0..<300 * times {
       if condition(self) { return true }
       readAvailable(milliseconds: 100)
     }
