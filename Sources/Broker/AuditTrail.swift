@@ -67,14 +67,15 @@ extension Broker {
     guard let due = log.flushDeadline, due <= now else { return }
     log.willFlush()
     let log = log
-    @Sendable func flush() {
+    @Sendable func flush(inThread: Bool) {
+      if inThread { Worker.stepBack() }
       // If it fails nothing is lost: the journal has them, and the log says when to try again.
       do {
         try log.flush()
         FaultPoint.eventsMoved.pass()
       } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
     }
-    if (try? Worker.start { flush() }) == nil { flush() }
+    if (try? Worker.start { flush(inThread: true) }) == nil { flush(inThread: false) }
   }
 
   func event(

@@ -64,6 +64,10 @@ package final class Broker {
   var stopping = false
   private var idleSince: Int64?
 
+  /// What happens in folders of documents is looked at again no sooner than this: somebody may make files there without end.
+  private var foldersAgain: Int64 = 0
+  private static let foldersPause: Int64 = 3_000_000
+
   static let pinLimit = 512
   /// How long launchers take at most to find another broker, with room to spare.
   private static let settling: Int64 = 3_000_000_000
@@ -114,14 +118,10 @@ package final class Broker {
       flushLog(now: now)
       removeOrphans(now: now)
       var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
-      let filesIndex = files.descriptor.map { watcher in
-        entries.append(PollEntry(watcher, .read))
-        return entries.count - 1
-      }
-      let movesIndex = surveys.watcher.map { watcher in
-        entries.append(PollEntry(watcher.descriptor, .read))
-        return entries.count - 1
-      }
+      let foldersRest = now < foldersAgain
+      let watchers = foldersRest ? [] : [files.descriptor, surveys.watcher?.descriptor].compactMap { $0 }
+      let watcherRange = entries.count..<(entries.count + watchers.count)
+      entries += watchers.map { PollEntry($0, .read) }
       let userRange = user.appendEntries(to: &entries, now: now)
       let served = instances.values.map { instance in
         let process = entries.count
@@ -136,6 +136,7 @@ package final class Broker {
       var waits: [Duration] = [.seconds(1)]
       waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
       if !orphans.isEmpty { waits.append(.milliseconds(50)) }
+      if foldersRest { waits.append(.nanoseconds(foldersAgain - now)) }
       for due in [lookups.queue.nextDue, surveys.catalog.nextDue] {
         if let due { waits.append(.nanoseconds(max(0, due - now))) }
       }
@@ -144,8 +145,11 @@ package final class Broker {
 
       let after = Clock.monotonic()
       if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
-      if let movesIndex, !entries[movesIndex].returned.isEmpty { noteMoves(now: after) }
-      if let filesIndex, !entries[filesIndex].returned.isEmpty { examineFiles() }
+      if entries[watcherRange].contains(where: { !$0.returned.isEmpty }) {
+        noteMoves(now: after)
+        examineFiles()
+        foldersAgain = after + Self.foldersPause
+      }
       // The user's side first: a launcher's answer is then known before what its app does next.
       for event in user.process(entries[userRange], now: after) { handleUser(event) }
       for each in served {

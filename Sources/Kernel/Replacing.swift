@@ -79,7 +79,7 @@ extension DetachedTree {
 
 /// Tells what comes to stand in folders, and what leaves them (`inotify(7)`).
 package struct FolderWatcher: Sendable {
-  package struct Event: Equatable, Sendable {
+  package struct Event: Hashable, Sendable {
     /// The number that ``watch(_:)`` answered; -1: events were lost.
     package let watch: Int32
     package let name: String
@@ -103,25 +103,25 @@ package struct FolderWatcher: Sendable {
 
   package func unwatch(_ watch: Int32) { _ = ambit_unwatch(descriptor.rawValue, watch) }
 
-  /// What has happened since it was last asked.
-  package func events() -> [Event] {
-    var events: [Event] = []
+  /// What has happened since it was last asked, or the first of it: whoever makes files without end in a folder must not keep
+  /// the one who watches it. The descriptor stays readable then.
+  package func events() -> Set<Event> {
+    var events: Set<Event> = []
     var buffer = [UInt8](repeating: 0, count: 65536)
-    while true {
-      let count = unsafe read(descriptor.rawValue, &buffer, buffer.count)
-      guard count > 0 else { return events }
-      unsafe buffer.withUnsafeBytes { bytes in
-        // struct inotify_event: watch, mask, cookie, the name's room, the name with zeros behind it.
-        var at = 0
-        while at + 16 <= count {
-          let watch = unsafe bytes.loadUnaligned(fromByteOffset: at, as: Int32.self)
-          let room = Int(unsafe bytes.loadUnaligned(fromByteOffset: at + 12, as: UInt32.self))
-          guard at + 16 + room <= count else { break }
-          let name = unsafe bytes[(at + 16)..<(at + 16 + room)].prefix { $0 != 0 }
-          events.append(Event(watch: watch, name: unsafe String(decoding: name, as: UTF8.self)))
-          at += 16 + room
-        }
+    let count = unsafe read(descriptor.rawValue, &buffer, buffer.count)
+    guard count > 0 else { return events }
+    unsafe buffer.withUnsafeBytes { bytes in
+      // struct inotify_event: watch, mask, cookie, the name's room, the name with zeros behind it.
+      var at = 0
+      while at + 16 <= count {
+        let watch = unsafe bytes.loadUnaligned(fromByteOffset: at, as: Int32.self)
+        let room = Int(unsafe bytes.loadUnaligned(fromByteOffset: at + 12, as: UInt32.self))
+        guard at + 16 + room <= count else { break }
+        let name = unsafe bytes[(at + 16)..<(at + 16 + room)].prefix { $0 != 0 }
+        events.insert(Event(watch: watch, name: unsafe String(decoding: name, as: UTF8.self)))
+        at += 16 + room
       }
     }
+    return events
   }
 }
