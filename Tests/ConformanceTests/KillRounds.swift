@@ -67,7 +67,9 @@ struct KillRounds {
     usleep(UInt32.random(in: 0...(number % 3 == 0 ? 4 * launchTime : launchTime), using: &random))
     let victim = Victim.allCases.randomElement(using: &random) ?? .launcher
     let family = family.map(\.pid)
-    namespaces.look(at: family)
+    namespaces.look(at: family.filter { !Self.isBroker($0) })
+    // It makes the network of the next launch by moving there for a moment, and keeps it.
+    namespaces.look(at: family.filter(Self.isBroker), but: "net")
     if launch.isRaw { seen.raw += 1 }
     if let groups, !forsaken.isSuperset(of: groups.ofLaunches) { seen.groups += 1 }
     try kill(victim, of: launch, family.filter(Self.isBroker))
@@ -154,7 +156,7 @@ struct KillRounds {
   private mutating func checkNamespaces(after launch: Launch) throws {
     let brokers = family.map(\.pid).filter(Self.isBroker)
     var left: [String] = []
-    try Deadline.wait(.seconds(1), for: "the end of \(left)") {
+    try Deadline.wait(.seconds(1), for: "the end of \(left), which has \(NamespaceWatch.holders(of: left))") {
       reapOrphans(except: launch)
       left = namespaces.left(beside: brokers)
       return left.isEmpty

@@ -38,9 +38,11 @@ package struct NamespaceWatch {
   package var isExact: Bool { (try? Kernel.FileHandle(of: place)) != nil }
 
   /// Remembers what these processes are in, if it is not what this one is in.
-  package mutating func look(at processes: [Int32]) {
+  ///
+  /// - Parameter but: a kind that is left out.
+  package mutating func look(at processes: [Int32], but: String? = nil) {
     for pid in processes {
-      for kind in Self.kinds {
+      for kind in Self.kinds where kind != but {
         let path = "/proc/\(pid)/ns/\(kind)"
         guard let name = Self.link(path), !own.contains(name), let descriptor = try? Descriptor.open(path, flags: .read)
         else { continue }
@@ -73,6 +75,16 @@ package struct NamespaceWatch {
       _ = try handle.open(on: place, flags: .read)
       return true
     } catch { return error.errno.rawValue != ESTALE }
+  }
+
+  /// Who is in one of these, or holds a descriptor of it: for who wants to know why it is still there.
+  package static func holders(of names: [String]) -> [String] {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(Int32.init) ?? []
+    return processes.sorted().compactMap { pid in
+      let isIn = Self.names(of: pid).contains(where: names.contains)
+      let holds = descriptors(of: pid).contains(where: names.contains)
+      return isIn || holds ? "\(pid) \(isIn ? "in it" : "by a descriptor"): \(ProcessTable.commandLine(pid))" : nil
+    }
   }
 
   /// The namespaces that a process holds by descriptors: how many of each kind.
