@@ -72,7 +72,8 @@ let package = Package(
     .target(
       name: "ScopedAccess", dependencies: ["Kernel", "Folders", "AppModel", crypto, grdb, system], swiftSettings: strict
     ),
-    .target(name: "Audit", dependencies: [grdb], swiftSettings: strict),
+    .target(name: "Audit", dependencies: [crypto, grdb], swiftSettings: strict),
+    .target(name: "Review", dependencies: ["AppModel", "Sandbox", "Policy", "Audit"], swiftSettings: strict),
     .target(
       name: "Broker",
       dependencies: [
@@ -90,7 +91,7 @@ let package = Package(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit",
-        "Broker", "PickerUI", "Launcher", "Scenario", "Verification", argumentParser, tomlKit, system,
+        "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", argumentParser, tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
@@ -127,6 +128,7 @@ let package = Package(
     .testTarget(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
+    .testTarget(name: "ReviewTests", dependencies: ["Review", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),

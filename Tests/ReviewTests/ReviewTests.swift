@@ -1,0 +1,2 @@
+import Review
+import Testing
