@@ -97,7 +97,7 @@ extension Broker {
     } catch {
       replacement.giveBack(to: staging, as: request.temporary)
       try? grants.abandon(document.identity)
-      return failed(error, grant, document, instance)
+      return failed(error, grant, document, instance, Self.facts(document.identity, replacement.new))
     }
     FaultPoint.filesExchanged.pass()
     if !replacement.isCopy { instance.made.insert(replacement.new) }
@@ -107,14 +107,19 @@ extension Broker {
   }
 
   private func failed(
-    _ error: any Error, _ grant: Grant, _ document: FoundDocument, _ instance: Instance
+    _ error: any Error, _ grant: Grant, _ document: FoundDocument, _ instance: Instance, _ facts: [String: String] = [:]
   ) -> LauncherInterface.ReplaceReply {
-    record(event(.replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)"))
+    record(
+      event(
+        .replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)", detail: facts))
     return .init(error: Int(((error as? KernelError)?.errno ?? .ioError).rawValue))
   }
 
   static func facts(_ old: FileIdentity, _ new: FileIdentity) -> [String: String] {
-    [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
+    var facts = [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
+    facts[AuditEvent.Fact.oldBirth] = date(old.birth).map { Timestamp($0).text }
+    facts[AuditEvent.Fact.newBirth] = date(new.birth).map { Timestamp($0).text }
+    return facts
   }
 
   /// Another file is the document from now on, for one app or for every one that has been granted it, and wherever it is shown
@@ -177,13 +182,13 @@ extension Broker {
         try grants.replace(pending.old, by: pending.new)
         record(
           AuditEvent(
-            .replaced, .allowed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.new.inode),
+            .replaced, .allowed, document: Self.document(pending.new, at: "\(pending.folder)/\(pending.name)"),
             reason: "begun by a broker that died", detail: Self.facts(pending.old, pending.new)))
       } else {
         try grants.abandon(pending.old)
         record(
           AuditEvent(
-            .replaced, .failed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.old.inode),
+            .replaced, .failed, document: Self.document(pending.old, at: "\(pending.folder)/\(pending.name)"),
             reason: "the broker died before the files had changed places; the document is what it was",
             detail: Self.facts(pending.old, pending.new)))
       }
