@@ -47,13 +47,19 @@ extension Broker {
         begun.giveBack(to: staging, as: request.temporary)
         try? grants.abandon(document.identity)
       }
-      record(event(.replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)"))
+      record(
+        event(
+          .replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)",
+          detail: begun.map { Self.facts(document.identity, $0.new) } ?? [:]))
       return .init(error: Int(((error as? KernelError)?.errno ?? .ioError).rawValue))
     }
   }
 
   static func facts(_ old: FileIdentity, _ new: FileIdentity) -> [String: String] {
-    [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
+    var facts = [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
+    facts[AuditEvent.Fact.oldBirth] = date(old.birth).map { Timestamp($0).text }
+    facts[AuditEvent.Fact.newBirth] = date(new.birth).map { Timestamp($0).text }
+    return facts
   }
 
   /// Another file is the document from now on, for one app or for every one that has been granted it, and wherever it is shown
@@ -116,13 +122,13 @@ extension Broker {
         try grants.replace(pending.old, by: pending.new)
         record(
           AuditEvent(
-            .replaced, .allowed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.new.inode),
+            .replaced, .allowed, document: Self.document(pending.new, at: "\(pending.folder)/\(pending.name)"),
             reason: "begun by a broker that died", detail: Self.facts(pending.old, pending.new)))
       } else {
         try grants.abandon(pending.old)
         record(
           AuditEvent(
-            .replaced, .failed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.old.inode),
+            .replaced, .failed, document: Self.document(pending.old, at: "\(pending.folder)/\(pending.name)"),
             reason: "the broker died before the files had changed places; the document is what it was",
             detail: Self.facts(pending.old, pending.new)))
       }

@@ -27,8 +27,8 @@ package struct PolicyOrigins: Equatable, Sendable {
 
   private init() {}
 
-  /// The files that went into a policy, looked at once more, and the limits of a command line before them.
-  package init(of policy: Policy, limitedBy words: [String] = []) {
+  /// - Parameter words: limits of a command line, which come before every file.
+  package init(of policy: ResolvedPolicy, limitedBy words: [String] = []) {
     let limits = words.reversed().compactMap { word -> PolicyText? in
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { return nil }
@@ -36,12 +36,7 @@ package struct PolicyOrigins: Equatable, Sendable {
       let text = "limits.\(parts[0]) = " + (isPlain ? parts[1] : "\"\(parts[1])\"")
       return PolicyText(file: "--limit \(word)", bytes: Array(text.utf8))
     }
-    self.init(
-      limits
-        + policy.lineage.map { file in
-          PolicyText(
-            file: file, bytes: Self.builtin[file] == nil ? (try? PolicySource.read(file)).flatMap { $0 } ?? [] : [])
-        })
+    self.init(limits + policy.links.map { PolicyText(file: $0.source.file, bytes: $0.source.bytes) })
   }
 
   /// - Parameter texts: the files that went into a policy, nearest first.

@@ -77,8 +77,8 @@ struct AuditSubjects {
   mutating func policy(_ name: String) throws(Failure) -> (policy: Policy, origins: PolicyOrigins) {
     if let known = policies[name] { return known }
     do throws(PolicyError) {
-      let policy = try library.load(name).limited(by: limits)
-      let found = (policy, PolicyOrigins(of: policy, limitedBy: limits))
+      let resolved = try library.resolve(name)
+      let found = (try resolved.policy.limited(by: limits), PolicyOrigins(of: resolved, limitedBy: limits))
       policies[name] = found
       return found
     } catch {

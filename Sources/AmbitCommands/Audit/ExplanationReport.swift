@@ -133,6 +133,11 @@ struct ExplanationReport {
       json["column"] = JSONValue(origin.position.column)
       json["key"] = .string(origin.key)
       json["value"] = .string(origin.value)
+    case .machine(let narrowing):
+      json["file"] = .string(narrowing.file)
+      json["key"] = .string(narrowing.field)
+      json["from"] = .string(narrowing.from)
+      json["value"] = .string(narrowing.to)
     case .unsaid(let key): json["key"] = .string(key)
     case .manifest(let file, let key), .entitlement(let file, let key):
       json["file"] = .string(file)

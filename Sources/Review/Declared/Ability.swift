@@ -19,6 +19,7 @@ package struct Ability: Hashable, Sendable {
     switch verb.subjects {
     case .paths: return other.subject.hasPrefix(subject + "/")
     case .variables: return subject.hasSuffix("*") && other.subject.hasPrefix(subject.dropLast())
+    case .extensions: return subject == "*" || other.subject.hasSuffix("." + subject)
     case .none, .names: return false
     }
   }
@@ -48,6 +49,8 @@ extension Ability {
     case paths
     /// Names of environment variables; one ending in `*` has all that begin so.
     case variables
+    /// Extensions of names, without dot; `gz` has `tar.gz`, and an asterisk has all.
+    case extensions
     case names
   }
 
@@ -57,14 +60,15 @@ extension Ability {
     // Files and programs
     case readPath, writePath, writeContainer, containerFiles, largestFile, runOwn
     // Documents
-    case pickDocuments, startDocuments, startPicked, keepGrants, keepReferences, followReplaced, passGrants, runPicked
-    case learnHostPaths, outliveScope, showDocuments
+    case pickDocuments, pickTypes, pickFolders, changePicked, startDocuments, startPicked, useGrants, keepGrants
+    case keepReferences, makeBookmarks, useBookmarks, documentBookmarks, implicitBookmarks, followReplaced, passGrants
+    case runPicked, learnHostPaths, outliveScope, showDocuments, coordinate
     // The host and its user
     case seeVariable, givenVariable, seeUser, seeProcesses
     // What it may use up
     case processes, openFiles, memory, processorTime, wallTime, processors, overshoot
     // What holds it
-    case systemCalls, singleWall, unrecorded, runWithout, shareKeyring, gainPrivileges
+    case systemCalls, singleWall, unrecorded, loseRecords, runWithout, shareKeyring, gainPrivileges
   }
 }
 
@@ -73,12 +77,14 @@ extension Ability.Verb {
     switch self {
     case .connectOut, .listenIn, .hostLoopback, .ownLoopback, .hostSockets: .network
     case .readPath, .writePath, .writeContainer, .containerFiles, .largestFile, .runOwn: .files
-    case .pickDocuments, .startDocuments, .startPicked, .keepGrants, .keepReferences, .followReplaced, .passGrants,
-      .runPicked, .learnHostPaths, .outliveScope, .showDocuments:
+    case .pickDocuments, .pickTypes, .pickFolders, .changePicked, .startDocuments, .startPicked, .useGrants,
+      .keepGrants, .keepReferences, .makeBookmarks, .useBookmarks, .documentBookmarks, .implicitBookmarks,
+      .followReplaced, .passGrants, .runPicked, .learnHostPaths, .outliveScope, .showDocuments, .coordinate:
       .documents
     case .seeVariable, .givenVariable, .seeUser, .seeProcesses: .host
     case .processes, .openFiles, .memory, .processorTime, .wallTime, .processors, .overshoot: .resources
-    case .systemCalls, .singleWall, .unrecorded, .runWithout, .shareKeyring, .gainPrivileges: .kernel
+    case .systemCalls, .singleWall, .unrecorded, .loseRecords, .runWithout, .shareKeyring, .gainPrivileges:
+      .kernel
     }
   }
 
@@ -86,7 +92,8 @@ extension Ability.Verb {
     switch self {
     case .readPath: .paths
     case .seeVariable: .variables
-    case .givenVariable, .runWithout: .names
+    case .pickTypes: .extensions
+    case .pickDocuments, .givenVariable, .runWithout: .names
     default: .none
     }
   }
@@ -94,7 +101,7 @@ extension Ability.Verb {
   package var unit: AbilityUnit {
     switch self {
     case .writeContainer, .largestFile, .memory: .bytes
-    case .processorTime, .wallTime: .seconds
+    case .processorTime, .wallTime, .useGrants, .useBookmarks, .coordinate: .seconds
     case .processors: .milliprocessors
     default: .count
     }
@@ -114,7 +121,17 @@ extension Ability.Verb {
     case .containerFiles: "have files and folders in its container"
     case .largestFile: "write a single file of any size"
     case .runOwn: "run programs that it has written itself"
-    case .pickDocuments: "ask the user for documents and folders"
+    case .pickDocuments: "ask the user to % documents"
+    case .pickTypes: "be given documents of these types: %"
+    case .pickFolders: "be given whole folders"
+    case .changePicked: "change what the user picked"
+    case .useGrants: "use a document after the user decided on it"
+    case .makeBookmarks: "make bookmarks of documents"
+    case .useBookmarks: "resolve a bookmark after it was made"
+    case .documentBookmarks: "make and open bookmarks that go with a document"
+    case .implicitBookmarks: "make and open bookmarks that any app can open"
+    case .coordinate: "wait for others that use a document"
+    case .loseRecords: "have decisions about it lost by a power cut"
     case .startDocuments: "have documents started at once, in each process"
     case .startPicked: "use what is picked without starting it"
     case .keepGrants: "keep access to documents after it has ended"
@@ -168,7 +185,8 @@ extension Ability.Verb {
   /// Whether it is one of amounts rather than of yes and no.
   var hasCeiling: Bool {
     switch self {
-    case .writeContainer, .containerFiles, .largestFile, .startDocuments, .keepGrants, .processes, .openFiles, .memory,
+    case .writeContainer, .containerFiles, .largestFile, .startDocuments, .keepGrants, .useGrants, .useBookmarks,
+      .coordinate, .processes, .openFiles, .memory,
       .processorTime, .wallTime, .processors:
       true
     default: false

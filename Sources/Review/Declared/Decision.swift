@@ -5,6 +5,8 @@ package import Sandbox
 package enum Decision: Equatable, Sendable {
   /// A line of a policy.
   case policy(SettingOrigin)
+  /// A machine-wide policy, which made the user's stricter.
+  case machine(Narrowing)
   /// No file says anything about this key, and so it is as Ambit has it.
   case unsaid(key: String)
   /// A key of the app's `Info.plist`.
@@ -25,6 +27,7 @@ package enum Decision: Equatable, Sendable {
       // What a command line says has no lines.
       origin.file.hasPrefix("--")
         ? origin.file : "\(origin.file):\(origin.position.line) \(origin.key) = \(origin.value)"
+    case .machine(let narrowing): "\(narrowing.file) \(narrowing.field) = \(narrowing.to), for the whole machine"
     case .unsaid(let key): "no policy file sets \(key)"
     case .manifest(let file, let key): "\(Self.name(file)) \(key)"
     case .entitlement(let file, let key): "\(Self.name(file)) \(key)"
@@ -42,6 +45,7 @@ package enum Decision: Equatable, Sendable {
   package var kind: String {
     switch self {
     case .policy: "policy"
+    case .machine: "machine"
     case .unsaid: "default"
     case .manifest: "manifest"
     case .entitlement: "entitlement"

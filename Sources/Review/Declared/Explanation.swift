@@ -60,6 +60,7 @@ package struct Explanation: Equatable, Sendable {
 struct Rules {
   let settings: PolicySettings
   let origins: PolicyOrigins
+  let narrowings: [Narrowing]
   let app: DeclaredApp?
   let capabilities: Capabilities
   let plan: SandboxPlan
@@ -68,6 +69,7 @@ struct Rules {
   init(policy: Policy, origins: PolicyOrigins, app: DeclaredApp?, on ground: Ground) {
     settings = policy.settings
     self.origins = origins
+    narrowings = policy.narrowings
     self.app = app
     capabilities = Capabilities(policy: policy, entitlements: app?.entitlements ?? .none)
     plan = capabilities.plan(on: ground)
@@ -76,13 +78,17 @@ struct Rules {
 
   typealias Entry = Explanation.Entry
 
-  /// Who decided by a policy's key.
-  func decided(_ key: String) -> Decision {
-    origins[key].map { .policy($0) } ?? .unsaid(key: key)
+  /// Who decided by a policy's key: a line, or nobody; and a machine-wide policy that has taken something away.
+  func decided(_ key: String) -> [Decision] {
+    [origins[key].map { .policy($0) } ?? .unsaid(key: key)] + narrowed(key)
   }
 
-  func decided(_ key: String, _ element: String) -> Decision {
-    origins[key, element].map { .policy($0) } ?? .unsaid(key: key)
+  func decided(_ key: String, _ element: String) -> [Decision] {
+    [origins[key, element].map { .policy($0) } ?? .unsaid(key: key)] + narrowed(key)
+  }
+
+  private func narrowed(_ key: String) -> [Decision] {
+    narrowings.filter { $0.field == key }.map { .machine($0) }
   }
 
   /// What the kernel has to say of a layer, where it holds less than in full.
@@ -95,7 +101,7 @@ struct Rules {
   func permission(
     _ verb: Ability.Verb, _ permission: AppPermission, key: String, asked: Bool, entitlement: String
   ) -> Entry {
-    var decisions = [decided(key)]
+    var decisions = decided(key)
     var extent = Extent(permission.covers(asked))
     if permission == .entitlement {
       if let app {

@@ -71,43 +71,32 @@ extension Ability.Verb {
   package var weight: Int {
     switch self {
     // What leaves the machine cannot be taken back, and what others offer on it was not made for an app's eyes.
-    case .connectOut: 14
-    case .hostLoopback: 8
-    case .listenIn: 5
+    case .connectOut: 12
+    case .hostLoopback: 7
+    case .listenIn: 4
     case .ownLoopback: 1
     // Files that nobody picked, and programs that nobody has looked at.
-    case .readPath: 9
-    case .runOwn: 7
-    case .runPicked: 5
-    // Rights that last, travel or tell more than the document.
-    case .passGrants: 5
-    case .outliveScope: 4
-    case .keepGrants: 3
-    case .learnHostPaths: 3
-    case .showDocuments: 2
-    case .followReplaced: 1
-    case .startDocuments: 1
-    case .startPicked: 1
-    case .keepReferences: 1
-    case .seeVariable: 5
+    case .readPath: 7
+    case .runOwn: 6
+    case .runPicked: 4
+    // Rights that reach far, last, travel or tell more than the document.
+    case .changePicked, .passGrants: 4
+    case .pickFolders, .outliveScope: 3
+    case .pickTypes, .useGrants, .keepGrants, .learnHostPaths: 2
+    case .pickDocuments, .makeBookmarks, .useBookmarks, .documentBookmarks, .implicitBookmarks, .showDocuments,
+      .followReplaced, .startDocuments, .startPicked, .keepReferences:
+      1
+    case .seeVariable: 4
     // What an app that goes wrong costs everybody else.
-    case .memory: 4
-    case .processes: 3
-    case .writeContainer: 2
-    case .containerFiles: 1
-    case .largestFile: 1
-    case .openFiles: 1
-    case .processorTime: 1
-    case .wallTime: 1
-    case .processors: 1
-    case .overshoot: 1
+    case .memory: 3
+    case .processes: 2
+    case .writeContainer, .containerFiles, .largestFile, .openFiles, .processorTime, .wallTime, .processors,
+      .overshoot:
+      1
     // Walls behind walls, and whether anybody would know.
-    case .unrecorded: 3
-    case .singleWall: 3
-    case .systemCalls: 1
-    case .runWithout: 1
-    case .shareKeyring: 1
-    case .hostSockets, .writePath, .pickDocuments, .givenVariable, .seeUser, .seeProcesses, .gainPrivileges: 0
+    case .unrecorded, .singleWall: 3
+    case .loseRecords, .systemCalls, .runWithout, .shareKeyring: 1
+    case .hostSockets, .writePath, .givenVariable, .seeUser, .seeProcesses, .coordinate, .gainPrivileges: 0
     }
   }
 
@@ -120,9 +109,19 @@ extension Ability.Verb {
     case .containerFiles: "[limits] container_files: fewer"
     case .largestFile: "[limits] file_size"
     case .runOwn: "[files] execute = false"
+    case .pickDocuments: "[picker] modes without \"open\""
+    case .pickTypes: "[picker] types: those that it is for"
+    case .pickFolders: "[picker] folders = false"
+    case .changePicked: "[grants] access = \"read-only\""
+    case .useGrants: "[grants] lifetime = a time"
+    case .makeBookmarks: "[bookmarks] create = false"
+    case .useBookmarks: "[bookmarks] lifetime = a time"
+    case .documentBookmarks: "[bookmarks] document_scoped = false"
+    case .implicitBookmarks: "[bookmarks] implicit = false"
+    case .loseRecords: "[audit] sync = \"full\""
     case .startDocuments: "[scopes] limit: fewer"
     case .startPicked: "[scopes] start_picked = false"
-    case .keepGrants: "[grants] persisted = a number"
+    case .keepGrants: "[grants] persisted = a number, or lifetime = \"launch\""
     case .keepReferences: "[scopes] references = false"
     case .followReplaced: "[bookmarks] replaced = \"refuse\""
     case .passGrants: "[grants] pass = \"none\""
@@ -143,7 +142,7 @@ extension Ability.Verb {
     case .unrecorded: "[audit] observe = true"
     case .runWithout: "[require] layers"
     case .shareKeyring: "a session where keyctl(2) is allowed"
-    case .hostSockets, .writePath, .pickDocuments, .givenVariable, .seeUser, .seeProcesses, .gainPrivileges: nil
+    case .hostSockets, .writePath, .givenVariable, .seeUser, .seeProcesses, .coordinate, .gainPrivileges: nil
     }
   }
 
@@ -155,6 +154,9 @@ extension Ability.Verb {
       // The system's own folders are the same for everybody. By the broadest, not by how many: two folders in one are less
       // than the one.
       return possible.filter { !$0.isByDesign }.map { Self.breadth(ofPath: $0.ability.subject) }.max() ?? 0
+    case .pickTypes:
+      // Not by how many: one type has narrower ones in it without end.
+      return possible.isEmpty ? 0 : possible.contains { $0.ability.subject == "*" } ? 1 : 0.5
     case .seeVariable:
       let names = min(0.5, 0.05 * Double(possible.count { !$0.ability.subject.hasSuffix("*") }))
       return possible.contains { $0.ability.subject.hasSuffix("*") } ? max(0.6, names) : names
@@ -188,6 +190,7 @@ extension Ability.Verb {
     case .containerFiles: return (100, 10_000_000)
     case .largestFile, .writeContainer: return (mebibyte, mebibyte * mebibyte)
     case .memory: return (16 * mebibyte, 65536 * mebibyte)
+    case .useGrants, .useBookmarks: return (3600, 31_536_000)
     case .processorTime: return (10, 86_400)
     case .wallTime: return (60, 604_800)
     case .processors: return (100, 64_000)

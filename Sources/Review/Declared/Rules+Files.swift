@@ -5,13 +5,13 @@ extension Rules {
   var files: [Entry] {
     readable + [
       Entry(Ability(.writePath), .no, by: [.ambit(rule: "SBX-1")]),
-      Entry(Ability(.writeContainer), Extent(ceiling: settings.limits.container), by: [decided("limits.container")]),
+      Entry(Ability(.writeContainer), Extent(ceiling: settings.limits.container), by: decided("limits.container")),
       Entry(
         Ability(.containerFiles), Extent(ceiling: settings.limits.containerFiles),
-        by: [decided("limits.container_files")]),
+        by: decided("limits.container_files")),
       Entry(
-        Ability(.largestFile), Extent(ceiling: settings.limits.fileSize), by: [decided("limits.file_size")]),
-      Entry(Ability(.runOwn), Extent(settings.execute), by: [decided("files.execute")]),
+        Ability(.largestFile), Extent(ceiling: settings.limits.fileSize), by: decided("limits.file_size")),
+      Entry(Ability(.runOwn), Extent(settings.execute), by: decided("files.execute")),
     ]
   }
 
@@ -29,7 +29,7 @@ extension Rules {
     }
     return system
       + settings.readOnlyPaths.map { path in
-        Entry(Ability(.readPath, path), .yes, by: [decided("system.read_only", path)])
+        Entry(Ability(.readPath, path), .yes, by: decided("system.read_only", path))
       }
   }
 }

@@ -7,11 +7,11 @@ extension Rules {
       Entry(
         Ability(.seeVariable, pattern), .yes,
         except: given.map(\.key).filter { Ability(.seeVariable, pattern).covers(Ability(.seeVariable, $0)) },
-        by: [decided("environment.pass", pattern)])
+        by: decided("environment.pass", pattern))
     }
-      + (settings.environmentPass.isEmpty ? [Entry(Ability(.seeVariable), .no, by: [decided("environment.pass")])] : [])
+      + (settings.environmentPass.isEmpty ? [Entry(Ability(.seeVariable), .no, by: decided("environment.pass"))] : [])
       + given.map { name, value in
-        Entry(Ability(.givenVariable, name), .yes, manner: value, by: [decided("environment.set", name)])
+        Entry(Ability(.givenVariable, name), .yes, manner: value, by: decided("environment.set", name))
       }
       + [
         Entry(Ability(.seeUser), .no, by: [.ambit(rule: "SBX-1")]),

@@ -7,14 +7,15 @@ extension Rules {
       systemCalls,
       Entry(
         Ability(.singleWall), Extent(!(settings.landlockFiles && layers[.landlock].enforcement.isFull)),
-        by: [decided("landlock.files")] + (settings.landlockFiles ? kernel(.landlock) : [])),
-      Entry(Ability(.unrecorded), Extent(!settings.observe), by: [decided("audit.observe")]),
+        by: decided("landlock.files") + (settings.landlockFiles ? kernel(.landlock) : [])),
+      Entry(Ability(.unrecorded), Extent(!settings.observe), by: decided("audit.observe")),
+      Entry(Ability(.loseRecords), Extent(settings.sync == .group), by: decided("audit.sync")),
     ]
       + (Layer.allCases.filter { !required.contains($0) } + required).map { layer in
         let isRequired = required.contains(layer)
         return Entry(
           Ability(.runWithout, layer.rawValue), Extent(!isRequired),
-          by: [isRequired ? decided("require.layers", layer.rawValue) : decided("require.layers")])
+          by: isRequired ? decided("require.layers", layer.rawValue) : decided("require.layers"))
       }
       + [
         Entry(
@@ -28,10 +29,12 @@ extension Rules {
   private var required: [Layer] { Layer.allCases.filter(settings.requiredLayers.contains) }
 
   private var systemCalls: Entry {
-    guard let profile = settings.seccompProfile else {
-      return Entry(Ability(.systemCalls), .yes, by: [decided("seccomp.profile")])
+    let profiles = ([settings.seccompProfile] + settings.furtherSeccompProfiles).compactMap { $0 }
+    guard !profiles.isEmpty else {
+      return Entry(Ability(.systemCalls), .yes, by: decided("seccomp.profile"))
     }
     return Entry(
-      Ability(.systemCalls), .no, manner: "what \(profile) lets through of them", by: [decided("seccomp.profile")])
+      Ability(.systemCalls), .no, manner: "of them what \(profiles.joined(separator: " and ")) lets through",
+      by: decided("seccomp.profile"))
   }
 }

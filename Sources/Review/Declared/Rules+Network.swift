@@ -25,15 +25,15 @@ extension Rules {
   }
 
   private var networkDecisions: [Decision] {
-    var decisions = [decided("network.access")]
+    var decisions = decided("network.access")
     guard settings.network == .entitlement else { return decisions }
-    guard let app else { return decisions + [decided("network.entitled")] }
+    guard let app else { return decisions + decided("network.entitled") }
     let asked = [
       (EntitlementKey.client, app.entitlements.networkClient), (EntitlementKey.server, app.entitlements.networkServer),
     ]
     .filter(\.1).map(\.0)
     if asked.isEmpty { return decisions + [.notAsked(keys: [EntitlementKey.client, EntitlementKey.server])] }
-    decisions.append(decided("network.entitled"))
+    decisions += decided("network.entitled")
     return decisions + asked.map { .entitlement(file: app.entitlementsFile, key: $0) }
   }
 }

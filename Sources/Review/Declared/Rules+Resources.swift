@@ -7,13 +7,13 @@ extension Rules {
     return [
       Entry(
         Ability(.processes), Extent(ceiling: limits.processes),
-        by: [decided("limits.processes")] + (limits.processes == nil ? [] : kernel(.processes))),
-      Entry(Ability(.openFiles), Extent(ceiling: limits.openFiles), by: [decided("limits.open_files")]),
+        by: decided("limits.processes") + (limits.processes == nil ? [] : kernel(.processes))),
+      Entry(Ability(.openFiles), Extent(ceiling: limits.openFiles), by: decided("limits.open_files")),
       // As the plan has it: a share is of this machine's memory.
-      Entry(Ability(.memory), Extent(ceiling: plan.usage.memory), by: [decided("limits.memory")]),
-      Entry(Ability(.processorTime), Extent(ceiling: limits.cpuTime), by: [decided("limits.cpu_time")]),
-      Entry(Ability(.wallTime), Extent(ceiling: limits.wallTime), by: [decided("limits.wall_time")]),
-      Entry(Ability(.processors), Extent(ceiling: limits.processors), by: [decided("limits.processors")]),
+      Entry(Ability(.memory), Extent(ceiling: plan.usage.memory), by: decided("limits.memory")),
+      Entry(Ability(.processorTime), Extent(ceiling: limits.cpuTime), by: decided("limits.cpu_time")),
+      Entry(Ability(.wallTime), Extent(ceiling: limits.wallTime), by: decided("limits.wall_time")),
+      Entry(Ability(.processors), Extent(ceiling: limits.processors), by: decided("limits.processors")),
       overshoot,
     ]
   }
@@ -23,7 +23,7 @@ extension Rules {
     let isExact = limits.cgroup && layers[.cgroup].enforcement.isFull
     return Entry(
       Ability(.overshoot), Extent(!isExact),
-      by: [decided("limits.cgroup")] + (limits.cgroup ? kernel(.cgroup) : []))
+      by: decided("limits.cgroup") + (limits.cgroup ? kernel(.cgroup) : []))
   }
 
   private var limits: Capabilities.Limits { settings.limits }

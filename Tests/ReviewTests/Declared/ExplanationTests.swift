@@ -19,6 +19,14 @@ import Testing
     "outlived": { $0.outlived = .end }, "persisted": { $0.persisted = .android },
     "passing": { $0.passing = .any }, "executing": { $0.executing = .any },
     "tellsHostPaths": { $0.tellsHostPaths.toggle() },
+    "picker.modes": { $0.picker.modes = [] }, "picker.types": { $0.picker.types = .only(["txt"]) },
+    "picker.folders": { $0.picker.folders.toggle() }, "access": { $0.access = .readOnly },
+    "lifetime.withLaunch": { $0.lifetime.withLaunch = true }, "lifetime.seconds": { $0.lifetime.seconds = 60 },
+    "bookmarks.create": { $0.bookmarks.create.toggle() },
+    "bookmarks.documentScoped": { $0.bookmarks.documentScoped.toggle() },
+    "bookmarks.implicit": { $0.bookmarks.implicit.toggle() }, "bookmarks.lifetime": { $0.bookmarks.lifetime = 60 },
+    "patience": { $0.patience = 5 }, "sync": { $0.sync = .full },
+    "furtherSeccompProfiles": { $0.furtherSeccompProfiles = ["/machine.json"] },
     "limits.processes": { $0.limits.processes = 7 }, "limits.openFiles": { $0.limits.openFiles = 77 },
     "limits.fileSize": { $0.limits.fileSize = 7 }, "limits.memory": { $0.limits.memory = .percent(7) },
     "limits.cpuTime": { $0.limits.cpuTime = 7 }, "limits.wallTime": { $0.limits.wallTime = 7 },
@@ -29,8 +37,8 @@ import Testing
   private static var fields: [String] {
     Mirror(reflecting: PolicySettings.closed).children.flatMap { child -> [String] in
       guard let label = child.label else { return [] }
-      guard label == "limits" else { return [label] }
-      return Mirror(reflecting: child.value).children.compactMap { $0.label.map { "limits.\($0)" } }
+      guard ["limits", "picker", "bookmarks", "lifetime"].contains(label) else { return [label] }
+      return Mirror(reflecting: child.value).children.compactMap { $0.label.map { "\(label).\($0)" } }
     }
   }
 
@@ -102,9 +110,10 @@ import Testing
       "mine.toml",
       "inherits = \"base\"\n\n[network]\naccess = \"host\"\n[system]\nread_only = [\n\"/opt/a\",\n\"/opt/b\"]\n")
     let library = PolicyLibrary(directories: [URL(fileURLWithPath: folder.path)])
-    let policy = try library.load(path).limited(by: ["processes=5"])
+    let resolved = try library.resolve(path)
+    let policy = try resolved.policy.limited(by: ["processes=5"])
     let explanation = Explanation(
-      policy: policy, origins: PolicyOrigins(of: policy, limitedBy: ["processes=5"]), app: .test(), on: .whole)
+      policy: policy, origins: PolicyOrigins(of: resolved, limitedBy: ["processes=5"]), app: .test(), on: .whole)
 
     func place(_ ability: Ability) -> String? {
       let entry = explanation.entries.first { $0.ability == ability }

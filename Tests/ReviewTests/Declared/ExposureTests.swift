@@ -27,6 +27,21 @@ import Testing
     }
   }
 
+  @Test func `A machine-wide policy never makes an app score worse`() throws {
+    var random = Seeded(seed: 5)
+    for round in 0..<200 {
+      let settings = RandomSettings.any(&random)
+      let machine = try RandomSettings.machine(&random)
+      let app = RandomSettings.app(&random)
+      let narrowed = Policy.test(settings).narrowed(by: [machine], memory: Ground.whole.memory)
+      let before = Exposure(Explanation(settings, app: app))
+      let after = Exposure(Explanation(narrowed.settings, app: app))
+      for part in after.parts {
+        #expect(part.tenths <= before[part.verb]?.tenths ?? 0, "\(round) \(part.verb) \(settings) \(machine)")
+      }
+    }
+  }
+
   @Test func `An app that asks never scores better than one that does not, and a policy alone lies between`() {
     var random = Seeded(seed: 4)
     for _ in 0..<200 {
@@ -47,17 +62,18 @@ import Testing
     settings.network = .host
     let exposure = Exposure(Explanation(settings))
     #expect(exposure.remedies.first?.remedy == "[network] access = \"none\"")
-    #expect(exposure.remedies.first?.tenths == 280)
+    #expect(exposure.remedies.first?.tenths == 240)
     #expect(exposure.remedies.reduce(0) { $0 + $1.tenths } == exposure.tenths)
     settings.network = .none
-    #expect(Exposure(Explanation(settings)).tenths == exposure.tenths - 280)
+    #expect(Exposure(Explanation(settings)).tenths == exposure.tenths - 240)
   }
 
   @Test func `The ready-made policies come in the order that their names promise`() throws {
     let library = PolicyLibrary(directories: [])
     func tenths(_ name: String) throws -> Int {
-      let policy = try library.load(name)
-      return Exposure(Explanation(policy: policy, origins: PolicyOrigins(of: policy), app: .test(), on: .whole)).tenths
+      let policy = try library.resolve(name)
+      return Exposure(Explanation(policy: policy.policy, origins: PolicyOrigins(of: policy), app: .test(), on: .whole))
+        .tenths
     }
     #expect(try tenths("strict") < tenths("teach"))
     #expect(try tenths("teach") < tenths("default"))

@@ -74,7 +74,34 @@ enum RandomSettings {
     settings.passing = AppPermission.allCases.randomElement(using: &random) ?? .none
     settings.executing = AppPermission.allCases.randomElement(using: &random) ?? .none
     settings.tellsHostPaths = .random(using: &random)
+    settings.picker.modes = some(PickerMode.allCases)
+    settings.picker.types = Bool.random(using: &random) ? .any : .only(some(["gz", "tar.gz", "txt", "png"]))
+    settings.picker.folders = .random(using: &random)
+    settings.access = Bool.random(using: &random) ? .readOnly : .readWrite
+    settings.lifetime = GrantLifetime(withLaunch: .random(using: &random), seconds: limit())
+    settings.bookmarks.create = .random(using: &random)
+    settings.bookmarks.documentScoped = .random(using: &random)
+    settings.bookmarks.implicit = .random(using: &random)
+    settings.bookmarks.lifetime = limit()
+    settings.patience = limit()
+    settings.sync = Bool.random(using: &random) ? .group : .full
     return settings
+  }
+
+  /// One that says something about some fields.
+  static func machine(_ random: inout Seeded) throws -> MachinePolicy {
+    let lines = [
+      "scopes.limit = 8", "scopes.references = false", "picker.modes = []", "picker.types = [\"gz\", \"public.image\"]",
+      "picker.folders = false", "grants.persisted = 20", "grants.pass = \"entitlement\"", "grants.execute = \"none\"",
+      "grants.access = \"read-only\"", "grants.lifetime = [\"launch\", \"8h\"]", "bookmarks.create = false",
+      "bookmarks.lifetime = \"8h\"", "bookmarks.replaced = \"refuse\"",
+      "system.read_only = [\"/opt/fonts\", \"/home/ann/Shared\"]",
+      "environment.pass = [\"LC_C*\", \"TZ\"]", "network.access = \"entitlement\"", "network.entitled = \"loopback\"",
+      "limits.memory = \"10%\"", "limits.processes = 64", "limits.cgroup = true", "seccomp.profile = \"/m.json\"",
+      "landlock.files = true", "audit.observe = true", "audit.sync = \"full\"", "require.layers = [\"seccomp\"]",
+    ]
+    let text = lines.filter { _ in Bool.random(using: &random) }.joined(separator: "\n")
+    return try MachinePolicy(Array(text.utf8), file: "machine.toml")
   }
 
   /// As strict as these or stricter, in every field.
@@ -134,6 +161,23 @@ enum RandomSettings {
     result.passing = stricter(settings.passing)
     result.executing = stricter(settings.executing)
     perhaps { result.tellsHostPaths = false }
+    perhaps { result.picker.modes = [] }
+    perhaps {
+      result.picker.types =
+        switch settings.picker.types {
+        case .any: .only(["gz", "png"])
+        case .only(let names): .only(names.map { "x.\($0)" })
+        }
+    }
+    perhaps { result.picker.folders = false }
+    perhaps { result.access = .readOnly }
+    perhaps { result.lifetime.withLaunch = true }
+    lower(&result.lifetime.seconds)
+    perhaps { result.bookmarks.create = false }
+    perhaps { result.bookmarks.documentScoped = false }
+    perhaps { result.bookmarks.implicit = false }
+    lower(&result.bookmarks.lifetime)
+    perhaps { result.sync = .full }
     return result
   }
 
