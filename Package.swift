@@ -128,7 +128,8 @@ let package = Package(
     .testTarget(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
-    .testTarget(name: "ReviewTests", dependencies: ["Review", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ReviewTests", dependencies: ["Review", "Audit", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
