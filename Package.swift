@@ -141,7 +141,8 @@ let package = Package(
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess"], swiftSettings: strict),
+      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess", "Review"],
+      swiftSettings: strict),
   ]
 )
 
