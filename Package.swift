@@ -72,7 +72,7 @@ let package = Package(
     .target(
       name: "ScopedAccess", dependencies: ["Kernel", "Folders", "AppModel", crypto, grdb, system], swiftSettings: strict
     ),
-    .target(name: "Audit", dependencies: [crypto, grdb], swiftSettings: strict),
+    .target(name: "Audit", dependencies: ["Kernel", crypto, grdb], swiftSettings: strict),
     .target(name: "Review", dependencies: ["AppModel", "Sandbox", "Policy", "Audit"], swiftSettings: strict),
     .target(
       name: "Broker",

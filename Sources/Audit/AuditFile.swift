@@ -7,9 +7,13 @@ internal import GRDB
 
 /// The log's file: made whole or not at all, and never touched when it is not what it should be.
 enum AuditFile {
-  /// A connection that reads and writes the log at a path; the log is made first if there is none.
-  static func openForWriting(_ path: String) throws -> DatabaseQueue {
-    if try !exists(path) { try create(path) }
+  /// A connection that reads and writes a segment of a log; it is made first if there is none.
+  ///
+  /// - Parameter base: the entry before its first, if it is made.
+  static func openForWriting(_ path: String, of files: LogFiles, after base: ChainMark = ChainMark()) throws
+    -> DatabaseQueue
+  {
+    if try !exists(path, files) { try create(path, after: base) }
     // SQLite opens what may only be read all the same, and says so when the first entries are to be moved there.
     if unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 { throw inaccessible(path, errno) }
     // What is there is looked at through a connection that cannot write, before one is opened that can.
@@ -20,9 +24,9 @@ enum AuditFile {
     return queue
   }
 
-  /// A connection that can only read the log at a path, whether somebody writes it meanwhile or not.
-  static func openForReading(_ path: String) throws -> DatabaseQueue {
-    guard try exists(path) else { throw AuditLogError(.missing, path, "there is no such file") }
+  /// A connection that can only read a segment of a log, whether somebody writes it meanwhile or not.
+  static func openForReading(_ path: String, of files: LogFiles) throws -> DatabaseQueue {
+    guard try exists(path, files) else { throw AuditLogError(.missing, path, "there is no such file") }
     let queue = try readable(path)
     try queue.read { db in
       try AuditSchema.check(db, file: path)
@@ -46,7 +50,7 @@ enum AuditFile {
         .inaccessible, path,
         "SQLite keeps \(path)-shm beside a log that is read, and cannot make it there; "
           + "to read it all the same, copy it and, where they exist, \(path)-wal and "
-          + "\(JournalFile.path(ofLog: path)) to a folder of your own")
+          + "\(LogFiles(path).stem).journal to a folder of your own")
     }
   }
 
@@ -69,7 +73,7 @@ enum AuditFile {
 
   /// Makes an empty log beside its place and links it there when it is complete, so that a log which exists is one,
   /// whatever died and when. A log that another process made meanwhile stays.
-  private static func create(_ path: String) throws {
+  private static func create(_ path: String, after base: ChainMark) throws {
     let unfinished = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
     // For nobody else to read: it says which documents its user has.
     let descriptor = unsafe open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -83,15 +87,21 @@ enum AuditFile {
         try db.execute(sql: "PRAGMA application_id = \(AuditSchema.applicationID)")
       }
       try AuditSchema.migrator.migrate(queue)
+      if base.sequence > 0 {
+        try queue.write { db in
+          try db.execute(sql: "INSERT INTO base VALUES (?, ?)", arguments: [base.sequence, base.hash.data])
+        }
+      }
       try queue.close()
     } catch {
       throw AuditLogError(error, file: path)
     }
     guard unsafe link(unfinished, path) == 0 || errno == EEXIST else { throw inaccessible(path, errno) }
+    SmallFile.syncFolder(of: path)
   }
 
   /// Whether there is a file; refuses what cannot be a log without opening it.
-  private static func exists(_ path: String) throws -> Bool {
+  private static func exists(_ path: String, _ files: LogFiles) throws -> Bool {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
       guard errno == ENOENT else { throw inaccessible(path, errno) }
@@ -99,9 +109,11 @@ enum AuditFile {
       for suffix in ["-wal", "-journal"] where unsafe stat(path + suffix, &status) == 0 && status.st_size > 0 {
         throw AuditLogError(.damaged, path, "it is gone, and \(path)\(suffix) with entries of it is still there")
       }
-      let journal = JournalFile.path(ofLog: path)
-      if unsafe lstat(journal, &status) == 0, status.st_size > Journal.headerSize {
-        throw AuditLogError(.damaged, path, "it is gone, and \(journal) with entries of it is still there")
+      guard path == files.log else { return false }
+      for rest in [files.journal, files.head] {
+        if unsafe lstat(rest, &status) == 0, status.st_size > Journal.headerSize {
+          throw AuditLogError(.damaged, path, "it is gone, and \(rest) of it is still there")
+        }
       }
       return false
     }

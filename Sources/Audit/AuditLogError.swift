@@ -26,6 +26,8 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
     case database
     /// The file with the entries that are not in the database yet.
     case journal
+    /// The key, or what is signed with it.
+    case signature
   }
 
   package let problem: Problem
@@ -47,7 +49,7 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
       return "There is no audit log at \(file): nothing has been recorded yet."
     case .foreign:
       return
-        "\(file) is not an audit log of Ambit\(part == .journal ? " or its journal" : ""): \(finding). It was left as it is. \(moveAway)"
+        "\(file) is not an audit log of Ambit\(part == .journal ? " or its journal" : part == .signature ? " or what signs it" : ""): \(finding). It was left as it is. \(moveAway)"
     case .newer:
       return "The audit \(noun) \(file) was written by a newer version of Ambit (\(finding)). It was left as it is. "
         + "Use that version. Or: \(moveAway)"
@@ -68,15 +70,24 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  private var noun: String { part == .journal ? "journal" : "log" }
+  private var noun: String {
+    switch part {
+    case .database: "log"
+    case .journal: "journal"
+    case .signature: "log's signature"
+    }
+  }
 
   private var moveAway: String {
     switch part {
     case .database:
-      return "To begin a new log, move \(file) and, where they exist, \(file)-wal, \(file)-shm and "
-        + "\(JournalFile.path(ofLog: file)) to another folder."
+      return "To begin a new log, move \(file) and whatever else is named after it "
+        + "(\(LogFiles(file).stem).* and \(LogFiles(file).stem)-*) to another folder."
     case .journal:
       return "To go on without the entries that are only in it, move \(file) to another folder."
+    case .signature:
+      return
+        "To begin a new log, move everything that is named after this one (\(LogFiles(file).stem).*) to another folder."
     }
   }
 }

@@ -1,66 +1,97 @@
 internal import GRDB
 
-/// The log's tables, as migrations: a step once published is never edited; the next version adds one.
+/// A segment's tables, as migrations: a step once published is never edited; the next version adds one.
 ///
-/// Rows cannot be changed or taken out, by any connection: triggers refuse it. That guards against mistakes; who can
-/// write the file can also drop a trigger, which opening the log notices. To make a changed past show, a later
-/// migration can add a column `hash BLOB` (SHA-256 over the previous row's hash and `EventRow.canonicalBytes`), with
-/// rows from before it starting the chain.
+/// `entry` has what the chain is made of, and nothing else: the payload says what happened, the hash stands for it and all
+/// before it. Entries are never changed or taken out one by one: triggers refuse it, which guards against mistakes. Who
+/// means to can drop a trigger; that is what the chain is for.
+///
+/// `block` and `place` are there to find entries: for each block of 256 the times that occur in it, and the texts that
+/// people ask for. A row for each text and block, and not one for each entry, is what keeps writing cheap and an index of
+/// ten million entries small; that a clock was set back makes a block's times wider and nothing else.
 enum AuditSchema {
   /// SQLite's `application_id`: "AMBa".
   static let applicationID: Int32 = 0x414D_4261
 
-  static let eventTable = """
-    CREATE TABLE event (
-      sequence INTEGER PRIMARY KEY,
-      time INTEGER NOT NULL,
-      kind TEXT NOT NULL,
-      result TEXT NOT NULL,
-      app TEXT,
-      instance TEXT,
-      pid INTEGER,
-      "grant" TEXT,
-      path TEXT,
-      volume TEXT,
-      inode INTEGER,
-      birth INTEGER,
-      how TEXT,
-      rule TEXT,
-      reason TEXT,
-      detail TEXT,
-      checksum INTEGER NOT NULL
-    ) STRICT
+  /// The log of the first version; see ``FirstFormat``.
+  static let first = [
     """
-
-  /// What keeps the log append-only and numbered from 1 without gaps, by name.
-  ///
-  /// The first also keeps `INSERT OR REPLACE` from replacing a row, for which SQLite runs no delete trigger.
-  static let triggers = [
-    "event_append": """
+    CREATE TABLE event (
+      sequence INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, result TEXT NOT NULL, app TEXT,
+      instance TEXT, pid INTEGER, "grant" TEXT, path TEXT, volume TEXT, inode INTEGER, birth INTEGER, how TEXT,
+      rule TEXT, reason TEXT, detail TEXT, checksum INTEGER NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX event_app ON event(app)",
+    "CREATE INDEX event_time ON event(time)",
+    """
     CREATE TRIGGER event_append BEFORE INSERT ON event
     WHEN NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM event)
     BEGIN SELECT RAISE(ABORT, 'the audit log is numbered without gaps'); END
     """,
-    "event_update": """
+    """
     CREATE TRIGGER event_update BEFORE UPDATE ON event
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END
     """,
-    "event_delete": """
+    """
     CREATE TRIGGER event_delete BEFORE DELETE ON event
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END
     """,
   ]
 
+  static let tables = [
+    // One row at most, of the entry before the segment's first; in a log's first segment there is none.
+    "CREATE TABLE base (sequence INTEGER NOT NULL, hash BLOB NOT NULL) STRICT",
+    "CREATE TABLE entry (sequence INTEGER PRIMARY KEY, payload BLOB NOT NULL, hash BLOB NOT NULL) STRICT",
+    "CREATE TABLE checkpoint (sequence INTEGER PRIMARY KEY, statement TEXT NOT NULL) STRICT",
+    "CREATE TABLE block (number INTEGER PRIMARY KEY, earliest INTEGER NOT NULL, latest INTEGER NOT NULL) STRICT",
+    "CREATE TABLE place (term INTEGER, block INTEGER, PRIMARY KEY (term, block)) STRICT, WITHOUT ROWID",
+  ]
+
+  static let triggers = Dictionary(
+    uniqueKeysWithValues: ["base", "entry", "checkpoint"].flatMap { table in
+      ["update", "delete"].map { action in
+        (
+          "\(table)_\(action)",
+          "CREATE TRIGGER \(table)_\(action) BEFORE \(action.uppercased()) ON \(table) "
+            + "BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END"
+        )
+      }
+    })
+
+  static let firstMigration = "1: events"
+
   static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("1: events") { db in
-      try db.execute(sql: eventTable)
-      try db.execute(sql: "CREATE INDEX event_app ON event(app)")
-      try db.execute(sql: "CREATE INDEX event_time ON event(time)")
+    migrator.registerMigration(firstMigration) { db in
+      for sql in first { try db.execute(sql: sql) }
+    }
+    migrator.registerMigration("2: chain") { db in
+      for sql in tables { try db.execute(sql: sql) }
+      try chainFirstEntries(db)
+      try db.execute(sql: "DROP TABLE event")
       for trigger in triggers.sorted(by: { $0.key < $1.key }) { try db.execute(sql: trigger.value) }
     }
     return migrator
   }()
+
+  /// Rows from before there was a chain begin it.
+  private static func chainFirstEntries(_ db: Database) throws {
+    let file = "\(db.description)"
+    var mark = ChainMark()
+    var writer = SegmentWriter()
+    let rows = try Row.fetchCursor(db, sql: "SELECT \(FirstFormat.columns) FROM event ORDER BY sequence")
+    while let row = try rows.next() {
+      let event = try FirstFormat.event(Array(row.databaseValues), file: file)
+      guard event.sequence == mark.sequence + 1 else {
+        throw AuditLogError(.damaged, file, "entry \(mark.sequence + 1) is missing")
+      }
+      let encoded = EncodedEvent(event, after: mark)
+      try writer.add(encoded, to: db)
+      mark = encoded.mark
+    }
+    try writer.finish(db)
+  }
 
   /// Refuses what is not a log, what a later version wrote, and a log whose protection was taken away.
   ///
@@ -83,7 +114,10 @@ enum AuditSchema {
         throw AuditLogError(.damaged, file, "its protection against changes (\(name)) was taken away")
       }
     }
-    let first = try Int64.fetchOne(db, sql: "SELECT min(sequence) FROM event")
-    guard first ?? 1 == 1 else { throw AuditLogError(.damaged, file, "its entries begin with \(first ?? 0), not 1") }
+    let base = try SegmentReader.base(db, file: file)
+    let first = try Int64.fetchOne(db, sql: "SELECT min(sequence) FROM entry")
+    guard first ?? base.sequence + 1 == base.sequence + 1 else {
+      throw AuditLogError(.damaged, file, "its entries begin with \(first ?? 0), not \(base.sequence + 1)")
+    }
   }
 }

@@ -1,22 +1,15 @@
-internal import GRDB
-
 /// What a journal holds: events that have been answered and may not be in the log's database yet.
 ///
-/// The file is a header and then records, each one event, in the log's order. Numbers are little-endian.
+/// The file is a header, records, each one event, in the log's order, and zeros, which are there so that writing a record
+/// changes nothing of the file but its bytes. Numbers are little-endian.
 ///
-///     header   "AMBITJ", 1, newline; u64 sequence and u64 checksum of the entry before the first; u64 check of these
-///     record   u32 length of the payload; u32 records of the same batch that follow; u64 checksum of the payload;
-///              u64 check of these; the payload: `EventRow.canonicalBytes` of the event, its number first
+///     header   "AMBITJ", 2, newline; u64 number and 32 bytes hash of the entry before the first; 16 bytes: which time since
+///              a start of the machine it was begun in; u64 check of these
+///     record   u32 length of the payload; u32 records of the same batch that follow; u64 number of the last entry that was
+///              known to be on the disk; 32 bytes hash of the entry; u64 check of these; the payload
 ///
-/// The payload and its checksum are those of the event's row: what is moved to the database is not encoded again, and
-/// a chain of hashes over rows is one over records too.
+/// Payload and hash are those of the entry: what is moved to the database is not encoded again.
 struct Journal {
-  /// An entry's number and its checksum; for a log without entries both are 0.
-  struct Mark: Equatable {
-    var sequence: Int64 = 0
-    var checksum: Int64 = 0
-  }
-
   /// Why bytes are no journal; the end of a sentence.
   enum Fault: Error, Equatable {
     case foreign(String)
@@ -24,44 +17,58 @@ struct Journal {
     case damaged(String)
   }
 
+  struct Record: Equatable {
+    let mark: ChainMark
+    let payload: Range<Int>
+  }
+
   /// The entry before the first that this journal can hold.
-  let base: Mark
-  private(set) var records: [EncodedEvent] = []
+  let base: ChainMark
+  private(set) var records: [Record] = []
   /// Bytes up to the end of the last batch that is whole.
   private(set) var end: Int
-  /// Bytes after that: what a batch left that was being written when the power, or its writer, went.
+  /// Bytes after that, up to the last that is not zero: what a batch left that was being written when the power, or its
+  /// writer, went.
   private(set) var torn: Int
+  private let bytes: [UInt8]
 
-  static let headerSize = 32
-  static let frameSize = 24
+  static let headerSize = 72
+  static let frameSize = 56
   private static let magic = Array("AMBITJ".utf8)
-  private static let version: [UInt8] = [UInt8(ascii: "1"), UInt8(ascii: "\n")]
+  private static let version: [UInt8] = [UInt8(ascii: "2"), UInt8(ascii: "\n")]
 
-  var last: Mark { records.last.map { Mark(sequence: $0.sequence, checksum: $0.checksum) } ?? base }
+  var last: ChainMark { records.last?.mark ?? base }
 
   /// The mark of an entry, if the journal has it.
-  func mark(_ sequence: Int64) -> Mark? {
+  func mark(_ sequence: Int64) -> ChainMark? {
     if sequence == base.sequence { return base }
     guard sequence > base.sequence, sequence <= last.sequence else { return nil }
-    return Mark(sequence: sequence, checksum: records[Int(sequence - base.sequence) - 1].checksum)
+    return records[Int(sequence - base.sequence) - 1].mark
+  }
+
+  /// The events after an entry.
+  func events(after sequence: Int64) -> [EncodedEvent] {
+    records.drop { $0.mark.sequence <= sequence }.map { EncodedEvent(payload: Array(bytes[$0.payload]), mark: $0.mark) }
   }
 
   // MARK: Writing
 
-  static func header(after base: Mark) -> [UInt8] {
+  static func header(after base: ChainMark, boot: [UInt8]) -> [UInt8] {
     var bytes = magic + version
-    bytes.append(number: UInt64(bitPattern: base.sequence))
-    bytes.append(number: UInt64(bitPattern: base.checksum))
-    bytes.append(number: Checksum.of(bytes[...]))
+    bytes.append(number: base.sequence)
+    base.hash.append(to: &bytes)
+    bytes += padded(boot)
+    bytes.append(number: Checksum.of(bytes))
     return bytes
   }
 
-  /// Adds a record. `rest`: how many of its batch follow.
-  static func append(_ event: EncodedEvent, rest: Int, to bytes: inout [UInt8]) {
+  /// Adds a record. `rest`: how many of its batch follow; `synced`: the last entry that is known to be on the disk.
+  static func append(_ event: EncodedEvent, rest: Int, synced: Int64 = 0, to bytes: inout [UInt8]) {
     let start = bytes.count
     bytes.append(number: UInt32(event.payload.count))
     bytes.append(number: UInt32(rest))
-    bytes.append(number: UInt64(bitPattern: event.checksum))
+    bytes.append(number: synced)
+    event.mark.hash.append(to: &bytes)
     bytes.append(number: Checksum.of(bytes[start...]))
     bytes.append(contentsOf: event.payload)
   }
@@ -70,40 +77,51 @@ struct Journal {
 
   /// Reads a journal's bytes, from its first one on.
   ///
-  /// What is not whole at the end and has no whole record after it is what a torn write leaves; the same with a whole
-  /// record after it is damage.
-  init(_ bytes: [UInt8]) throws(Fault) {
+  /// What is not whole at the end and has no whole record after it is what a torn write leaves. With a whole record after
+  /// it, it is damage: unless the machine was started anew since, and nothing says that it had been on the disk. The
+  /// kernel writes pages in whatever order it likes, and what was lost with the power is everything from the first that
+  /// is missing.
+  /// - Parameters:
+  ///   - boot: which time since a start of the machine this is.
+  ///   - trusted: entries up to this number are not held against their hashes: they are known from elsewhere.
+  init(_ bytes: [UInt8], boot: [UInt8], trusting trusted: Int64 = 0) throws(Fault) {
+    self.bytes = bytes
     let magic = Self.magic
     // Its maker died before the header was on the disk; nothing was recorded in it.
-    let isBlank = bytes.allSatisfy { $0 == 0 } || (bytes.count < Self.headerSize && magic.starts(with: bytes.prefix(6)))
+    let isBlank =
+      (bytes.first ?? 0) == 0 && bytes.allSatisfy { $0 == 0 }
+      || (bytes.count < Self.headerSize && magic.starts(with: bytes.prefix(6)))
     if isBlank {
-      base = Mark()
+      base = ChainMark()
       end = 0
       torn = bytes.count
       return
     }
-    guard bytes.starts(with: magic), bytes.count >= Self.headerSize else {
-      throw .foreign("it does not begin as one")
-    }
+    guard bytes.starts(with: magic), bytes.count >= Self.headerSize else { throw .foreign("it does not begin as one") }
     guard bytes[6..<8].elementsEqual(Self.version) else {
       throw .newer("its format is \"\(String(decoding: bytes[6..<7], as: UTF8.self))\"")
     }
-    guard Checksum.of(bytes[..<24]) == bytes.number(at: 24) else {
-      throw .damaged("its first 32 bytes are not as written")
+    guard Checksum.of(bytes[..<64]) == bytes.number(at: 64), let hash = EntryHash(bytes: bytes[16..<48]) else {
+      throw .damaged("its first \(Self.headerSize) bytes are not as written")
     }
-    base = Mark(
-      sequence: Int64(bitPattern: bytes.number(at: 8)), checksum: Int64(bitPattern: bytes.number(at: 16)))
+    base = ChainMark(sequence: Int64(bitPattern: bytes.number(at: 8)), hash: hash)
     end = Self.headerSize
     torn = 0
-    var batch: [EncodedEvent] = []
+    var batch: [Record] = []
     var place = end
     var rest: Int?
-    while let frame = Frame(bytes, at: place), frame.isWhole(bytes) {
-      let next = base.sequence + Int64(records.count + batch.count) + 1
-      guard frame.sequence(bytes) == next, rest == nil || frame.rest == rest else {
-        throw .damaged("after entry \(next - 1) comes one that does not follow it")
+    var previous = base
+    while let frame = Frame(bytes, at: place) {
+      let next = previous.sequence + 1
+      let mark = ChainMark(sequence: next, hash: frame.hash)
+      if next > trusted {
+        let payload = bytes[frame.payload]
+        guard frame.hash == EntryHash(after: previous.hash, payload) else { break }
+        guard Payload.sequence(payload) == next else { throw .damaged(Self.follows(previous.sequence)) }
       }
-      batch.append(EncodedEvent(payload: Array(bytes[frame.payload]), checksum: frame.checksum, sequence: next))
+      guard rest == nil || frame.rest == rest else { throw .damaged(Self.follows(previous.sequence)) }
+      batch.append(Record(mark: mark, payload: frame.payload))
+      previous = mark
       place = frame.payload.upperBound
       rest = frame.rest - 1
       if frame.rest == 0 {
@@ -113,38 +131,58 @@ struct Journal {
         end = place
       }
     }
-    torn = bytes.count - end
-    let following = place + 1
-    if following < bytes.count,
-      (following..<bytes.count).contains(where: { Frame(bytes, at: $0)?.isWhole(bytes) == true })
-    {
-      throw .damaged("entry \(base.sequence + Int64(records.count + batch.count) + 1) is not as it was written")
+    let written = (bytes.lastIndex { $0 != 0 } ?? -1) + 1
+    torn = max(0, written - end)
+    guard torn > 0, let evidence = Self.evidence(bytes, after: place, before: written) else { return }
+    let isAnotherBoot = !bytes[48..<64].elementsEqual(Self.padded(boot))
+    if !isAnotherBoot || evidence > previous.sequence {
+      throw .damaged("entry \(previous.sequence + 1) is not as it was written")
     }
+  }
+
+  private static func follows(_ sequence: Int64) -> String {
+    "after entry \(sequence) comes one that does not follow it"
+  }
+
+  private static func padded(_ boot: [UInt8]) -> ArraySlice<UInt8> {
+    (boot + [UInt8](repeating: 0, count: 16)).prefix(16)
+  }
+
+  /// The last entry that a whole record after a place says to have been on the disk; nil when there is no such record.
+  private static func evidence(_ bytes: [UInt8], after place: Int, before end: Int) -> Int64? {
+    var known: Int64?
+    var place = place + 1
+    while place < end {
+      if let frame = Frame(bytes, at: place) {
+        known = max(known ?? 0, frame.synced)
+        place = frame.payload.upperBound
+      } else {
+        place += 1
+      }
+    }
+    return known
   }
 
   private struct Frame {
     let payload: Range<Int>
     let rest: Int
-    let checksum: Int64
+    let synced: Int64
+    let hash: EntryHash
 
     /// Nil when there is no frame, or one that its own check does not fit, or that says more than there is.
     init?(_ bytes: [UInt8], at place: Int) {
       let start = place + Journal.frameSize
       guard start <= bytes.count else { return nil }
-      let length = Int(UInt32(truncatingIfNeeded: bytes.number(at: place)))
-      guard length <= bytes.count - start else { return nil }
-      guard Checksum.of(bytes[place..<place + 16]) == bytes.number(at: place + 16) else { return nil }
+      let first = bytes.number(at: place)
+      let length = Int(UInt32(truncatingIfNeeded: first))
+      guard length > 0, length <= bytes.count - start else { return nil }
+      guard Checksum.of(bytes[place..<place + 48]) == bytes.number(at: place + 48),
+        let hash = EntryHash(bytes: bytes[place + 16..<place + 48])
+      else { return nil }
       payload = start..<start + length
-      rest = Int(bytes.number(at: place) >> 32)
-      checksum = Int64(bitPattern: bytes.number(at: place + 8))
-    }
-
-    func isWhole(_ bytes: [UInt8]) -> Bool { Checksum.of(bytes[payload]) == UInt64(bitPattern: checksum) }
-
-    /// The number that its event has; a payload begins with it.
-    func sequence(_ bytes: [UInt8]) -> Int64? {
-      guard payload.count >= 9, bytes[payload.lowerBound] == 1 else { return nil }
-      return Int64(bitPattern: bytes.number(at: payload.lowerBound + 1))
+      rest = Int(first >> 32)
+      synced = Int64(bitPattern: bytes.number(at: place + 8))
+      self.hash = hash
     }
   }
 }

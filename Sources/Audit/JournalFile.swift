@@ -1,115 +1,128 @@
+internal import Foundation
+internal import GRDB
+
 #if canImport(Glibc)
   internal import Glibc
 #endif
 
-/// The journal's file as its one writer has it: open, locked, and only ever made longer.
+/// The journal's file as its one writer has it: open, locked, and only ever written to where nothing was.
 ///
 /// Emptying it is putting a new file in its place. So whoever reads a journal reads a file that nobody shortens: the
 /// only bytes ever taken back are those of a batch that could not be written whole, which nobody was answered for.
-final class JournalFile {
+///
+/// A new one has zeros as far as it is meant to go, which reach the disk before it is used: a record then changes bytes
+/// that the file has already, and bringing those to the disk (`fdatasync`) takes no change of the file system's own.
+final class JournalFile: Sendable {
   let path: String
-  private var descriptor: Int32
-  /// Bytes of whole batches; everything after is to be taken back before the next one is written.
-  private(set) var end: Int
-  private var hasRemains: Bool
+  let descriptor: Int32
 
-  /// The journal of a log: `audit.journal` beside `audit.sqlite`. Not `-journal`, which SQLite has a use for.
-  static func path(ofLog log: String) -> String {
-    (log.hasSuffix(".sqlite") ? String(log.dropLast(7)) : log) + ".journal"
+  /// Where its writer has come to.
+  struct Tail {
+    /// Bytes of whole batches.
+    var end: Int
+    /// Whether there is anything after them, to be taken back before the next one is written.
+    var hasRemains: Bool
   }
 
-  private init(path: String, descriptor: Int32, end: Int, hasRemains: Bool) {
+  private init(path: String, descriptor: Int32) {
     self.path = path
     self.descriptor = descriptor
-    self.end = end
-    self.hasRemains = hasRemains
   }
 
   deinit { close(descriptor) }
 
+  /// Which time since a start of the machine this is (`/proc/sys/kernel/random/boot_id`).
+  static let boot: [UInt8] = {
+    let text = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
+    let digits = text.filter(\.isHexDigit)
+    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { place in
+      UInt8(digits.dropFirst(place).prefix(2), radix: 16)
+    }
+  }()
+
   // MARK: Opening
 
-  /// Opens the journal beside a log, for writing; nil when there is none.
+  /// Opens the journal beside a log, for writing, and answers its bytes; nil when there is none.
   ///
   /// - Throws: problem `busy` when another process has it open for writing.
-  static func open(_ path: String) throws(AuditLogError) -> (JournalFile, Journal)? {
-    guard let descriptor = try descriptor(path, O_RDWR | O_APPEND) else { return nil }
-    do throws(AuditLogError) {
-      try lock(descriptor, path)
-      // Until the lock was there, its writer may have put another file in this one's place.
-      var (locked, named) = (stat(), stat())
-      guard unsafe fstat(descriptor, &locked) == 0, unsafe stat(path, &named) == 0, locked.st_ino == named.st_ino else {
-        throw busy(path)
-      }
-      let journal = try parsed(try contents(descriptor, path), path)
-      // A header that never reached the disk is remains as well; what can be made of it is a new file.
-      let file = JournalFile(path: path, descriptor: descriptor, end: journal.end, hasRemains: journal.torn > 0)
-      return (file, journal)
-    } catch {
-      close(descriptor)
-      throw error
+  static func open(_ path: String) throws(AuditLogError) -> (JournalFile, [UInt8])? {
+    guard let descriptor = try descriptor(path, O_RDWR) else { return nil }
+    let file = JournalFile(path: path, descriptor: descriptor)
+    try lock(descriptor, path)
+    // Until the lock was there, its writer may have put another file in this one's place.
+    var (locked, named) = (stat(), stat())
+    guard unsafe fstat(descriptor, &locked) == 0, unsafe stat(path, &named) == 0, locked.st_ino == named.st_ino else {
+      throw busy(path)
     }
+    return (file, try contents(descriptor, path, whole: true))
   }
 
-  /// Makes a journal for what comes after an entry, in the place of the one that is there.
+  /// Makes a journal for what comes after an entry: in no place yet, see ``take(_:replacing:)``.
   ///
-  /// - Parameter replacing: false: another process may have made one meanwhile, and that one stays.
-  static func make(_ path: String, after base: Journal.Mark, replacing: Bool) throws(AuditLogError) -> JournalFile {
+  /// - Parameter size: bytes up to which it has zeros. With no room for them it has fewer.
+  static func make(_ path: String, after base: ChainMark, size: Int) throws(AuditLogError) -> (JournalFile, Tail) {
     let unfinished = path + ".new"
     // Left by a process that died here. It has no entry.
     unsafe unlink(unfinished)
-    let flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
     let descriptor = unsafe Glibc.open(unfinished, flags, 0o600)
     guard descriptor >= 0 else { throw AuditFile.inaccessible(path, errno, .journal) }
-    let file = JournalFile(path: path, descriptor: descriptor, end: 0, hasRemains: false)
+    let file = JournalFile(path: path, descriptor: descriptor)
     do throws(AuditLogError) {
       try lock(descriptor, path)
-      try file.append(Journal.header(after: base))
+      var tail = Tail(end: 0, hasRemains: false)
+      try file.append(Journal.header(after: base, boot: boot), &tail)
+      let zeros = [UInt8](repeating: 0, count: 65536)
+      var place = tail.end
+      while place < size {
+        let count = unsafe pwrite(descriptor, zeros, min(zeros.count, size - place), off_t(place))
+        if count <= 0 { break }
+        place += count
+      }
+      return (file, tail)
     } catch {
       unsafe unlink(unfinished)
       throw error
     }
+  }
+
+  /// Puts one that was made into its place.
+  ///
+  /// - Parameter replacing: false: another process may have made one meanwhile, and that one stays.
+  func take(replacing: Bool) throws(AuditLogError) {
+    let unfinished = path + ".new"
     let code = unsafe replacing ? rename(unfinished, path) : link(unfinished, path)
     let error = errno
     if !replacing { unsafe unlink(unfinished) }
     guard code == 0 else {
       if replacing { unsafe unlink(unfinished) }
-      if error == EEXIST { throw busy(path) }
+      if error == EEXIST { throw Self.busy(path) }
       throw AuditFile.inaccessible(path, error, .journal)
     }
-    return file
   }
 
   /// Takes the journal away. What it held has to be in the database, and on the disk.
   func remove() { unsafe unlink(path) }
 
-  /// What a journal holds at this moment, for a reader; nil when there is none.
-  static func read(_ path: String) throws(AuditLogError) -> Journal? {
-    var attempts = 0
-    while true {
-      guard let descriptor = try descriptor(path, O_RDONLY) else { return nil }
-      defer { close(descriptor) }
-      do throws(AuditLogError) {
-        return try parsed(try contents(descriptor, path), path)
-      } catch {
-        // Between two pages that were read, its writer may have taken a batch back and written another one there.
-        // Damage stays.
-        attempts += 1
-        if attempts == 5 { throw error }
-      }
-    }
+  /// The bytes that a journal has at this moment, for a reader; nil when there is none.
+  ///
+  /// - Parameter whole: also what stands after more zeros than are between two records.
+  static func read(_ path: String, whole: Bool) throws(AuditLogError) -> [UInt8]? {
+    guard let descriptor = try descriptor(path, O_RDONLY) else { return nil }
+    defer { close(descriptor) }
+    return try contents(descriptor, path, whole: whole)
   }
 
   // MARK: Writing
 
   /// Adds bytes whole or not at all. Once they are written no process's end takes them back.
-  func append(_ bytes: [UInt8]) throws(AuditLogError) {
-    try takeBackRemains()
+  func append(_ bytes: [UInt8], _ tail: inout Tail) throws(AuditLogError) {
+    try takeBackRemains(&tail)
     var written = 0
     while written < bytes.count {
       // One call, unless the file system runs full in the middle of it: the second one then says so.
       let count = unsafe bytes.withUnsafeBytes {
-        unsafe write(descriptor, $0.baseAddress! + written, $0.count - written)
+        unsafe pwrite(descriptor, $0.baseAddress! + written, $0.count - written, off_t(tail.end + written))
       }
       if count > 0 {
         written += count
@@ -117,19 +130,36 @@ final class JournalFile {
       }
       let code = count == 0 ? EIO : errno
       if code == EINTR { continue }
-      hasRemains = written > 0
+      tail.hasRemains = written > 0
       // If this fails, it is done before anything else is written.
-      try? takeBackRemains()
+      try? takeBackRemains(&tail)
       throw AuditFile.inaccessible(path, code, .journal)
     }
-    end += written
+    tail.end += written
   }
 
-  /// Takes back what is no whole batch.
-  func takeBackRemains() throws(AuditLogError) {
-    guard hasRemains else { return }
-    guard ftruncate(descriptor, off_t(end)) == 0 else { throw AuditFile.inaccessible(path, errno, .journal) }
-    hasRemains = false
+  /// Takes back what is no whole batch, and the zeros after it.
+  func takeBackRemains(_ tail: inout Tail) throws(AuditLogError) {
+    guard tail.hasRemains else { return }
+    guard ftruncate(descriptor, off_t(tail.end)) == 0 else { throw AuditFile.inaccessible(path, errno, .journal) }
+    tail.hasRemains = false
+  }
+
+  /// The first bytes of it.
+  func prefix(_ count: Int) throws(AuditLogError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var place = 0
+    while place < count {
+      let read = unsafe bytes.withUnsafeMutableBytes {
+        unsafe pread(descriptor, $0.baseAddress! + place, count - place, off_t(place))
+      }
+      if read > 0 {
+        place += read
+      } else if read == 0 || errno != EINTR {
+        throw AuditFile.inaccessible(path, read == 0 ? EIO : errno, .journal)
+      }
+    }
+    return bytes
   }
 
   // MARK: The calls
@@ -169,27 +199,57 @@ final class JournalFile {
     AuditLogError(.busy, path, "a log has one writer at a time", of: .journal)
   }
 
-  private static func contents(_ descriptor: Int32, _ path: String) throws(AuditLogError) -> [UInt8] {
+  /// What a file has, but for the zeros at its end.
+  private static func contents(_ descriptor: Int32, _ path: String, whole: Bool) throws(AuditLogError) -> [UInt8] {
     var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65536)
+    var place = 0
+    var piece = [UInt8](repeating: 0, count: 16384)
+    let zeros = piece
+    var zerosBefore = 0
     while true {
-      let count = unsafe pread(descriptor, &piece, piece.count, off_t(bytes.count))
+      let count = unsafe pread(descriptor, &piece, piece.count, off_t(place))
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw AuditFile.inaccessible(path, errno, .journal) }
       if count == 0 { return bytes }
-      if count > 0 {
+      place += count
+      if unsafe memcmp(piece, zeros, count) == 0 {
+        zerosBefore += count
+        // A record begins with its length: so many zeros are none.
+        if !whole, zerosBefore > zeros.count { return bytes }
+      } else {
+        bytes += repeatElement(0, count: zerosBefore)
         bytes += piece[..<count]
-      } else if errno != EINTR {
-        throw AuditFile.inaccessible(path, errno, .journal)
+        zerosBefore = 0
+      }
+    }
+  }
+}
+
+extension Journal {
+  /// What bytes of a file hold.
+  init(_ bytes: [UInt8], file: String, trusting trusted: Int64 = 0) throws(AuditLogError) {
+    do throws(Journal.Fault) { try self.init(bytes, boot: JournalFile.boot, trusting: trusted) } catch {
+      switch error {
+      case .foreign(let finding): throw AuditLogError(.foreign, file, finding, of: .journal)
+      case .newer(let finding): throw AuditLogError(.newer, file, finding, of: .journal)
+      case .damaged(let finding): throw AuditLogError(.damaged, file, finding, of: .journal)
       }
     }
   }
 
-  private static func parsed(_ bytes: [UInt8], _ path: String) throws(AuditLogError) -> Journal {
-    do throws(Journal.Fault) { return try Journal(bytes) } catch {
-      switch error {
-      case .foreign(let finding): throw AuditLogError(.foreign, path, finding, of: .journal)
-      case .newer(let finding): throw AuditLogError(.newer, path, finding, of: .journal)
-      case .damaged(let finding): throw AuditLogError(.damaged, path, finding, of: .journal)
-      }
+  /// Checks that this is the journal of a log: that an entry which both have is the same in both.
+  ///
+  /// - Parameter last: the mark of the database's last entry.
+  func check(against db: Database, last: ChainMark, file: String) throws {
+    // With no entry in common, entries between the two are gone.
+    let common = min(last.sequence, self.last.sequence)
+    guard let mark = mark(common) else {
+      throw AuditLogError(
+        .damaged, file, "it goes on from entry \(base.sequence), and the log ends with entry \(last.sequence)",
+        of: .journal)
+    }
+    guard try SegmentReader.hash(db, of: common) == mark.hash else {
+      throw AuditLogError(.foreign, file, "its entry \(common) is another than the log's", of: .journal)
     }
   }
 }

@@ -22,10 +22,12 @@ extension Broker {
   static func started(_ log: AuditLog) -> AuditEvent {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
     if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
+    var findings: [String] = []
     if log.tornBytes > 0 {
-      event.reason =
-        "an entry that was being written when a broker or the system stopped was dropped (\(log.tornBytes) bytes)"
+      findings.append("what was being written when a broker or the system stopped was dropped (\(log.tornBytes) bytes)")
     }
+    if let missing = log.missing { findings.append(missing) }
+    if !findings.isEmpty { event.reason = findings.joined(separator: "; ") }
     return event
   }
 

@@ -185,7 +185,8 @@ package final class Broker {
     for instance in Array(ended.values) { recordExit(of: instance, nil) }
     try? grants.flushUses()
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
-    try log.flush()
+    // Closed here and not with the last reference: a thread that waits for the disk may have one.
+    try log.finish()
   }
 
   func forsake(_ names: [String]) {

@@ -5,7 +5,8 @@
 /// The places between two changes of what is kept or shown, at which a test can end the process or have a change fail.
 ///
 /// Only in programs built for debugging: `AMBIT_FAULT` is `kill POINT FILE` or `fail POINT FILE`, and counts once, for the
-/// process that can remove FILE. In a release build there is nothing of it.
+/// process that can remove FILE; or `hold POINT FILE`, which lasts as long as FILE is there. In a release build there is
+/// nothing of it.
 package enum FaultPoint: String, CaseIterable, Sendable {
   /// What stands at the place is done, and what comes next is not.
   case eventsDue, eventsWritten, eventsMoved
@@ -15,6 +16,7 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   case replacementBegun, filesExchanged, grantsReplaced
   case bookmarkSealed
   case attached, ended
+  case syncDue
 
   #if DEBUG
     /// What a process that a test looks at hands on.
@@ -30,6 +32,12 @@ package enum FaultPoint: String, CaseIterable, Sendable {
     /// Whether a test wants what comes next to fail.
     package var fails: Bool { isChosen("fail") }
 
+    /// Waits here as long as a test wants that.
+    package func hold() {
+      guard let chosen = Self.chosen, chosen.action == "hold", chosen.point == rawValue else { return }
+      while unsafe access(chosen.file, F_OK) == 0 { usleep(1000) }
+    }
+
     private func isChosen(_ action: String) -> Bool {
       guard let chosen = FaultPoint.chosen, chosen.action == action, chosen.point == rawValue else { return false }
       return unsafe unlink(chosen.file) == 0
@@ -43,6 +51,7 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   #else
     package static let environment: [String] = []
     @inlinable package func pass() {}
+    @inlinable package func hold() {}
     @inlinable package var fails: Bool { false }
   #endif
 }

@@ -61,7 +61,7 @@ import Testing
     try expect(.newer, in: folder, saying: "99: something later")
   }
 
-  @Test(arguments: ["event_append", "event_update", "event_delete"])
+  @Test(arguments: ["entry_update", "entry_delete", "checkpoint_delete"])
   func `is refused when its protection was taken away`(trigger: String) throws {
     let folder = try Folder()
     _ = try AuditLog(path: folder.log)
@@ -76,16 +76,23 @@ import Testing
   }
 
   @Test(arguments: [
-    ("UPDATE event SET reason = 'another' WHERE sequence = 2", "entry 2 is not as it was written"),
-    ("UPDATE event SET result = 'perhaps' WHERE sequence = 3", "entry 3 is not as it was written"),
-    ("DELETE FROM event WHERE sequence = 2", "entry 2 is missing"),
-    ("DELETE FROM event WHERE sequence = 1", "1"),
+    ("UPDATE entry SET payload = x'0102' WHERE sequence = 2", "entry 2 is not as it was written"),
+    (
+      "UPDATE entry SET payload = (SELECT payload FROM entry WHERE sequence = 2) WHERE sequence = 3",
+      "entry 3 is not as it was written"
+    ),
+    (
+      "UPDATE entry SET hash = (SELECT hash FROM entry WHERE sequence = 3) WHERE sequence = 2",
+      "is not as it was written"
+    ),
+    ("DELETE FROM entry WHERE sequence = 2", "entry 2 is missing"),
+    ("DELETE FROM entry WHERE sequence = 1", "1"),
   ])
   func `shows that an entry was changed or taken out`(statement: String, words: String) throws {
     let folder = try Folder()
     try AuditLog(path: folder.log).append((0..<4).map { AuditEvent(.start, reason: "\($0)") })
-    try sql("DROP TRIGGER event_update; DROP TRIGGER event_delete; \(statement)", on: folder.log)
-    for name in ["event_update", "event_delete"] {
+    try sql("DROP TRIGGER entry_update; DROP TRIGGER entry_delete; \(statement)", on: folder.log)
+    for name in ["entry_update", "entry_delete"] {
       try sql(try #require(AuditSchema.triggers[name]), on: folder.log)
     }
     for read: (AuditReader) throws -> Void in [
@@ -172,7 +179,7 @@ import Testing
     let (main, journal) = (
       try Data(contentsOf: URL(filePath: folder.log)), try Data(contentsOf: URL(filePath: folder.log + "-wal"))
     )
-    let waiting = try Data(contentsOf: URL(filePath: JournalFile.path(ofLog: folder.log)))
+    let waiting = try Data(contentsOf: URL(filePath: LogFiles(folder.log).journal))
     var lengths: Set<Int> = []
     for _ in 0..<60 {
       let copy = try Folder()
@@ -189,7 +196,7 @@ import Testing
       let pair = try Folder()
       try main.write(to: URL(filePath: pair.log))
       try damaged.write(to: URL(filePath: pair.log + "-wal"))
-      try waiting.write(to: URL(filePath: JournalFile.path(ofLog: pair.log)))
+      try waiting.write(to: URL(filePath: LogFiles(pair.log).journal))
       #expect(try AuditReader(path: pair.log).events(limit: 1000) == written)
       #expect(try AuditLog(path: pair.log).takenOver == written.count - events.count)
       #expect(try AuditReader(path: pair.log).events(limit: 1000) == written)

@@ -156,7 +156,7 @@ private func writeUpToALimit() throws {
       } catch {
         failures += 1
         #expect(error.problem == .full)
-        #expect(error.description.contains(JournalFile.path(ofLog: folder.log)))
+        #expect(error.description.contains(LogFiles(folder.log).journal))
       }
     }
     // Neither can it be moved to the database, and stays where it is.

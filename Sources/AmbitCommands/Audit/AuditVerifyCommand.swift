@@ -1,0 +1,150 @@
+package import ArgumentParser
+internal import Audit
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Scenario
+internal import Terminal
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+extension AuditCommand {
+  package struct Verify: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+      commandName: "verify",
+      abstract: "Check that nothing in the audit log was changed, moved or taken out, also at its end.",
+      discussion: """
+        Each entry is chained to the one before it by its hash (SHA-256). The broker signs how far the log goes, many \
+        times a second while it writes, into a head beside it, and checkpoints within it (Ed25519). What was removed because \
+        it was old is said over the same signature. The first entry that is not as it was written is named.
+
+        WHAT IT CANNOT SEE
+          Who can read the broker's key (audit.key: the user, and root) and write all of the log's files can write another \
+        log and sign it. Then only what lies elsewhere shows it: an anchor from “ambit audit checkpoint”, which no later \
+        log but a true continuation meets, and the public key. Entries of the last tenth of a second before the power went \
+        may never have reached the disk; the signed head does not promise them.
+
+        EXAMPLES
+          ambit audit verify
+          ambit audit verify /srv/logs/audit.sqlite --key /srv/keys/audit.pub
+          ambit audit verify --anchor "$(cat yesterday)"
+
+        Exit status: 0 if the log is whole, 1 if something is wrong with it, 125 if it could not be checked, 128+n if \
+        signal n ended it.
+        """)
+
+    @Argument(help: ArgumentHelp("The log; without it the user's own.", valueName: "log"))
+    var log: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "An anchor that was noted before; the log has to go through there. May be repeated.", valueName: "number:hash"))
+    var anchor: [String] = []
+
+    @Option(
+      help: ArgumentHelp("The public key that it has to be signed with: base64, or a file with it.", valueName: "key"))
+    var key: String?
+
+    @Option(help: "table, for people; json, one object, for programs.")
+    var format: OutputFormat = .table
+
+    package init() {}
+
+    package func validate() throws {
+      if let wrong = anchor.first(where: { ChainMark($0) == nil }) {
+        throw ValidationError(
+          "--anchor takes NUMBER:HASH as “ambit audit checkpoint” prints it, not \"\(printable(wrong))\".")
+      }
+    }
+
+    package func run() throws {
+      Interruption.listen()
+      let path = log ?? AuditCommand.defaultPath
+      do {
+        let key = try key.map(Self.publicKey)
+        let reader = try AuditReader(path: path)
+        let isWatched = format == .table && isatty(STDERR_FILENO) == 1
+        let total = isWatched ? try reader.lastSequence() : 0
+        defer { if isWatched { try? Output.error.write("\r\u{1b}[K") } }
+        let found = try reader.verified(key: key, anchors: anchor.compactMap { ChainMark($0) }) { number in
+          if isWatched { try? Output.error.write("\r\u{1b}[K\(number) of \(total) entries …") }
+          return Interruption.signal == nil
+        }
+        try report(found, path)
+      } catch let error as AuditLogError where error.problem == .damaged {
+        try report(error, path)
+        throw ExitCode(1)
+      } catch let error as AuditLogError {
+        if let signal = Interruption.signal { throw ExitCode(128 + signal) }
+        throw Failure(printable(error.description))
+      }
+    }
+  }
+}
+
+extension AuditCommand.Verify {
+  private static func publicKey(_ text: String) throws -> AuditKey.Public {
+    if let key = AuditKey.Public(text) { return key }
+    guard let content = try? String(contentsOfFile: text, encoding: .utf8) else {
+      throw Failure("“\(printable(text))” is neither a public key (32 bytes as base64) nor a file that can be read.")
+    }
+    guard let key = AuditKey.Public(content) else {
+      throw Failure(
+        "\(printable(text)) is no public key: it should have 32 bytes as base64, as audit.pub beside a log has.")
+    }
+    return key
+  }
+
+  private struct Report: Encodable {
+    var log: String
+    var whole: Bool
+    var problem: String?
+    var first: Int64?
+    var last: Int64?
+    var hash: String?
+    var signedThrough: Int64?
+    var signed: String?
+    var checkpoints: Int?
+    var removedThrough: Int64?
+    var key: String?
+  }
+
+  private func report(_ found: AuditVerification, _ path: String) throws {
+    if format == .json {
+      return try write(
+        Report(
+          log: path, whole: true, first: found.first, last: found.last.sequence, hash: found.last.hash.hexadecimal,
+          signedThrough: found.head.mark.sequence, signed: Timestamp(microseconds: found.head.time).text,
+          checkpoints: found.checkpoints, removedThrough: found.begins?.mark.sequence, key: found.key.text))
+    }
+    let style = Style(for: STDOUT_FILENO)
+    var text = style.green("✓") + " \(printable(path)) is whole: "
+    text += found.count == 0 ? "no entries\n" : "entries \(found.first) to \(found.last.sequence)\n"
+    if let begins = found.begins {
+      text += "  begins at \(found.first): entries up to \(begins.mark.sequence) were removed on "
+      text += "\(Timestamp(microseconds: begins.time).text), signed\n"
+    }
+    text += "  signed through \(found.head.mark.sequence) on \(Timestamp(microseconds: found.head.time).text)"
+    text += ", \(found.checkpoints) checkpoint\(found.checkpoints == 1 ? "" : "s")\n"
+    if found.unsigned > 0 { text += "  \(found.unsigned) after that, chained and not signed yet\n" }
+    text += "  key     \(found.key.text)\n  anchor  \(found.last)\n"
+    if anchor.isEmpty {
+      text += style.dim(
+        "  Whoever has the key can sign another log: note the anchor elsewhere, and give it with --anchor.\n")
+    }
+    try Output.standard.write(text)
+  }
+
+  private func report(_ error: AuditLogError, _ path: String) throws {
+    if format == .json { return try write(Report(log: path, whole: false, problem: error.description)) }
+    try Output.standard.write(Style(for: STDOUT_FILENO).red("✗") + " \(printable(error.description))\n")
+  }
+
+  private func write(_ report: Report) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    try Output.standard.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+  }
+}

@@ -1,0 +1,84 @@
+internal import Crypto
+internal import Foundation
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What the broker signs its log with: an Ed25519 key of its own, made at first use, in `audit.key` beside the log.
+///
+/// Its public part lies beside it in `audit.pub`, for whoever checks the log without being able to sign. Who can read the
+/// key can sign another log.
+package struct AuditKey: Sendable {
+  private let key: Curve25519.Signing.PrivateKey
+
+  package struct Public: Equatable, Sendable {
+    private let bytes: [UInt8]
+
+    fileprivate init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// 32 bytes as base64.
+    package init?(_ text: String) {
+      let trimmed = text.hasSuffix("\n") ? String(text.dropLast()) : text
+      guard let data = Data(base64Encoded: trimmed), data.count == 32, data.base64EncodedString() == trimmed else {
+        return nil
+      }
+      bytes = Array(data)
+    }
+
+    package var text: String { Data(bytes).base64EncodedString() }
+
+    func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+      (try? Curve25519.Signing.PublicKey(rawRepresentation: bytes))?.isValidSignature(signature, for: message) ?? false
+    }
+  }
+
+  init() { key = Curve25519.Signing.PrivateKey() }
+
+  var publicKey: Public { Public(Array(key.publicKey.rawRepresentation)) }
+
+  func sign(_ message: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: message)) }
+
+  /// The key of a log, which is made if the log has none.
+  ///
+  /// - Throws: when it is gone or is no key: what it has signed could not be told from what another has.
+  static func load(_ files: LogFiles) throws(AuditLogError) -> AuditKey {
+    let known = try publicKey(of: files)
+    guard let bytes = try SmallFile.read(files.key) else {
+      if known != nil {
+        throw AuditLogError(
+          .damaged, files.key, "the key that the log is signed with is gone, and \(files.publicKey) is still there",
+          of: .signature)
+      }
+      let made = AuditKey()
+      // The key first: a public part without it is a key that was lost.
+      try SmallFile.make(files.key, Array(made.key.rawRepresentation), mode: 0o600)
+      try SmallFile.make(files.publicKey, Array((made.publicKey.text + "\n").utf8), mode: 0o600)
+      return made
+    }
+    guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes) else {
+      throw AuditLogError(.damaged, files.key, "it is no key of 32 bytes", of: .signature)
+    }
+    let loaded = AuditKey(key)
+    if let known, known != loaded.publicKey {
+      throw AuditLogError(.damaged, files.publicKey, "it is not the public part of \(files.key)", of: .signature)
+    }
+    if known == nil { try SmallFile.make(files.publicKey, Array((loaded.publicKey.text + "\n").utf8), mode: 0o600) }
+    return loaded
+  }
+
+  private init(_ key: Curve25519.Signing.PrivateKey) { self.key = key }
+
+  /// The public part that lies beside a log; nil when there is none.
+  package static func publicKey(of files: LogFiles) throws(AuditLogError) -> Public? {
+    try publicKey(SmallFile.read(files.publicKey), files.publicKey)
+  }
+
+  static func publicKey(_ bytes: [UInt8]?, _ path: String) throws(AuditLogError) -> Public? {
+    guard let bytes else { return nil }
+    guard let key = Public(String(decoding: bytes, as: UTF8.self)) else {
+      throw AuditLogError(.damaged, path, "it is no public key (32 bytes as base64)", of: .signature)
+    }
+    return key
+  }
+}

@@ -1,0 +1,100 @@
+internal import Crypto
+
+/// What an entry is known by: SHA-256 over the hash of the entry before it and its own bytes.
+///
+/// So the hash of one entry stands for all that came before it. Before the first one there are 32 zeros.
+package struct EntryHash: Hashable, Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  package static let size = 32
+
+  /// The hash before the first entry.
+  package init() { words = (0, 0, 0, 0) }
+
+  /// The hash of an entry.
+  init(after previous: EntryHash, _ payload: some Collection<UInt8>) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.size + payload.count)
+    previous.append(to: &bytes)
+    bytes.append(contentsOf: payload)
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &words) { place in
+      unsafe SHA256.hash(data: bytes).withUnsafeBytes { digest in unsafe place.copyMemory(from: digest) }
+    }
+    self.words = words
+  }
+
+  /// Nil when there are not 32 bytes.
+  package init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.size else { return nil }
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &words) { place in unsafe place.copyBytes(from: bytes) }
+    self.words = words
+  }
+
+  /// 64 digits, `a` to `f` small.
+  package init?(hexadecimal text: some StringProtocol) {
+    let digits = Array(text.utf8)
+    guard digits.count == 2 * Self.size else { return nil }
+    func value(_ digit: UInt8) -> UInt8? {
+      switch digit {
+      case 0x30...0x39: digit - 0x30
+      case 0x61...0x66: digit - 0x61 + 10
+      default: nil
+      }
+    }
+    var bytes: [UInt8] = []
+    for place in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = value(digits[place]), let low = value(digits[place + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    self.init(bytes: bytes)
+  }
+
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    unsafe withUnsafeBytes(of: words) { place in unsafe bytes.append(contentsOf: place) }
+  }
+
+  package static func == (left: EntryHash, right: EntryHash) -> Bool { left.words == right.words }
+  package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// A place in the chain: an entry's number and its hash. Before the first entry both are nothing.
+package struct ChainMark: Hashable, Sendable {
+  package var sequence: Int64
+  package var hash: EntryHash
+
+  package init(sequence: Int64 = 0, hash: EntryHash = EntryHash()) {
+    self.sequence = sequence
+    self.hash = hash
+  }
+}
+
+extension ChainMark: CustomStringConvertible, LosslessStringConvertible {
+  /// `NUMBER:HASH`, as people write it down (`ambit audit checkpoint`).
+  package init?(_ text: String) {
+    let parts = text.split(separator: ":", maxSplits: 1)
+    guard parts.count == 2, let sequence = Int64(parts[0]), sequence >= 0, "\(sequence)" == parts[0],
+      let hash = EntryHash(hexadecimal: parts[1])
+    else { return nil }
+    self.init(sequence: sequence, hash: hash)
+  }
+
+  package var description: String { "\(sequence):\(hash.hexadecimal)" }
+}

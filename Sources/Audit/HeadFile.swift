@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The signed head beside a log: how far it goes, as its writer last knew. Written over in place, in one go: a line of one
+/// length, within one sector.
+final class HeadFile: Sendable {
+  private let path: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws(AuditLogError) {
+    self.path = path
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard descriptor >= 0 else { throw AuditFile.inaccessible(path, errno, .signature) }
+  }
+
+  deinit { close(descriptor) }
+
+  func write(_ head: Statement, durably: Bool = false) throws(AuditLogError) {
+    let bytes = Array(head.line.utf8)
+    while true {
+      let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+      if count == bytes.count { break }
+      if count < 0 && errno == EINTR { continue }
+      throw AuditFile.inaccessible(path, count < 0 ? errno : ENOSPC, .signature)
+    }
+    // What was there may have been something longer.
+    guard ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw AuditFile.inaccessible(path, errno, .signature) }
+    if durably { fdatasync(descriptor) }
+  }
+
+  /// Nil when there is none, or only zeros, which a power failure leaves of one that was never on the disk.
+  static func read(_ path: String) throws(AuditLogError) -> Statement? {
+    for _ in 0..<4 {
+      // Its writer may be in the midst of it.
+      if let found = try? statement(SmallFile.read(path), .head, path) { return found }
+      usleep(1000)
+    }
+    return try statement(SmallFile.read(path), .head, path)
+  }
+
+  static func statement(_ bytes: [UInt8]?, _ kind: Statement.Kind, _ path: String) throws(AuditLogError) -> Statement? {
+    guard let bytes, bytes.contains(where: { $0 != 0 }) else { return nil }
+    if let found = Statement(String(decoding: bytes, as: UTF8.self)), found.kind == kind { return found }
+    throw AuditLogError(.damaged, path, "it is not as it was written", of: .signature)
+  }
+}

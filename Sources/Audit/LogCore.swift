@@ -1,0 +1,226 @@
+internal import GRDB
+internal import Kernel
+internal import Synchronization
+
+/// What an open log consists of, for the threads that work on it: who appends, who moves entries to the database, and who
+/// has the journal on the disk.
+///
+/// Locks are taken in this order: ``store``, ``disk``, ``signed``, ``state``. Whoever appends takes the last one alone, and nobody
+/// waits for a disk while holding it.
+final class LogCore: Sendable {
+  struct State {
+    var journal: JournalFile
+    var tail: JournalFile.Tail
+    var last: ChainMark
+    /// The last checkpoint, and when it was made.
+    var checkpoint: Int64
+    var checkpointTime = Disk.now()
+    /// Entries that are only in the journal.
+    var waiting: [EncodedEvent] = []
+    /// When the first and the last of them came, and when to try again after a failure.
+    var since: Int64 = 0
+    var latest: Int64 = 0
+    var retry: Int64?
+    /// Somebody moves entries, or is about to.
+    var isMoving = false
+    var isFinished = false
+
+    /// Up to where the journal is known to be on the disk.
+    var synced = ChainMark()
+    /// Bytes of the journal that are not known to be there, the last ones of it.
+    var unsynced: [UInt8]
+    /// When the first entry of those came; nil when there is none.
+    var dirtySince: Int64?
+    /// Of those that came since a sync was begun.
+    var dirtyMeanwhile: Int64?
+    /// Somebody waits for the disk.
+    var isUrgent = false
+    /// The journal's name may not be on the disk yet.
+    var isNewName = true
+    /// What the disk did not take. Nothing is accepted until another journal has been written.
+    var failure: AuditLogError?
+
+    init(journal: JournalFile, tail: JournalFile.Tail, last: ChainMark, checkpoint: Int64, unsynced: [UInt8]) {
+      self.journal = journal
+      self.tail = tail
+      self.last = last
+      self.checkpoint = checkpoint
+      self.unsynced = unsynced
+    }
+  }
+
+  /// The segment that is written.
+  struct Store {
+    var queue: DatabaseQueue
+    var segment: Int
+  }
+
+  let files: LogFiles
+  let settings: AuditLog.Settings
+  let key: AuditKey
+  let head: HeadFile
+  let state: Mutex<State>
+  /// Whoever moves entries has it.
+  let store: Mutex<Store>
+  /// Whoever has the journal brought to the disk, or another one made, has it.
+  let disk = Mutex(())
+  /// The last entry that the head has been signed for.
+  let signed = Mutex<Int64>(-1)
+  /// Wakes the thread that waits until the disk is due.
+  let bell: Bell
+  /// Told when more is on the disk than before.
+  let listener = Mutex<(@Sendable () -> Void)?>(nil)
+
+  init(
+    _ files: LogFiles, _ settings: AuditLog.Settings, _ key: AuditKey, _ state: consuming State, _ store: Store
+  ) throws {
+    self.files = files
+    self.settings = settings
+    self.key = key
+    head = try HeadFile(files.head)
+    bell = try Bell()
+    self.state = Mutex(state)
+    self.store = Mutex(store)
+  }
+
+  // MARK: Adding
+
+  func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 {
+    // Nobody adds faster than entries are moved for long, unless they cannot be moved.
+    if state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
+    return try state.withLock { state throws(AuditLogError) in
+      guard !events.isEmpty else { return state.last.sequence }
+      guard !state.isFinished else { throw AuditLogError(.failed, files.log, "it has been closed") }
+      if let failure = state.failure { throw failure }
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(256 * events.count)
+      var encoded: [EncodedEvent] = []
+      var last = state.last
+      for (index, event) in events.enumerated() {
+        let next = EncodedEvent(event, after: last)
+        Journal.append(next, rest: events.count - 1 - index, synced: state.synced.sequence, to: &bytes)
+        encoded.append(next)
+        last = next.mark
+      }
+      try state.journal.append(bytes, &state.tail)
+      let now = Disk.now()
+      if state.waiting.isEmpty { state.since = now }
+      state.latest = now
+      state.waiting += encoded
+      state.last = last
+      state.unsynced += bytes
+      if state.dirtyMeanwhile == nil { state.dirtyMeanwhile = now }
+      if state.dirtySince == nil {
+        state.dirtySince = now
+        bell.ring()
+      }
+      return last.sequence
+    }
+  }
+
+  // MARK: Moving
+
+  /// Entries are moved when none has come for so long, …
+  private static let quiet: Int64 = 20_000_000
+  /// … when the first has waited for so long, …
+  private static let patience: Int64 = 100_000_000
+  /// … or when there are so many.
+  private static let many = 1024
+  /// When they cannot be moved, this long is waited …
+  private static let pause: Int64 = 1_000_000_000
+  /// … and with so many waiting, nothing is accepted any more.
+  private static let most = 8192
+
+  var flushDeadline: Int64? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else { return nil }
+      if state.isMoving { return Disk.now() + Self.quiet }
+      if let retry = state.retry { return retry }
+      return state.waiting.count >= Self.many ? 0 : min(state.since + Self.patience, state.latest + Self.quiet)
+    }
+  }
+
+  func willFlush() { state.withLock { $0.isMoving = true } }
+
+  func flush() throws(AuditLogError) {
+    try store.withLock { store throws(AuditLogError) in try move(&store) }
+  }
+
+  private func move(_ store: inout Store) throws(AuditLogError) {
+    defer { state.withLock { $0.isMoving = false } }
+    let (batch, isFull, checkpoint) = state.withLock { state in
+      (state.waiting, state.tail.end >= settings.journalSize, isCheckpointDue(state))
+    }
+    guard let last = batch.last?.mark else { return }
+    do throws(AuditLogError) {
+      try add(batch, store, checkpointAt: checkpoint || isFull ? last : nil, durably: isFull)
+    } catch {
+      state.withLock { $0.retry = Disk.now() + Self.pause }
+      throw error
+    }
+    state.withLock { state in
+      state.waiting.removeFirst(batch.count)
+      state.since = Disk.now()
+      state.retry = nil
+    }
+    // If no new file can be made, the old one goes on.
+    if isFull { try? renewJournal(after: last) }
+  }
+
+  private func isCheckpointDue(_ state: borrowing State) -> Bool {
+    guard let last = state.waiting.last?.mark.sequence else { return false }
+    return last - state.checkpoint >= settings.checkpointEvery
+      || Disk.now() - state.checkpointTime >= settings.checkpointSpan
+  }
+
+  private func add(_ events: [EncodedEvent], _ store: Store, checkpointAt mark: ChainMark?, durably: Bool)
+    throws(AuditLogError)
+  {
+    do {
+      let checkpoint = try mark.map { try statement(.checkpoint, $0) }
+      try store.queue.writeWithoutTransaction { db in
+        try SegmentReader.add(events, to: db, file: files.journal, checkpoint: checkpoint, durably: durably)
+      }
+      guard let mark else { return }
+      state.withLock { state in
+        state.checkpoint = mark.sequence
+        state.checkpointTime = Disk.now()
+      }
+    } catch {
+      throw AuditLogError(error, file: files.segment(store.segment))
+    }
+  }
+
+  func statement(_ kind: Statement.Kind, _ mark: ChainMark) throws -> Statement {
+    let checkpoint = state.withLock { $0.checkpoint }
+    return try Statement(kind, mark, time: Disk.time(), checkpoint: checkpoint, key: key)
+  }
+
+  // MARK: The end
+
+  func finish() throws(AuditLogError) {
+    try store.withLock { store throws(AuditLogError) in
+      guard !state.withLock({ $0.isFinished }) else { return }
+      // Also if it cannot be closed in order: then the journal stays, and whoever opens the log next takes it over.
+      defer {
+        state.withLock { $0.isFinished = true }
+        bell.ring()
+        try? store.queue.close()
+      }
+      try move(&store)
+      let (rest, last, checkpoint) = state.withLock { state in
+        state.isFinished = true
+        return (state.waiting, state.last, state.checkpoint)
+      }
+      try add(rest, store, checkpointAt: last.sequence > checkpoint ? last : nil, durably: true)
+      do {
+        // In its one file, as far as nobody reads it meanwhile.
+        _ = try? store.queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        try sign(last, isFinal: true)
+        state.withLock { $0.journal.remove() }
+      } catch {
+        throw AuditLogError(error, file: files.log)
+      }
+    }
+  }
+}

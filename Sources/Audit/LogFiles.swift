@@ -1,0 +1,106 @@
+internal import Foundation
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The files of a log, all in one folder and all named after it.
+package struct LogFiles: Equatable, Sendable {
+  /// `…/audit.sqlite`: what the log is called, and its first segment.
+  package let log: String
+  /// What they are all named after.
+  let stem: String
+
+  package init(_ log: String) {
+    self.log = log
+    let endings = [".sqlite", ".journal", ".head", ".begins", ".key", ".pub"]
+    stem = endings.first(where: log.hasSuffix).map { String(log.dropLast($0.count)) } ?? log
+  }
+
+  /// Not `-journal`, which SQLite has a use for.
+  var journal: String { stem + ".journal" }
+  package var head: String { stem + ".head" }
+  package var begins: String { stem + ".begins" }
+  package var key: String { stem + ".key" }
+  package var publicKey: String { stem + ".pub" }
+
+  var folder: String {
+    let folder = log.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    return log.hasPrefix("/") && folder.isEmpty ? "/" : folder.isEmpty ? "." : folder
+  }
+
+  /// The file of a segment: number 0 is the log itself.
+  func segment(_ number: Int) -> String {
+    number == 0 ? log : "\(stem)-\(String(repeating: "0", count: max(0, 6 - "\(number)".count)))\(number).sqlite"
+  }
+
+  /// The numbers of the segments that are there, in their order.
+  func segments() -> [Int] {
+    var found: [Int] = []
+    if unsafe access(log, F_OK) == 0 { found.append(0) }
+    let prefix = (stem.split(separator: "/").last.map(String.init) ?? "") + "-"
+    guard let folder = unsafe opendir(folder) else { return found }
+    defer { unsafe closedir(folder) }
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafePointer(to: entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      guard name.hasPrefix(prefix), name.hasSuffix(".sqlite") else { continue }
+      let digits = name.dropFirst(prefix.count).dropLast(7)
+      guard let number = Int(digits), number > 0, segment(number).hasSuffix("/" + name) || segment(number) == name
+      else {
+        continue
+      }
+      found.append(number)
+    }
+    return found.sorted()
+  }
+}
+
+/// Files of a line or a key: read whole, and made whole or not at all.
+enum SmallFile {
+  private static let most = 4096
+
+  /// Nil when there is none.
+  static func read(_ path: String) throws(AuditLogError) -> [UInt8]? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      if errno == ELOOP { throw AuditLogError(.foreign, path, "it is a symbolic link", of: .signature) }
+      throw AuditFile.inaccessible(path, errno, .signature)
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: most)
+    while true {
+      let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+      if count >= 0 { return Array(bytes.prefix(count)) }
+      if errno != EINTR { throw AuditFile.inaccessible(path, errno, .signature) }
+    }
+  }
+
+  /// Puts a file in the place of the one that is there, and on the disk.
+  static func make(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(AuditLogError) {
+    let unfinished = path + ".new"
+    unsafe unlink(unfinished)
+    let descriptor = unsafe open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+    guard descriptor >= 0 else { throw AuditFile.inaccessible(path, errno, .signature) }
+    defer { close(descriptor) }
+    let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+    let isWritten = count == bytes.count && fsync(descriptor) == 0
+    guard isWritten, unsafe rename(unfinished, path) == 0 else {
+      let code = count >= 0 && count < bytes.count ? ENOSPC : errno
+      unsafe unlink(unfinished)
+      throw AuditFile.inaccessible(path, code, .signature)
+    }
+    syncFolder(of: path)
+  }
+
+  /// So that a name that was made or taken away is, after a power failure as well.
+  static func syncFolder(of path: String) {
+    let folder = unsafe open(LogFiles(path).folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if folder >= 0 {
+      fsync(folder)
+      close(folder)
+    }
+  }
+}

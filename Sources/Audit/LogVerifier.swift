@@ -1,0 +1,283 @@
+internal import Foundation
+internal import GRDB
+
+/// What `AuditReader.verified` found: a log in order, and how much of that is known by what.
+package struct AuditVerification: Equatable, Sendable {
+  /// The number of the first entry that there is, or that would be the first.
+  package let first: Int64
+  package let last: ChainMark
+  /// What of the beginning was removed, by the broker's own word.
+  package let begins: Statement?
+  package let checkpoints: Int
+  /// How far the log goes by its signed head.
+  package let head: Statement
+  package let key: AuditKey.Public
+
+  package var count: Int64 { last.sequence - first + 1 }
+  /// Entries after the signed head: of the last moments of a broker that runs, or was killed.
+  package var unsigned: Int64 { last.sequence - head.mark.sequence }
+}
+
+extension AuditReader {
+  /// Reads the whole log and checks it: SQLite's own structure, the chain from its first entry to its last, that it goes as
+  /// far as its signed head, every signature, and that what finds entries finds them all.
+  ///
+  /// Takes time in proportion to the log.
+  /// - Parameters:
+  ///   - key: what signed it; nil: the key beside the log, which whoever has all files and the key can have replaced.
+  ///   - anchors: marks that were noted elsewhere. The only thing that shows a log which was signed anew as a whole.
+  ///   - progress: told the number of an entry now and then; false to stop.
+  /// - Throws: problem `damaged` with the first entry that is concerned; `failed` if it was stopped.
+  package func verified(
+    key: AuditKey.Public? = nil, anchors: [ChainMark] = [], progress: (Int64) -> Bool = { _ in true }
+  ) throws(AuditLogError) -> AuditVerification {
+    // Before the log: it promises no more than there is.
+    let head = try HeadFile.read(files.head)
+    let begins = try HeadFile.statement(SmallFile.read(files.begins), .begins, files.begins)
+    let beside = try AuditKey.publicKey(of: files)
+    return try read(wholeJournal: true) { view in
+      var verifier = try LogVerifier(files, key: key, beside: beside, head: head, begins: begins, anchors: anchors)
+      return try verifier.check(view, progress)
+    }
+  }
+
+  /// The whole log, checked as ``verified(key:anchors:progress:)`` does.
+  ///
+  /// - Returns: how many entries there are.
+  package func verify() throws(AuditLogError) -> Int64 { try verified().count }
+}
+
+/// The rules that a log in order keeps, from its first entry to its last.
+struct LogVerifier {
+  let files: LogFiles
+  let key: AuditKey.Public
+  let head: Statement?
+  let begins: Statement?
+  private var anchors: ArraySlice<ChainMark>
+  private var base: ChainMark?
+  private var last = ChainMark()
+  private var checkpoint: Int64 = 0
+  private var checkpoints = 0
+  private var metCheckpoint = false
+
+  /// - Parameters:
+  ///   - key: what signed it, by who asks.
+  ///   - beside: the key that lies beside the log.
+  init(
+    _ files: LogFiles, key: AuditKey.Public?, beside: AuditKey.Public?, head: Statement?, begins: Statement?,
+    anchors: [ChainMark]
+  ) throws(AuditLogError) {
+    if let key, let beside, key != beside {
+      throw AuditLogError(.damaged, files.publicKey, "it is another key than the one that was given", of: .signature)
+    }
+    guard let key = key ?? beside else {
+      throw AuditLogError(
+        .damaged, files.publicKey, "it is gone, and without a key nobody can say what is signed", of: .signature)
+    }
+    self.files = files
+    self.key = key
+    self.head = head
+    self.begins = begins
+    self.anchors = anchors.sorted { $0.sequence < $1.sequence }[...]
+  }
+
+  mutating func check(_ view: LogView, _ progress: (Int64) -> Bool) throws -> AuditVerification {
+    for segment in view.segments {
+      try view.with(segment) { db in try check(db, file: segment.path, progress) }
+    }
+    return try conclude(view.waiting)
+  }
+
+  /// A segment, in their order.
+  private mutating func check(_ db: Database, file: String, _ progress: (Int64) -> Bool) throws {
+    let found = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
+    guard found == ["ok"] else {
+      throw AuditLogError(.damaged, file, "SQLite says \"\(found.joined(separator: "; "))\"")
+    }
+    let start = try SegmentReader.base(db, file: file)
+    if base == nil { try begin(start, file) }
+    guard start == last else {
+      throw start.sequence > last.sequence
+        ? AuditLogError(.damaged, file, "entries \(last.sequence + 1) to \(start.sequence) are missing before it")
+        : AuditLogError(
+          .damaged, file, "it does not go on where the segment before it ends, after entry \(last.sequence)")
+    }
+    var index = IndexCheck()
+    var statements = try statements(db, file)[...]
+    let rows = try Row.fetchCursor(db, sql: "SELECT sequence, payload, hash FROM entry ORDER BY sequence")
+    while let row = try rows.next() {
+      let next = last.sequence + 1
+      guard let sequence = Int64.fromDatabaseValue(row.databaseValues.first ?? .null), sequence == next else {
+        throw AuditLogError(.damaged, file, "entry \(next) is missing")
+      }
+      guard let entry = SegmentReader.entry(row), let payload = Payload(entry.payload) else {
+        throw AuditLogError(.damaged, file, "entry \(next) is not as it was written")
+      }
+      try take(entry, file)
+      try index.add(payload, db, file)
+      while let statement = statements.first, statement.mark.sequence <= next {
+        try take(statement, file)
+        statements.removeFirst()
+      }
+      if next % 16384 == 0, !progress(next) { throw AuditLogError(.failed, file, "the check was stopped") }
+    }
+    try index.conclude(db, file)
+    if let statement = statements.first {
+      throw AuditLogError(
+        .damaged, file, "entries \(last.sequence + 1) to \(statement.mark.sequence) are missing, which a checkpoint has"
+      )
+    }
+  }
+
+  private func statements(_ db: Database, _ file: String) throws -> [Statement] {
+    try Row.fetchAll(db, sql: "SELECT sequence, statement FROM checkpoint ORDER BY sequence").map { row in
+      guard let sequence = row[0] as? Int64, let line = row[1] as? String, let statement = Statement(line),
+        statement.kind == .checkpoint, statement.mark.sequence == sequence, statement.isSigned(by: key)
+      else {
+        throw AuditLogError(
+          .damaged, file, "the checkpoint \((row[0] as? Int64).map { "at entry \($0) " } ?? "")is not as it was signed")
+      }
+      return statement
+    }
+  }
+
+  private mutating func begin(_ start: ChainMark, _ file: String) throws {
+    base = start
+    last = start
+    if let begins {
+      guard begins.isSigned(by: key) else {
+        throw AuditLogError(.damaged, files.begins, "it is not signed by the log's key", of: .signature)
+      }
+      checkpoint = begins.checkpoint
+      metCheckpoint = head.map { $0.checkpoint <= begins.mark.sequence } ?? false
+    }
+    // What was removed is said. If the broker died while it removed it, some of that is still there.
+    guard start.sequence <= begins?.mark.sequence ?? 0 else {
+      throw AuditLogError(
+        .damaged, file,
+        "entries \((begins?.mark.sequence ?? 0) + 1) to \(start.sequence) are missing, and nothing signed says that they "
+          + "were removed")
+    }
+    try pass(start, file)
+  }
+
+  private mutating func take(_ entry: EncodedEvent, _ file: String) throws {
+    let next = last.sequence + 1
+    guard entry.mark.sequence == next, Payload.sequence(entry.payload[...]) == next,
+      EntryHash(after: last.hash, entry.payload) == entry.mark.hash
+    else { throw AuditLogError(.damaged, file, "entry \(next) is not as it was written") }
+    last = entry.mark
+    try pass(last, file)
+  }
+
+  /// Whatever was said of a mark is so.
+  private mutating func pass(_ mark: ChainMark, _ file: String) throws {
+    for statement in [begins, head].compactMap(\.self)
+    where statement.mark.sequence == mark.sequence && statement.mark.hash != mark.hash {
+      throw AuditLogError(
+        .damaged, file,
+        "entry \(mark.sequence) or one before it is another than its signed \(statement.kind.rawValue) has")
+    }
+    while let anchor = anchors.first, anchor.sequence <= mark.sequence {
+      guard anchor.sequence < mark.sequence || anchor.hash == mark.hash else {
+        throw AuditLogError(
+          .damaged, file, "entry \(mark.sequence) or one before it is another than when its hash was noted")
+      }
+      guard anchor.sequence == mark.sequence else {
+        throw AuditLogError(.failed, file, "entry \(anchor.sequence), whose hash was noted, was removed since")
+      }
+      anchors.removeFirst()
+    }
+  }
+
+  private mutating func take(_ statement: Statement, _ file: String) throws {
+    guard statement.mark == last else {
+      throw AuditLogError(
+        .damaged, file, "entry \(statement.mark.sequence) or one before it is another than its checkpoint has")
+    }
+    // Some that the first one follows may have been removed with their segment.
+    let isFirst = checkpoints == 0 && (begins.map { statement.mark.sequence <= $0.mark.sequence } ?? false)
+    guard isFirst || statement.checkpoint == checkpoint else {
+      throw AuditLogError(
+        .damaged, file,
+        "a checkpoint is missing between the entries \(min(checkpoint, statement.checkpoint)) and \(statement.mark.sequence)"
+      )
+    }
+    checkpoint = statement.mark.sequence
+    checkpoints += 1
+    if head?.checkpoint == checkpoint { metCheckpoint = true }
+  }
+
+  /// - Parameter waiting: what is only in the journal.
+  private mutating func conclude(_ waiting: [EncodedEvent]) throws -> AuditVerification {
+    for entry in waiting { try take(entry, files.journal) }
+    guard let head else {
+      throw AuditLogError(
+        .damaged, files.head, "it is gone, and without it nobody can say whether entries at the end are missing",
+        of: .signature)
+    }
+    guard head.isSigned(by: key) else {
+      throw AuditLogError(.damaged, files.head, "it is not signed by the log's key", of: .signature)
+    }
+    guard head.mark.sequence <= last.sequence else {
+      throw AuditLogError(
+        .damaged, files.log,
+        "entries \(last.sequence + 1) to \(head.mark.sequence) are missing at its end, which its signed head has")
+    }
+    guard head.checkpoint == 0 || metCheckpoint else {
+      throw AuditLogError(.damaged, files.log, "the checkpoint at entry \(head.checkpoint) is missing")
+    }
+    if let anchor = anchors.first {
+      throw AuditLogError(
+        .damaged, files.log,
+        "entries \(last.sequence + 1) to \(anchor.sequence) are missing at its end: the last one's hash was noted")
+    }
+    return AuditVerification(
+      first: (base?.sequence ?? 0) + 1, last: last, begins: begins, checkpoints: checkpoints, head: head, key: key)
+  }
+}
+
+/// That what finds entries finds them all, and nothing else.
+private struct IndexCheck {
+  private var block: Int64 = -1
+  private var times: (earliest: Int64, latest: Int64) = (.max, .min)
+  private var terms: Set<Int64> = []
+  private var (blocks, places): (Int, Int) = (0, 0)
+
+  mutating func add(_ payload: Payload, _ db: Database, _ file: String) throws {
+    let own = SegmentWriter.block(payload.sequence)
+    if own != block {
+      try finish(db, file)
+      block = own
+    }
+    times = (min(times.earliest, payload.time), max(times.latest, payload.time))
+    terms.formUnion(BlockIndex.terms(payload))
+  }
+
+  mutating func conclude(_ db: Database, _ file: String) throws {
+    try finish(db, file)
+    let stored = try (
+      Int.fetchOne(db, sql: "SELECT count(*) FROM block"), Int.fetchOne(db, sql: "SELECT count(*) FROM place")
+    )
+    guard stored == (blocks, places) else {
+      throw AuditLogError(.damaged, file, "its index has entries that are not in the log")
+    }
+  }
+
+  private mutating func finish(_ db: Database, _ file: String) throws {
+    guard block >= 0 else { return }
+    let damaged = AuditLogError(
+      .damaged, file, "its index does not find all entries from \((block << SegmentWriter.blockBits) + 1) on")
+    let statement = try db.cachedStatement(sql: "SELECT earliest, latest FROM block WHERE number = ?")
+    let row = try Row.fetchOne(statement, arguments: [block])
+    guard row?[0] == times.earliest, row?[1] == times.latest else { throw damaged }
+    let known = try db.cachedStatement(sql: "SELECT 1 FROM place WHERE term = ? AND block = ?")
+    for term in terms {
+      guard try Int.fetchOne(known, arguments: [term, block]) == 1 else { throw damaged }
+    }
+    blocks += 1
+    places += terms.count
+    terms.removeAll(keepingCapacity: true)
+    times = (.max, .min)
+  }
+}

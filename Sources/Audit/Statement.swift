@@ -1,0 +1,71 @@
+internal import Crypto
+internal import Foundation
+
+/// What the broker says of its log over its signature: a line of text.
+///
+///     ambit-audit KIND 1 NUMBER HASH TIME BEFORE SIGNATURE
+///
+/// NUMBER and HASH are a place in the chain, TIME is in microseconds since 1970, BEFORE is the number of the last
+/// checkpoint up to there, and SIGNATURE is Ed25519 (RFC 8032) in base64 over all that stands before it. Numbers have
+/// 19 digits, so that all lines of a kind are of one length and one is written over another in one go.
+package struct Statement: Equatable, Sendable {
+  package enum Kind: String, Sendable {
+    /// The log goes at least so far. It stands beside the log and is renewed.
+    case head
+    /// The chain went through there. In the log, every so many entries.
+    case checkpoint
+    /// Everything up to there was removed, because it was old or too much.
+    case begins
+  }
+
+  package let kind: Kind
+  package let mark: ChainMark
+  /// Microseconds since 1970.
+  package let time: Int64
+  /// The number of the last checkpoint at `mark` or before it; 0: none.
+  package let checkpoint: Int64
+  package let signature: [UInt8]
+
+  init(_ kind: Kind, _ mark: ChainMark, time: Int64, checkpoint: Int64, key: AuditKey) throws {
+    self.kind = kind
+    self.mark = mark
+    self.time = time
+    self.checkpoint = checkpoint
+    signature = try key.sign(Array(Self.text(kind, mark, time, checkpoint).utf8))
+  }
+
+  /// Reads a line, with or without its newline. Nil when it is not exactly as one is written.
+  package init?(_ line: String) {
+    let words = line.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 8, let kind = Kind(rawValue: String(words[1])), let sequence = Int64(words[3]),
+      let hash = EntryHash(hexadecimal: words[4]), let time = Int64(words[5]), let checkpoint = Int64(words[6]),
+      let signature = Data(base64Encoded: String(words[7].filter { $0 != "\n" }))
+    else { return nil }
+    self.kind = kind
+    mark = ChainMark(sequence: sequence, hash: hash)
+    self.time = time
+    self.checkpoint = checkpoint
+    self.signature = Array(signature)
+    // Another spelling of the same is not what was written.
+    guard self.line == line || self.line == line + "\n" else { return nil }
+  }
+
+  /// With its newline.
+  package var line: String {
+    Self.text(kind, mark, time, checkpoint) + Data(signature).base64EncodedString() + "\n"
+  }
+
+  package func isSigned(by key: AuditKey.Public) -> Bool {
+    key.verifies(signature, of: Array(Self.text(kind, mark, time, checkpoint).utf8))
+  }
+
+  private static func text(_ kind: Kind, _ mark: ChainMark, _ time: Int64, _ checkpoint: Int64) -> String {
+    "ambit-audit \(kind.rawValue) 1 \(digits(mark.sequence)) \(mark.hash.hexadecimal) \(digits(time)) "
+      + "\(digits(checkpoint)) "
+  }
+
+  private static func digits(_ number: Int64) -> String {
+    let text = String(max(0, number))
+    return String(repeating: "0", count: 19 - text.utf8.count) + text
+  }
+}
