@@ -13,21 +13,34 @@ struct GrantsCommand: ParsableCommand {
     discussion: """
       A grant lasts until you withdraw it (ambit revoke), the app gives it up or deletes what it needs it for, or the app is \
       removed. ● marks one that an app has started right now.
+
+      EXAMPLES
+        What may the editor use?
+          ambit grants --app io.ambit.TextEdit
+
+        Be told of each grant that is given or ends from now on:
+          ambit grants --follow
       """)
 
   @Option(help: ArgumentHelp("Only the grants of this app.", valueName: "bundle-id"))
   var app: String?
 
-  @Option(help: "table, for people; json, one object, for programs.")
+  @Option(help: "table, for people; json, one object, for programs; with --follow one more for each change.")
   var format: OutputFormat = .table
 
+  @Flag(help: "Go on with what changes as it does: + is granted, − has ended. Until interrupted.")
+  var follow = false
+
   func run() throws {
+    // From before the list is made, so that no change falls between the two.
+    var watch = follow ? try GrantWatch(app: app, format: format, output: .standard) : nil
     let reply = try UserSide.call(
       GrantsInterface.list, GrantsInterface.ListCall(app: app), answer: GrantsInterface.ListReply.self)
     switch format {
-    case .json: print(reply.json.text)
+    case .json: try Output.standard.write(reply.json.text + "\n")
     case .table: try Output.standard.write(GrantTable.render(reply.grants, app: app))
     }
+    try watch?.run(from: Set(reply.grants.map(\.grant)))
   }
 }
 

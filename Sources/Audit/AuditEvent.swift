@@ -164,6 +164,12 @@ extension AuditEvent {
     package static let holders = "holders"
     /// Name of the policy that a launch is under.
     package static let policy = "policy"
+    /// What that policy says, a line a field, and the entitlements of the app that it goes by: for who asks what another policy
+    /// would have decided.
+    package static let settings = "settings"
+    package static let entitlements = "entitlements"
+    /// When a bookmark was made, when `bookmarkResolved` is the kind.
+    package static let made = "made"
     /// The seccomp profile that holds besides Ambit's own; `standard`: none.
     package static let seccomp = "seccomp"
     /// The layers that hold in part or not at all, when `degraded` is the kind, and those of them that the user allowed to.

@@ -124,6 +124,9 @@ extension Broker {
     ]
     if inTrash { detail[AuditEvent.Fact.location] = "trash" }
     if bookmark.scope != .app { detail[AuditEvent.Fact.scope] = bookmark.scope.name }
+    if let made = bookmark.created, asked.purpose == .bookmark {
+      detail[AuditEvent.Fact.made] = Timestamp(Date(timeIntervalSince1970: Double(made) / 1e9)).text
+    }
     try decide([event(asked.kind, .allowed, instance, grant: grant, document: document, detail: detail)])
     var message = try expose(
       grant, as: document, to: instance, how: asked.purpose == .bookmark ? "bookmark" : "reference")

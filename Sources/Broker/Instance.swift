@@ -30,6 +30,9 @@ struct Preparation {
   let rules: LauncherInterface.GrantRules
   /// The profile that holds besides Ambit's own, or the word for none.
   let seccomp: String
+  /// What the policy says, and which entitlements it goes by.
+  let settings: String
+  let entitlements: String
 }
 
 /// One launch of an app: known by the socket that it was given, never by what it says of itself.

@@ -77,6 +77,16 @@ package struct LaunchRules {
   }
 }
 
+extension LauncherInterface.Manifest {
+  /// The names of those that a policy may leave something to.
+  var entitlements: [String] {
+    [
+      ("networkClient", networkClient), ("networkServer", networkServer), ("passGrants", passGrants),
+      ("executePicked", executePicked),
+    ].filter(\.1).map(\.0)
+  }
+}
+
 extension LauncherInterface.Limits {
   /// A share of memory becomes a number: of the memory that this machine has.
   init(_ limits: Capabilities.Limits) {

@@ -86,7 +86,8 @@ extension Broker {
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
-      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
+      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none,
+      settings: capabilities.settingsText, entitlements: request.manifest?.entitlements.joined(separator: " ") ?? "")
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
@@ -151,6 +152,10 @@ extension Broker {
       AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
     ]
     detail[AuditEvent.Fact.seccomp] = preparation?.seccomp
+    detail[AuditEvent.Fact.settings] = preparation?.settings
+    if let preparation, !preparation.entitlements.isEmpty {
+      detail[AuditEvent.Fact.entitlements] = preparation.entitlements
+    }
     var events = [event(request.resume ? .attach : .launch, .allowed, instance, detail: detail)]
     if !request.resume, !request.degraded.isEmpty { events.append(degraded(request.degraded, instance)) }
     if request.resume { events += try resume(instance) }

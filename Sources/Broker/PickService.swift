@@ -162,7 +162,9 @@ extension Broker {
     }
     let messages = try handed.map { try expose($0.grant, as: $0.document, to: instance, how: origin.rawValue) }
     let events = handed.flatMap { grant, document, isNew in
-      let pick = event(.pick, .allowed, instance, grant: grant, document: document, how: origin.rawValue)
+      let pick = event(
+        .pick, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
+        detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
       guard isNew else { return [pick] }
       return [
         pick,

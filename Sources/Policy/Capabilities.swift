@@ -105,6 +105,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var furtherSeccompProfiles: [String]
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
+  /// All that the policy says, as ``PolicySettings/text``: for the audit log.
+  package var settingsText: String
 
   /// - Parameter entitlements: what the app asks for. A network entitlement of either direction opens what the policy's
   ///   `entitled` says under `access = "entitlement"` and changes nothing under the others: the network namespace that it
@@ -149,6 +151,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     sync = settings.sync
     furtherSeccompProfiles = settings.furtherSeccompProfiles
     policyName = policy.name
+    settingsText = settings.text
   }
 
   /// ``requiredLayers`` as messages have them.

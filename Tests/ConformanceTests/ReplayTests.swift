@@ -25,6 +25,7 @@ struct ReplayTests {
       #expect(run.kinds.count > 5, "a run that does something: \(run.kinds)")
       try run.end()
       try run.checkMoments()
+      try run.checkSimulations()
     }
   }
 }
@@ -253,6 +254,53 @@ struct RealRun {
         return true
       }
     } catch { throw HarnessError("after “\(act)”: only one of log and broker says: \(difference)") }
+  }
+
+  /// Under the policy that held, everything comes out as it did; with half the slots, those starts do not that had no other one.
+  func checkSimulations() throws {
+    let same = try world.ambit("audit", "simulate", "--policy", "\(world.home)/two.toml", "--format", "json")
+    let lines = same.output.split(separator: "\n").compactMap { JSON(String($0)) }
+    #expect(lines.count == 1 && lines[0]["differences"] == 0, "\(same)")
+    #expect(lines.first?["notJudged"]?["fields"]?.object?.isEmpty == true, "\(same)")
+    #expect(lines.first?["notJudged"]?["launchesWithoutPolicy"] == 0)
+    try world.write("inherits = \"default\"\n[scopes]\nlimit = 1\n", to: "\(world.home)/one.toml")
+    let less = try world.ambit("audit", "simulate", "--policy", "\(world.home)/one.toml", "--format", "json")
+    let found = less.output.split(separator: "\n").compactMap { JSON(String($0)) }.dropLast()
+    #expect(found.allSatisfy { $0["field"] == "scopes.limit" }, "\(less)")
+    let refused = found.filter { $0["because"] == nil }.compactMap { $0["entry"]?.int.map(Int64.init) }
+    #expect(refused == Self.refusals(try world.audit(), limit: 1), "\(less)")
+  }
+
+  /// Which starts find no slot free, if those before them that found none have not started anything.
+  private static func refusals(_ events: [AuditEvent], limit: Int) -> [Int64] {
+    var held: [String: [String: Int]] = [:]
+    var refused: [Int64] = []
+    for event in events {
+      let (instance, grant) = (event.instance ?? "", event.grant ?? "")
+      let process = "\(instance) \(event.detail["process"] ?? "")"
+      switch (event.kind, event.result) {
+      case (.start, .allowed):
+        if held[process]?[grant] == nil, (held[process]?.count ?? 0) >= limit {
+          refused.append(event.sequence)
+        } else {
+          held[process, default: [:]][grant, default: 0] += 1
+        }
+      case (.stop, .allowed):
+        let left = Int(event.detail["count"] ?? "") ?? 0
+        guard let count = held[process]?[grant] else { continue }
+        held[process]?[grant] = left > 0 && count > 1 ? min(count - 1, left) : nil
+      case (.scopeEnded, .allowed):
+        for key in held.keys where event.detail["process"] == nil ? key.hasPrefix("\(instance) ") : key == process {
+          held[key]?[grant] = nil
+        }
+      case (.start, .failed), (.exit, _), (.attach, _):
+        for key in held.keys where key.hasPrefix("\(instance) ") {
+          if event.kind == .start { held[key]?[grant] = nil } else { held[key] = nil }
+        }
+      default: break
+      }
+    }
+    return refused
   }
 
   /// The log as it is now says of every moment what the broker said then; and so does `ambit audit at`.

@@ -11,6 +11,7 @@ package struct AuditCommand: ParsableCommand {
       Log.self,
       At.self,
       Check.self,
+      Simulate.self,
       Explain.self,
       Log.self, Verify.self, Checkpoint.self,
     ], defaultSubcommand: Log.self)

@@ -1,5 +1,6 @@
 import Audit
 import Foundation
+import Policy
 import Review
 import TestSupport
 
@@ -18,6 +19,13 @@ struct RandomRun {
   let apps = ["org.example.A", "org.example.B", "org.example.C"]
   private var clock: Double = 1_750_000_000
   private var made = 0
+
+  /// The policy that everything is launched under.
+  var settings: PolicySettings {
+    var settings = PolicySettings.closed
+    settings.scopeLimit = limit
+    return settings
+  }
 
   init(seed: UInt64, limit: Int = 3) {
     random = Seeded(seed: seed)
@@ -71,7 +79,7 @@ struct RandomRun {
     emit(
       AuditEvent(
         .launch, app: app, instance: id, pid: 7,
-        detail: ["name": "N", "policy": "simulator", "limit": "\(limit)", "scopeLimit": "\(limit)"]))
+        detail: ["name": "N", "policy": "simulator", "limit": "\(limit)", "settings": settings.text]))
   }
 
   private mutating func anyInstance() -> String? { instances.keys.sorted().randomElement(using: &random) }

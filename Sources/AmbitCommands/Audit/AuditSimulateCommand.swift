@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import Audit
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Policy
+internal import Review
+internal import Terminal
+
+extension AuditCommand {
+  /// `ambit audit simulate`: what another policy would have decided.
+  struct Simulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "simulate",
+      abstract: "Replay a log under another policy, and list each decision that would have come out differently.",
+      discussion: """
+        Every launch in the log is put under the policy that you name, or only those of one app. What follows is followed: a \
+        document that would not have been granted cannot be started, and a scope that would have been refused leaves its slot \
+        to the next one. ✗ would have been refused, ✓ allowed, ◐ allowed for reading only, ■ ended, ▶ not ended.
+
+        What a log says too little of is not judged, and named at the end: what a seccomp profile or a limit on memory \
+        would have stopped, what a user would have chosen who was never asked, what an app would have done next.
+
+        EXAMPLES
+          What would have broken if the strict policy had held for everybody?
+            ambit audit simulate --policy strict
+
+          What would another limit have refused the editor, in a log that was copied?
+            ambit audit simulate copied.sqlite --policy ./eight.toml --app io.ambit.TextEdit
+        """)
+
+    @Argument(help: ArgumentHelp("The log, if it is not your own.", valueName: "log"))
+    var log: String?
+
+    @Option(help: ArgumentHelp("A policy by its name, or the path of its file.", valueName: "policy"))
+    var policy: String
+
+    @Option(help: ArgumentHelp("Only launches of this app are put under it.", valueName: "bundle-id"))
+    var app: String?
+
+    @Option(help: "table, for people; json, one object a line, and one more at the end, for programs.")
+    var format: OutputFormat = .table
+
+    func run() throws {
+      let policy: Policy
+      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      do throws(PolicyError) {
+        policy = try PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
+          .load(self.policy)
+      } catch { throw Launcher.Failure(printable("\(error)"), status: 2) }
+      var simulation = Simulation(policy: policy, app: app)
+      var lines = SimulationLines(format: format, output: .standard)
+      do {
+        try RecordedLog(path: log ?? folders.auditLog, showsProgress: format == .table).forEach { event in
+          try lines.write(simulation.take(event))
+          return true
+        }
+        try lines.finish(simulation, policy.name)
+      } catch let error as KernelError where error.isHangUp {
+        // Whoever was reading has read enough.
+      }
+    }
+  }
+}

@@ -1,0 +1,251 @@
+internal import Audit
+internal import Foundation
+internal import Policy
+
+extension Simulation {
+  mutating func pick(_ event: AuditEvent) {
+    let kind = event.detail[AuditEvent.Fact.documentKind] ?? event.grant.flatMap { history.grants[$0]?.kind }
+    let name = event.documentName
+    let change = change(event.instance) { Self.refusal(ofPicking: kind, named: name, $0) }
+    switch event.result {
+    case .allowed:
+      judged += 1
+      guard let id = event.instance, let grant = event.grant else { return }
+      if case .refuses(let verdict) = change {
+        let cause = refuse(event, verdict)
+        // A grant from before is there all the same; this launch has not come by it in this way.
+        if history.grants[grant] == nil { lost[grant] = cause }
+        expose(grant, to: id, cause)
+        return
+      }
+      // Who decides once more makes it anew.
+      lost[grant] = nil
+      expose(grant, to: id, nil)
+      if history.grants[grant] != nil { decide(grant, event) }
+      guard let rules = rules[id] else { return }
+      if rules.now.startsPicked, !rules.then.startsPicked {
+        cannotJudge("what the picker would have started: the log does not say for which process")
+      }
+      if rules.now.references, !rules.then.references {
+        cannotJudge("references that would have been written, and what the app would have done with them")
+      }
+    case .refused:
+      guard case .allows(let verdict) = change, event.rule == verdict.rule else { return }
+      if event.document == nil {
+        cannotJudge("picks that were refused before the user was asked: what they would have chosen")
+      } else {
+        allow(event, verdict)
+      }
+    case .failed: break
+    }
+  }
+
+  mutating func grant(_ event: AuditEvent) {
+    guard let id = event.grant else { return }
+    guard event.result == .allowed else {
+      if event.result == .refused { grantRefused(event) }
+      return
+    }
+    judged += 1
+    if event.detail[AuditEvent.Fact.kept] == "true" {
+      lost[id] = nil
+      return decide(id, event)
+    }
+    let parent = event.detail[AuditEvent.Fact.parent]
+    if let cause = lost[id] ?? parent.flatMap({ lost[$0] }) {
+      lost[id] = cause
+      differ(event, .refused, cause)
+      if let instance = event.instance { expose(id, to: instance, cause) }
+      return
+    }
+    // Handed on by another app: the policy of who gets it is asked.
+    if event.detail["by"] != nil || event.detail["from"] != nil,
+      case .refuses(let verdict) = change(
+        event.instance, { Self.refusal(of: event.detail[AuditEvent.Fact.documentKind], named: event.documentName, $0) })
+    {
+      let cause = refuse(event, verdict)
+      lost[id] = cause
+      if let instance = event.instance { expose(id, to: instance, cause) }
+      return
+    }
+    guard admit(event, id, parent) else { return }
+    decide(id, event, within: parent)
+    if event.how == "passed" || event.how == "bookmark", let instance = event.instance {
+      expose(id, to: instance, nil)
+    }
+    if isNarrowed(event.instance), event.detail[AuditEvent.Fact.access] == RecordedAccess.readWrite.rawValue {
+      differ(event, .narrowed, field: "grants.access", rule: "AUD-3", "the policy lets its grants be for reading only")
+    }
+  }
+
+  private mutating func grantRefused(_ event: AuditEvent) {
+    if event.rule == "LIM-11" {
+      guard let app = event.app, let rules = event.instance.flatMap({ self.rules[$0] }), isQuotaOpen(app, rules) else {
+        return
+      }
+      guard rules.now.persisted.quota.map({ held(by: app).count < $0 || rules.now.persisted.releasesOldest }) ?? true
+      else { return }
+      judged += 1
+      differ(event, .allowed, field: "grants.persisted", rule: "LIM-11", "the policy lets the app keep more")
+    } else if case .allows(let verdict) = change(
+      event.instance,
+      { Self.refusal(of: event.grant.flatMap { history.grants[$0]?.kind }, named: event.documentName, $0) }
+    ), event.rule == verdict.rule {
+      judged += 1
+      allow(event, verdict)
+    }
+  }
+
+  // MARK: How many an app may keep
+
+  /// Where the rule is the same, and so is what the app has, it decides as it did.
+  private func isQuotaOpen(_ app: String, _ rules: Rules) -> Bool {
+    guard rules.then.persisted != .windows, rules.now.persisted != .windows else { return false }
+    return rules.then.persisted != rules.now.persisted || kept.values.contains { $0.app == app }
+      || lost.keys.contains { history.grants[$0]?.app == app }
+  }
+
+  /// What an app would have that counts, the oldest first.
+  private func held(by app: String, but id: String? = nil) -> [RecordedGrant] {
+    let there = history.grants.values.filter { $0.app == app && lost[$0.id] == nil && $0.id != id }
+    return (there + kept.values.filter { $0.app == app }).filter { $0.parent == nil || $0.how == "passed" }
+      .sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
+  }
+
+  /// Whether one more grant is made; the oldest give way where the policy says so.
+  private mutating func admit(_ event: AuditEvent, _ id: String, _ parent: String?) -> Bool {
+    guard let app = event.app, let rules = event.instance.flatMap({ self.rules[$0] }), isQuotaOpen(app, rules),
+      parent == nil || event.how == "passed", let quota = rules.now.persisted.quota
+    else { return true }
+    let held = held(by: app, but: id)
+    guard held.count >= quota else { return true }
+    if rules.now.persisted.releasesOldest {
+      for grant in held.prefix(held.count - quota + 1) {
+        end(
+          grant, event.sequence, event.time, field: "grants.persisted", rule: "LIM-10",
+          "the oldest gives way: the policy keeps \(quota)", scopesEnd: false)
+      }
+      return true
+    }
+    let verdict = Verdict(
+      field: "grants.persisted", rule: "LIM-11",
+      reason: "the app has \(held.count) grants, and the policy keeps \(quota)")
+    lost[id] = refuse(event, verdict)
+    if let instance = event.instance { expose(id, to: instance, lost[id]) }
+    return false
+  }
+
+  // MARK: How long
+
+  /// The user has decided on it, with this entry.
+  private mutating func decide(_ id: String, _ event: AuditEvent, within parent: String? = nil) {
+    var term = Term(instance: event.instance, decided: event.time)
+    if let rules = event.instance.flatMap({ self.rules[$0] }), rules.then.lifetime != rules.now.lifetime {
+      let own = rules.now.lifetime.seconds.map { event.time.addingTimeInterval(Double($0)) }
+      term.end = [own, parent.flatMap { terms[$0]?.end }].compactMap { $0 }.min()
+    }
+    terms[id] = term
+    if let end = term.end { nextEnd = min(nextEnd, end) }
+  }
+
+  /// Ends what would have been over before an entry.
+  mutating func endDue(before event: AuditEvent) {
+    guard nextEnd <= event.time else { return }
+    let due = terms.filter { $0.value.end.map { $0 <= event.time } ?? false }
+      .sorted { ($0.value.end ?? .distantFuture, $0.key) < ($1.value.end ?? .distantFuture, $1.key) }
+    for (id, term) in due {
+      terms[id]?.end = nil
+      guard let grant = history.grants[id] ?? kept[id], lost[id] == nil, let end = term.end else { continue }
+      self.end(grant, history.sequence, end, field: "grants.lifetime", rule: "AUD-1", "its time would have been up")
+    }
+    nextEnd = terms.values.compactMap(\.end).min() ?? .distantFuture
+  }
+
+  /// A launch is over, and with it what was granted in it, if the policy says so.
+  mutating func endLaunch(_ id: String, _ event: AuditEvent) {
+    guard let rules = rules[id], rules.now.lifetime.withLaunch, !rules.then.lifetime.withLaunch else { return }
+    for grant in history.grants.values.filter({ terms[$0.id]?.instance == id && lost[$0.id] == nil })
+      .sorted(by: { $0.sequence < $1.sequence })
+    {
+      end(
+        grant, event.sequence, event.time, field: "grants.lifetime", rule: "AUD-1",
+        "the launch that it was made in ends")
+    }
+  }
+
+  /// A grant would have ended, and with it what was made from it.
+  private mutating func end(
+    _ grant: RecordedGrant, _ sequence: Int64, _ time: Date, field: String, rule: String, _ reason: String,
+    scopesEnd: Bool = true
+  ) {
+    var (all, index) = ([grant], 0)
+    while index < all.count {
+      all += history.grants.values.filter { $0.parent == all[index].id && lost[$0.id] == nil }
+      index += 1
+    }
+    for grant in all {
+      found.append(
+        SimulatedDifference(
+          sequence: sequence, time: time, kind: .revoke, app: grant.app, instance: nil, grant: grant.id,
+          document: grant.document, outcome: .ended, field: field, rule: rule, reason: reason, because: nil))
+      kept[grant.id] = nil
+      if history.grants[grant.id] != nil {
+        lost[grant.id] = Cause(sequence: sequence, field: field, rule: rule, reason: reason)
+      }
+      if scopesEnd { dropScopes(of: grant.id) }
+    }
+  }
+
+  mutating func revoke(_ event: AuditEvent, _ before: RecordedGrant?) {
+    guard let id = event.grant else { return }
+    guard event.result == .allowed else {
+      // It was not done: the grant is what it was.
+      kept[id] = nil
+      guard let known = justForgotten.removeValue(forKey: id) else { return }
+      (lost[id], terms[id], bookmarks[id], unwritten[id]) = (known.lost, known.term, known.bookmarks, known.unwritten)
+      return
+    }
+    judged += 1
+    let field: String? =
+      switch (event.how, event.app.flatMap { lastRules[$0] }) {
+      case ("quota", let rules?): isQuotaOpen(event.app ?? "", rules) ? "grants.persisted" : nil
+      case ("lifetime", let rules?): rules.then.lifetime != rules.now.lifetime ? "grants.lifetime" : nil
+      default: nil
+      }
+    guard let field else { return forget(id) }
+    // It has given way before, or its time was up.
+    if lost[id] != nil { return forget(id) }
+    guard let before else { return }
+    kept[id] = before
+    differ(event, .kept, field: field, rule: event.rule, "the policy does not end it here")
+  }
+
+  private mutating func forget(_ id: String) {
+    justForgotten[id] = (lost[id], terms[id], bookmarks[id], unwritten[id])
+    (lost[id], kept[id], terms[id], bookmarks[id], unwritten[id]) = (nil, nil, nil, nil, nil)
+    dropScopes(of: id, assumedOnly: true)
+  }
+
+  /// An app was refused a grant as withdrawn.
+  mutating func withdrawn(_ event: AuditEvent) {
+    guard event.rule == "AUD-1", let id = event.grant, kept[id] != nil else { return }
+    judged += 1
+    differ(event, .allowed, field: "grants.lifetime", rule: "AUD-1", "the grant would not have ended")
+  }
+
+  // MARK: How a launch comes by a document
+
+  mutating func expose(_ grant: String, to instance: String, _ cause: Cause?) {
+    var exposure = exposures[instance]?[grant] ?? Exposure()
+    if let cause { exposure.cause = cause } else { exposure.isThere = true }
+    exposures[instance, default: [:]][grant] = exposure
+  }
+
+  /// Why a launch cannot use a grant; nil: it can, or could in the log in a way that is not recorded.
+  func absence(_ grant: String?, in instance: String?) -> Cause? {
+    guard let grant else { return nil }
+    if let cause = lost[grant] { return cause }
+    guard let exposure = instance.flatMap({ exposures[$0]?[grant] }), !exposure.isThere else { return nil }
+    return exposure.cause
+  }
+}

@@ -1,0 +1,216 @@
+internal import AppModel
+package import Audit
+internal import Foundation
+package import Policy
+
+/// Replays a log under another policy, entry by entry, and tells each decision that would have come out differently, with what
+/// follows from it: what was never granted cannot be started, and a scope that was refused leaves its slot to the next.
+///
+/// Beside the ledger of what happened it keeps that of what would have. A rule is asked under the policy of then and under the other
+/// one; where both say the same, and both ledgers do, the decision is what it was, whatever else it depended on. So the same policy
+/// changes nothing. Whatever an app would have done otherwise, once something had been refused or allowed, no log can tell.
+package struct Simulation: Sendable {
+  /// The policy of a launch then, and the one that is asked about, each with the app's entitlements.
+  struct Rules: Sendable {
+    let then: Capabilities
+    let now: Capabilities
+  }
+
+  /// What is not as it was, and why.
+  struct Cause: Sendable {
+    let sequence: Int64
+    let field: String
+    let rule: String?
+    let reason: String
+  }
+
+  let policy: Policy
+  /// Only launches of this app are under the other policy; nil: all are.
+  let app: String?
+  package internal(set) var gaps = SimulationGaps()
+  /// How many decisions were judged.
+  package internal(set) var judged = 0
+
+  var history = AccessHistory()
+  var rules: [String: Rules] = [:]
+  /// Settings by the text that the log has of them: most launches are under the same.
+  var settings: [String: PolicySettings] = [:]
+  /// Grants that are in force in the log and would not be.
+  var lost: [String: Cause] = [:]
+  /// Grants that have ended in the log and would still be in force.
+  var kept: [String: RecordedGrant] = [:]
+  /// Launches that run in the log and would have been ended.
+  var endedInstances: [String: Cause] = [:]
+  /// Scopes that would be started, with how often; by launch and process.
+  var scopes: [String: [Int32?: [String: Int]]] = [:]
+  /// By which entries a launch came to know a document, in the log; and whether any of them would have been.
+  var exposures: [String: [String: Exposure]] = [:]
+  /// How many bookmarks were made of a grant, and how many would have been.
+  var bookmarks: [String: (made: Int, would: Int, cause: Cause?)] = [:]
+  /// Grants of which references were written, and would not have been.
+  var unwritten: [String: Cause] = [:]
+  /// The launch that a grant was decided in, and when.
+  var terms: [String: Term] = [:]
+  /// The rules of an app's last launch: for what happens to its grants while it does not run.
+  var lastRules: [String: Rules] = [:]
+  /// Starts that were allowed and would not have been, by launch and grant.
+  var notStarted: [String: [String: Cause]] = [:]
+  /// Starts that were refused and would have been allowed: nobody knows when they would have been stopped.
+  var assumed: Set<RecordedScope.Key> = []
+  /// The earliest of their ends.
+  var nextEnd: Date = .distantFuture
+  /// What was known of grants that the entries just before ended: should the next ones say that this failed, it still is so.
+  var justForgotten:
+    [String: (lost: Cause?, term: Term?, bookmarks: (made: Int, would: Int, cause: Cause?)?, unwritten: Cause?)] = [:]
+  var found: [SimulatedDifference] = []
+
+  struct Term: Sendable {
+    let instance: String?
+    let decided: Date
+    /// When it ends under the other policy, if that differs from the one of then.
+    var end: Date?
+  }
+
+  struct Exposure: Sendable {
+    var isThere = false
+    var cause: Cause?
+  }
+
+  package init(policy: Policy, app: String? = nil) {
+    self.policy = policy
+    self.app = app
+  }
+
+  /// Takes the log's next entry.
+  ///
+  /// - Returns: what would have come out differently with it.
+  package mutating func take(_ event: AuditEvent) -> [SimulatedDifference] {
+    found = []
+    endDue(before: event)
+    if event.kind != .revoke, !justForgotten.isEmpty { justForgotten = [:] }
+    let before = event.grant.flatMap { history.grants[$0] }
+    history.take(event)
+    if !history.isWhole { gaps.isCut = true }
+    judge(event, before)
+    return found
+  }
+
+  private mutating func judge(_ event: AuditEvent, _ before: RecordedGrant?) {
+    if let id = event.instance, let cause = endedInstances[id], event.kind != .exit { return ended(event, cause) }
+    switch event.kind {
+    case .launch: if event.result == .allowed { launch(event) }
+    case .exit: exit(event)
+    case .pick: pick(event)
+    case .grant: grant(event)
+    case .revoke: revoke(event, before)
+    case .start: start(event)
+    case .stop, .scopeEnded: if event.result == .allowed { stop(event) }
+    case .refuse: withdrawn(event)
+    case .passed: passed(event)
+    case .descriptor: descriptor(event)
+    case .bookmarkCreated: bookmarkCreated(event)
+    case .bookmarkResolved: bookmarkResolved(event)
+    case .reference: reference(event)
+    case .referenceResolved: referenceResolved(event)
+    case .replaced: replaced(event)
+    case .outlived: outlived(event)
+    case .hostPath: hostPath(event)
+    case .attach: scopes[event.instance ?? ""] = nil
+    case .brokerStarted: scopes = [:]
+    default: break
+    }
+  }
+
+  /// What happens because an app asks for it.
+  private static let byApps: Set<AuditEvent.Kind> = [
+    .pick, .grant, .start, .passed, .descriptor, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .hostPath,
+    .replaced,
+  ]
+
+  // MARK: Saying it
+
+  mutating func differ(
+    _ event: AuditEvent, _ outcome: SimulatedDifference.Outcome, field: String, rule: String?, _ reason: String
+  ) {
+    add(event, outcome, field: field, rule: rule, reason, because: nil)
+  }
+
+  /// It follows from what came before.
+  mutating func differ(_ event: AuditEvent, _ outcome: SimulatedDifference.Outcome, _ cause: Cause) {
+    add(event, outcome, field: cause.field, rule: cause.rule, cause.reason, because: cause.sequence)
+  }
+
+  private mutating func add(
+    _ event: AuditEvent, _ outcome: SimulatedDifference.Outcome, field: String, rule: String?, _ reason: String,
+    because: Int64?
+  ) {
+    found.append(
+      SimulatedDifference(
+        sequence: event.sequence, time: event.time, kind: event.kind, app: event.app, instance: event.instance,
+        grant: event.grant, document: event.document, outcome: outcome, field: field, rule: rule, reason: reason,
+        because: because))
+  }
+
+  mutating func cannotJudge(_ what: String) { gaps.decisions[what, default: 0] += 1 }
+
+  /// The app would not have been there any more.
+  private mutating func ended(_ event: AuditEvent, _ cause: Cause) {
+    guard event.result == .allowed, Self.byApps.contains(event.kind) else { return }
+    differ(event, .refused, cause)
+    if event.kind == .grant, let id = event.grant { lost[id] = cause }
+    if let child = event.detail["child"] { lost[child] = cause }
+  }
+
+  // MARK: Launches
+
+  private mutating func launch(_ event: AuditEvent) {
+    guard let id = event.instance, let app = event.app else { return }
+    guard self.app == nil || self.app == app else { return }
+    guard let text = event.detail[AuditEvent.Fact.settings] else {
+      gaps.launches += 1
+      return
+    }
+    let known = settings[text] ?? (try? PolicySettings(text: text, file: "the log's entry \(event.sequence)"))
+    guard let known else {
+      gaps.launches += 1
+      return
+    }
+    settings[text] = known
+    let names = Set((event.detail[AuditEvent.Fact.entitlements] ?? "").split(separator: " ").map(String.init))
+    let entitlements = Entitlements(
+      networkClient: names.contains("networkClient"), networkServer: names.contains("networkServer"),
+      passGrants: names.contains("passGrants"), executePicked: names.contains("executePicked"))
+    let then = Policy(
+      name: event.detail[AuditEvent.Fact.policy] ?? "", file: "", description: nil, lineage: [], settings: known)
+    let rules = Rules(
+      then: Capabilities(policy: then, entitlements: entitlements),
+      now: Capabilities(policy: policy, entitlements: entitlements))
+    self.rules[id] = rules
+    lastRules[app] = rules
+    for field in PolicyField.all where field.text(in: known) != field.text(in: policy.settings) {
+      if !isJudged(field.name, known) { gaps.fields[field.name, default: 0] += 1 }
+    }
+  }
+
+  private func isJudged(_ name: String, _ then: PolicySettings) -> Bool {
+    // What Windows keeps depends on what was used when, and on where an app keeps its bookmarks.
+    if name == "grants.persisted" { return then.persisted != .windows && policy.settings.persisted != .windows }
+    return Self.judgedFields.contains(name)
+  }
+
+  /// Fields of the policy whose decisions are in the log, and are judged.
+  package static let judgedFields: Set<String> = [
+    "scopes.limit", "scopes.references", "scopes.start_picked", "scopes.outlived", "picker.modes", "picker.types",
+    "picker.folders", "grants.persisted", "grants.pass", "grants.host_paths", "grants.access", "grants.lifetime",
+    "bookmarks.replaced", "bookmarks.create", "bookmarks.document_scoped", "bookmarks.implicit", "bookmarks.lifetime",
+  ]
+
+  private mutating func exit(_ event: AuditEvent) {
+    guard let id = event.instance else { return }
+    endLaunch(id, event)
+    endedInstances[id] = nil
+    scopes[id] = nil
+    (exposures[id], notStarted[id], rules[id]) = (nil, nil, nil)
+    assumed = assumed.filter { $0.instance != id }
+  }
+}
