@@ -66,7 +66,7 @@ struct AbilityChangeReport {
       Table.Cell(mark, colour), Table.Cell(Self.phrase(changes)),
       Table.Cell(Self.how(first.ability.verb, first.before, first.manners.before)),
       Table.Cell(Self.how(first.ability.verb, first.after, first.manners.after), colour),
-      Table.Cell(first.decisions.map(\.words).joined(separator: "; "), .dim),
+      Table.Cell(first.decisions.words(ofSeveral: changes.count > 1), .dim),
     ]
   }
 

@@ -23,7 +23,7 @@ import Testing
 
   @Test func `Nothing changes from an explanation to itself`() {
     var random = Seeded(seed: 11)
-    for _ in 0..<200 {
+    for _ in 0..<60 {
       let explanation = Explanation(RandomSettings.any(&random), app: RandomSettings.app(&random))
       #expect(Difference(from: explanation, to: explanation).isEmpty)
     }
@@ -34,7 +34,7 @@ import Testing
     func key(_ change: Difference.Change, _ kind: Difference.Kind) -> String {
       "\(kind) \(change.ability) \(change.except.sorted())"
     }
-    for round in 0..<200 {
+    for round in 0..<60 {
       let before = Explanation(RandomSettings.any(&random), app: RandomSettings.app(&random))
       let after = Explanation(RandomSettings.any(&random), app: RandomSettings.app(&random))
       let there = Difference(from: before, to: after).changes.map { key($0, $0.kind) }
@@ -54,7 +54,7 @@ import Testing
 
   @Test func `What is said to change is what changes, name by name`() {
     var random = Seeded(seed: 13)
-    for round in 0..<400 {
+    for round in 0..<100 {
       let first = RandomSettings.any(&random)
       let second = RandomSettings.any(&random)
       let (before, after) = (Explanation(first), Explanation(second))
@@ -84,7 +84,7 @@ import Testing
 
   @Test func `A stricter policy makes nothing possible, and nothing go further`() {
     var random = Seeded(seed: 14)
-    for round in 0..<200 {
+    for round in 0..<60 {
       let settings = RandomSettings.any(&random)
       let stricter = RandomSettings.stricter(settings, &random)
       let app = RandomSettings.app(&random)
