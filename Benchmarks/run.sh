@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save]
+# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [audit-explain]
 #
 # Environment: FORMAT=json for one object a line in place of the table; AMBIT_BENCH_DIR for the folder in which files are
 # made (by default /var/tmp; it needs 2 GiB); AMBIT_BENCH_FILES for another size of the large tree that documents are moved in.

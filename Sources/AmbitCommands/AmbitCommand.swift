@@ -31,6 +31,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit revoke --document PATH     take a document back, at once
         ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
         ambit audit log                  everything that was granted, used and refused
+        ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
         ambit doctor                     what this machine offers, and how to mend what is missing
         ambit verify                     try to escape from the sandbox, in every known way
       """,

@@ -1,9 +1,10 @@
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
 struct Row: Encodable {
-  /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`.
+  /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`,
+  /// `audit-explain`.
   var part: String
   var measure: String
-  /// `ms`, `µs`, `ns`, `MiB` or `MiB/s`. Every time and rate is a median.
+  /// `ms`, `µs`, `ns`, `MiB`, `MiB/s` or `apps/s`. Every time and rate is a median.
   var unit: String
   var ambit: Double?
   var peer: String
@@ -20,8 +21,9 @@ struct Row: Encodable {
     /// The ratio at most, or at least, this.
     case ratioAtMost(Double)
     case ratioAtLeast(Double)
-    /// Ambit's value at most this.
+    /// Ambit's value at most, or at least, this.
     case valueAtMost(Double)
+    case valueAtLeast(Double)
   }
 
   init(
@@ -47,6 +49,9 @@ struct Row: Encodable {
     case .valueAtMost(let limit):
       self.aim = "≤ \(fixed(limit, 0)) \(unit)"
       holds = ambit.map { $0 <= limit }
+    case .valueAtLeast(let limit):
+      self.aim = "≥ \(fixed(limit, 0)) \(unit)"
+      holds = ambit.map { $0 >= limit }
     case nil: break
     }
   }

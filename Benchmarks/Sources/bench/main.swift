@@ -9,10 +9,11 @@ import Foundation
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-  progress("usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save]")
+  progress(
+    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [audit-explain]")
   exit(2)
 }
-let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save"]
+let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "audit-explain"]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
 if let unknown = chosen.first(where: { !known.contains($0) }) {
   progress("there is no part called \(unknown); there are \(known.joined(separator: ", "))")
@@ -36,6 +37,7 @@ do {
     case "growth": rows += bench.growth()
     case "io": rows += bench.io()
     case "resolve": rows += bench.resolve()
+    case "audit-explain": rows += bench.auditExplain()
     default: rows += bench.save()
     }
   }

@@ -14,6 +14,7 @@ package struct AuditCommand: ParsableCommand {
       Simulate.self,
       Explain.self,
       Log.self, Verify.self, Checkpoint.self,
+      Diff.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.

@@ -1,7 +1,9 @@
 package import ArgumentParser
 internal import Kernel
 internal import Launcher
+internal import Policy
 internal import Review
+internal import Scenario
 internal import Terminal
 internal import Wire
 
@@ -30,6 +32,9 @@ extension AuditCommand {
           What does a policy give to any app?
             ambit audit explain teach
 
+          Which of all these apps leave me most exposed?
+            ambit audit explain --bulk ~/Applications
+
           Which line let it use the network?
             ambit audit explain --format json Editor.app | jq '.abilities[] | select(.ability == "connectOut")'
         """)
@@ -45,19 +50,55 @@ extension AuditCommand {
     @Option(help: "table, for people; json, for programs.")
     var format: OutputFormat = .table
 
+    @Option(
+      help: ArgumentHelp(
+        "Explain all bundles below this folder, one line each, the most exposed first; JSON has one object a line. One "
+          + "that cannot be read is listed behind the others, and is no error.", valueName: "folder"))
+    var bulk: String?
+
     @Argument(help: "An app bundle, the path of a program, APP@POLICY, or a policy's name or file.")
-    var subject: String
+    var subject: String?
 
     package init() {}
 
+    package func validate() throws {
+      if (subject == nil) == (bulk == nil) {
+        throw ValidationError("Name one app or policy, or a folder with --bulk.")
+      }
+    }
+
     package func run() throws {
       var subjects = AuditSubjects(limits: limit)
+      if let bulk { return try explainAll(below: bulk, &subjects) }
+      guard let subject else { return }
       let found = try subjects.subject(subject, policy: policy)
       let report = ExplanationReport(found, on: .current(for: [found.policy]))
       switch format {
       case .json: try Output.standard.write(report.json.text + "\n")
       case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
       }
+    }
+
+    private func explainAll(below folder: String, _ subjects: inout AuditSubjects) throws {
+      let (policy, origins) = try subjects.policy(policy)
+      Interruption.listen()
+      let line = ProgressLine()
+      line.show("looking for apps …")
+      let bundles = try AppSurvey.bundles(below: folder)
+      if bundles.isEmpty, Interruption.signal == nil {
+        line.clear()
+        throw Failure("There is no app (Name.app) in \(printable(folder)), \(AppSurvey.depth) folders deep.")
+      }
+      let survey = AppSurvey(
+        bundles, under: AuditSubject(policy: policy, origins: origins, app: nil), on: .current(for: [policy])
+      ) { done in line.show("explained \(done) of \(bundles.count) apps …") }
+      line.clear()
+      let report = SurveyReport(survey: survey, policy: policy.name)
+      switch format {
+      case .json: try Output.standard.write(report.jsonLines)
+      case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
+      }
+      if let signal = Interruption.signal { throw ExitCode(128 + signal) }
     }
   }
 }

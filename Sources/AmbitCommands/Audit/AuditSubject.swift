@@ -21,6 +21,9 @@ struct AuditSubject {
     return "\(app.name) under the policy \(policy.name)"
   }
 
+  /// The same policy, about an app.
+  func with(_ app: DeclaredApp?) -> AuditSubject { AuditSubject(policy: policy, origins: origins, app: app) }
+
   func explanation(on ground: Ground) -> Explanation {
     Explanation(policy: policy, origins: origins, app: app, on: ground)
   }

@@ -67,10 +67,16 @@ struct ExplanationLine {
 
   var sentence: String { "\(phrase): \(extent)" }
 
-  /// Of several elements of one list only the list is named.
-  var decisions: String {
-    entries[0].decisions.map { decision in
-      if entries.count > 1, case .policy(let origin) = decision {
+  var decisions: String { entries[0].decisions.words(ofSeveral: entries.count > 1) }
+}
+
+extension [Decision] {
+  /// In one line.
+  ///
+  /// - Parameter several: about several elements of one list; then the list is named, and no element.
+  func words(ofSeveral several: Bool) -> String {
+    map { decision in
+      if several, case .policy(let origin) = decision {
         return "\(origin.file):\(origin.position.line) \(origin.key)"
       }
       return decision.words

@@ -87,17 +87,7 @@ struct ExplanationReport {
         "name": .string(subject.policy.name),
         "files": .array(subject.policy.lineage.map { .string($0) }),
       ]),
-      "exposure": .object([
-        "score": .double(Double(exposure.tenths) / 10), "of": JSONValue(100),
-        "level": .string(exposure.level.rawValue),
-        "parts": .array(
-          exposure.parts.map { part in
-            .object([
-              "ability": .string(part.verb.rawValue), "points": .double(Double(part.tenths) / 10),
-              "weight": JSONValue(part.weight), "remedy": part.remedy.map { .string($0) } ?? .null,
-            ])
-          }),
-      ]), "abilities": .array(explanation.entries.map { .object(Self.json($0)) }),
+      "exposure": .object(Self.json(exposure)), "abilities": .array(explanation.entries.map { .object(Self.json($0)) }),
     ]
     if let app = subject.app {
       json["app"] = .object([
@@ -106,6 +96,19 @@ struct ExplanationReport {
       ])
     }
     return json
+  }
+
+  static func json(_ exposure: Exposure) -> JSONObject {
+    [
+      "score": .double(Double(exposure.tenths) / 10), "of": JSONValue(100), "level": .string(exposure.level.rawValue),
+      "parts": .array(
+        exposure.parts.map { part in
+          .object([
+            "ability": .string(part.verb.rawValue), "points": .double(Double(part.tenths) / 10),
+            "weight": JSONValue(part.weight), "remedy": part.remedy.map { .string($0) } ?? .null,
+          ])
+        }),
+    ]
   }
 
   static func json(_ entry: Explanation.Entry) -> JSONObject {
@@ -124,7 +127,7 @@ struct ExplanationReport {
     return json
   }
 
-  private static func json(_ decision: Decision) -> JSONObject {
+  static func json(_ decision: Decision) -> JSONObject {
     var json: JSONObject = ["by": .string(decision.kind), "words": .string(decision.words)]
     switch decision {
     case .policy(let origin):

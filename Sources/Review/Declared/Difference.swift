@@ -55,14 +55,18 @@ package struct Difference: Equatable, Sendable {
 
   package init(from before: Explanation, to after: Explanation) {
     changes = Ability.Verb.allCases.flatMap { verb in
-      verb.subjects.areRegions
-        ? Self.regions(verb, before[verb], after[verb]) : Self.named(before[verb], after[verb])
+      let closing = after.closing[verb] ?? []
+      return verb.subjects.areRegions
+        ? Self.regions(before[verb], after[verb], closing) : Self.named(before[verb], after[verb], closing)
     }
   }
 
   // MARK: Abilities with one entry for each subject
 
-  private static func named(_ before: [Explanation.Entry], _ after: [Explanation.Entry]) -> [Change] {
+  /// - Parameter closing: who decides about what the second has no entry for.
+  private static func named(
+    _ before: [Explanation.Entry], _ after: [Explanation.Entry], _ closing: [Decision]
+  ) -> [Change] {
     var subjects = after.map(\.ability)
     subjects += before.map(\.ability).filter { !subjects.contains($0) }
     return subjects.compactMap { ability in
@@ -72,7 +76,7 @@ package struct Difference: Equatable, Sendable {
       guard let kind = kind(from, to, old?.manner, new?.manner) else { return nil }
       return Change(
         kind: kind, ability: ability, except: [], before: from, after: to, manners: (old?.manner, new?.manner),
-        decisions: new?.decisions ?? old?.decisions ?? [])
+        decisions: new?.decisions ?? closing)
     }
   }
 
@@ -89,7 +93,7 @@ package struct Difference: Equatable, Sendable {
   // MARK: Abilities of which one can cover others
 
   private static func regions(
-    _ verb: Ability.Verb, _ before: [Explanation.Entry], _ after: [Explanation.Entry]
+    _ before: [Explanation.Entry], _ after: [Explanation.Entry], _ closing: [Decision]
   ) -> [Change] {
     let (old, new) = (before.filter(\.extent.isPossible), after.filter(\.extent.isPossible))
     return missing(from: old, in: new).map { region in
@@ -100,7 +104,7 @@ package struct Difference: Equatable, Sendable {
       + missing(from: new, in: old).map { region in
         Change(
           kind: .impossible, ability: region.ability, except: region.except, before: .yes, after: .no,
-          manners: (nil, nil), decisions: after.first { !$0.extent.isPossible }?.decisions ?? region.decisions)
+          manners: (nil, nil), decisions: closing)
       }
   }
 

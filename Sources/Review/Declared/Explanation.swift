@@ -28,8 +28,11 @@ package struct Explanation: Equatable, Sendable {
 
   /// In the order of the vocabulary; of one verb, as the policy has them.
   package let entries: [Entry]
+  /// Who decided that of a verb there is nothing besides its entries.
+  package let closing: [Ability.Verb: [Decision]]
 
-  package init(entries: [Entry]) {
+  package init(entries: [Entry], closing: [Ability.Verb: [Decision]] = [:]) {
+    self.closing = closing
     let order = Dictionary(uniqueKeysWithValues: Ability.Verb.allCases.enumerated().map { ($1, $0) })
     self.entries = entries.enumerated().sorted { left, right in
       (order[left.element.ability.verb] ?? 0, left.offset) < (order[right.element.ability.verb] ?? 0, right.offset)
@@ -44,7 +47,11 @@ package struct Explanation: Equatable, Sendable {
 
   init(_ rules: Rules) {
     self.init(
-      entries: rules.network + rules.files + rules.documents + rules.host + rules.resources + rules.kernel)
+      entries: rules.network + rules.files + rules.documents + rules.host + rules.resources + rules.kernel,
+      closing: [
+        .readPath: rules.decided("system.read_only"), .seeVariable: rules.decided("environment.pass"),
+        .givenVariable: rules.decided("environment.set"), .pickTypes: rules.decided("picker.types"),
+      ])
   }
 
   /// The entries of a verb.

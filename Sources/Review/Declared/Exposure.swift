@@ -55,9 +55,9 @@ package struct Exposure: Equatable, Sendable {
 
   package var level: Level {
     switch tenths {
-    case ..<250: .tight
-    case ..<450: .moderate
-    case ..<650: .exposed
+    case ..<350: .tight
+    case ..<550: .moderate
+    case ..<750: .exposed
     default: .open
     }
   }

@@ -62,7 +62,7 @@ import Testing
 
   @Test func `Every verb of the vocabulary is in every explanation, possible or not`() {
     var random = Seeded(seed: 1)
-    for _ in 0..<200 {
+    for _ in 0..<60 {
       let explanation = Explanation(RandomSettings.any(&random), app: RandomSettings.app(&random))
       for verb in Ability.Verb.allCases where verb != .givenVariable {
         #expect(!explanation[verb].isEmpty, "\(verb)")
@@ -73,7 +73,7 @@ import Testing
 
   @Test func `What is said of the network is what the sandbox gets`() {
     var random = Seeded(seed: 2)
-    for _ in 0..<200 {
+    for _ in 0..<60 {
       let settings = RandomSettings.any(&random)
       guard let app = RandomSettings.app(&random) else { continue }
       let capabilities = Capabilities(policy: .test(settings), entitlements: app.entitlements)

@@ -12,7 +12,7 @@ import Testing
 
   @Test func `The same app under a stricter policy never scores worse`() {
     var random = Seeded(seed: 3)
-    for round in 0..<400 {
+    for round in 0..<150 {
       let settings = RandomSettings.any(&random)
       let stricter = RandomSettings.stricter(settings, &random)
       let app = RandomSettings.app(&random)
@@ -29,7 +29,7 @@ import Testing
 
   @Test func `A machine-wide policy never makes an app score worse`() throws {
     var random = Seeded(seed: 5)
-    for round in 0..<200 {
+    for round in 0..<80 {
       let settings = RandomSettings.any(&random)
       let machine = try RandomSettings.machine(&random)
       let app = RandomSettings.app(&random)
@@ -44,7 +44,7 @@ import Testing
 
   @Test func `An app that asks never scores better than one that does not, and a policy alone lies between`() {
     var random = Seeded(seed: 4)
-    for _ in 0..<200 {
+    for _ in 0..<80 {
       let settings = RandomSettings.any(&random)
       let silent = Exposure(Explanation(settings, app: .test()))
       let asking = Exposure(
