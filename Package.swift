@@ -129,7 +129,7 @@ let package = Package(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(
-      name: "ReviewTests", dependencies: ["Review", "Audit", "Policy", "TestSupport"], swiftSettings: strict),
+      name: "ReviewTests", dependencies: ["Review", "AppModel", "Audit", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
