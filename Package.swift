@@ -129,7 +129,9 @@ let package = Package(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(
-      name: "ReviewTests", dependencies: ["Review", "AppModel", "Audit", "Policy", "TestSupport"], swiftSettings: strict),
+      name: "ReviewTests",
+      dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "TestSupport"], swiftSettings: strict
+    ),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
@@ -139,7 +141,8 @@ let package = Package(
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess"], swiftSettings: strict),
+      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess", "Review"],
+      swiftSettings: strict),
   ]
 )
 

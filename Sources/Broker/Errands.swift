@@ -2,6 +2,12 @@ internal import Kernel
 internal import ScopedAccess
 internal import Synchronization
 
+/// Thrown where something has to be done first that may take long. Nothing that cannot be done twice may have happened before.
+struct WaitingForErrand: Error {
+  let subject: String
+  let work: @Sendable (Errands.Pulse) -> any Sendable
+}
+
 /// Work for the loop that may take long and changes something, each piece in a thread of its own: the loop goes on with what
 /// came back.
 struct Errands {
@@ -61,6 +67,29 @@ struct Errands {
 }
 
 extension Broker {
+  /// What a piece of work comes to that the request under way needs.
+  ///
+  /// - Parameter subject: what is worked on; also how the request knows it again.
+  /// - Returns: `nil` if nothing came back in time.
+  /// - Throws: ``WaitingForErrand`` the first time.
+  func outcome<Value: Sendable>(
+    of subject: String, _ work: @escaping @Sendable (Errands.Pulse) -> Value
+  ) throws -> Value? {
+    guard let request else { return work(Errands.Pulse()) }
+    if let known = request.outcomes[subject] { return known as? Value }
+    throw WaitingForErrand(subject: subject, work: work)
+  }
+
+  /// Has something done for a request, which is begun anew then.
+  func begin(_ waiting: WaitingForErrand, for request: Request) {
+    let owner = request.instance?.app.bundleIdentifier ?? ""
+    errands.add(owner: owner, subject: waiting.subject, waiting.work) { value in
+      request.outcomes[waiting.subject] = .some(value)
+      self.serve(request)
+    }
+    beginErrands(now: Clock.monotonic())
+  }
+
   func beginErrands(now: Int64) {
     while let errand = errands.queue.begin(at: now) {
       guard let entry = errands.entries[errand.id] else { continue }

@@ -39,7 +39,7 @@ extension Broker {
     guard replacement.isCopy else { return carryOut(replacement, request, of: document, instance) }
     instance.saving.insert(grant.id)
     errands.add(
-      owner: instance.id, subject: grant.id,
+      owner: instance.app.bundleIdentifier, subject: grant.id,
       { pulse in
         HoldPoint.contentDue.pass()
         return Result { () throws(KernelError) in try replacement.fill(while: pulse.beat) }
