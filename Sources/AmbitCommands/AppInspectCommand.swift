@@ -35,10 +35,12 @@ extension AppCommand {
     var app: String
 
     func run() throws {
-      let listings = try DeclaredFiles.named(app).listings
+      let files = try DeclaredFiles.named(app)
+      let report = AppListingReport(
+        files.listings, faults: files.lists.flatMap { ShapeFault.all(in: $0) }, only: only?.rawValue)
       switch format {
-      case .json: print(AppListingReport(listings, only: only?.rawValue).json.text)
-      case .table: try Output.standard.write(AppListingReport(listings, only: only?.rawValue).text)
+      case .json: print(report.json.text)
+      case .table: try Output.standard.write(report.text)
       }
     }
   }
@@ -47,24 +49,27 @@ extension AppCommand {
 extension DeclaredFiles {
   /// What a command line names.
   static func named(_ word: String) throws(Failure) -> DeclaredFiles {
-    do throws(AppBundleError) {
-      guard word == "-" else { return try DeclaredFiles(at: word) }
-      // One byte more than is taken: a longer one is refused as such.
-      let input = (try? FileHandle.standardInput.read(upToCount: (1 << 20) + 1)) ?? Data()
-      return try DeclaredFiles(bytes: Array(input), name: "standard input")
-    } catch {
-      throw Failure(printable(error.description), status: 125)
-    }
+    do throws(AppBundleError) { return try read(word) } catch { throw Failure(printable(error.description)) }
+  }
+
+  /// The same, with the error as it is; `-` is standard input.
+  static func read(_ word: String) throws(AppBundleError) -> DeclaredFiles {
+    guard word == "-" else { return try DeclaredFiles(at: word) }
+    // One byte more than is taken: a longer one is refused as such.
+    let input = (try? FileHandle.standardInput.read(upToCount: (1 << 20) + 1)) ?? Data()
+    return try DeclaredFiles(bytes: Array(input), name: "standard input")
   }
 }
 
 /// The listing of an app's files, for people and for programs.
 struct AppListingReport {
   let listings: [ManifestListing]
+  let faults: [ShapeFault]
 
   /// - Parameter status: only keys of this status, as ``json`` has it.
-  init(_ listings: [ManifestListing], only status: String?) {
+  init(_ listings: [ManifestListing], faults: [ShapeFault], only status: String?) {
     self.listings = listings
+    self.faults = faults
     self.status = status
   }
 
@@ -76,7 +81,10 @@ struct AppListingReport {
 
   var text: String {
     let style = Style(for: 1)
-    return listings.map { listing in
+    let wrong = faults.map { fault in
+      style.red(printable("\(fault.file)\(fault.line.map { ":\($0)" } ?? ""): \(fault.sentence)")) + "\n"
+    }.joined()
+    let tables = listings.map { listing in
       let rows = rows(listing)
       let counts = Dictionary(grouping: listing.rows, by: \.meaning.status).mapValues(\.count)
       let total = ["mapped", "idle", "unknown"].map { "\(counts[$0] ?? 0) \($0)" }.joined(separator: ", ")
@@ -103,6 +111,7 @@ struct AppListingReport {
             }
           })
     }.joined(separator: "\n")
+    return wrong.isEmpty ? tables : "\(tables)\n\(wrong)"
   }
 
   var json: JSONObject {
@@ -112,6 +121,7 @@ struct AppListingReport {
           .object([
             "file": .string(listing.file), "kind": .string(listing.kind.rawValue),
             "keys": .array(rows(listing).map { .object($0.json) }),
+            "faults": .array(faults.filter { $0.file == listing.file }.map { .object($0.json) }),
           ])
         })
     ]
@@ -138,6 +148,16 @@ extension ManifestListing.Row {
     case .mapped(let text), .idle(let text): json["meaning"] = .string(text)
     case .unknown: break
     }
+    return json
+  }
+}
+
+extension ShapeFault {
+  var json: JSONObject {
+    var json: JSONObject = ["path": .string("\(path)")]
+    if let line { json["line"] = JSONValue(line) }
+    json["expected"] = .string(expected)
+    json["found"] = .string(found)
     return json
   }
 }

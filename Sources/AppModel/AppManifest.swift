@@ -31,7 +31,7 @@ package struct AppManifest: Equatable, Sendable {
 }
 
 extension AppManifest {
-  init(_ list: PropertyListFile, folderName: String) throws(AppBundleError) {
+  package init(_ list: PropertyListFile, folderName: String) throws(AppBundleError) {
     bundleIdentifier = try list.required("CFBundleIdentifier", example: "org.example.notes")
     if let problem = BundleIdentifier.check(bundleIdentifier) {
       throw list.badValue("CFBundleIdentifier", bundleIdentifier, problem)

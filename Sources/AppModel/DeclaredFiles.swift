@@ -11,7 +11,7 @@ package struct DeclaredFiles: Equatable, Sendable {
     self.path = path
     guard let kind = try FileKind(path: Self.target(path)) else { throw .bundleMissing(path: path) }
     guard kind == .folder else {
-      lists = [try PropertyListFile(path: Self.target(path))].compactMap(\.self)
+      lists = [try PropertyListFile(path: Self.target(path), name: path)].compactMap(\.self)
       return
     }
     // On macOS everything of a bundle is in one folder within it.

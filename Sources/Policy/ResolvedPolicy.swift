@@ -27,6 +27,11 @@ package struct ResolvedPolicy: Sendable {
     return Origin(file: link.source.file, line: node.position.line)
   }
 
+  /// The file that a field's value comes from; `nil`: no file says anything of it.
+  package func file(of field: PolicyField) -> String? {
+    links.first { field.access.isSet($0.overrides) }?.source.file
+  }
+
   /// The fields that some file of it sets and that have no effect in this version.
   package var notInForce: [PolicyField] {
     PolicyField.all.filter { field in

@@ -13,8 +13,10 @@ package struct AuditCommand: ParsableCommand {
       Check.self,
       Simulate.self,
       Explain.self,
-      Log.self, Verify.self, Checkpoint.self,
       Diff.self,
+      Lint.self,
+      Verify.self,
+      Checkpoint.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.

@@ -38,7 +38,7 @@ extension KeyVocabulary {
       "com.apple.security.assets.music.read-write", "com.apple.security.assets.movies.read-only",
       "com.apple.security.assets.movies.read-write", "com.apple.security.files.desktop.read-only",
       "com.apple.security.files.desktop.read-write", "com.apple.security.files.documents.read-only",
-      "com.apple.security.files.documents.read-write", "com.apple.security.assets.*")
+      "com.apple.security.files.documents.read-write", "com.apple.security.assets.*", "com.apple.security.files.*")
   ]
 
   private static let exceptions: [Group] = [
@@ -123,6 +123,6 @@ extension KeyVocabulary {
     .idle(
       "a right that Apple gives to its own programs; nothing here answers to it", "com.apple.private.*",
       "com.apple.rootless.*", "com.apple.system-task-ports*", "com.apple.security.exception.*",
-      "com.apple.security.smartcard", "com.apple.security.files.*"),
+      "com.apple.security.smartcard"),
   ]
 }

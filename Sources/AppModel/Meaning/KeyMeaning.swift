@@ -44,6 +44,9 @@ package struct KeyVocabulary: Sendable {
   /// The first keys that are known by their whole name, sorted: what a mistyped one may have been meant to be.
   package var names: [String] { exact.keys.filter { !$0.contains(">") }.sorted() }
 
+  /// Whether a key is known by its whole name, and not by how it begins alone.
+  package func isNamed(_ key: String) -> Bool { exact[key] != nil || exact[Self.withoutVariant(key)] != nil }
+
   package func meaning(of path: KeyPath) -> KeyMeaning {
     let keys = path.steps.compactMap { step in if case .key(let key) = step { key } else { nil } }
     guard let first = keys.first else { return .unknown }

@@ -12,22 +12,26 @@ package struct PropertyListFile: Equatable, Sendable {
 
   /// Reads a property list: XML, binary, or as `codesign` prints entitlements.
   ///
+  /// - Parameter name: what errors call it; its path, if nothing is said.
   /// - Returns: `nil` when there is nothing at the path.
-  package init?(path: String) throws(AppBundleError) {
+  package init?(path: String, name: String? = nil) throws(AppBundleError) {
+    let name = name ?? path
     guard let kind = try FileKind(path: path) else { return nil }
     // Only regular files: a pipe would be waited for, and a link could name a file outside the bundle.
     guard kind == .regular else {
-      throw AppBundleError.unreadable(path: path, reason: "expected a regular file, found \(kind.description)")
+      throw AppBundleError.unreadable(path: name, reason: "expected a regular file, found \(kind.description)")
     }
     let data: Data
     do {
       let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       data = try handle.read(upToCount: PropertyListBounds.size + 1) ?? Data()
     } catch {
-      throw AppBundleError.unreadable(path: path, reason: Self.reason(error))
+      throw AppBundleError.unreadable(path: name, reason: Self.reason(error))
     }
-    try self.init(bytes: Array(data), path: path)
+    try self.init(bytes: Array(data), path: name)
   }
+
+  init(path: String, entries: [PropertyListEntry]) { (self.path, self.entries, isBlob) = (path, entries, false) }
 
   /// - Parameter path: what errors call it.
   package init(bytes: [UInt8], path: String) throws(AppBundleError) {

@@ -1,5 +1,5 @@
 /// How many single changes (a character added, dropped or replaced, or two neighbours swapped) lie between two words.
-func editDistance(_ left: String, _ right: String) -> Int {
+package func editDistance(_ left: String, _ right: String) -> Int {
   let left = Array(left.unicodeScalars)
   let right = Array(right.unicodeScalars)
   var beforePrevious: [Int] = []

@@ -1,0 +1,71 @@
+package import AppModel
+package import Policy
+
+/// Looks through what apps declare and what policies say for contradictions, claims that are too broad, grants that can never be
+/// used, and exceptions that are risky. Rules alone: whoever asks has read the files.
+package enum Lint {
+  /// An app's own files, and how it stands under a policy.
+  ///
+  /// - Parameter policy: `nil`: the files alone.
+  package static func findings(
+    manifest: PropertyListFile?, entitlements: PropertyListFile?, policy: ResolvedPolicy? = nil
+  ) -> [LintFinding] {
+    var findings: [LintFinding] = []
+    if let manifest {
+      findings += launch(manifest) + keys(manifest, as: .manifest) + types(manifest)
+    }
+    if let entitlements {
+      findings += keys(entitlements, as: .entitlements) + sandbox(entitlements) + exceptions(entitlements)
+    }
+    if let manifest, let entitlements { findings += together(manifest, entitlements) }
+    if let policy { findings += under(policy, manifest: manifest, entitlements: entitlements) }
+    return sorted(findings)
+  }
+
+  /// A policy by itself.
+  package static func findings(policy: ResolvedPolicy) -> [LintFinding] {
+    sorted(paths(policy) + openings(policy) + documents(policy) + limits(policy))
+  }
+
+  /// A policy that could not be read.
+  package static func finding(_ error: PolicyError, in file: String) -> LintFinding {
+    if case .invalid(let fault) = error {
+      return LintFinding(
+        .unusablePolicy, at: .init(file: fault.file, line: fault.position.line), capitalized(fault.message) + ".",
+        "Mend the file; no app is run under it as it is.")
+    }
+    return LintFinding(.unusablePolicy, at: .init(file: file), "\(error)", "Mend the file, or name another.")
+  }
+
+  /// A manifest or entitlements that could not be read.
+  package static func finding(_ error: AppBundleError, in file: String) -> LintFinding {
+    LintFinding(.unreadable, at: .init(file: file), error.description, "Until then nothing more can be said of it.")
+  }
+
+  /// By file, then from its top down; what has no line stands before what has.
+  static func sorted(_ findings: [LintFinding]) -> [LintFinding] {
+    var files: [String] = []
+    for finding in findings where !files.contains(finding.place.file) { files.append(finding.place.file) }
+    return files.flatMap { file in
+      findings.filter { $0.place.file == file }.enumerated()
+        .sorted { ($0.element.place.line ?? 0, $0.offset) < ($1.element.place.line ?? 0, $1.offset) }
+        .map(\.element)
+    }
+  }
+
+  static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+}
+
+extension PropertyListFile {
+  /// The place of a key at the top.
+  func place(_ key: String) -> LintFinding.Place {
+    LintFinding.Place(
+      file: path, line: entries.first { $0.key == key }?.line, key: "\(KeyPath().key(key))")
+  }
+
+  func place(_ keyPath: KeyPath, _ line: Int?) -> LintFinding.Place {
+    LintFinding.Place(file: path, line: line, key: "\(keyPath)")
+  }
+
+  func isOn(_ key: String) -> Bool { self[key]?.boolean == true }
+}

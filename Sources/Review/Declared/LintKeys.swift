@@ -1,0 +1,85 @@
+internal import AppModel
+internal import Policy
+
+extension Lint {
+  /// Whether the manifest is one that an app can be run by.
+  static func launch(_ manifest: PropertyListFile) -> [LintFinding] {
+    do throws(AppBundleError) {
+      _ = try AppManifest(manifest, folderName: "App")
+      return []
+    } catch {
+      let key: String? =
+        switch error {
+        case .keyMissing(_, let key, _), .wrongType(_, let key, _, _), .badValue(_, let key, _, _): key
+        default: nil
+        }
+      // One of a wrong type is found among all the others of wrong types.
+      if case .wrongType = error { return [] }
+      let line = key.flatMap { key in manifest.entries.first { $0.key == key }?.line }
+      return [
+        LintFinding(
+          .notLaunchable, at: .init(file: manifest.path, line: line, key: key), error.description,
+          "Until then ambit run refuses the app.")
+      ]
+    }
+  }
+
+  /// Keys of wrong types, unknown ones, and values that a build was to fill in.
+  static func keys(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
+    let faults = ShapeFault.all(in: list, as: kind).map { fault in
+      LintFinding(
+        .wrongType, at: list.place(fault.path, fault.line), fault.sentence,
+        "Change the value; as it is, it counts as if it were not there, or the app is not run.")
+    }
+    return faults + unknown(list, as: kind) + variables(list)
+  }
+
+  private static func unknown(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
+    let names = kind.vocabulary.names
+    return list.entries.compactMap { entry in
+      let path = KeyPath().key(entry.key)
+      guard !kind.vocabulary.isNamed(entry.key) else { return nil }
+      let place = list.place(path, entry.line)
+      if let meant = meant(by: entry.key, of: names) {
+        return LintFinding(
+          .mistypedKey, at: place, "\(path) is no key that anybody knows, and \(meant) is.",
+          "If \(meant) was meant, write it so; as it is, it changes nothing.")
+      }
+      guard kind.vocabulary.meaning(of: path) == .unknown else { return nil }
+      return LintFinding(
+        .unknownKey, at: place, "\(path) is no key that Apple's systems or Ambit are known to have.",
+        "Leave it if the app itself reads it; otherwise take it out.")
+    }
+  }
+
+  /// The key that somebody may have meant: three letters away at most, however long it is, since long ones that differ by more
+  /// differ by a word and mean something else.
+  private static func meant(by key: String, of names: [String]) -> String? {
+    let (count, most) = (key.utf8.count, min(3, key.utf8.count / 4))
+    guard count <= 128, most > 0 else { return nil }
+    return names.filter { name in
+      guard abs(name.utf8.count - count) <= most else { return false }
+      // Dear to find out, so only where half of it is the same to begin with.
+      return (zip(name.utf8, key.utf8).prefix { $0 == $1 }.count)
+        + (zip(name.utf8.reversed(), key.utf8.reversed()).prefix { $0 == $1 }.count) >= count / 2
+    }.map { (distance: editDistance(key, $0), name: $0) }.filter { $0.distance <= most }.min { $0 < $1 }?.name
+  }
+
+  /// `$(PRODUCT_NAME)` is put in by Xcode's build, and nobody else.
+  private static func variables(_ list: PropertyListFile) -> [LintFinding] {
+    var findings: [LintFinding] = []
+    func look(_ node: PropertyListNode, _ path: KeyPath) {
+      if let text = node.string, text.contains("$(") || text.contains("${") {
+        findings.append(
+          LintFinding(
+            .unexpandedVariable, at: list.place(path, node.line),
+            "\(path) is \(text.quoted), in which a build was to put something.",
+            "Take the file from the app that was built, or write what it stands for."))
+      }
+      for entry in node.dictionary ?? [] { look(entry.node, path.key(entry.key)) }
+      for (index, member) in (node.array ?? []).enumerated() { look(member, path.index(index)) }
+    }
+    for entry in list.entries { look(entry.node, KeyPath().key(entry.key)) }
+    return findings
+  }
+}

@@ -1,0 +1,127 @@
+internal import AppModel
+internal import Policy
+
+extension ResolvedPolicy {
+  /// The place that a field's value comes from; the policy's own file where no file says anything of it.
+  func place(_ field: String) -> LintFinding.Place {
+    let origin = PolicyField.all.first { $0.name == field }.flatMap(origin)
+    return LintFinding.Place(file: origin?.file ?? policy.file, line: origin?.line, key: field)
+  }
+
+  /// Whether the policy's own file says something of a field, and not one that it inherits.
+  func says(_ field: String) -> Bool {
+    PolicyField.all.first { $0.name == field }.flatMap(file) == policy.file
+  }
+}
+
+/// What a policy opens to apps. Of what it inherits only that is looked at which it does not say itself.
+extension Lint {
+  static func paths(_ policy: ResolvedPolicy) -> [LintFinding] {
+    let place = policy.place("system.read_only")
+    let paths = policy.policy.settings.readOnlyPaths
+    return paths.compactMap { path in
+      if let what = PathClaim.secret(path) {
+        return LintFinding(
+          .secretPath, at: place, "Every app under it reads \(path.quoted), where \(what).",
+          "Take it out; the user can pick what an app needs of it.")
+      }
+      if let what = PathClaim.broad(path, isInHome: false) {
+        return LintFinding(
+          .overBroadPath, at: place, "Every app under it reads \(what).", "Name the folders in it that are needed.")
+      }
+      if path.hasPrefix("/home/") || path.hasPrefix("/root/") {
+        return LintFinding(
+          .overBroadPath, at: place, "Every app under it reads \(path.quoted), which is in somebody's home.",
+          "Let the user pick it, or put what apps need elsewhere.")
+      }
+      if let system = ["/usr", "/bin", "/sbin", "/lib", "/lib64"].first(where: { path.hasPrefix($0 + "/") }) {
+        return LintFinding(
+          .pathInVain, at: place, "\(path.quoted) is in \(system), which every app reads anyhow.", "Take it out.")
+      }
+      if let outer = paths.first(where: { path.hasPrefix($0 + "/") }) {
+        return LintFinding(
+          .pathInVain, at: place, "\(path.quoted) is in \(outer.quoted), which is shown already.",
+          "Take one of the two out.")
+      }
+      return nil
+    }
+  }
+
+  static func openings(_ policy: ResolvedPolicy) -> [LintFinding] {
+    let settings = policy.policy.settings
+    var findings: [LintFinding] = []
+    if settings.network == .host {
+      findings.append(
+        LintFinding(
+          .openNetwork, at: policy.place("network.access"),
+          "Every app under it has the host's network, whether it asks or not.",
+          "Write access = \"entitlement\": then those have it that ask for it."))
+    }
+    if settings.network != .entitlement, policy.says("network.entitled") {
+      findings.append(
+        LintFinding(
+          .settingInVain, at: policy.place("network.entitled"),
+          "network.entitled says what an entitlement opens, and network.access does not leave it to entitlements.",
+          "Write access = \"entitlement\", or take it out."))
+    }
+    if settings.execute {
+      findings.append(
+        LintFinding(
+          .openExecution, at: policy.place("files.execute"),
+          "An app may run what it has written into its container: code that nobody has looked at.",
+          "Set it to false unless the app is made to install programs."))
+    }
+    if settings.executing == .any {
+      findings.append(
+        LintFinding(
+          .openExecution, at: policy.place("grants.execute"),
+          "Every app under it may run programs that lie in what its user picks.",
+          "Write execute = \"entitlement\"."))
+    }
+    if settings.passing == .any {
+      findings.append(
+        LintFinding(
+          .openPassing, at: policy.place("grants.pass"),
+          "Every app under it may give others the documents that the user gave to it alone.",
+          "Write pass = \"entitlement\"."))
+    }
+    return findings + variables(policy)
+  }
+
+  private static let secretWords = [
+    "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "API_KEY", "PRIVATE_KEY", "SESSION",
+  ]
+  private static let agents: [String: String] = [
+    "SSH_AUTH_SOCK": "the way to the user's ssh agent", "GPG_AGENT_INFO": "the way to the user's keys",
+    "DBUS_SESSION_BUS_ADDRESS": "the way to the user's session bus", "XAUTHORITY": "the key to the user's display",
+    "DOCKER_HOST": "the way to the machine's containers", "KUBECONFIG": "the way to keys of clusters",
+  ]
+
+  private static func variables(_ policy: ResolvedPolicy) -> [LintFinding] {
+    let settings = policy.policy.settings
+    func secret(_ name: String) -> String? {
+      if let what = agents[name] { return what }
+      let upper = name.uppercased()
+      if ["AWS_", "AZURE_", "GOOGLE_"].contains(where: upper.hasPrefix) { return "keys to cloud accounts" }
+      return secretWords.contains(where: upper.contains) ? "a secret, by its name" : nil
+    }
+    let passed = settings.environmentPass.compactMap { name -> LintFinding? in
+      let place = policy.place("environment.pass")
+      if let what = secret(name) {
+        return LintFinding(
+          .secretVariable, at: place, "Every app under it gets \(name.quoted), \(what).", "Take it out.")
+      }
+      guard name.hasSuffix("*"), name.utf8.count <= 3 else { return nil }
+      return LintFinding(
+        .overBroadVariable, at: place, "\(name.quoted) passes whatever begins so, secrets as well.",
+        "Name the variables.")
+    }
+    let set = settings.environmentSet.keys.sorted().compactMap { name -> LintFinding? in
+      guard let what = secret(name) else { return nil }
+      return LintFinding(
+        .secretVariable, at: policy.place("environment.set"),
+        "\(name.quoted), \(what), stands in the file for all to read, and every app under it gets it.", "Take it out.")
+    }
+    return passed + set
+  }
+}

@@ -1,0 +1,117 @@
+internal import AppModel
+internal import Policy
+
+/// What a policy says of documents and limits, and what of it can never come to anything.
+extension Lint {
+  static func documents(_ policy: ResolvedPolicy) -> [LintFinding] {
+    let settings = policy.policy.settings
+    var findings: [LintFinding] = []
+    func vain(_ field: String, _ what: String, _ remedy: String) {
+      findings.append(LintFinding(.settingInVain, at: policy.place(field), what, remedy))
+    }
+    if settings.picker.modes.isEmpty {
+      if policy.says("picker.types") {
+        vain(
+          "picker.types", "picker.types says which documents may be picked, and picker.modes lets none be.",
+          "Add \"open\" to picker.modes, or take it out.")
+      }
+    } else if settings.picker.types.extensions?.isEmpty == true, !settings.picker.folders {
+      findings.append(
+        LintFinding(
+          .nothingToPick, at: policy.place("picker.types"),
+          "A picker is allowed, and neither a type nor folders: nothing can ever be picked.",
+          "Name types, or write modes = []."))
+    }
+    if case .only(let names) = settings.picker.types, let broad = names.first(where: { broadTypes[$0] != nil }) {
+      findings.append(
+        LintFinding(
+          .overBroadType, at: policy.place("picker.types"),
+          "\(broad.quoted) is \(broadTypes[broad] ?? "every file"): with it in the list all may be picked.",
+          "Take it out, or write types = \"any\", which says so."))
+    }
+    let lifetime = settings.lifetime
+    if lifetime.withLaunch, settings.bookmarks.create, policy.says("grants.lifetime") || policy.says("bookmarks.create")
+    {
+      vain(
+        policy.says("grants.lifetime") ? "grants.lifetime" : "bookmarks.create",
+        "Grants end with the launch that they were made in, and bookmarks, which are for the next one, may be made.",
+        "Write bookmarks.create = false.")
+    }
+    if lifetime.withLaunch, settings.references, policy.says("grants.lifetime") || policy.says("scopes.references") {
+      vain(
+        policy.says("grants.lifetime") ? "grants.lifetime" : "scopes.references",
+        "Grants end with the launch that they were made in, and references, which are for the next one, are written.",
+        "Write scopes.references = false.")
+    }
+    if let seconds = lifetime.seconds {
+      if let kept = settings.bookmarks.lifetime, kept > seconds {
+        vain(
+          "bookmarks.lifetime",
+          "A bookmark can be resolved for \(kept) s, and what it leads to ends after \(seconds) s.",
+          "Make it shorter, or grants.lifetime longer.")
+      }
+      if let patience = settings.patience, patience > seconds {
+        vain(
+          "coordination.patience",
+          "An app waits for others up to \(patience) s, and its grant ends after \(seconds) s.",
+          "Make it shorter, or grants.lifetime longer.")
+      }
+    }
+    if !settings.bookmarks.create {
+      for field in ["bookmarks.document_scoped", "bookmarks.implicit", "bookmarks.lifetime"] where policy.says(field) {
+        vain(field, "\(field) is about bookmarks that may be made, and none may.", "Take it out, or let them be made.")
+      }
+    }
+    return findings
+      + policy.notInForce.filter { policy.says($0.name) }.map { field in
+        LintFinding(
+          .notInForce, at: policy.place(field.name),
+          "\(field.name) has no effect in this version: \(field.notInForce ?? "")",
+          "It can stay; do not rely on it.")
+      }
+  }
+
+  static func limits(_ policy: ResolvedPolicy) -> [LintFinding] {
+    let settings = policy.policy.settings
+    let limits = settings.limits
+    var findings: [LintFinding] = []
+    func unreachable(_ fields: [String], _ what: String) {
+      guard let field = fields.first(where: policy.says) else { return }
+      findings.append(
+        LintFinding(.limitOutOfReach, at: policy.place(field), what, "Lower the one, or raise the other."))
+    }
+    if let size = limits.fileSize, let container = limits.container, size > container {
+      unreachable(
+        ["limits.file_size", "limits.container"],
+        "One file may be larger (\(size) bytes) than all together (\(container)).")
+    }
+    if let processor = limits.cpuTime, let wall = limits.wallTime {
+      let busy = (limits.processors ?? 1000 * (limits.processes ?? 1024)) / 1000
+      if processor > wall * max(1, busy) {
+        unreachable(
+          ["limits.cpu_time", "limits.wall_time"],
+          "It may use \(processor) s of processor time, and is ended after \(wall) s.")
+      }
+    }
+    if let open = limits.openFiles, settings.scopeLimit > open {
+      unreachable(
+        ["scopes.limit", "limits.open_files"],
+        "A process may have \(settings.scopeLimit) documents started and \(open) files open.")
+    }
+    if case .refusing(let count) = settings.persisted, settings.scopeLimit > count {
+      unreachable(
+        ["grants.persisted", "scopes.limit"],
+        "A process may have \(settings.scopeLimit) documents started, and an app is given \(count) at most.")
+    }
+    for (field, isOpen, what) in [
+      ("limits.memory", limits.memory == nil, "memory"), ("limits.container", limits.container == nil, "disk"),
+      ("limits.processes", limits.processes == nil, "processes"),
+    ] where isOpen {
+      findings.append(
+        LintFinding(
+          .noLimit, at: policy.place(field), "No ceiling keeps an app from taking all of the machine's \(what).",
+          "Set \(field), or inherit a policy that does."))
+    }
+    return findings
+  }
+}

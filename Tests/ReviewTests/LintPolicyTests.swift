@@ -1,0 +1,143 @@
+import AppModel
+import Foundation
+import Policy
+import TestSupport
+import Testing
+
+@testable import Review
+
+@Suite struct `What lint finds in policies` {
+  private let folder: TestSupport.TemporaryFolder
+  private let library: PolicyLibrary
+
+  init() throws {
+    folder = try TestSupport.TemporaryFolder()
+    library = PolicyLibrary(directories: [URL(fileURLWithPath: folder.path, isDirectory: true)])
+  }
+
+  private func resolved(_ text: String) throws -> ResolvedPolicy {
+    let path = "\(folder.path)/mine.toml"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    return try library.resolve(path)
+  }
+
+  private func findings(_ text: String) throws -> [LintFinding] {
+    Lint.findings(policy: try resolved("inherits = \"default\"\n" + text))
+  }
+
+  private func names(_ text: String) throws -> [String] { try findings(text).map(\.rule.rawValue) }
+
+  @Test func `the built-in policies have nothing in them that is worse than a note`() throws {
+    for name in library.names {
+      let findings = Lint.findings(policy: try library.resolve(name))
+      #expect(findings.allSatisfy { $0.severity == .note }, "\(name): \(findings)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("[system]\nread_only = [\"/opt\"]", ["over-broad-path"]),
+      ("[system]\nread_only = [\"/opt/tool\"]", []),
+      ("[system]\nread_only = [\"/opt/tool\", \"/opt/tool/share\"]", ["path-in-vain"]),
+      ("[system]\nread_only = [\"/usr/share/fonts\"]", ["path-in-vain"]),
+      ("[system]\nread_only = [\"/home/someone/.ssh\"]", ["secret-path"]),
+      ("[system]\nread_only = [\"/home/someone/texts\"]", ["over-broad-path"]),
+      ("[network]\naccess = \"host\"", ["open-network"]),
+      ("[network]\naccess = \"none\"\nentitled = \"host\"", ["setting-in-vain"]),
+      ("[files]\nexecute = true", ["open-execution"]),
+      ("[grants]\nexecute = \"any\"", ["open-execution"]),
+      ("[grants]\npass = \"any\"", ["open-passing"]),
+      ("[environment]\npass = [\"SSH_AUTH_SOCK\"]", ["secret-variable"]),
+      ("[environment]\npass = [\"A*\"]", ["over-broad-variable"]),
+      ("[environment.set]\nMY_API_KEY = \"x\"", ["secret-variable"]),
+      ("[picker]\ntypes = []\nfolders = false", ["nothing-to-pick"]),
+      ("[picker]\ntypes = [\"public.data\"]", ["over-broad-type"]),
+      ("[picker]\nmodes = []\ntypes = [\"txt\"]", ["setting-in-vain"]),
+      ("[grants]\nlifetime = \"launch\"", ["setting-in-vain", "setting-in-vain"]),
+      ("[grants]\nlifetime = \"launch\"\n[bookmarks]\ncreate = false\n[scopes]\nreferences = false", []),
+      ("[grants]\nlifetime = \"1h\"\n[bookmarks]\nlifetime = \"2h\"", ["setting-in-vain"]),
+      ("[bookmarks]\ncreate = false\nimplicit = true", ["setting-in-vain"]),
+      ("[limits]\nfile_size = 9000000\ncontainer = 2000000", ["limit-out-of-reach"]),
+      ("[limits]\nprocessors = 1\ncpu_time = \"2h\"\nwall_time = \"1h\"", ["limit-out-of-reach"]),
+      ("[scopes]\nlimit = 256\n[limits]\nopen_files = 64", ["limit-out-of-reach"]),
+      ("[scopes]\nlimit = 256\n[grants]\npersisted = 10", ["limit-out-of-reach"]),
+      ("[limits]\nmemory = \"none\"", ["no-limit"]),
+    ] as [(String, [String])])
+  func `what opens much, and what can never come to anything`(text: String, expected: [String]) throws {
+    #expect(try names(text) == expected)
+  }
+
+  @Test func `a finding says the line, and what is inherited is found where it stands`() throws {
+    let finding = try #require(try findings("\n[network]\naccess = \"host\"").first)
+    #expect(finding.place.description == "\(folder.path)/mine.toml:4: network.access")
+    try Data("inherits = \"mine\"\n".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/child.toml"))
+    let inherited = Lint.findings(policy: try library.resolve("child"))
+    #expect(inherited.first?.place.file == "\(folder.path)/mine.toml")
+  }
+
+  @Test func `a policy that requires a layer and turns it off is a finding with its line`() throws {
+    do throws(PolicyError) {
+      _ = try library.resolve(write("[require]\nlayers = [\"observer\"]\n[audit]\nobserve = false\n"))
+      Issue.record("taken")
+    } catch {
+      let finding = Lint.finding(error, in: "mine.toml")
+      #expect(finding.rule == .unusablePolicy && finding.severity == .error && finding.place.line == 2)
+      #expect(finding.what.contains("turns it off"))
+    }
+  }
+
+  private func write(_ text: String) -> String {
+    let path = "\(folder.path)/mine.toml"
+    try? Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  // MARK: - An app under it
+
+  private func under(_ text: String, _ entitlement: String?, _ manifest: String = "") throws -> [LintFinding] {
+    let key = entitlement.map { "<key>\($0)</key><true/><key>com.apple.security.app-sandbox</key><true/>" }
+    let policy = try resolved("inherits = \"default\"\n" + text)
+    let identity = `What lint finds in apps`.identity
+    return Lint.under(
+      policy, manifest: try `What lint finds in apps`.list(identity + manifest),
+      entitlements: try key.map { try `What lint finds in apps`.list($0, "Entitlements.plist") })
+  }
+
+  @Test(arguments: [
+    ("[network]\naccess = \"none\"", "com.apple.security.network.client", "forbidden-network"),
+    ("[network]\naccess = \"loopback\"", "com.apple.security.network.server", "forbidden-network"),
+    ("[network]\nentitled = \"loopback\"", "com.apple.security.network.client", "forbidden-network"),
+    ("[grants]\nexecute = \"none\"", "com.apple.security.files.user-selected.executable", "forbidden-execution"),
+    ("[grants]\npass = \"none\"", "io.ambit.pass-grants", "forbidden-passing"),
+    ("[grants]\naccess = \"read-only\"", "com.apple.security.files.user-selected.read-write", "forbidden-writing"),
+    ("[bookmarks]\ncreate = false", "com.apple.security.files.bookmarks.app-scope", "forbidden-bookmarks"),
+    (
+      "[bookmarks]\ndocument_scoped = false", "com.apple.security.files.bookmarks.document-scope", "forbidden-bookmarks"
+    ),
+  ])
+  func `an entitlement that asks for what the policy forbids`(policy: String, key: String, name: String) throws {
+    let findings = try under(policy, key)
+    #expect(findings.map(\.rule.rawValue) == [name])
+    // By whose decision: the policy's field, its value and its place.
+    #expect(findings.first?.what.contains("mine.toml:3") == true)
+    #expect(try under("", key) == [])
+  }
+
+  @Test func `the host's network for an app that has not asked`() throws {
+    #expect(try under("[network]\naccess = \"host\"", nil).map(\.rule) == [.unaskedNetwork])
+    #expect(try under("[network]\naccess = \"host\"", "com.apple.security.network.client") == [])
+  }
+
+  @Test func `types that a policy lets nobody pick, and editors that cannot save`() throws {
+    func type(_ name: String, _ rest: String = "") -> String {
+      "<key>CFBundleDocumentTypes</key><array><dict><key>LSItemContentTypes</key><string>\(name)</string>\(rest)</dict></array>"
+    }
+    let text = "[picker]\ntypes = [\"public.plain-text\"]"
+    #expect(try under(text, nil, type("public.image")).map(\.rule) == [.forbiddenTypes])
+    #expect(try under(text, nil, type("public.text")) == [])
+    #expect(try under(text, nil, type("org.other.unknown")) == [], "which may be text")
+    #expect(try under("", nil, type("public.image")) == [])
+    let editor = type("public.text", "<key>CFBundleTypeRole</key><string>Editor</string>")
+    #expect(try under("[grants]\naccess = \"read-only\"", nil, editor).map(\.rule) == [.forbiddenWriting])
+  }
+}
