@@ -33,7 +33,7 @@ extension Broker {
       return Answer(try denied(request, try ended[request.instance] ?? instance(request.instance)).json)
     case "Replace":
       let request = try LauncherInterface.ReplaceCall(json: call.parameters)
-      return Answer(try replace(request, try instance(request.instance)).json)
+      return try replace(request, try instance(request.instance), on: connection).map { Answer($0.json) }
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }

@@ -8,7 +8,10 @@ package struct AuditCommand: ParsableCommand {
     commandName: "audit",
     abstract: "Show what the broker decided: who got which document, how, and what was refused.",
     subcommands: [
-      Log.self, At.self, Export.self,
+      Log.self,
+      At.self,
+      Check.self,
+      Explain.self, Export.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.

@@ -17,7 +17,8 @@ extension AccessHistory {
     end(key, event, .unknown)
     active[key.instance, default: [:]][key] = RecordedScope(
       key: key, app: app, document: grants[key.grant]?.document ?? event.document,
-      access: grants[key.grant]?.access, how: event.how, caller: event.detail[AuditEvent.Fact.caller], count: count,
+      access: event.detail[AuditEvent.Fact.access].flatMap(RecordedAccess.init) ?? grants[key.grant]?.access,
+      how: event.how, caller: event.detail[AuditEvent.Fact.caller], count: count,
       mostCount: count, used: event.detail[AuditEvent.Fact.used].flatMap { Int($0) },
       limit: event.detail[AuditEvent.Fact.limit].flatMap { Int($0) }, since: event.time, sequence: event.sequence)
   }
