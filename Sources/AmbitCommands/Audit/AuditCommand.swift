@@ -11,7 +11,8 @@ package struct AuditCommand: ParsableCommand {
       Log.self,
       At.self,
       Check.self,
-      Explain.self, Export.self,
+      Explain.self,
+      Export.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.

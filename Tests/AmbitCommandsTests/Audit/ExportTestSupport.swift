@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Kernel
 import TestSupport
 import Testing
@@ -61,4 +62,18 @@ func content(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(
 /// The numbers of the events in whole lines.
 func numbers(_ lines: [UInt8], _ format: ExportFormat) -> [Int64] {
   lines.split(separator: UInt8(ascii: "\n")).compactMap { format.identifier(inLine: $0)?.sequence }
+}
+
+extension StateFile {
+  /// The number in a state, which an export that runs may be keeping.
+  static func sequence(at path: String) throws -> Int64? {
+    FileManager.default.fileExists(atPath: path) ? ExportState(try content(path))?.event.sequence : nil
+  }
+}
+
+extension Descriptor {
+  /// One read(2).
+  func readSome(_ bytes: inout [UInt8]) throws -> Int {
+    try KernelError.check("read") { unsafe read(rawValue, &bytes, bytes.count) }
+  }
 }

@@ -158,7 +158,7 @@ struct HTTPAnswer: Equatable {
       guard let count = Int(size, radix: 16), count >= 0 else { return nil }
       rest = rest[end.upperBound...]
       if count == 0 { return body }
-      guard rest.count >= count + 2 else { return nil }
+      guard count <= rest.count - 2 else { return nil }
       body += rest.prefix(count)
       rest = rest.dropFirst(count + 2)
     }
