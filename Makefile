@@ -30,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel check format verify races fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal check format verify races fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -61,6 +61,17 @@ test-kernel: deps-test ## Run the tests in a virtual machine: KERNEL=vmlinuz MOD
 	$(SWIFT) build --build-tests
 	@scripts/assemble-demos.sh $(debug) .build/demos-debug
 	@KERNEL='$(KERNEL)' MODULES='$(MODULES)' TESTFLAGS='$(TESTFLAGS)' scripts/kernel-test.sh --cgroup '$(CGROUP)'
+
+test-clickhouse: ## Export a log to ClickHouse (PyPI's chdb) with programs killed in between, and count
+	@scripts/deps.sh --clickhouse
+	@SWIFT='$(SWIFT)' scripts/export/run.sh clickhouse $(debug)
+
+test-otlp: ## Export a log to an OpenTelemetry receiver (PyPI's opentelemetry-proto) that fails now and then
+	@scripts/deps.sh --otlp
+	@SWIFT='$(SWIFT)' scripts/export/run.sh otlp $(debug)
+
+test-journal: ## Export a log to a systemd-journald of its own; as root
+	@SWIFT='$(SWIFT)' scripts/export/run.sh journal $(debug)
 
 check: ## Format, lint, shell syntax, no paths of one machine
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)

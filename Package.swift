@@ -137,7 +137,8 @@ let package = Package(
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "Launcher", "TestSupport"], swiftSettings: strict),
+      name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "Audit", "Kernel", "Launcher", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -1,12 +1,18 @@
 #!/bin/sh
-# Installs what the build needs and the system lacks; with --test also what the tests need.
+# Installs what the build needs and the system lacks; with --test also what the tests need, with --clickhouse or --otlp what
+# the tests of these exports need.
 #
 # Says what is missing and what it does about it. When everything is there it says nothing, asks for no rights and
 # touches no network.
 set -eu
 
-want_tests=false
-[ "${1:-}" = --test ] && want_tests=true
+want_tests=false module='' packages=''
+case "${1:-}" in
+  --test) want_tests=true module=varlink packages=varlink ;;
+  # ClickHouse's engine alone, without the libraries for data frames that its package asks for.
+  --clickhouse) module=chdb packages='--no-deps chdb chdb-core' ;;
+  --otlp) module=opentelemetry.proto.collector packages=opentelemetry-proto ;;
+esac
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -65,9 +71,9 @@ fi
 have_static libc.a || need "$libc"
 have_static libstdc++.a || need "$libstdcxx"
 
-# A varlink client that Ambit's authors did not write. A package of the system's serves as well as PyPI's.
-python_has_varlink() { python3 -c 'import varlink' 2>/dev/null; }
-if $want_tests && ! python_has_varlink; then
+# Programs that Ambit's authors did not write, to hold it against. A package of the system's serves as well as PyPI's.
+python_has_module() { python3 -c "import $module" 2>/dev/null; }
+if [ -n "$module" ] && ! python_has_module; then
   if ! have python3; then
     need python3
     need "$pip"
@@ -126,10 +132,12 @@ if [ -n "$missing" ]; then
   fi
 fi
 
-if $want_tests && ! python_has_varlink; then
-  say "fetching PyPI's varlink into .build/python (for the tests alone)"
-  if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python varlink >&2; then
-    say "that failed. Run it by hand: python3 -m pip install --target .build/python varlink"
+if [ -n "$module" ] && ! python_has_module; then
+  say "fetching PyPI's ${packages#--no-deps } into .build/python (for the tests alone)"
+  # Word splitting makes the arguments.
+  # shellcheck disable=SC2086
+  if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python $packages >&2; then
+    say "that failed. Run it by hand: python3 -m pip install --target .build/python $packages"
     exit 1
   fi
 fi

@@ -33,7 +33,7 @@ struct RecordedLog {
   private func readLog(_ take: (AuditEvent) throws -> Bool) throws {
     let reader = try AuditReader(path: path)
     let last = try reader.lastSequence()
-    let progress = Progress(of: last, isShown: showsProgress)
+    let progress = LogProgress(of: last, isShown: showsProgress)
     defer { progress.clear() }
     var seen: Int64 = 0
     while true {
@@ -92,12 +92,14 @@ struct RecordedLog {
 }
 
 /// How far a long reading is, on a terminal.
-private final class Progress {
+final class LogProgress {
   private let total: Int64
   private let isShown: Bool
+  private let doing: String
   private var last = -1
 
-  init(of total: Int64, isShown: Bool) {
+  init(of total: Int64, isShown: Bool, doing: String = "reading the log") {
+    self.doing = doing
     self.total = total
     self.isShown = isShown && isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
@@ -106,7 +108,7 @@ private final class Progress {
     let share = Int(done * 100 / max(1, total))
     guard isShown, share != last else { return }
     last = share
-    try? Output.error.write("\r\u{1b}[2Kreading the log: \(share) % of \(total) entries (interrupt to stop)")
+    try? Output.error.write("\r\u{1b}[2K\(doing): \(share) % of \(total) entries (interrupt to stop)")
   }
 
   func clear() {

@@ -36,7 +36,11 @@ package struct JournalEntry: Equatable, Sendable {
     add("AMBIT_RULE", event.rule)
     add("AMBIT_REASON", event.reason)
     // A field's name is capital letters, digits and underscores; a fact's may be anything. So a field has them all.
-    if !event.detail.isEmpty { add("AMBIT_DETAIL", JSONText.object(event.detail)) }
+    if !event.detail.isEmpty {
+      var writer = JSONWriter()
+      writer.object { JSONLine.write(event.detail, to: &$0) }
+      add("AMBIT_DETAIL", String(decoding: writer.bytes, as: UTF8.self))
+    }
     self.fields = fields
   }
 

@@ -1,0 +1,140 @@
+internal import Audit
+internal import Kernel
+internal import Launcher
+
+/// One export from where the last one stopped to the log's end, or beyond it.
+///
+/// Events are read in pieces, so that memory does not grow with the log; a state is written only of what has settled.
+struct ExportRun {
+  let reader: AuditReader
+  let encoder: ExportEncoder
+  let query: AuditQuery
+  let follows: Bool
+  var destination: any ExportDestination
+  let stateFile: StateFile?
+  /// How many events are read at a time.
+  var batch = 500
+  /// Told how far it has got, and what it waits for.
+  var progress: (Int64) -> Void = { _ in }
+  var note: (String) -> Void = { _ in }
+  /// Waits so long; answers whether to go on.
+  var rest: (Duration) throws -> Bool
+
+  /// Number of the last event that was handed over, and of the last that has settled.
+  private(set) var sent: Int64 = 0
+  private(set) var settled: Int64 = 0
+  private(set) var count = 0
+  private var last: AuditEvent?
+  private var written: ExportState?
+  private var nextWrite: Int64 = 0
+  private var pause = Self.firstPause
+
+  /// How long to wait for new events.
+  static let newEvents = Duration.milliseconds(200)
+  /// Between two states, while there is more: each costs two writes to the disk.
+  private static let betweenStates: Int64 = 1_000_000_000
+  /// After a consumer has gone: this long, then twice as long, up to the longest.
+  private static let firstPause = Duration.milliseconds(200)
+  private static let longestPause = Duration.seconds(30)
+
+  init(
+    reader: AuditReader, encoder: ExportEncoder, query: AuditQuery = AuditQuery(), follows: Bool = false,
+    destination: any ExportDestination, stateFile: StateFile? = nil, rest: @escaping (Duration) throws -> Bool
+  ) {
+    self.reader = reader
+    self.encoder = encoder
+    self.query = query
+    self.follows = follows
+    self.destination = destination
+    self.stateFile = stateFile
+    self.rest = rest
+  }
+
+  /// Finds out where to begin: what the destination has, else what the state says, else after the number that is given.
+  ///
+  /// - Throws: when either is of another log, or of a log that has been changed.
+  mutating func resume(after number: Int64 = 0) throws {
+    let state = try stateFile?.read()
+    if let state { try check(state) }
+    switch try destination.position(of: encoder.source) {
+    case .after(let event):
+      guard event.sequence <= (try reader.lastSequence()) else {
+        throw Failure(
+          "The destination has event \(event.sequence), and the log \(reader.path) ends before it: entries of it are gone. "
+            + "Nothing was written.")
+      }
+      sent = event.sequence
+    case .unknown, .empty:
+      sent = state?.event.sequence ?? number
+    }
+    settled = sent
+    written = state
+  }
+
+  private func check(_ state: ExportState) throws {
+    let path = stateFile?.path ?? ""
+    guard state.event.log == encoder.source.log else {
+      throw Failure(
+        "The log \(reader.path) is another one than the export's so far: \(path) is about log \(state.event.log), this one is "
+          + "\(encoder.source.log). Nothing was delivered. Give this log a state of its own.")
+    }
+    let event = try reader.events(after: state.event.sequence - 1, limit: 1).first
+    guard let event, event.sequence == state.event.sequence, try event.digest() == state.digest else {
+      throw Failure(
+        "Entry \(state.event.sequence) of the log \(reader.path) is not the one that was delivered (by \(path)): the log was "
+          + "changed, or is an older copy. Nothing was delivered. Keep both for whoever looks into it.")
+    }
+  }
+
+  /// Delivers until the log's end, or when following until `rest` says no.
+  mutating func run() throws {
+    while true {
+      do {
+        if try !deliver() { return }
+        pause = Self.firstPause
+      } catch let gone as ConsumerGone {
+        guard follows, destination.canReturn else { throw gone }
+        // What had not settled is delivered again.
+        note("\(gone.sentence) Waiting for it; \(settled) is the last event that is delivered.")
+        sent = settled
+        if try !rest(gone.pause ?? pause) { return }
+        pause = min(pause * 2, Self.longestPause)
+        try? destination.reopen()
+      }
+    }
+  }
+
+  /// Delivers what there is now, and waits for more.
+  ///
+  /// - Returns: whether to go on.
+  private mutating func deliver() throws -> Bool {
+    let events = try reader.events(matching: query, after: sent, limit: batch)
+    if let last = events.last {
+      try destination.send(events, encoder)
+      (sent, self.last) = (last.sequence, last)
+      count += events.count
+      progress(sent)
+      if Clock.monotonic() >= nextWrite, try destination.settles(within: .zero) { try settle() }
+      return true
+    }
+    if !follows {
+      try destination.finish()
+      try settle()
+      return false
+    }
+    if sent != settled, try destination.settles(within: .milliseconds(200)) { try settle() }
+    return try rest(Self.newEvents)
+  }
+
+  /// Everything that was sent is in the other's hands: says so, on the disk.
+  private mutating func settle() throws {
+    settled = sent
+    nextWrite = Clock.monotonic() + Self.betweenStates
+    guard let stateFile, let last, last.sequence == sent else { return }
+    let state = ExportState(
+      event: EventIdentifier(log: encoder.source.log, sequence: last.sequence), digest: try last.digest())
+    guard state != written else { return }
+    try stateFile.write(state)
+    written = state
+  }
+}
