@@ -12,6 +12,7 @@ package struct AuditCommand: ParsableCommand {
       At.self,
       Check.self,
       Explain.self,
+      Report.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.
