@@ -96,7 +96,8 @@ extension AuditCommand {
       let integrity = try verdict(of: path)
       var builder = ReportBuilder(selection)
       try RecordedLog(path: path).forEach { builder.take($0) }
-      let model = builder.finish(log: path, integrity: integrity)
+      var model = builder.finish(log: path, integrity: integrity)
+      model.explainPolicies()
       do {
         let text = format == .json ? try Self.json(model) : ReportPage(model).text
         if let output, output != "-" {

@@ -15,7 +15,13 @@ struct HTMLText {
     text += ">"
   }
 
-  mutating func close(_ name: StaticString) { text += "</\(name)>\n" }
+  mutating func close(_ name: StaticString) {
+    text += "</\(name)>"
+    if !Self.inline.contains("\(name)") { text += "\n" }
+  }
+
+  /// Behind these a line's end would be a space to the reader.
+  private static let inline: Set<String> = ["a", "bdi", "code", "span", "time", "tspan"]
 
   /// An element that has neither text nor elements in it: `<path …/>`.
   mutating func empty(_ name: StaticString, _ attributes: Attributes = [:]) {

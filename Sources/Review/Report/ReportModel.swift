@@ -226,13 +226,23 @@ package struct ReportModel: Equatable, Sendable, Codable {
 
     package struct Section: Equatable, Sendable, Codable {
       package var title: String
-      package var sentences: [Sentence]
+      package var abilities: [Ability]
+
+      package init(title: String, abilities: [Ability]) { (self.title, self.abilities) = (title, abilities) }
     }
 
-    package struct Sentence: Equatable, Sendable, Codable {
-      package var text: String
+    package struct Ability: Equatable, Sendable, Codable {
+      /// The end of a sentence that begins with “It can”.
+      package var phrase: String
+      package var extent: String
       /// By whose decision.
       package var by: String
+      /// Nothing of it is possible.
+      package var isClosed: Bool
+
+      package init(phrase: String, extent: String, by: String, isClosed: Bool) {
+        (self.phrase, self.extent, self.by, self.isClosed) = (phrase, extent, by, isClosed)
+      }
     }
   }
 }

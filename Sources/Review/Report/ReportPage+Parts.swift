@@ -77,3 +77,8 @@ extension ReportPage {
     return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
   }
 }
+
+extension RecordedAccess {
+  /// In a narrow column.
+  var brief: String { self == .readOnly ? "read" : "read, write" }
+}

@@ -193,7 +193,7 @@ extension ReportPage {
         }
       }
       html.element("td") { $0.element("span", ["class": "mark \(reach.outcome.rawValue)"], reach.outcome.words) }
-      html.element("td", reach.outcome == .refused ? "–" : reach.access?.words ?? "not in the log")
+      html.element("td", reach.outcome == .refused ? "–" : reach.access?.brief ?? "not in the log")
       html.element("td") { $0.quote(reach.how.isEmpty ? "–" : reach.how.joined(separator: ", ")) }
       count(reach.starts)
       count(reach.refused)

@@ -191,7 +191,7 @@ extension ReportPage {
           $0.say(counted(lane.documents, "other document", "other documents"))
         }
       }
-      html.element("td", lane.access?.words ?? "–")
+      html.element("td", lane.access?.brief ?? "–")
       html.element("td") { $0.quote(lane.how.isEmpty ? "–" : lane.how.joined(separator: ", ")) }
       count(lane.starts)
       html.element("td", ["class": "n"], ScopeFigure.words(lane.seconds))

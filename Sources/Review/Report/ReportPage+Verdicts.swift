@@ -117,30 +117,43 @@ extension ReportPage {
   mutating func policies() {
     html.open("section", ["aria-labelledby": "policies"])
     html.element("h2", ["id": "policies"], "Policies in words")
-    if model.policies.isEmpty { html.element("p", "The log names no policy.") }
-    for policy in model.policies {
-      html.element("h3") { $0.quote(policy.name) }
-      html.element("p", ["class": "small quiet"]) {
-        $0.say("launched under it: ")
-        for (place, app) in policy.apps.prefix(12).enumerated() {
-          if place > 0 { $0.say(", ") }
-          $0.element("span", ["class": "path"]) { $0.quote(app) }
-        }
-        if policy.apps.count > 12 { $0.say(" and \(grouped(policy.apps.count - 12)) more") }
-      }
-      if let note = policy.note { html.element("p") { $0.quote(note) } }
-      for section in policy.sections {
-        html.element("h4") { $0.quote(section.title) }
-        html.open("ul", ["class": "words"])
-        for sentence in section.sentences {
-          html.element("li") {
-            $0.element("span") { $0.quote(sentence.text) }
-            $0.element("span", ["class": "by"]) { $0.quote(sentence.by) }
-          }
-        }
-        html.close("ul")
-      }
+    if model.policies.isEmpty {
+      html.element("p", "The log names no policy.")
+    } else {
+      html.element(
+        "p",
+        "What any app could do under the policies that the log names, as they are here and now: the log has their names alone."
+      )
     }
+    for (index, policy) in model.policies.enumerated() { words(policy, index) }
     html.close("section")
+  }
+
+  private mutating func words(_ policy: ReportModel.PolicyWords, _ index: Int) {
+    html.element("h3") { $0.quote(policy.name) }
+    html.element("p", ["class": "small quiet"]) {
+      $0.say("launched under it: ")
+      for (place, app) in policy.apps.prefix(12).enumerated() {
+        if place > 0 { $0.say(", ") }
+        $0.element("span", ["class": "path"]) { $0.quote(app) }
+      }
+      if policy.apps.count > 12 { $0.say(" and \(grouped(policy.apps.count - 12)) more") }
+    }
+    if let note = policy.note { html.element("p") { $0.quote(note) } }
+    for (number, section) in policy.sections.enumerated() {
+      table(
+        "policy-\(index)-\(number)", section.title,
+        [.init("It can", .document), .init("How far", .words), .init("By whose decision", .document)])
+      for ability in section.abilities {
+        html.open("tr")
+        html.element("th", ["scope": "row"]) { $0.quote(ability.phrase) }
+        html.element("td") {
+          $0.element("span", ["class": ability.isClosed ? "mark good" : "strong"]) { $0.quote(ability.extent) }
+        }
+        html.element("td", ["class": "quiet small"]) { $0.quote(ability.by) }
+        html.close("tr")
+      }
+      endTable()
+    }
   }
 }

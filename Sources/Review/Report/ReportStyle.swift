@@ -17,7 +17,7 @@ enum ReportStyle {
     h2{margin:0 0 .5rem;font-size:1.4rem;line-height:1.3;letter-spacing:-.01em;font-weight:660}
     h3{margin:2rem 0 .25rem;font-size:1.05rem;line-height:1.4;font-weight:640}
     h4{margin:1.1rem 0 .3rem;font-size:.95rem;font-weight:620}
-    p{margin:.35rem 0;max-width:46rem}
+    p{margin:.35rem 0;max-width:52rem;text-wrap:pretty}
     .quiet{color:var(--quiet)}
     .small{font-size:.875rem}
     code,.path{font-family:ui-monospace,"SF Mono","Cascadia Mono","Noto Sans Mono","DejaVu Sans Mono",monospace;font-size:.86em;overflow-wrap:anywhere}
@@ -56,10 +56,11 @@ enum ReportStyle {
     .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.4rem;list-style:none;margin:.7rem 0 0;padding:0;font-size:.86rem;color:var(--quiet)}
     .legend li{display:flex;gap:.5rem;align-items:center}
     .legend svg{flex:none;width:34px;height:14px}
-    .words{margin:.2rem 0 0;padding:0;list-style:none;font-size:.94rem}
-    .words li{padding:.28rem 0;border-top:1px solid var(--hair);display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1.5rem}
-    .words li:first-child{border-top:0}
-    .words .by{color:var(--quiet);font-size:.86rem;overflow-wrap:anywhere}
+    table[id^=policy]{table-layout:fixed}
+    table[id^=policy] .cell-words{width:14%}
+    table[id^=policy] .cell-document:first-child{width:46%}
+    table[id^=policy] tbody th,.plain{font-weight:400}
+    .strong{font-weight:560}
     """
 
   private static let figures = """
@@ -120,7 +121,7 @@ enum ReportStyle {
     .under{display:none}
     svg a:focus .box{stroke:Highlight}
     }
-    @media (max-width:40rem){header,main,footer{padding:0 1rem}.facts,.words li{grid-template-columns:1fr}.facts dd{margin-bottom:.4rem}}
+    @media (max-width:40rem){header,main,footer{padding:0 1rem}.facts{grid-template-columns:1fr}.facts dd{margin-bottom:.4rem}}
     @media print{
     @page{margin:16mm 14mm}
     html{font-size:9.5pt}
@@ -133,7 +134,7 @@ enum ReportStyle {
     figure .scroll{padding:2mm}
     .scroll>svg{min-width:0}
     h2,h3,h4,caption,figcaption{break-after:avoid}
-    figure,tr,.numbers,.words li{break-inside:avoid}
+    figure,tr,.numbers{break-inside:avoid}
     thead{display:table-header-group}
     a{color:inherit;text-decoration:none}
     .bar,.share,.under,.track,.folder{-webkit-print-color-adjust:exact;print-color-adjust:exact}

@@ -34,7 +34,7 @@ struct HTMLTextTests {
       var html = HTMLText()
       html.element("td") { $0.quote(words, most: 10_000) }
       let root = try PageReader.read(html.text)
-      #expect(root.text.dropLast().unicodeScalars.elementsEqual(words.unicodeScalars), "\(words.debugDescription)")
+      #expect(root.text.unicodeScalars.dropLast().elementsEqual(words.unicodeScalars), "\(words.debugDescription)")
       #expect(Set(root.all.map(\.name)).isSubset(of: ["", "td", "bdi", "wbr", "span"]))
       #expect(!html.text.dropLast().unicodeScalars.contains(where: isHazardous), "\(words.debugDescription)")
     }
