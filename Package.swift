@@ -73,7 +73,9 @@ let package = Package(
       name: "ScopedAccess", dependencies: ["Kernel", "Folders", "AppModel", crypto, grdb, system], swiftSettings: strict
     ),
     .target(name: "Audit", dependencies: ["Kernel", crypto, grdb], swiftSettings: strict),
-    .target(name: "Review", dependencies: ["AppModel", "Sandbox", "Policy", "Audit"], swiftSettings: strict),
+    .target(
+      name: "Review", dependencies: ["Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
+      swiftSettings: strict),
     .target(
       name: "Broker",
       dependencies: [
@@ -130,7 +132,8 @@ let package = Package(
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(
       name: "ReviewTests",
-      dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "TestSupport"], swiftSettings: strict
+      dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport", crypto],
+      swiftSettings: strict
     ),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),

@@ -31,7 +31,7 @@ private func visibleEscape(_ scalar: Unicode.Scalar) -> String {
 /// Controls (Cc), line and paragraph separators, bidirectional controls, and format characters that leave no trace.
 ///
 /// The joiners U+200C and U+200D stay: words in Persian and the Indian scripts, and emoji, are spelt with them.
-private func isHazardous(_ scalar: Unicode.Scalar) -> Bool {
+package func isHazardous(_ scalar: Unicode.Scalar) -> Bool {
   // The common case first: printing ASCII.
   if scalar.value >= 0x20 && scalar.value < 0x7F { return false }
   switch scalar.properties.generalCategory {

@@ -15,6 +15,7 @@ package struct AuditCommand: ParsableCommand {
       Explain.self,
       Diff.self,
       Lint.self,
+      Report.self,
       Export.self,
       Verify.self,
       Checkpoint.self,

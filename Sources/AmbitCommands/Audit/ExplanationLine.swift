@@ -55,6 +55,8 @@ struct ExplanationLine {
     }
   }
 
+  var isClosed: Bool { entries[0].extent == .no }
+
   var extent: String { verb.text(entries[0].extent) }
 
   var phrase: String {

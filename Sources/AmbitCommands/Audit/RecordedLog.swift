@@ -48,7 +48,7 @@ struct RecordedLog {
   // MARK: JSON Lines
 
   /// SQLite's files begin with its name.
-  private var isJSONLines: Bool {
+  var isJSONLines: Bool {
     guard let file = FileHandle(forReadingAtPath: path) else { return false }
     return (try? file.read(upToCount: 1)) == Data("{".utf8)
   }

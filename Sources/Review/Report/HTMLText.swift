@@ -1,0 +1,121 @@
+internal import Terminal
+
+/// HTML in the making. Names of elements and attributes are the page's own and can be nothing else; every text may be hostile.
+///
+/// A text comes out as it is, but for characters that would be obeyed or could not be seen (`isHazardous(_:)`): those become an
+/// element with their number, `U+202E`, so that nothing on the page is in another order, or another place, than it says.
+struct HTMLText {
+  private(set) var text = ""
+
+  typealias Attributes = KeyValuePairs<StaticString, String>
+
+  mutating func open(_ name: StaticString, _ attributes: Attributes = [:]) {
+    text += "<\(name)"
+    for (name, value) in attributes { text += " \(name)=\"\(Self.escaped(Self.plain(value)))\"" }
+    text += ">"
+  }
+
+  mutating func close(_ name: StaticString) {
+    text += "</\(name)>"
+    if !Self.inline.contains("\(name)") { text += "\n" }
+  }
+
+  /// Behind these a line's end would be a space to the reader.
+  private static let inline: Set<String> = ["a", "bdi", "code", "span", "time", "tspan"]
+
+  /// An element that has neither text nor elements in it: `<path …/>`.
+  mutating func empty(_ name: StaticString, _ attributes: Attributes = [:]) {
+    open(name, attributes)
+    text.removeLast()
+    text += "/>\n"
+  }
+
+  /// Words of the page's own.
+  mutating func say(_ words: String) { text += Self.escaped(Self.plain(words)) }
+
+  /// Text of the log's: its letters may run from right to left, and do not carry the words around them along.
+  mutating func quote(_ words: String, most: Int = 400) {
+    text += "<bdi>"
+    // Long names and paths break behind what divides them.
+    let parts = Self.cut(words, to: most).unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+    for (place, part) in parts.enumerated() {
+      if place > 0 { text += "/<wbr>" }
+      mark(String(part), "span")
+    }
+    text += "</bdi>"
+  }
+
+  /// The same within an SVG's text.
+  mutating func label(_ words: String) { mark(words, "tspan") }
+
+  /// Text of the page's own that is not escaped: style and script.
+  mutating func raw(_ content: String) { text += content }
+
+  mutating func element(_ name: StaticString, _ words: String) { element(name, [:], words) }
+
+  mutating func element(_ name: StaticString, _ attributes: Attributes, _ words: String) {
+    open(name, attributes)
+    say(words)
+    close(name)
+  }
+
+  mutating func element(_ name: StaticString, _ attributes: Attributes = [:], _ body: (inout HTMLText) -> Void) {
+    open(name, attributes)
+    body(&self)
+    close(name)
+  }
+
+  private mutating func mark(_ words: String, _ element: StaticString) {
+    guard words.unicodeScalars.contains(where: isHazardous) else {
+      text += Self.escaped(words)
+      return
+    }
+    for scalar in words.unicodeScalars {
+      if isHazardous(scalar) {
+        text += "<\(element) class=\"u\">\(Self.number(scalar))</\(element)>"
+      } else {
+        text += Self.escaped(String(Character(scalar)))
+      }
+    }
+  }
+
+  /// For where no element can stand: attributes and titles.
+  static func plain(_ words: String) -> String {
+    guard words.unicodeScalars.contains(where: isHazardous) else { return words }
+    return words.unicodeScalars.reduce(into: "") { text, scalar in
+      if isHazardous(scalar) { text += "⟨\(number(scalar))⟩" } else { text.unicodeScalars.append(scalar) }
+    }
+  }
+
+  /// The beginning and the end of a text that is too long, with the number of characters between them.
+  static func cut(_ words: String, to most: Int) -> String {
+    let count = words.unicodeScalars.count
+    guard count > most else { return words }
+    let kept = most / 2
+    var result = String.UnicodeScalarView(words.unicodeScalars.prefix(kept))
+    result.append(contentsOf: " … (\(count - 2 * kept) characters left out) … ".unicodeScalars)
+    result.append(contentsOf: words.unicodeScalars.suffix(kept))
+    return String(result)
+  }
+
+  private static func number(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16, uppercase: true)
+    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+
+  private static func escaped(_ words: String) -> String {
+    guard words.utf8.contains(where: { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0x27 }) else {
+      return words
+    }
+    return words.unicodeScalars.reduce(into: "") { text, scalar in
+      switch scalar {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      case "\"": text += "&quot;"
+      case "'": text += "&#39;"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}

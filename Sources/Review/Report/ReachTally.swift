@@ -1,0 +1,175 @@
+internal import Audit
+internal import Foundation
+
+/// Which app had to do with which document, counted.
+struct ReachTally: Sendable {
+  struct Result {
+    var apps: [ReportModel.App]
+    var appsLeftOut: Int
+    var places: [ReportModel.Place]
+    var folding: ReportModel.Folding
+    var reaches: [ReportModel.Reach]
+  }
+
+  struct Key: Hashable, Sendable {
+    let app: String
+    let document: Int
+  }
+
+  struct Reach: Sendable {
+    var isUsed = false
+    var isGranted = false
+    var access: RecordedAccess?
+    var how: Set<String> = []
+    var starts = 0
+    var refused = 0
+    var leaks = 0
+    var first: Date
+    var last: Date
+  }
+
+  private(set) var apps: [String: ReportModel.App] = [:]
+  private var reaches: [Key: Reach] = [:]
+
+  mutating func count(_ event: AuditEvent, _ id: String, _ document: Int?, weight: Int) {
+    var app = self.app(id)
+    app.name = event.detail[AuditEvent.Fact.name].flatMap { event.kind == .launch ? $0 : nil } ?? app.name
+    if event.kind == .launch || event.kind == .attach, event.result == .allowed {
+      if event.kind == .launch { app.launches += 1 }
+      if let policy = event.detail[AuditEvent.Fact.policy], !app.policies.contains(policy), app.policies.count < 16 {
+        app.policies = (app.policies + [policy]).sorted()
+      }
+    }
+    if event.result == .refused { app.refused += weight }
+    if event.kind == .start, event.result == .allowed { app.starts += 1 }
+    apps[id] = app
+    guard let document, Self.kinds.contains(event.kind) else { return }
+    change(id, document, event.time) { reach in
+      guard event.result == .allowed else {
+        if event.result == .refused { reach.refused += weight }
+        return
+      }
+      if let how = event.how, reach.how.count < 8 { reach.how.insert(how) }
+      switch event.kind {
+      case .start:
+        reach.starts += 1
+        reach.isUsed = true
+      case .descriptor: reach.isUsed = true
+      default: reach.isGranted = true
+      }
+    }
+  }
+
+  mutating func granted(_ grant: RecordedGrant, _ document: Int) {
+    touch(grant.app)
+    change(grant.app, document, grant.since) { reach in
+      reach.isGranted = true
+      reach.widen(grant.access)
+      if let how = grant.how, reach.how.count < 8 { reach.how.insert(how) }
+    }
+  }
+
+  mutating func used(_ scope: RecordedScope, _ document: Int) {
+    touch(scope.app)
+    change(scope.app, document, scope.since) { reach in
+      reach.isUsed = true
+      reach.widen(scope.access)
+    }
+  }
+
+  mutating func leak(_ app: String, _ document: Int) {
+    touch(app)
+    apps[app]?.leaks += 1
+    reaches[Key(app: app, document: document)]?.leaks += 1
+  }
+
+  /// The policies that launches were under, each with its apps, still without words.
+  func policies() -> [ReportModel.PolicyWords] {
+    var named: [String: [String]] = [:]
+    for app in apps.values { for policy in app.policies { named[policy, default: []].append(app.id) } }
+    return named.sorted { $0.key < $1.key }.map {
+      ReportModel.PolicyWords(name: $0, apps: $1.sorted(), sections: [], note: nil)
+    }
+  }
+
+  /// What the picture shows, within its limits.
+  func folded(_ paths: [String], _ limits: ReportLimits) -> Result {
+    let busiest = apps.values.sorted { left, right in
+      let (l, r) = (left.starts + left.refused, right.starts + right.refused)
+      return l == r ? left.id < right.id : l > r
+    }
+    let shown = busiest.prefix(limits.apps).sorted { $0.id < $1.id }
+    let places = Dictionary(uniqueKeysWithValues: shown.enumerated().map { ($1.id, $0) })
+    let reached = reaches.filter { places[$0.key.app] != nil }
+    let documents = Set(reached.keys.map(\.document)).sorted()
+    let folded = PlaceFolding.fold(documents.map { paths[$0] }, most: limits.places)
+    let place = Dictionary(uniqueKeysWithValues: zip(documents, folded.indices))
+
+    var joined: [[Int]: ReportModel.Reach] = [:]
+    for (key, reach) in reached.sorted(by: { ($0.key.app, $0.key.document) < ($1.key.app, $1.key.document) }) {
+      guard let app = places[key.app], let place = place[key.document] else { continue }
+      joined[[app, place], default: .init(app: app, place: place, at: reach.first)].add(
+        isUsed: reach.isUsed, isGranted: reach.isGranted, reach.access, how: reach.how, starts: reach.starts,
+        refused: reach.refused, leaks: reach.leaks, reach.first, reach.last)
+    }
+    return Result(
+      apps: Array(shown), appsLeftOut: apps.count - shown.count,
+      places: folded.places.map { .init(path: $0.path, documents: $0.documents, isFolded: $0.isFolded) },
+      folding: .init(documents: documents.count, most: limits.places),
+      reaches: joined.values.sorted { ($0.app, $0.place) < ($1.app, $1.place) })
+  }
+
+  /// What an app can have to do with a document. Others name documents only to say where they are.
+  private static let kinds: Set<AuditEvent.Kind> = [
+    .pick, .grant, .start, .stop, .replaced, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved,
+    .descriptor, .hostPath, .passed, .refuse,
+  ]
+
+  private func app(_ id: String) -> ReportModel.App {
+    apps[id] ?? .init(id: id, name: nil, policies: [], launches: 0, starts: 0, refused: 0, leaks: 0)
+  }
+
+  private mutating func touch(_ id: String) { apps[id] = app(id) }
+
+  private mutating func change(_ app: String, _ document: Int, _ time: Date, _ body: (inout Reach) -> Void) {
+    let key = Key(app: app, document: document)
+    var reach = reaches[key] ?? Reach(first: time, last: time)
+    reach.first = min(reach.first, time)
+    reach.last = max(reach.last, time)
+    body(&reach)
+    reaches[key] = reach
+  }
+}
+
+extension ReachTally.Reach {
+  fileprivate mutating func widen(_ other: RecordedAccess?) { access = access.widened(other) }
+}
+
+extension RecordedAccess? {
+  fileprivate func widened(_ other: RecordedAccess?) -> RecordedAccess? {
+    self == .readWrite || other == .readWrite ? .readWrite : self ?? other
+  }
+}
+
+extension ReportModel.Reach {
+  fileprivate init(app: Int, place: Int, at time: Date) {
+    self.init(
+      app: app, place: place, outcome: .refused, access: nil, how: [], documents: 0, starts: 0, refused: 0, leaks: 0,
+      first: time, last: time)
+  }
+
+  fileprivate mutating func add(
+    isUsed: Bool, isGranted: Bool, _ access: RecordedAccess?, how: Set<String>, starts: Int, refused: Int, leaks: Int,
+    _ first: Date, _ last: Date
+  ) {
+    if isUsed { outcome = .used } else if isGranted, outcome == .refused { outcome = .granted }
+    self.access = self.access.widened(access)
+    self.how = Set(self.how).union(how).sorted()
+    documents += 1
+    self.starts += starts
+    self.refused += refused
+    self.leaks += leaks
+    self.first = min(self.first, first)
+    self.last = max(self.last, last)
+  }
+}
