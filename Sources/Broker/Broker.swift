@@ -137,7 +137,8 @@ package final class Broker {
       waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
       if !orphans.isEmpty { waits.append(.milliseconds(50)) }
       if foldersRest { waits.append(.nanoseconds(foldersAgain - now)) }
-      for due in [lookups.queue.nextDue, surveys.catalog.nextDue] {
+      let exits = instances.values.lazy.compactMap { $0.mounts.exitDue }.min()
+      for due in [lookups.queue.nextDue, surveys.catalog.nextDue, exits] {
         if let due { waits.append(.nanoseconds(max(0, due - now))) }
       }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
@@ -164,6 +165,7 @@ package final class Broker {
       continueLookups(now: Clock.monotonic())
       continueSurveys(now: after)
       released = []
+      emptyExits(now: Clock.monotonic())
       for grant in files.settle(now: after) { examine(grant) }
       network.makeIfWanted()
       for app in forsakenApps { endForsaken(of: app) }
@@ -179,6 +181,17 @@ package final class Broker {
     try? grants.flushUses()
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     try log.flush()
+  }
+
+  /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.
+  private func emptyExits(now: Int64) {
+    for instance in instances.values {
+      guard let due = instance.mounts.exitDue, due <= now else { continue }
+      do throws(KernelError) { try instance.mounts.emptyExit() } catch {
+        record(
+          event(.stop, .failed, instance, reason: "what nobody has open any more could not be unmounted: \(error)"))
+      }
+    }
   }
 
   func forsake(_ names: [String]) {
