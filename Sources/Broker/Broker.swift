@@ -61,6 +61,8 @@ package final class Broker {
   /// Control groups that nobody but this broker is left to remove, and until when it tries to: what was killed takes a moment
   /// to be gone. One that still runs after that has somebody.
   private var orphans: [String: Int64] = [:]
+  /// How soon the next request comes: as long as there are many, each is waited for awake.
+  private var eagerness = Eagerness(most: 50_000, processors: Poll.processors)
   var stopping = false
   private var idleSince: Int64?
 
@@ -142,9 +144,11 @@ package final class Broker {
         if let due { waits.append(.nanoseconds(max(0, due - now))) }
       }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
-      try Poll.wait(&entries, timeout: waits.min())
+      let asked = Clock.monotonic()
+      try Poll.wait(&entries, timeout: waits.min(), awake: eagerness.patience)
 
       let after = Clock.monotonic()
+      eagerness.waited(after - asked)
       if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
       if entries[watcherRange].contains(where: { !$0.returned.isEmpty }) {
         noteMoves(now: after)
