@@ -168,7 +168,7 @@ extension Broker {
       grants.noteUse(id, at: Clock.realtime())
       let document = instance.shown[id]
       let held: Held
-      do { held = try hide(id, instance) } catch {
+      do { held = try hide(id, instance, atOnce: instance.app.rules.endsOutlived) } catch {
         cannotHide(grant, instance, .stop, error)
         throw AccessInterface.Failure.unavailable("the document cannot be taken away")
       }
@@ -197,9 +197,10 @@ extension Broker {
 
   /// Takes a document away.
   ///
+  /// - Parameter atOnce: it has to be unmounted when this returns, also where nobody has or reaches anything of it.
   /// - Returns: what the app may still have open of it.
   @discardableResult
-  func hide(_ grant: String, _ instance: Instance) throws(KernelError) -> Held {
+  func hide(_ grant: String, _ instance: Instance, atOnce: Bool = false) throws(KernelError) -> Held {
     let document = instance.shown.removeValue(forKey: grant)
     if document != nil { files.remove(grant) }
     guard let exposure = instance.exposed[grant] else { return Held() }
@@ -211,7 +212,7 @@ extension Broker {
         instance.staging.discard(grant)
       }
     }
-    let mount = try instance.mounts.hide(grant: grant, name: exposure.name)
+    let mount = try instance.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
     FaultPoint.documentHidden.pass()
     return Held(mount: mount, wasOwn: document.map { instance.made.contains($0.identity) } ?? false)
   }

@@ -65,6 +65,8 @@ package final class Broker {
   /// Control groups that nobody but this broker is left to remove, and until when it tries to: what was killed takes a moment
   /// to be gone. One that still runs after that has somebody.
   private var orphans: [String: Int64] = [:]
+  /// How soon the next request comes: as long as there are many, each is waited for awake.
+  private var eagerness = Eagerness(most: 50_000, processors: Poll.processors)
   var stopping = false
   private var idleSince: Int64?
 
@@ -142,13 +144,16 @@ package final class Broker {
       if let due = awaitedEnds.map(\.due).min() { waits.append(.nanoseconds(max(0, due - now))) }
       if !orphans.isEmpty { waits.append(.milliseconds(50)) }
       if foldersRest { waits.append(.nanoseconds(foldersAgain - now)) }
-      for due in [lookups.queue.nextDue, errands.queue.nextDue, surveys.catalog.nextDue] {
+      let exits = instances.values.lazy.compactMap { $0.mounts.exitDue }.min()
+      for due in [lookups.queue.nextDue, errands.queue.nextDue, surveys.catalog.nextDue, exits] {
         if let due { waits.append(.nanoseconds(max(0, due - now))) }
       }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
-      try Poll.wait(&entries, timeout: waits.min())
+      let asked = Clock.monotonic()
+      try Poll.wait(&entries, timeout: waits.min(), awake: eagerness.patience)
 
       let after = Clock.monotonic()
+      eagerness.waited(after - asked)
       if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
       if entries[watcherRange].contains(where: { !$0.returned.isEmpty }) {
         noteMoves(now: after)
@@ -171,6 +176,7 @@ package final class Broker {
       continueEnds(now: Clock.monotonic())
       continueSurveys(now: after)
       released = []
+      emptyExits(now: Clock.monotonic())
       for grant in files.settle(now: after) { examine(grant) }
       network.makeIfWanted()
       for app in forsakenApps { endForsaken(of: app) }
@@ -187,6 +193,17 @@ package final class Broker {
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     // Closed here and not with the last reference: a thread that waits for the disk may have one.
     try log.finish()
+  }
+
+  /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.
+  private func emptyExits(now: Int64) {
+    for instance in instances.values {
+      guard let due = instance.mounts.exitDue, due <= now else { continue }
+      do throws(KernelError) { try instance.mounts.emptyExit() } catch {
+        record(
+          event(.stop, .failed, instance, reason: "what nobody has open any more could not be unmounted: \(error)"))
+      }
+    }
   }
 
   func forsake(_ names: [String]) {

@@ -70,7 +70,7 @@ extension Broker {
     for instance in Array(instances.values) where instance.owners.isActive(grant.id) {
       let document = instance.shown[grant.id]
       do {
-        let held = try hide(grant.id, instance)
+        let held = try hide(grant.id, instance, atOnce: true)
         for owned in instance.owners.end(grant.id) {
           result.scopes += 1
           record(

@@ -252,6 +252,8 @@ extension Broker {
   func leave(_ instance: Instance) {
     instances[instance.id] = nil
     _ = try? log.append(endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended"))
+    // Nobody else would, before the next broker.
+    try? instance.mounts.emptyExit()
     instance.staging.removeAll()
   }
 

@@ -222,6 +222,11 @@ ssize_t ambit_read_folder(int directory, void *buffer, size_t size) {
   return count == -1 ? -errno : count;
 }
 
+int ambit_processors(void) {
+  cpu_set_t all;
+  return sched_getaffinity(0, sizeof all, &all) == -1 ? 1 : CPU_COUNT(&all);
+}
+
 int ambit_bell(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 void ambit_ring(int bell) {

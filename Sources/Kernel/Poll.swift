@@ -34,6 +34,26 @@ package struct PollEntry {
 }
 
 package enum Poll {
+  /// How many processors this process may use.
+  package static var processors: Int { Int(ambit_processors()) }
+
+  /// The same as ``wait(_:timeout:)``, but stays awake for a while first, and sleeps only then.
+  ///
+  /// - Parameter awake: nanoseconds; see `Eagerness`. It counts as part of the time.
+  @discardableResult
+  package static func wait(
+    _ entries: inout [PollEntry], timeout: Duration? = nil, awake: Int64
+  ) throws(KernelError) -> Int {
+    if awake > 0, timeout.map({ $0 > .zero }) ?? true {
+      let end = Clock.monotonic() + awake
+      repeat {
+        let ready = try wait(&entries, timeout: .zero)
+        if ready > 0 { return ready }
+      } while Clock.monotonic() < end
+    }
+    return try wait(&entries, timeout: timeout)
+  }
+
   /// Waits until something happens to one of the entries, or until the time is over.
   ///
   /// - Parameter timeout: nil: no end. Rounded up to whole milliseconds, so that a wait never ends too early and spins.

@@ -31,6 +31,9 @@ extension Session {
       defer { close(descriptor) }
       let memory = unsafe mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
       return ["done": unsafe memory != MAP_FAILED]
+    case "leadBack":
+      return try LeadBack.run(
+        try url(request), rounds: request["rounds"] as? Int ?? 1, standing: request["standing"] as? Bool ?? false)
     case "enter": return Files.result(unsafe chdir(try place(request)))
     case "remove": return Files.result(unsafe unlink(try place(request)))
     case "hammer":

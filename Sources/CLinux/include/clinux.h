@@ -81,6 +81,8 @@ struct ambit_place {
 int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
 /* getdents64(2): some more entries of a folder, as the kernel lays them out; 0 at the end. */
 ssize_t ambit_read_folder(int directory, void *buffer, size_t size);
+/* sched_getaffinity(2): how many processors this process may use; 1 if the kernel does not say. */
+int ambit_processors(void);
 /* eventfd(2), which never blocks; adding to it, and taking everything out. */
 int ambit_bell(void);
 void ambit_ring(int bell);

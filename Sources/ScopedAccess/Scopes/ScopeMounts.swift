@@ -16,10 +16,16 @@ package final class ScopeMounts {
   private let hostID: UInt32?
   /// Programs in what is shown can be run (`SBX-8`). What the app makes beside a document never can.
   private let executes: Bool
-  /// Grants that are shown with a folder of the app's own around the document.
-  private var staged: Set<String> = []
-  /// Whether there is a way out (``leave(_:name:)``).
+  private struct Shown {
+    /// There is a folder of the app's own around the document.
+    let isStaged: Bool
+    let isFolder: Bool
+  }
+  private var shown: [String: Shown] = [:]
+  /// Whether there are places to leave to (``leave(_:_:name:)``), and a mount with them that they can go with.
+  private var hasPlaces = false
   private var hasExit = false
+  private var exit = ScopeExit()
   /// Id-mapped views, by owner and group on disk.
   private var identities: [UInt64: IdentityMap] = [:]
 
@@ -82,7 +88,7 @@ package final class ScopeMounts {
         throw error
       }
     }
-    if around != nil { staged.insert(grant) }
+    shown[grant] = Shown(isStaged: around != nil, isFolder: document.kind == .folder)
   }
 
   private static func folder(of grant: String) -> String { "/documents/\(grant)" }
@@ -122,31 +128,83 @@ package final class ScopeMounts {
 
   /// Takes a document away: new opens fail from here on (`TOK-3`).
   ///
-  /// - Returns: the number of the mount, if the app still has something of it open (`TOK-16`). The kernel says so by itself: what
-  ///   nobody has open can be unmounted, and costs no more than what is only detached.
+  /// What the app has nothing open of waits at the exit, where nobody comes, to be unmounted with others (``emptyExit()``).
+  ///
+  /// - Parameter atOnce: it waits for nothing.
+  /// - Returns: the number of the mount, if the app still has something of it open (`TOK-16`). The kernel says so by itself.
   @discardableResult
-  package func hide(grant: String, name: String) throws(KernelError) -> UInt64? {
-    let isStaged = staged.remove(grant) != nil
-    if isStaged { try makeExit() }
+  package func hide(grant: String, name: String, atOnce: Bool = false) throws(KernelError) -> UInt64? {
+    guard let known = shown.removeValue(forKey: grant) else {
+      return try visit { () throws(KernelError) in try detach(Self.path(grant: grant, name: name)) }
+    }
+    // Without places there is no way out.
+    try? makePlaces()
     return try visit { () throws(KernelError) -> UInt64? in
-      if isStaged { return try leave(grant, name: name) }
-      let path = Self.path(grant: grant, name: name)
-      if try Mounts.detachIdle(path) { return nil }
-      let held = Self.mount(at: path)
-      try Mounts.detach(path)
-      return held
+      guard let held = try leave(known, grant, name: name) else {
+        // There is no way out: where it is, then.
+        return known.isStaged
+          ? try detach(Self.folder(of: grant), with: Self.path(grant: grant, name: name))
+          : try detach(Self.path(grant: grant, name: name))
+      }
+      if atOnce || held.isHeld { try detachExit() }
+      return held.mount
     }
   }
 
-  /// Takes away a document and the folder around it together: the kernel waits for every processor each time that something is
-  /// unmounted. First the two are moved to where nobody comes, so that nothing of the document is opened between the look at who
-  /// has it and its end.
-  private func leave(_ grant: String, name: String) throws(KernelError) -> UInt64? {
-    let exit = Self.exit
-    try Mounts.move(Self.folder(of: grant), onto: exit)
-    let held = try Mounts.isInUse("\(exit)/\(name)") ? Self.mount(at: "\(exit)/\(name)") : nil
-    try Mounts.detach(exit)
+  /// When ``emptyExit()`` should be called, in nanoseconds of CLOCK_MONOTONIC; `nil`: nothing waits.
+  package var exitDue: Int64? { exit.due }
+
+  /// Unmounts what waits at the exit.
+  package func emptyExit() throws(KernelError) {
+    guard exit.waiting > 0 else { return }
+    do throws(KernelError) { try visit { () throws(KernelError) in try detachExit() } } catch {
+      exit.retry(at: Clock.monotonic() + 1_000_000_000)
+      throw error
+    }
+  }
+
+  private func detachExit() throws(KernelError) {
+    try Mounts.detach(Self.exit)
+    hasExit = false
+    exit.empty()
+  }
+
+  /// - Returns: the number of the mount, if somebody has something of it open.
+  private func detach(_ path: String) throws(KernelError) -> UInt64? {
+    if try Mounts.detachIdle(path) { return nil }
+    let held = Self.mount(at: path)
+    try Mounts.detach(path)
     return held
+  }
+
+  private func detach(_ folder: String, with document: String) throws(KernelError) -> UInt64? {
+    // Without a name on the host it cannot be asked here; the folder around it goes all the same.
+    let held = (try? Mounts.isInUse(document)) == true ? Self.mount(at: document) : nil
+    try Mounts.detach(folder)
+    return held
+  }
+
+  /// Moves a document, and the folder around it, to where nobody comes. The document first, and by itself: who has the folder open
+  /// finds an empty place in it from then on. Moved before it is asked for who has it, so that nothing of it is opened between the
+  /// question and the end.
+  ///
+  /// - Returns: the mount of which somebody has something, and whether anybody has anything of the two: then they must not wait,
+  ///   since from a folder that somebody stands in `..` leads to the exit. `nil`: nothing was moved.
+  private func leave(
+    _ known: Shown, _ grant: String, name: String
+  ) throws(KernelError) -> (mount: UInt64?, isHeld: Bool)? {
+    if exit.isFull { try detachExit() }
+    guard hasExit || openExit(), let number = exit.enter(now: Clock.monotonic()) else { return nil }
+    let place = "\(Self.exit)/\(known.isFolder ? "folder" : "file")-\(number)"
+    guard (try? Mounts.move(Self.path(grant: grant, name: name), onto: place)) != nil else { return nil }
+    let held = (try? Mounts.isInUse(place)) == false ? nil : Self.mount(at: place)
+    guard known.isStaged else { return (held, held != nil) }
+    let (folder, other) = (Self.folder(of: grant), "\(Self.exit)/folder-\(number)")
+    guard (try? Mounts.move(folder, onto: other)) != nil else {
+      try Mounts.detach(folder)
+      return (held, held != nil)
+    }
+    return (held, held != nil || (try? Mounts.isInUse(other)) != false)
   }
 
   private static func mount(at path: String) -> UInt64 {
@@ -157,18 +215,41 @@ package final class ScopeMounts {
   private static let exits = ".leaving"
   private static let exit = "/documents/\(exits)/now"
 
-  private func makeExit() throws(KernelError) {
-    if hasExit { return }
+  /// A mount of its own over the exit: what is moved into it goes with it.
+  private func openExit() -> Bool {
+    do throws(KernelError) {
+      let here = try Descriptor.open(Self.exit, flags: [.path, .directory], resolve: .noSymlinks)
+      let tree = try DetachedTree(cloning: here, recursive: false, path: Self.exit)
+      try tree.restrict([.readOnly, .noSetuid, .noDevices, .noExecute], recursive: false)
+      try tree.move(onto: here, path: Self.exit)
+      hasExit = true
+    } catch {
+      return false
+    }
+    return true
+  }
+
+  private func makePlaces() throws(KernelError) {
+    if hasPlaces { return }
     let documents = documents
     try withFileSystemIdentity(hostID) { () throws(KernelError) in
       try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(Self.exits, mode: 0o700) }
       // One that was finished cannot be opened any more, where the broker's privilege does not come along.
       let exits = try? Descriptor.open(Self.exits, below: documents, flags: [.read, .directory, .noFollow])
       guard let exits else { return }
-      try tolerateExisting { () throws(KernelError) in try exits.makeDirectory("now", mode: 0) }
+      try tolerateExisting { () throws(KernelError) in try exits.makeDirectory("now", mode: 0o700) }
+      if let now = try? Descriptor.open("now", below: exits, flags: [.read, .directory, .noFollow]) {
+        for number in 0..<ScopeExit.places {
+          try tolerateExisting { () throws(KernelError) in try now.makeDirectory("folder-\(number)", mode: 0) }
+          try tolerateExisting { () throws(KernelError) in
+            _ = try Descriptor.open("file-\(number)", below: now, flags: [.create, .exclusive, .noFollow], mode: 0)
+          }
+        }
+        try now.changeMode(0)
+      }
       try exits.changeMode(0)
     }
-    hasExit = true
+    hasPlaces = true
   }
 
   /// Opens what is shown of a grant as the app itself would: on its own mount, with its identity.

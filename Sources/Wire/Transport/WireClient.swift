@@ -10,7 +10,12 @@ package final class WireClient: Sendable {
   private struct State {
     var framer: MessageFramer<Descriptor>
     var buffer = [UInt8](repeating: 0, count: 8192)
+    /// How soon answers come.
+    var eagerness = Eagerness(most: WireClient.mostAwake, processors: Poll.processors)
   }
+
+  /// Nanoseconds; most answers take less, and nobody burns a processor for the others.
+  private static let mostAwake: Int64 = 200_000
 
   /// One answer, with the descriptors that came with it.
   package struct Answer: Sendable {
@@ -60,6 +65,7 @@ package final class WireClient: Sendable {
     let call = IncomingCall(method: method, parameters: parameters)
     return try state.withLock { state throws(WireError) in
       try send(call, descriptors)
+      try awaitAnswer(&state)
       guard let answer = try receive(&state, wait: true) else { throw .closed }
       guard !answer.continues else { throw .broken("several answers to a call that asked for one") }
       return answer
@@ -105,6 +111,16 @@ package final class WireClient: Sendable {
     } catch {
       throw Self.lost(error)
     }
+  }
+
+  /// Waits until something of an answer is here: awake for a moment where the last ones came at once, and asleep from then on.
+  private func awaitAnswer(_ state: inout State) throws(WireError) {
+    var entry = [PollEntry(socket, .read)]
+    let start = Clock.monotonic()
+    do {
+      while try Poll.wait(&entry, awake: state.eagerness.patience) == 0 {}
+    } catch { throw Self.lost(error) }
+    state.eagerness.waited(Clock.monotonic() - start)
   }
 
   private func receive(_ state: inout State, wait: Bool) throws(WireError) -> Answer? {
