@@ -86,7 +86,8 @@ extension Broker {
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
-      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none)
+      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none,
+      narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" })
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
@@ -151,6 +152,9 @@ extension Broker {
       AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
     ]
     detail[AuditEvent.Fact.seccomp] = preparation?.seccomp
+    if let narrowed = preparation?.narrowed, !narrowed.isEmpty {
+      detail["narrowed"] = narrowed.joined(separator: ", ")
+    }
     var events = [event(request.resume ? .attach : .launch, .allowed, instance, detail: detail)]
     if !request.resume, !request.degraded.isEmpty { events.append(degraded(request.degraded, instance)) }
     if request.resume { events += try resume(instance) }
@@ -202,6 +206,7 @@ extension Broker {
     _ = try? log.append(events)
     FaultPoint.ended.pass()
     try? grants.flushUses()
+    endLaunches([instance.id])
     if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
   }
 

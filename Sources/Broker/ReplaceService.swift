@@ -14,7 +14,8 @@ extension Broker {
     guard instance.owners.isActive(request.grant), let staging = instance.staging.folder(of: request.grant),
       let exposure = instance.exposed[request.grant], exposure.name == request.name,
       request.temporary != request.name, !request.temporary.contains("/"), ![".", ".."].contains(request.temporary),
-      let grant = try grants.grant(request.grant), grant.revoked == nil, grant.rights == .readWrite
+      let grant = try grants.grant(request.grant), grant.revoked == nil,
+      rights(of: grant, for: instance) == .readWrite
     else { return .init(error: LauncherInterface.ReplaceReply.undecided) }
     // The host may have been faster.
     examine(grant.id)
@@ -66,7 +67,7 @@ extension Broker {
       for (id, shown) in instance.shown where shown.identity == old {
         guard let grant = try grants.grant(id), let exposure = instance.exposed[id] else { continue }
         do {
-          try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: grant.rights)
+          try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: rights(of: grant, for: instance))
           instance.shown[id] = new
           instance.staging.tell(id, name: exposure.name)
         } catch {
