@@ -47,6 +47,12 @@ extension Broker {
   /// something else by now.
   func refusal(ofUsing grant: Grant, for instance: Instance) -> Refusal? {
     if let refusal = refusal(of: grant.kind, named: grant.name, for: instance) { return refusal }
+    // What was decided for this launch, or since it began; of a launch that was handed over, its own alone is known for sure.
+    let isOfThisLaunch = grant.term.launch == instance.id || grant.term.decided >= instance.started
+    if instance.app.rules.endsWithLaunch, !isOfThisLaunch {
+      return Refusal(
+        rule: "AUD-1", reason: "the app's policy allows only what its user decided in this launch; ask them again")
+    }
     if let end = end(of: grant, under: instance.app.rules), end <= Clock.realtime() {
       return Refusal(
         rule: "AUD-1", reason: "the app's policy does not allow it for longer after the user's decision; ask them again"

@@ -270,10 +270,6 @@ extension BuiltinPolicies {
     cpu_time = "10m"
     wall_time = "1h"
 
-    [audit]
-    # What it did is known, whatever happens to the machine.
-    sync = "full"
-
     """#
 
   static let viewerText = #"""

@@ -132,8 +132,6 @@ package enum BuiltinPolicies {
     # Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is
     # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
     observe = false
-    # When a decision counts as written down: "group" (a power cut costs at most the last tenth of a second) or "full" (none).
-    sync = "group"
 
     [landlock]
     # Whether Landlock repeats for files, each time one is opened, what the mounts say anyhow: a second wall behind the first.

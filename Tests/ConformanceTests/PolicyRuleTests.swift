@@ -224,6 +224,10 @@ struct PolicyRuleTests {
         return try short.read("a").content == nil
       }
       #expect(try !short.start("a"))
+      // Nor is it of any later launch.
+      let launch = try world.probe(options: try policy(world, "launch", "grants.lifetime = \"launch\""))
+      #expect(try launch.tell("resolve", ["bookmark": .string(bookmark), "as": "a"]).url != nil)
+      #expect(try launch.tell("start", ["of": "a"])["posix"] == "EPERM")
       #expect(try world.grants().count == 1)
     }
   }
