@@ -39,15 +39,17 @@ extension Descriptor {
     try KernelError.checkNegative("shutdown", "descriptor \(rawValue)") { ambit_shut_down_writing(rawValue) }
   }
 
-  /// Whether this process now has the file's lock (`flock(2)`); it has it until the descriptor is closed.
+  /// Whether this process now has the file's lock (`flock(2)`); it has it until the descriptor is closed. Whoever has it may be
+  /// about to leave, and a child that is being started has it for a moment with its parent: it is waited for, a second at most.
   package func takesLock() throws(KernelError) -> Bool {
-    do throws(KernelError) {
-      try KernelError.check("flock", "descriptor \(rawValue)") { flock(rawValue, LOCK_EX | LOCK_NB) }
-      return true
-    } catch {
-      if error.errno == .wouldBlock { return false }
-      throw error
+    for _ in 0..<100 {
+      do throws(KernelError) {
+        try KernelError.check("flock", "descriptor \(rawValue)") { flock(rawValue, LOCK_EX | LOCK_NB) }
+        return true
+      } catch { if error.errno != .wouldBlock { throw error } }
+      usleep(10_000)
     }
+    return false
   }
 
   /// Cuts the file off after so many bytes (`ftruncate(2)`).

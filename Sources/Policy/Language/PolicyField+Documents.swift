@@ -154,8 +154,8 @@ extension PolicyField {
         text: { $0.words.count == 1 ? $0.words[0].quotedTOML : $0.words.quotedTOML }),
       """
       When a grant ends by itself, with everything that was made from it, in running apps at once, and also when no broker runs at \
-      that moment. It counts from the user's last decision on the document. A grant from before that is older than this may not be \
-      used under the policy; it does not end.
+      that moment. It counts from the user's last decision on the document. A grant from before that is older than this, or of another \
+      launch, may not be used under the policy; it does not end.
       """),
   ]
 
