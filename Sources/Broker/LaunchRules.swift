@@ -41,7 +41,7 @@ package struct LaunchRules {
     let entitlements = Entitlements(
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
       passGrants: request.manifest?.passGrants ?? false,
-      executePicked: request.manifest?.executePicked ?? false)
+      executePicked: request.manifest?.executePicked ?? false, sandbox: request.manifest?.sandbox)
     var capabilities = Capabilities(policy: policy, entitlements: entitlements)
     if request.observe { capabilities.observe = true }
     if let profile = request.seccomp { capabilities.seccompProfile = profile == SeccompFile.none ? nil : profile }
@@ -73,6 +73,17 @@ package struct LaunchRules {
         throw LauncherInterface.Failure.failed(
           "The policy \(policy) shows \(path), which holds Ambit's own files. Choose another folder.")
       }
+    }
+  }
+}
+
+extension LauncherInterface.Manifest {
+  /// What is no selection that anybody knows selects nothing.
+  var sandbox: AppSandbox? {
+    selection.map { word in
+      AppSandbox(
+        selection: AppSandbox.Selection(rawValue: word) ?? .nothing, appBookmarks: appBookmarks,
+        documentBookmarks: documentBookmarks)
     }
   }
 }
