@@ -44,7 +44,8 @@ package struct Explanation: Equatable, Sendable {
 
   init(_ rules: Rules) {
     self.init(
-      entries: rules.network + rules.files + rules.documents + rules.host + rules.resources + rules.kernel)
+      entries: rules.network + rules.files + rules.documents.map(rules.held) + rules.host + rules.resources
+        + rules.kernel)
   }
 
   /// The entries of a verb.
