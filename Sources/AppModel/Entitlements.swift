@@ -10,6 +10,8 @@ package struct Entitlements: Equatable, Sendable {
   package var passGrants: Bool
   /// `com.apple.security.files.user-selected.executable`: running programs that lie in what the user picked.
   package var executePicked: Bool
+  /// What Apple's sandbox lets it have; `nil`: it does not ask for that sandbox, and is held to none of its rules.
+  package var sandbox: AppSandbox?
   /// The file's other keys, sorted. They change nothing.
   package var unknown: [String]
 
@@ -18,12 +20,13 @@ package struct Entitlements: Equatable, Sendable {
 
   package init(
     networkClient: Bool = false, networkServer: Bool = false, passGrants: Bool = false,
-    executePicked: Bool = false, unknown: [String] = []
+    executePicked: Bool = false, sandbox: AppSandbox? = nil, unknown: [String] = []
   ) {
     self.networkClient = networkClient
     self.networkServer = networkServer
     self.passGrants = passGrants
     self.executePicked = executePicked
+    self.sandbox = sandbox
     self.unknown = unknown
   }
 }
@@ -39,6 +42,8 @@ extension Entitlements {
     networkServer = try list.flag(Self.server) ?? false
     passGrants = try list.flag(Self.pass) ?? false
     executePicked = try list.flag(Self.execute) ?? false
-    unknown = list.keys.filter { ![Self.client, Self.server, Self.pass, Self.execute].contains($0) }
+    sandbox = try AppSandbox(list)
+    let known = [Self.client, Self.server, Self.pass, Self.execute] + AppSandbox.keys
+    unknown = list.keys.filter { !known.contains($0) }
   }
 }

@@ -41,7 +41,7 @@ package struct LaunchRules {
     let entitlements = Entitlements(
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
       passGrants: request.manifest?.passGrants ?? false,
-      executePicked: request.manifest?.executePicked ?? false)
+      executePicked: request.manifest?.executePicked ?? false, sandbox: request.manifest?.sandbox)
     let capabilities = Capabilities(policy: try narrowed(policy, request), entitlements: entitlements)
     try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
     return capabilities
@@ -97,6 +97,15 @@ extension LauncherInterface.Manifest {
       ("networkClient", networkClient), ("networkServer", networkServer), ("passGrants", passGrants),
       ("executePicked", executePicked),
     ].filter(\.1).map(\.0)
+  }
+
+  /// What is no selection that anybody knows selects nothing.
+  var sandbox: AppSandbox? {
+    selection.map { word in
+      AppSandbox(
+        selection: AppSandbox.Selection(rawValue: word) ?? .nothing, appBookmarks: appBookmarks,
+        documentBookmarks: documentBookmarks)
+    }
   }
 }
 

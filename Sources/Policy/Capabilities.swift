@@ -112,7 +112,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
 
   /// - Parameter entitlements: what the app asks for. A network entitlement of either direction opens what the policy's
   ///   `entitled` says under `access = "entitlement"` and changes nothing under the others: the network namespace that it
-  ///   opens knows no directions.
+  ///   opens knows no directions. One that asks for Apple's sandbox is held to what that lets it have (``hold(to:)``).
   package init(policy: Policy, entitlements: Entitlements) {
     let settings = policy.settings
     scopeLimit = settings.scopeLimit
@@ -155,6 +155,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     narrowings = policy.narrowings
     policyName = policy.name
     settingsText = settings.text
+    if let sandbox = entitlements.sandbox { hold(to: sandbox) }
   }
 
   /// ``requiredLayers`` as messages have them.

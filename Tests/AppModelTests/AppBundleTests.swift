@@ -90,13 +90,13 @@ import Testing
         <key>com.apple.security.network.server</key><false/>
         <key>com.apple.security.files.user-selected.executable</key><true/>
         <key>com.apple.security.print</key><true/>
-        <key>com.apple.security.app-sandbox</key><integer>1</integer>
+        <key>com.apple.security.assets.pictures.read-only</key><integer>1</integer>
         """))
     #expect(
       try AppBundle(contentsOf: app).entitlements
         == Entitlements(
           networkClient: true, networkServer: false, executePicked: true,
-          unknown: ["com.apple.security.app-sandbox", "com.apple.security.print"]))
+          unknown: ["com.apple.security.assets.pictures.read-only", "com.apple.security.print"]))
   }
 
   @Test func `packages are what is declared to be one, directly or by what is declared besides`() throws {

@@ -193,7 +193,7 @@ import Testing
     let names = try ManifestFixtures.names().filter { $0 != "big.Info.plist" }
     let files = try names.map { try ManifestFixtures.bytes($0) }
     var taken = 0
-    for round in 0..<6000 {
+    for round in 0..<4000 {
       var bytes = files[round % files.count]
       for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
         let at = Int.random(in: 0..<bytes.count, using: &random)

@@ -129,6 +129,12 @@ import Testing
     #expect(findings[0].what.contains("com.apple.security.app-sandbox is"))
     #expect(findings[1].what.contains("com.apple.security.network.client is"))
     #expect(try Self.names(Self.manifest("<key>CFBundelName</key><string>A</string>")) == ["mistyped-key"])
+    let inner = try Self.manifest(
+      """
+      <key>CFBundleDocumentTypes</key><array><dict><key>CFBundleTypeExtensions</key><string>x</string>
+      <key>LSItemContentType</key><string>org.example.x</string></dict></array>
+      """)
+    #expect(inner.map { "\($0.place)" } == ["Info.plist:4: CFBundleDocumentTypes[0].LSItemContentType"])
     let unknown = try Self.manifest("<key>OurOwnSetting</key><dict><key>a</key><true/></dict>")
     #expect(unknown.map(\.rule) == [.unknownKey] && unknown.first?.severity == .note)
   }

@@ -25,7 +25,8 @@ import Testing
       instance: "i", bundleIdentifier: "b", name: "n", pid: 9, policy: "p", started: "s", used: 1, limit: 8,
       scopes: [scope])
     let manifest = L.Manifest(
-      identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false)
+      identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false,
+      selection: "read-only", appBookmarks: true)
     let capabilities = L.Capabilities(
       policy: "teach", scopeLimit: 8, references: true, replaced: "follow", readOnlyPaths: ["/srv"],
       variables: ["LANG"],

@@ -25,7 +25,7 @@ extension AuditCommand {
 
         EXAMPLES
           ambit audit lint Editor.app
-          ambit audit lint --policy strict Editor.app
+          ambit audit lint Editor.app@strict
           ambit audit lint default ./mine.toml
           ambit audit lint --fail-on error --ignore unknown-key *.app
           ambit audit lint --format json Editor.app | jq -r '.findings[] | "\\(.place): \\(.name)"'
@@ -33,7 +33,9 @@ extension AuditCommand {
         Exit status: 0 if nothing is found at or above --fail-on, 1 if something is.
         """)
 
-    @Option(name: .shortAndLong, help: "The policy that apps are held against: a name, or a file.")
+    @Option(
+      name: .shortAndLong,
+      help: "The policy that apps are held against that are named without one (APP@POLICY): a name, or a file.")
     var policy = "default"
 
     @Option(help: "End with 1 from this severity on: note, warning or error.")
@@ -57,7 +59,7 @@ extension AuditCommand {
       let folders = AmbitFolders.current(environment: ThisProcess.environment)
       let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
       var findings: [LintFinding] = []
-      var standing: ResolvedPolicy?
+      var policies: [String: ResolvedPolicy] = [:]
       for subject in subjects {
         if isPolicy(subject) {
           do throws(PolicyError) {
@@ -69,10 +71,11 @@ extension AuditCommand {
           }
           continue
         }
-        do throws(PolicyError) { if standing == nil { standing = try library.resolve(policy) } } catch {
+        let (app, name) = split(subject)
+        do throws(PolicyError) { if policies[name] == nil { policies[name] = try library.resolve(name) } } catch {
           throw Failure(printable("\(error)"))
         }
-        findings += try self.findings(of: subject, under: standing)
+        findings += try self.findings(of: app, under: policies[name])
       }
       findings.removeAll { ignore.contains($0.rule) }
       switch format {
@@ -82,9 +85,18 @@ extension AuditCommand {
       if findings.contains(where: { $0.severity >= failOn }) { throw ExitCode(1) }
     }
 
+    /// `Editor.app@strict`, unless that is a file's own name.
+    private func split(_ word: String) -> (app: String, policy: String) {
+      guard let at = word.lastIndex(of: "@"), at != word.startIndex, word.index(after: at) != word.endIndex,
+        !FileManager.default.fileExists(atPath: word)
+      else { return (word, policy) }
+      return (String(word[..<at]), String(word[word.index(after: at)...]))
+    }
+
     /// A path is a policy's by its ending; any other word without one is a policy's name, unless a file has it.
     private func isPolicy(_ word: String) -> Bool {
       if word == "-" || AppBundle.isBundlePath(word) { return false }
+      if word.contains("@"), FileManager.default.fileExists(atPath: split(word).app) { return false }
       if word.hasSuffix(".toml") { return true }
       return !PolicyLibrary.isPath(word) && !FileManager.default.fileExists(atPath: word)
     }

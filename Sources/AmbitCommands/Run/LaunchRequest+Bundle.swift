@@ -22,6 +22,9 @@ extension LaunchRequest {
           identifier: bundle.manifest.bundleIdentifier, name: bundle.manifest.name, version: bundle.manifest.version,
           networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer,
           passGrants: bundle.entitlements.passGrants, executePicked: bundle.entitlements.executePicked,
+          selection: bundle.entitlements.sandbox?.selection.rawValue,
+          appBookmarks: bundle.entitlements.sandbox?.appBookmarks ?? false,
+          documentBookmarks: bundle.entitlements.sandbox?.documentBookmarks ?? false,
           packageTypes: bundle.manifest.packageTypes, sharesDocuments: bundle.manifest.sharesDocuments,
           publicScope: bundle.manifest.hasPublicScope)
       } catch {

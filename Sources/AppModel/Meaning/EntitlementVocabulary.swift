@@ -4,7 +4,7 @@ extension KeyVocabulary {
 
   private static let access: [Group] = [
     .mapped(
-      "every app runs in a sandbox, whether it asks or not; one that asks is held to its own entitlements",
+      "every app runs in a sandbox, whether it asks or not; one that asks may pick and keep only what its other entitlements say",
       "com.apple.security.app-sandbox"),
     .mapped(
       "opens the network where the policy leaves it to the app (network.access = \"entitlement\")",
@@ -15,14 +15,19 @@ extension KeyVocabulary {
     .mapped(
       "the app may pass its rights on, where the policy leaves it to the app (grants.pass = \"entitlement\")",
       "io.ambit.pass-grants"),
-    .idle(
-      "what the user picks is granted as the app asked for it, read-only or read-write",
-      "com.apple.security.files.user-selected.read-only", "com.apple.security.files.user-selected.read-write"),
-    .idle(
-      "every app may keep bookmarks of what it was granted, and they are its own",
+    .mapped(
+      "with com.apple.security.app-sandbox: what the user picks can be read and not written; without either of the two, nothing can "
+        + "be picked",
+      "com.apple.security.files.user-selected.read-only"),
+    .mapped(
+      "with com.apple.security.app-sandbox: what the user picks can be read and written; without either of the two, nothing can be "
+        + "picked",
+      "com.apple.security.files.user-selected.read-write"),
+    .mapped(
+      "with com.apple.security.app-sandbox: only with it the app keeps bookmarks and references of what it was granted",
       "com.apple.security.files.bookmarks.app-scope"),
-    .idle(
-      "bookmarks that belong to a document and not to an app are not made here",
+    .mapped(
+      "with com.apple.security.app-sandbox: only with it the app makes bookmarks that belong to a document",
       "com.apple.security.files.bookmarks.document-scope"),
     .idle(
       "apps share no folder: each has a container of its own, and documents are passed on by grants",

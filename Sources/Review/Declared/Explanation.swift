@@ -47,7 +47,8 @@ package struct Explanation: Equatable, Sendable {
 
   init(_ rules: Rules) {
     self.init(
-      entries: rules.network + rules.files + rules.documents + rules.host + rules.resources + rules.kernel,
+      entries: rules.network + rules.files + rules.documents.map(rules.held) + rules.host + rules.resources
+        + rules.kernel,
       closing: [
         .readPath: rules.decided("system.read_only"), .seeVariable: rules.decided("environment.pass"),
         .givenVariable: rules.decided("environment.set"), .pickTypes: rules.decided("picker.types"),

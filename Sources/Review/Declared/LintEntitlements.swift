@@ -44,7 +44,7 @@ extension Lint {
     if list.isOn(inherit) {
       return list.entries.filter { $0.key.hasPrefix(security) && ![sandbox, inherit].contains($0.key) }.map { entry in
         LintFinding(
-          .inheritWithOthers, at: list.place(entry.key),
+          .inheritWithOthers, at: list.place(KeyPath().key(entry.key), entry.line),
           "A program that inherits its sandbox has no entitlements of its own besides: macOS ends it at its start.",
           "Take \(entry.key) out, or \(inherit).")
       }
@@ -85,12 +85,13 @@ extension Lint {
     list.entries.compactMap { entry in
       if let (severity, why) = loose[entry.key], entry.node.boolean != false {
         return LintFinding(
-          .riskyEntitlement, severity, at: list.place(entry.key), "On macOS \(why).",
+          .riskyEntitlement, severity, at: list.place(KeyPath().key(entry.key), entry.line), "On macOS \(why).",
           "Take it out unless the app cannot do without.")
       }
       guard entry.key.hasPrefix("com.apple.private.") else { return nil }
       return LintFinding(
-        .riskyEntitlement, .warning, at: list.place(entry.key), "Apple gives \(entry.key) to its own programs alone.",
+        .riskyEntitlement, .warning, at: list.place(KeyPath().key(entry.key), entry.line),
+        "Apple gives \(entry.key) to its own programs alone.",
         "Take it out; no other program is started with it.")
     }
   }

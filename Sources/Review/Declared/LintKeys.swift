@@ -31,7 +31,7 @@ extension Lint {
         .wrongType, at: list.place(fault.path, fault.line), fault.sentence,
         "Change the value; as it is, it counts as if it were not there, or the app is not run.")
     }
-    return faults + unknown(list, as: kind) + variables(list)
+    return faults + unknown(list, as: kind) + inner(list) + variables(list)
   }
 
   private static func unknown(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
@@ -49,6 +49,39 @@ extension Lint {
       return LintFinding(
         .unknownKey, at: place, "\(path) is no key that Apple's systems or Ambit are known to have.",
         "Leave it if the app itself reads it; otherwise take it out.")
+    }
+  }
+
+  /// Keys of the dictionaries that document types and declarations are.
+  private static let innerKeys: [String: [String]] = [
+    "CFBundleDocumentTypes": [
+      "CFBundleTypeName", "CFBundleTypeRole", "CFBundleTypeExtensions", "CFBundleTypeMIMETypes", "CFBundleTypeOSTypes",
+      "CFBundleTypeIconFile", "CFBundleTypeIconFiles", "CFBundleTypeIconSystemGenerated", "LSItemContentTypes",
+      "LSHandlerRank", "LSTypeIsPackage", "LSIsAppleDefaultForType", "NSDocumentClass", "NSExportableTypes",
+      "NSPersistentStoreTypeKey", "NSUbiquitousDocumentUserActivityType",
+    ],
+    "UTExportedTypeDeclarations": declarationKeys, "UTImportedTypeDeclarations": declarationKeys,
+  ]
+  private static let declarationKeys = [
+    "UTTypeIdentifier", "UTTypeDescription", "UTTypeConformsTo", "UTTypeTagSpecification", "UTTypeIconFile",
+    "UTTypeIconFiles", "UTTypeIcons", "UTTypeReferenceURL", "UTTypeVersion", "UTTypeSize320IconFile",
+    "UTTypeSize64IconFile",
+  ]
+
+  /// A slip in one of these is worse than at the top: the type is there, and never matches.
+  private static func inner(_ list: PropertyListFile) -> [LintFinding] {
+    innerKeys.keys.sorted().flatMap { key -> [LintFinding] in
+      let names = innerKeys[key] ?? []
+      return (list[key]?.array ?? []).enumerated().flatMap { index, member in
+        (member.dictionary ?? []).compactMap { entry -> LintFinding? in
+          guard !names.contains(entry.key), let meant = meant(by: entry.key, of: names) else { return nil }
+          let path = KeyPath().key(key).index(index).key(entry.key)
+          return LintFinding(
+            .mistypedKey, at: list.place(path, entry.line),
+            "\(entry.key) is no key of a type that anybody knows, and \(meant) is.",
+            "If \(meant) was meant, write it so; as it is, it changes nothing.")
+        }
+      }
     }
   }
 

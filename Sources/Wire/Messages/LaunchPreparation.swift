@@ -10,6 +10,11 @@ extension LauncherInterface {
     package var passGrants: Bool
     /// The app asks to run programs that lie in what the user picked.
     package var executePicked: Bool
+    /// What its user may select for it where it asks for Apple's sandbox: `nothing`, `read-only`, `read-write`; `nil`: it does not.
+    package var selection: String?
+    /// Which bookmarks it asks to keep; without that sandbox it need not ask.
+    package var appBookmarks: Bool
+    package var documentBookmarks: Bool
     /// Extensions of its own package types.
     package var packageTypes: [String]
     /// Other apps' pickers show its Documents, at once and as far as its version has increased since.
@@ -18,7 +23,8 @@ extension LauncherInterface {
 
     package init(
       identifier: String, name: String, version: String?, networkClient: Bool, networkServer: Bool,
-      passGrants: Bool = false, executePicked: Bool = false, packageTypes: [String] = [],
+      passGrants: Bool = false, executePicked: Bool = false, selection: String? = nil, appBookmarks: Bool = false,
+      documentBookmarks: Bool = false, packageTypes: [String] = [],
       sharesDocuments: Bool = false, publicScope: Bool = false
     ) {
       self.identifier = identifier
@@ -28,6 +34,9 @@ extension LauncherInterface {
       self.networkServer = networkServer
       self.passGrants = passGrants
       self.executePicked = executePicked
+      self.selection = selection
+      self.appBookmarks = appBookmarks
+      self.documentBookmarks = documentBookmarks
       self.packageTypes = packageTypes
       self.sharesDocuments = sharesDocuments
       self.publicScope = publicScope
@@ -41,6 +50,9 @@ extension LauncherInterface {
       networkServer = try json.bool("networkServer")
       passGrants = try json.bool("passGrants")
       executePicked = try json.bool("executePicked")
+      selection = try json.stringIfPresent("selection")
+      appBookmarks = try json.bool("appBookmarks")
+      documentBookmarks = try json.bool("documentBookmarks")
       packageTypes = try json.strings("packageTypes")
       sharesDocuments = try json.bool("sharesDocuments")
       publicScope = try json.bool("publicScope")
@@ -50,10 +62,12 @@ extension LauncherInterface {
       var json: JSONObject = [
         "identifier": .string(identifier), "name": .string(name), "networkClient": .bool(networkClient),
         "networkServer": .bool(networkServer), "passGrants": .bool(passGrants),
-        "executePicked": .bool(executePicked), "packageTypes": .array(packageTypes.map { .string($0) }),
+        "executePicked": .bool(executePicked), "appBookmarks": .bool(appBookmarks),
+        "documentBookmarks": .bool(documentBookmarks), "packageTypes": .array(packageTypes.map { .string($0) }),
         "sharesDocuments": .bool(sharesDocuments), "publicScope": .bool(publicScope),
       ]
       json.set("version", version)
+      json.set("selection", selection)
       return json
     }
   }

@@ -1,0 +1,23 @@
+package import AppModel
+
+extension Capabilities {
+  /// Takes away what Apple's sandbox does not let an app have with these entitlements. Whatever the policy forbids stays so.
+  package mutating func hold(to sandbox: AppSandbox) {
+    switch sandbox.selection {
+    case .readWrite: break
+    case .readOnly:
+      access = .readOnly
+      // These two write where the user says.
+      picker.modes.removeAll { [.export, .move].contains($0) }
+    case .nothing:
+      access = .readOnly
+      picker.modes = []
+    }
+    if !sandbox.documentBookmarks { bookmarks.documentScoped = false }
+    if !sandbox.appBookmarks {
+      // A reference is a bookmark that the broker keeps for it.
+      references = false
+      if !sandbox.documentBookmarks { bookmarks.create = false }
+    }
+  }
+}

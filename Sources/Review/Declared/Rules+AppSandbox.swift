@@ -1,0 +1,29 @@
+internal import AppModel
+
+/// What Apple's sandbox takes from an app that asks for it and not for the rest (`Capabilities.hold(to:)`).
+extension Rules {
+  func held(_ entry: Entry) -> Entry {
+    guard let sandbox = app?.entitlements.sandbox, entry.extent.isPossible,
+      let missing = Self.missing(for: entry.ability, in: sandbox)
+    else { return entry }
+    var entry = entry
+    entry.extent = .no
+    entry.manner = nil
+    entry.decisions.append(.notAsked(keys: missing.map { "com.apple.security.files.\($0)" }))
+    return entry
+  }
+
+  /// The entitlements of which one would have given it; `nil`: it has it.
+  private static func missing(for ability: Ability, in sandbox: AppSandbox) -> [String]? {
+    let selection = ["user-selected.read-only", "user-selected.read-write"]
+    let bookmarks = ["bookmarks.app-scope", "bookmarks.document-scope"]
+    switch ability.verb {
+    case .pickDocuments where sandbox.selection == .nothing: return selection
+    case .changePicked where sandbox.selection != .readWrite: return [selection[1]]
+    case .keepReferences where !sandbox.appBookmarks: return [bookmarks[0]]
+    case .makeBookmarks where !sandbox.appBookmarks && !sandbox.documentBookmarks: return bookmarks
+    case .documentBookmarks where !sandbox.documentBookmarks: return [bookmarks[1]]
+    default: return nil
+    }
+  }
+}
