@@ -23,13 +23,13 @@ extension AuditCommand {
           except = ["io.ambit.TextEdit"]
 
         The kinds, and what each asks for besides name and kind (optional in brackets):
-          no-writes       below                             nobody could write there
-          stops-within    within, [or_exit]                 what was started was stopped within "10m"
-          no-grants       [document], [access], [below]     no such grant was given
-          scopes-at-most  most, [per]                       never more at a time, per process, instance, app or all
-          no-events       event, [result], [rule]           there is no such entry
-          grants-by       how                               every grant came about in one of these ways
-          only-during     from, to, [zone, weekdays, events]  only within these hours of the day
+          no-writes       below                       nobody could write there
+          stops-within    within, [or_exit]           each start has its stop by then
+          no-grants       [document, access, below]   no such grant was given
+          scopes-at-most  most, [per]                 never more at a time
+          no-events       event, [result, rule]       there is no such entry
+          grants-by       how                         every grant came about so
+          only-during     from, to, [zone, weekdays, events]   in these hours only
         Each also takes apps (only these), except (not these), since and until (times).
 
         With RULES alone your own log is checked. The exit status is 0 when all rules hold, 1 when one is violated, and 2 when \
@@ -44,7 +44,7 @@ extension AuditCommand {
         """)
 
     @Argument(
-      help: ArgumentHelp("The log, if it is not your own, and the file of rules.", valueName: "[log] rules"))
+      help: ArgumentHelp("A file of rules, or a log and a file of rules.", valueName: "files"))
     var files: [String]
 
     @Option(help: ArgumentHelp("So many entries are shown of each rule; the others are counted.", valueName: "count"))

@@ -10,7 +10,7 @@ extension AccessHistory {
       grants[id]?.parent = nil
       return
     }
-    grants[id] = RecordedGrant(event, id: id, app: app, isInferred: false)
+    put(RecordedGrant(event, id: id, app: app, isInferred: false))
   }
 
   /// An entry about a grant says where its document is now. In a log without a beginning it says that there is a grant.
@@ -18,14 +18,33 @@ extension AccessHistory {
     guard let id = event.grant else { return }
     if let known = grants[id] {
       guard let document = event.document, !document.path.isEmpty, document.path != known.document?.path else { return }
-      if known.document.map({ document.isSameFile(as: $0) }) ?? true { grants[id]?.document = document }
+      guard known.document.map({ document.isSameFile(as: $0) }) ?? true else { return }
+      var moved = known
+      moved.document = document
+      put(moved)
     } else if !isWhole, let app = event.app {
-      grants[id] = RecordedGrant(event, id: id, app: app, isInferred: true)
+      put(RecordedGrant(event, id: id, app: app, isInferred: true))
     }
   }
 
+  private mutating func put(_ grant: RecordedGrant) {
+    drop(grant.id)
+    grants[grant.id] = grant
+    if let inode = grant.document?.inode { grantsByInode[inode, default: []].insert(grant.id) }
+  }
+
+  @discardableResult
+  private mutating func drop(_ id: String) -> RecordedGrant? {
+    guard let grant = grants.removeValue(forKey: id) else { return nil }
+    if let inode = grant.document?.inode {
+      grantsByInode[inode]?.remove(id)
+      if grantsByInode[inode]?.isEmpty == true { grantsByInode[inode] = nil }
+    }
+    return grant
+  }
+
   mutating func revoke(_ event: AuditEvent) {
-    guard let id = event.grant, let grant = grants.removeValue(forKey: id) else { return }
+    guard let id = event.grant, let grant = drop(id) else { return }
     justEnded[id] = grant
     closed.append(.grant(grant, RecordedGrantEnding(event)))
   }
@@ -33,13 +52,13 @@ extension AccessHistory {
   /// What was written down as withdrawn could not be: it is in force.
   mutating func keep(_ event: AuditEvent) {
     guard let id = event.grant, let grant = justEnded.removeValue(forKey: id) else { return }
-    grants[id] = grant
+    put(grant)
   }
 
   mutating func appRemoved(_ event: AuditEvent) {
     // The broker has ended each of them by an entry of its own; a log without a beginning may lack some.
     for (id, grant) in grants where grant.app == event.app {
-      grants[id] = nil
+      drop(id)
       closed.append(.grant(grant, RecordedGrantEnding(event)))
     }
   }
@@ -63,11 +82,14 @@ extension AccessHistory {
       (known.inode, known.birth) = (into, intoBirth)
       document = known
     }
-    for var grant in grants.values where app == nil || grant.app == app {
+    let affected = (grantsByInode[from] ?? []).filter { app == nil || grants[$0]?.app == app }
+    for id in affected {
+      guard var grant = grants[id] else { continue }
       follow(&grant.document)
-      grants[grant.id] = grant
+      put(grant)
     }
-    for var scope in scopes where app == nil || scope.app == app {
+    for scope in active.values.flatMap(\.values) where affected.contains(scope.key.grant) {
+      var scope = scope
       follow(&scope.document)
       active[scope.key.instance]?[scope.key] = scope
     }

@@ -24,6 +24,8 @@ package struct AccessHistory: Sendable {
 
   /// Scopes by launch: all of a launch end together.
   var active: [String: [RecordedScope.Key: RecordedScope]] = [:]
+  /// The grants of each file, by the number that it has: a document is replaced with every save.
+  var grantsByInode: [UInt64: Set<String>] = [:]
   /// Grants that the entries just before ended: should the next ones say that this failed, they are in force again.
   var justEnded: [String: RecordedGrant] = [:]
   var closed: [RecordedInterval] = []

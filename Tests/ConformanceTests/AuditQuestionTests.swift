@@ -1,0 +1,114 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// What is asked of a log that was copied from somewhere: no broker has to run for it.
+@Suite(.serialized)
+struct AuditQuestionTests {
+  private static let app = "org.example.A"
+
+  /// An app is granted a document at 9:00, starts it at 9:01 and stops it at 9:30.
+  private func log(_ world: Workspace) throws -> String {
+    let path = "\(world.home)/copied.sqlite"
+    let nine = 1_748_768_400.0
+    let document = AuditEvent.Document(path: "/home/alice/Contracts/plan.txt", volume: "0a", inode: 7)
+    func event(
+      _ kind: AuditEvent.Kind, _ minutes: Double, _ facts: [String: String] = [:], grant: String? = "g"
+    ) -> AuditEvent {
+      AuditEvent(
+        kind, time: Date(timeIntervalSince1970: nine + minutes * 60), app: Self.app, instance: "i", pid: 9,
+        grant: grant, document: grant.map { _ in document }, how: "user", detail: facts)
+    }
+    let log = try AuditLog(path: path)
+    try log.append([
+      event(.launch, -1, ["policy": "default", "limit": "256"], grant: nil), event(.pick, 0),
+      event(.grant, 0, ["access": "readWrite", "kind": "file", "until": "withdrawn"]),
+      event(.start, 1, ["access": "readWrite", "process": "2", "count": "1", "used": "1", "limit": "256"]),
+      event(.stop, 30, ["process": "2", "count": "0"]), event(.exit, 40, grant: nil),
+    ])
+    try log.flush()
+    for file in try FileManager.default.contentsOfDirectory(atPath: world.home) where file.hasPrefix("copied") {
+      try world.user.own("\(world.home)/\(file)")
+    }
+    return path
+  }
+
+  @Test func `AUD-5: who could reach what at a moment is asked of a copied log, as a database and as lines of JSON`()
+    throws
+  {
+    try Workspace.with(TestUser.all[0]) { world in
+      let log = try log(world)
+      let lines = "\(world.home)/copied.jsonl"
+      try world.write(try world.ambit("audit", "log", "--log", log, "--format", "json").output, to: lines)
+      for file in [log, lines] {
+        func at(_ time: String, _ more: String...) throws -> JSON {
+          let answer = try world.run(
+            [try Products.path("ambit"), "audit", "at", "2025-06-01T\(time):00Z", "--log", file, "--format", "json"]
+              + more)
+          return try #require(JSON(answer.output), "\(answer)")
+        }
+        #expect(try at("08:00")["entry"] == 0)
+        #expect(try at("08:59")["grants"]?.array?.isEmpty == true)
+        let then = try at("09:10")
+        let grant = try #require(then["grants"]?.array?.first)
+        #expect(grant["app"]?.string == Self.app && grant["access"] == "readWrite" && grant["how"] == "user")
+        #expect(grant["scopes"]?.array?.first?["process"] == 2 && then["entry"] == 4)
+        #expect(try at("09:35")["grants"]?.array?.first?["scopes"]?.array?.isEmpty == true)
+        #expect(try at("09:45")["instances"]?.array?.isEmpty == true)
+        let path = "/home/alice/Contracts/plan.txt"
+        #expect(try at("09:10", "--document", path)["grants"]?.array?.count == 1)
+        #expect(try at("09:10", "--document", "/home/alice/Contracts")["grants"]?.array?.isEmpty == true)
+        #expect(try at("09:10", "--app", "org.example.B")["grants"]?.array?.isEmpty == true)
+      }
+      let table = try world.ambit("audit", "at", "2025-06-01T09:10:00Z", "--log", log).output
+      #expect(table.contains("1 grant was in force") && table.contains("● in i (process 2)"), "\(table)")
+    }
+  }
+
+  @Test
+  func `AUD-6: rules are checked offline: they hold, are violated by entries that are named, or cannot be judged`()
+    throws
+  {
+    try Workspace.with(TestUser.all[0]) { world in
+      let log = try log(world)
+      let rules = "\(world.home)/rules.toml"
+      func check(_ text: String, _ more: String...) throws -> Outcome {
+        try world.write(text, to: rules)
+        return try world.run([try Products.path("ambit"), "audit", "check", log, rules] + more)
+      }
+      let nobodyWrites = "[[rule]]\nname = \"w\"\nkind = \"no-writes\"\nbelow = \"/home/alice/Contracts\"\n"
+      let violated = try check(nobodyWrites)
+      #expect(violated.exit == .status(1) && violated.output.contains("entry 4"), "\(violated)")
+      let holds = try check(nobodyWrites + "except = [\"\(Self.app)\"]\n")
+      #expect(holds.exit == .status(0) && holds.output.contains("holds"), "\(holds)")
+      let late = try check("[[rule]]\nname = \"s\"\nkind = \"stops-within\"\nwithin = \"10m\"\n", "--format", "json")
+      #expect(late.exit == .status(1))
+      #expect(JSON(late.output)?["rules"]?.array?.first?["violations"]?.array?.first?["entry"] == 4, "\(late)")
+      let wrong = try check(nobodyWrites + "excpt = []\n")
+      #expect(wrong.exit == .status(2) && wrong.errors.contains("rules.toml:5:1"), "\(wrong)")
+      #expect(wrong.errors.contains("did you mean \"except\"?"))
+      // The log goes on from a moment before which nothing is known.
+      let late2 = "\(world.home)/late.jsonl"
+      let entries = try world.ambit("audit", "log", "--log", log, "--format", "json").output.split(separator: "\n")
+      try world.write(entries.dropFirst(3).joined(separator: "\n"), to: late2)
+      try world.write("[[rule]]\nname = \"n\"\nkind = \"scopes-at-most\"\nmost = 3\n", to: rules)
+      let unknown = try world.ambit("audit", "check", late2, rules)
+      #expect(unknown.exit == .status(2) && unknown.output.contains("cannot be judged"), "\(unknown)")
+      let words = try world.ambit("audit", "check", "--explain", rules)
+      #expect(words.output.contains("never had more than 3 scopes started at a time"), "\(words)")
+    }
+  }
+
+  @Test func `another policy is asked about a copied log; one that does not exist is told by name`() throws {
+    try Workspace.with(TestUser.all[0]) { world in
+      let log = try log(world)
+      let unknown = try world.ambit("audit", "simulate", log, "--policy", "defualt")
+      #expect(unknown.exit == .status(2) && unknown.errors.contains("default"), "\(unknown)")
+      // Its launch does not say what its policy was.
+      let told = try world.ambit("audit", "simulate", log, "--policy", "strict")
+      #expect(told.exit == .status(0) && told.output.contains("Not judged:"), "\(told)")
+      #expect(told.output.contains("does not hold the policy (1×)"))
+    }
+  }
+}
