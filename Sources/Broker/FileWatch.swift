@@ -25,6 +25,15 @@ struct FileWatch {
   private var watches: [Int32: Int] = [:]
   /// Watches that are for none any more, and since when.
   private var idle: [Int32: Int64] = [:]
+  /// Where documents stood that nothing is active on any more, while that folder is still watched: most scopes that end are
+  /// started again soon, and then there is nothing to look for.
+  private var resting: [String: Resting] = [:]
+  private struct Resting {
+    let place: DocumentPlace
+    let watch: Int32
+  }
+  /// Each keeps its folder open.
+  private static let mostResting = 64
   /// Grants whose documents' folders are not watched yet.
   private var pending: Set<String> = []
 
@@ -53,6 +62,9 @@ struct FileWatch {
     guard let number = entry.watch, let count = watches[number] else { return }
     watches[number] = count - 1
     if count == 1 { idle[number] = Clock.monotonic() }
+    if let place = entry.place, resting.count < Self.mostResting {
+      resting[grant] = Resting(place: place, watch: number)
+    }
   }
 
   mutating func replaced(_ grant: String, by document: FoundDocument) {
@@ -70,7 +82,15 @@ struct FileWatch {
 
   private mutating func settle(_ grant: String) -> Bool {
     pending.remove(grant)
-    guard let document = active[grant]?.document, let place = DocumentPlace(of: document) else { return false }
+    guard let document = active[grant]?.document else { return false }
+    if let known = resting.removeValue(forKey: grant), watches[known.watch] != nil, known.place.holds(document) {
+      active[grant]?.place = known.place
+      active[grant]?.watch = known.watch
+      watches[known.watch, default: 0] += 1
+      idle[known.watch] = nil
+      return active[grant]?.isGone ?? false
+    }
+    guard let place = DocumentPlace(of: document) else { return false }
     let watch = watch(place.folder)
     active[grant]?.place = place
     active[grant]?.watch = watch
@@ -93,6 +113,7 @@ struct FileWatch {
     watcher?.unwatch(number)
     watches[number] = nil
     idle[number] = nil
+    resting = resting.filter { $0.value.watch != number }
   }
 
   /// The grants whose documents' folders something has happened in.

@@ -176,10 +176,13 @@ int ambit_open_handle(int mount, int32_t type, const uint8_t *bytes, uint32_t le
   return answer(open_by_handle_at(mount, &buffer.handle, flags | O_CLOEXEC));
 }
 
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x4000
+#endif
 int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   struct statx found;
-  if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, STATX_BASIC_STATS | STATX_BTIME, &found) == -1)
-    return -errno;
+  unsigned wanted = STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID_UNIQUE;
+  if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, wanted, &found) == -1) return -errno;
   memset(result, 0, sizeof *result);
   result->inode = found.stx_ino;
   result->size = found.stx_size;
@@ -188,6 +191,8 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   result->mode = found.stx_mode;
   result->uid = found.stx_uid;
   result->gid = found.stx_gid;
+  /* Without this bit the number, if there is one, is one that is given out again. */
+  if (found.stx_mask & STATX_MNT_ID_UNIQUE) result->mount = found.stx_mnt_id;
   if (found.stx_mask & STATX_BTIME) {
     result->birth_seconds = found.stx_btime.tv_sec;
     result->birth_nanoseconds = found.stx_btime.tv_nsec;
@@ -291,6 +296,12 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
   uint64_t type = (uint64_t)found.f_type;
   memcpy(bytes + 8, &type, sizeof type);
   return 0;
+}
+
+int ambit_is_readable(int descriptor) {
+  /* The call itself: glibc's goes another way where the kernel lacks it. */
+  if (syscall(SYS_faccessat2, descriptor, "", R_OK, AT_EMPTY_PATH | AT_EACCESS) == 0) return 1;
+  return errno == EACCES ? 0 : -errno;
 }
 
 int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }

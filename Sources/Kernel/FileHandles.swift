@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Synchronization
 
 /// What the kernel calls a file by, whatever its path is (`name_to_handle_at(2)`): inode number and generation, in a
 /// form of the file system's own.
@@ -41,11 +42,33 @@ package struct FileHandle: Hashable, Sendable {
 extension Descriptor {
   /// Sixteen bytes that name the file's volume, the same after a reboot: the file system's UUID where the kernel
   /// tells it (`FS_IOC_GETFSUUID`), else `f_fsid` of `statfs(2)` and the file system's type.
-  package func volumeIdentity() throws(KernelError) -> [UInt8] {
+  ///
+  /// - Parameter mount: the file's mount, from ``status()``, where that is known.
+  package func volumeIdentity(onMount mount: UInt64? = nil) throws(KernelError) -> [UInt8] {
+    // A file that cannot be read has the other name, whatever was asked about before: it is the same each time.
+    if let mount, let known = KnownVolumes.all.volume(of: mount), ambit_is_readable(rawValue) == 1 { return known }
     var bytes = [UInt8](repeating: 0, count: 16)
-    try KernelError.checkNegative("statfs", "descriptor \(rawValue)") {
+    let answer = try KernelError.checkNegative("statfs", "descriptor \(rawValue)") {
       unsafe bytes.withUnsafeMutableBufferPointer { unsafe ambit_volume_identity(rawValue, $0.baseAddress) }
     }
+    // The other names may differ from folder to folder of one mount.
+    if let mount, answer == 1 { KnownVolumes.all.note(bytes, of: mount) }
     return bytes
+  }
+}
+
+/// The UUIDs of file systems by mount: asking takes five calls, and a start asks each time.
+private final class KnownVolumes: Sendable {
+  static let all = KnownVolumes()
+  private static let most = 1024
+  private let volumes = Mutex<[UInt64: [UInt8]]>([:])
+
+  func volume(of mount: UInt64) -> [UInt8]? { volumes.withLock { $0[mount] } }
+
+  func note(_ volume: [UInt8], of mount: UInt64) {
+    volumes.withLock { volumes in
+      if volumes.count >= Self.most { volumes = [:] }
+      volumes[mount] = volume
+    }
   }
 }

@@ -102,6 +102,8 @@ package struct FileStatus: Equatable, Sendable {
   package var birth: Int64
   /// Nanoseconds since 1970.
   package var modified: Int64
+  /// The mount that it was opened on: a number that no other has before the next boot. `nil` before Linux 6.8.
+  package var mount: UInt64?
 
   package var isSocket: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFSOCK) }
 
@@ -125,7 +127,8 @@ extension Descriptor {
       inode: found.inode, device: found.device, size: found.size, links: found.links, mode: found.mode,
       userID: found.uid, groupID: found.gid,
       birth: found.birth_seconds &* 1_000_000_000 &+ Int64(found.birth_nanoseconds),
-      modified: found.modified_seconds &* 1_000_000_000 &+ Int64(found.modified_nanoseconds))
+      modified: found.modified_seconds &* 1_000_000_000 &+ Int64(found.modified_nanoseconds),
+      mount: found.mount == 0 ? nil : found.mount)
   }
 }
 

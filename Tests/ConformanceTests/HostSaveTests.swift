@@ -42,6 +42,28 @@ import Testing
     }
   }
 
+  @Test(arguments: TestUser.all, ["", "mv Papers Old; mkdir Papers; mv Old/letter.txt Papers;"])
+  func `FSF-2: so it does when its scope has just ended and begun again, wherever the folder is by now`(
+    user: TestUser, meanwhile: String
+  ) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "old\n")])
+      try app.pick()
+      for _ in 0..<3 {
+        #expect(try app.start())
+        #expect(try app.read().content == "old\n")
+        try app.stop()
+      }
+      let moved = try world.run(["/bin/sh", "-c", "\(meanwhile) :"])
+      #expect(moved.exit == .status(0), "\(moved)")
+      #expect(try app.start())
+      let save = try world.run(["/bin/sh", "-c", "cd Papers; printf 'new\\n' >.t && mv .t letter.txt"])
+      #expect(save.exit == .status(0), "\(save)")
+      try Deadline.wait(for: "the new content") { try app.read().content == "new\n" }
+      try app.stop()
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `FSF-2: a document that was only moved away is still the document, whatever is put in its place`(
     user: TestUser

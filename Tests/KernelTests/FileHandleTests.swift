@@ -59,6 +59,13 @@ import Testing
     for flags in [OpenFlags.path, .read, .readWrite] {
       #expect(try Descriptor.open(file, flags: flags).volumeIdentity() == volume)
     }
+    // What was asked before is not asked again, and it answers the same; where it was not, it asks.
+    for _ in 0..<2 {
+      let opened = try Descriptor.open(folder.path, flags: [.path, .directory])
+      #expect(try opened.volumeIdentity(onMount: opened.status().mount) == volume)
+    }
+    let other = try Descriptor.open("/proc", flags: .path)
+    #expect(try other.volumeIdentity(onMount: other.status().mount) == other.volumeIdentity())
     #expect(try Descriptor.open("/proc", flags: .path).volumeIdentity() != volume)
     #expect(
       try Descriptor.open("/proc", flags: .path).volumeIdentity()

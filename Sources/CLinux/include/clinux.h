@@ -62,7 +62,8 @@ int ambit_file_handle(int descriptor, int32_t *type, uint8_t *bytes, int32_t *mo
 int ambit_open_handle(int mount, int32_t type, const uint8_t *bytes, uint32_t length, int flags);
 
 struct ambit_stat {
-  uint64_t inode, size, device, links;
+  /* mount: a number that no other mount has before the next boot (Linux 6.8); else 0. */
+  uint64_t inode, size, device, links, mount;
   uint32_t mode, uid, gid;
   int64_t birth_seconds;
   uint32_t birth_nanoseconds;
@@ -88,8 +89,11 @@ void ambit_unring(int bell);
 void ambit_step_back(void);
 /* memmem(3): whether a text has a part. */
 int ambit_find(const void *text, size_t length, const void *part, size_t part_length);
-/* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes. */
+/* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes.
+   1 if it is the former: then it is the same for all files of the mount that can be opened for reading. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
+/* faccessat2(2): whether the file of a descriptor could be opened for reading. 1, 0, or -errno. */
+int ambit_is_readable(int descriptor);
 
 /* fstatfs(2): what a file system has and has free. */
 struct ambit_space {

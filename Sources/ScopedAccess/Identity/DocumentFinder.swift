@@ -148,7 +148,7 @@ package struct DocumentFinder: Sendable {
       let opened = try? Descriptor.open(place.name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
       let status = try? opened.status()
     else { return nil }
-    let document = status.kind == .regular ? try? FoundDocument(opened) : nil
+    let document = status.kind == .regular ? try? FoundDocument(opened, status: status) : nil
     return (
       ReplacementRule.Candidate(
         isInSameFolder: found != nil, kind: status.kind, links: status.links,
@@ -218,8 +218,8 @@ package struct DocumentFinder: Sendable {
   func candidate(_ path: String, below folder: Descriptor?, _ identity: FileIdentity) -> FoundDocument? {
     guard
       let opened = try? Descriptor.open(path, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
-      let status = try? opened.status(), status.inode == identity.inode, let document = try? FoundDocument(opened),
-      document.identity == identity
+      let status = try? opened.status(), status.inode == identity.inode,
+      let document = try? FoundDocument(opened, status: status), document.identity == identity
     else { return nil }
     return document
   }

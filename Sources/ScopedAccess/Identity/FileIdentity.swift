@@ -28,7 +28,7 @@ package struct FileIdentity: Hashable, Sendable {
 
   init(of descriptor: Descriptor, status: FileStatus) throws(KernelError) {
     self.init(
-      volume: try descriptor.volumeIdentity(), handle: try FileHandle(of: descriptor), inode: status.inode,
+      volume: try descriptor.volumeIdentity(onMount: status.mount), handle: try FileHandle(of: descriptor), inode: status.inode,
       birth: status.birth)
   }
 }
@@ -49,8 +49,12 @@ package struct FoundDocument: Sendable {
 
   /// Looks at an open file or folder; anything else is no document.
   package init(_ descriptor: Descriptor) throws(KernelError) {
+    try self.init(descriptor, status: try descriptor.status())
+  }
+
+  /// - Parameter status: of the same descriptor.
+  init(_ descriptor: Descriptor, status: FileStatus) throws(KernelError) {
     self.descriptor = descriptor
-    let status = try descriptor.status()
     switch status.kind {
     case .regular: kind = .file
     case .directory: kind = .folder

@@ -21,6 +21,12 @@ package struct DocumentPlace: Sendable {
     else { return nil }
   }
 
+  /// Whether a document that was just found under its path stands here, as far as paths tell: under this name, in this very folder.
+  package func holds(_ document: FoundDocument) -> Bool {
+    guard let (parent, name) = document.path?.parentAndName else { return false }
+    return name == self.name && folder.currentPath == parent
+  }
+
   /// The file or folder that stands here now. No link is followed.
   package var present: FoundDocument? { Self.document(name, in: folder) }
 
