@@ -46,6 +46,8 @@ package final class Broker {
   /// everybody has been answered.
   var forsakenApps: Set<String> = []
   var network = SpareNetwork()
+  /// Answers that the disk keeps waiting.
+  var held = HeldAnswers()
   /// The call that is being served.
   var request: Request?
   /// Documents that are being looked for meanwhile.
@@ -104,6 +106,8 @@ package final class Broker {
     forsake(groups.names)
     try Self.completeRevocations(grants, folders)
     try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
+    let bell = lookups.bell
+    log.onDisk { bell.ring() }
     try settleReplacements()
     clearStaging()
     removeRetired()
@@ -120,6 +124,7 @@ package final class Broker {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
       flushLog(now: now)
+      held.release(through: log.durable)
       removeOrphans(now: now)
       var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
       let foldersRest = now < foldersAgain
@@ -187,6 +192,7 @@ package final class Broker {
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     // Closed here and not with the last reference: a thread that waits for the disk may have one.
     try log.finish()
+    held.release(through: log.durable)
   }
 
   func forsake(_ names: [String]) {
