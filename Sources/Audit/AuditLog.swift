@@ -82,6 +82,23 @@ package final class AuditLog: Sendable {
   /// From any thread: what is added meanwhile waits for none of it.
   package func flush() throws(AuditLogError) { try core.flush() }
 
+  /// When a decision is on the disk.
+  package enum Sync: String, Sendable {
+    /// A moment after it was answered; should the disk be late, before it is answered.
+    case group
+    /// Before it is answered.
+    case full
+  }
+
+  /// The entry that has to be on the disk before anybody is answered; nil when nothing is in the way.
+  package func heldUntil(_ sync: Sync) -> Int64? { core.heldUntil(sync) }
+
+  /// Everything up to this entry is on the disk.
+  package var durable: Int64 { core.state.withLock { $0.synced.sequence } }
+
+  /// Has somebody told, by a thread of the log's, when more is on the disk than before.
+  package func onDisk(_ body: @escaping @Sendable () -> Void) { core.listener.withLock { $0 = body } }
+
   /// Leaves the database with everything and on the disk, its head signed, and no journal. Nothing can be added after.
   package func finish() throws(AuditLogError) { try core.finish() }
 

@@ -16,6 +16,21 @@ extension LogCore {
     }
   }
 
+  func heldUntil(_ sync: AuditLog.Sync) -> Int64? {
+    state.withLock { state in
+      guard state.synced.sequence < state.last.sequence else { return nil }
+      if sync == .group {
+        let isLate = state.dirtySince.map { Disk.now() - $0 > settings.syncWithin } ?? false
+        guard isLate || state.failure != nil else { return nil }
+      }
+      if !state.isUrgent {
+        state.isUrgent = true
+        bell.ring()
+      }
+      return state.last.sequence
+    }
+  }
+
   /// Until it is time to look; false when the log is closed.
   private func waitForDisk() -> Bool {
     let wait: Duration? = state.withLock { state in

@@ -217,7 +217,11 @@ final class LogCore: Sendable {
         // In its one file, as far as nobody reads it meanwhile.
         _ = try? store.queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
         try sign(last, isFinal: true)
-        state.withLock { $0.journal.remove() }
+        state.withLock { state in
+          state.journal.remove()
+          state.synced = last
+          state.dirtySince = nil
+        }
       } catch {
         throw AuditLogError(error, file: files.log)
       }

@@ -75,7 +75,7 @@ extension Broker {
       do {
         try log.flush()
         FaultPoint.eventsMoved.pass()
-      } catch { FileHandle.standardError.write(Data("ambit: \(error)\n".utf8)) }
+      } catch { complain("\(error)") }
     }
     if (try? Worker.start { flush(inThread: true) }) == nil { flush(inThread: false) }
   }

@@ -46,6 +46,8 @@ package final class Broker {
   /// everybody has been answered.
   var forsakenApps: Set<String> = []
   var network = SpareNetwork()
+  /// Answers that the disk keeps waiting.
+  var held = HeldAnswers()
   /// The call that is being served.
   var request: Request?
   /// Documents that are being looked for meanwhile.
@@ -108,6 +110,8 @@ package final class Broker {
     forsake(groups.names)
     try Self.completeRevocations(grants, folders)
     try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
+    let bell = lookups.bell
+    log.onDisk { bell.ring() }
     try settleReplacements()
     clearStaging()
     removeRetired()
@@ -127,6 +131,7 @@ package final class Broker {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
       flushLog(now: now)
+      held.release(through: log.durable)
       removeOrphans(now: now)
       var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
       let foldersRest = now < foldersAgain
@@ -205,6 +210,7 @@ package final class Broker {
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     // Closed here and not with the last reference: a thread that waits for the disk may have one.
     try log.finish()
+    held.release(through: log.durable)
   }
 
   /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.

@@ -44,7 +44,7 @@ package enum BrokerProcess {
     } catch {
       let sentence = "\(error)"
       try? ready?.writeAll(Array("\(sentence)\n".utf8))
-      FileHandle.standardError.write(Data("ambit: the broker cannot run: \(sentence)\n".utf8))
+      complain("the broker cannot run: \(sentence)")
       return 125
     }
   }
@@ -94,4 +94,9 @@ package enum BrokerProcess {
     limit.rlim_cur = limit.rlim_max
     _ = unsafe setrlimit(7, &limit)
   }
+}
+
+/// Says something in the broker's log. Its file may be on a disk that is full, which is no reason to end.
+func complain(_ sentence: String) {
+  try? FileHandle.standardError.write(contentsOf: Data("ambit: \(sentence)\n".utf8))
 }

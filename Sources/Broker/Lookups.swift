@@ -180,7 +180,9 @@ extension Broker {
     defer { self.request = outer }
     let connection = request.connection
     do {
-      if let answer = try request.body() { connection.send(Reply(answer.parameters), descriptors: answer.descriptors) }
+      if let answer = try request.body() {
+        send(Reply(answer.parameters), descriptors: answer.descriptors, on: connection)
+      }
     } catch let waiting as Waiting {
       wait(for: waiting, request)
     } catch let waiting as WaitingForErrand {
@@ -189,11 +191,11 @@ extension Broker {
       let due = Clock.monotonic() + WaitingForEnd.patience
       awaitedEnds.append((request, waiting, due))
     } catch let error as ErrorReply {
-      connection.send(Reply(error))
+      send(Reply(error), on: connection)
     } catch let error as FieldError {
-      connection.send(Reply(.invalidParameter(error.field)))
+      send(Reply(.invalidParameter(error.field)), on: connection)
     } catch {
-      connection.send(Reply(request.failure(error)))
+      send(Reply(request.failure(error)), on: connection)
     }
   }
 }

@@ -69,7 +69,7 @@ extension Broker {
       instance.picks.removeFirst()
       ask(instance)
     }
-    func reply(_ error: ErrorReply) { pick.connection.send(Reply(error)) }
+    func reply(_ error: ErrorReply) { send(Reply(error), on: pick.connection) }
 
     if let reason = answer.unavailable {
       try decide([event(.pick, .refused, instance, how: answer.how.rawValue, reason: reason)])
@@ -95,7 +95,7 @@ extension Broker {
         return LauncherInterface.AnswerReply(refused: refused.map(\.reason))
       }
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
-      pick.connection.send(Reply(PickerInterface.PickReply(documents: messages).json))
+      send(Reply(PickerInterface.PickReply(documents: messages).json), on: pick.connection)
       return LauncherInterface.AnswerReply(refused: [])
     } catch let error as ErrorReply {
       // What the app is told is the user's to know as well.

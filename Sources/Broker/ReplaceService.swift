@@ -17,7 +17,7 @@ extension Broker {
       instance.savesWaiting[request.grant, default: []].append { [weak self] in
         guard let self else { return }
         let reply = try? self.replace(request, instance, on: connection)
-        if let reply { connection.send(Reply(reply.json)) }
+        if let reply { self.send(Reply(reply.json), on: connection) }
       }
       return nil
     }
@@ -54,7 +54,7 @@ extension Broker {
         replacement.giveBack(to: staging, as: request.temporary)
         reply = self.failed(error, grant, document, instance)
       }
-      connection.send(Reply(reply.json))
+      self.send(Reply(reply.json), on: connection)
       let next = instance.savesWaiting.removeValue(forKey: grant.id) ?? []
       for save in next { save() }
     }

@@ -121,3 +121,27 @@ import Testing
     #expect(AuditEvent(.start).explanation == "")
   }
 }
+
+@Suite struct `JSON as it is stored` {
+  @Test func `says what Foundation's decoder reads from it, in one order only`() throws {
+    let pieces = ["a", "\"", "\\", "/", "\n", "\u{0}", "\u{1f}", "\u{7f}", "é", "日", "😀", "\u{2028}", "\u{301}", ""]
+    var generator = SplitMix(seed: 31)
+    for _ in 0..<500 {
+      var members: [String: String] = [:]
+      for _ in 0..<4 {
+        let (key, value) = (
+          (0..<3).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined(),
+          (0..<6).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+        )
+        members[key] = value
+      }
+      let text = JSONText.object(members)
+      let read = try JSONDecoder().decode([String: String].self, from: Data(text.utf8))
+      #expect(read == members)
+      #expect(JSONText.object(read) == text)
+      #expect(!text.utf8.contains { $0 < 0x20 })
+    }
+    #expect(JSONText.object(["b": "2", "a": "1"]) == #"{"a":"1","b":"2"}"#)
+    #expect(JSONText.object([:]) == "{}")
+  }
+}

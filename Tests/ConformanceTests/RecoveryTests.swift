@@ -49,8 +49,8 @@ struct RecoveryTests {
       }
       try story.arm()
       #expect(try story.app.finish() == .status(0))
-      // Events are moved, and an ended app is taken note of, when nobody waits for it.
-      if [.eventsMoved, .ended].contains(point) {
+      // Events are moved and brought to the disk, and an ended app is taken note of, when nobody waits for it.
+      if [.eventsMoved, .ended, .syncDue].contains(point) {
         try Deadline.wait(for: "the broker to reach \(point)") { !story.isArmed }
       }
       if !story.disarm() { deaths += 1 }
