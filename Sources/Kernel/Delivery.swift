@@ -39,19 +39,6 @@ extension Descriptor {
     try KernelError.checkNegative("shutdown", "descriptor \(rawValue)") { ambit_shut_down_writing(rawValue) }
   }
 
-  /// Whether this process now has the file's lock (`flock(2)`); it has it until the descriptor is closed. Whoever has it may be
-  /// about to leave, and a child that is being started has it for a moment with its parent: it is waited for, a second at most.
-  package func takesLock() throws(KernelError) -> Bool {
-    for _ in 0..<100 {
-      do throws(KernelError) {
-        try KernelError.check("flock", "descriptor \(rawValue)") { flock(rawValue, LOCK_EX | LOCK_NB) }
-        return true
-      } catch { if error.errno != .wouldBlock { throw error } }
-      usleep(10_000)
-    }
-    return false
-  }
-
   /// Cuts the file off after so many bytes (`ftruncate(2)`).
   package func cut(at size: UInt64) throws(KernelError) {
     try KernelError.check("ftruncate", "descriptor \(rawValue)") { ftruncate(rawValue, off_t(size)) }
@@ -78,4 +65,24 @@ extension Descriptor {
   package func synchronizeFully() throws(KernelError) {
     try KernelError.check("fsync", "descriptor \(rawValue)") { fsync(rawValue) }
   }
+}
+
+/// A file's lock (`flock(2)`), this one's as long as it lives.
+///
+/// Given back, and not only closed: a process that another thread is starting has the descriptor too until it executes.
+package final class FileLock: Sendable {
+  private let file: Descriptor
+
+  /// Nil when somebody else has it.
+  package init?(of file: Descriptor) throws(KernelError) {
+    self.file = file
+    do throws(KernelError) {
+      try KernelError.check("flock", "descriptor \(file.rawValue)") { flock(file.rawValue, LOCK_EX | LOCK_NB) }
+    } catch {
+      if error.errno == .wouldBlock { return nil }
+      throw error
+    }
+  }
+
+  deinit { _ = flock(file.rawValue, LOCK_UN) }
 }

@@ -27,7 +27,7 @@ import Testing
           "--log", log,
         ], user: user, environment: ["PATH": "/usr/bin:/bin"], directory: "/")
       var accepted: Descriptor?
-      try Deadline.wait(for: "the export to connect") {
+      try Deadline.wait(.seconds(120), for: "the export to connect") {
         accepted = try UnixSocket.accept(listener)
         return accepted != nil
       }

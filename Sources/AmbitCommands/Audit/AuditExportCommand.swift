@@ -131,26 +131,39 @@ extension AuditCommand {
 extension AuditCommand.Export {
   private func export() throws {
     let states = try state.map { try StateFile(path: $0) }
-    guard let (reader, log) = try beginning() else { return }
-    var name = [CChar](repeating: 0, count: 256)
-    _ = unsafe gethostname(&name, name.count - 1)
-    let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let source = ExportSource(log: log, host: host, version: AmbitVersion.current)
+    guard let (reader, first) = try beginning() else { return }
+    let destination = try destination()
+    let host = Self.hostName
+    func encoder(_ log: LogIdentity) -> ExportEncoder {
+      ExportEncoder(format, ExportSource(log: log, host: host, version: AmbitVersion.current))
+    }
+    let log = try ExportBeginning.identity(
+      first: first, state: try states?.read(), line: try (destination as? FileDestination)?.lastEvent(),
+      encoder: encoder
+    ) { number in
+      try reader.events(after: number - 1, limit: 1).first { $0.sequence == number }
+    }
     let query = AuditQuery(
       app: app, kind: kind.map(AuditEvent.Kind.init), result: result,
       since: since.flatMap { AuditQuery.moment($0, before: Date()) })
 
     var run = ExportRun(
-      reader: reader, encoder: ExportEncoder(format, source), query: query, follows: follow,
-      destination: try destination(), stateFile: states, rest: rest)
+      reader: reader, encoder: encoder(log), query: query, follows: follow, destination: destination, stateFile: states,
+      rest: rest)
+    run.note = note
     try run.resume(after: after ?? 0)
     let progress = LogProgress(of: try reader.lastSequence(), isShown: !follow && to != "-", doing: "exporting")
     defer { progress.clear() }
     run.progress = progress.show
-    run.note = note
     try run.run()
     progress.clear()
     if to != "-" { note("\(run.count) events delivered; the last is \(run.sent).") }
+  }
+
+  private static var hostName: String {
+    var name = [CChar](repeating: 0, count: 256)
+    _ = unsafe gethostname(&name, name.count - 1)
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   private func destination() throws -> any ExportDestination {
@@ -167,16 +180,14 @@ extension AuditCommand.Export {
     return try FileDestination(path: to, format: format)
   }
 
-  /// The log and its identity, which its first entry gives; nil when there is none yet, for which it waits when following.
-  private func beginning() throws -> (AuditReader, LogIdentity)? {
+  /// The log and its first entry; nil when there is none yet, for which it waits when following.
+  private func beginning() throws -> (AuditReader, AuditEvent)? {
     let path = log ?? AuditCommand.defaultPath
     var isNoted = false
     while true {
       do throws(AuditLogError) {
         let reader = try AuditReader(path: path)
-        if let first = try reader.events(limit: 1).first, let identity = try? LogIdentity(first: first) {
-          return (reader, identity)
-        }
+        if let first = try reader.events(limit: 1).first { return (reader, first) }
       } catch {
         guard error.problem == .missing else { throw error }
       }

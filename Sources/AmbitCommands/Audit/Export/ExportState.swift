@@ -34,7 +34,7 @@ struct StateFile {
   private let folder: Descriptor
   private let name: String
   /// Held for as long as this value lives.
-  private let lock: Descriptor
+  private let lock: FileLock
 
   /// Opens the folder and takes the lock, a file beside it.
   init(path: String) throws {
@@ -47,8 +47,10 @@ struct StateFile {
     name = String(last)
     do throws(KernelError) {
       folder = try Descriptor.open(parent, flags: [.read, .directory])
-      lock = try Descriptor.open(name + ".lock", below: folder, flags: [.readWrite, .create, .noFollow], mode: 0o600)
-      guard try lock.takesLock() else { throw KernelError("flock", path, errno: .wouldBlock) }
+      let beside = try Descriptor.open(
+        name + ".lock", below: folder, flags: [.readWrite, .create, .noFollow], mode: 0o600)
+      guard let lock = try FileLock(of: beside) else { throw KernelError("flock", path, errno: .wouldBlock) }
+      self.lock = lock
     } catch {
       if error.errno == .wouldBlock {
         throw Failure("Another export is using the state \(path). End it, or give this one a state of its own.")

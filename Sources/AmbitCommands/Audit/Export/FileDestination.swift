@@ -8,6 +8,7 @@ struct FileDestination: ExportDestination {
   let path: String
   private let format: ExportFormat
   private let file: Descriptor
+  private let lock: FileLock
   /// Bytes of whole lines.
   private var end: UInt64 = 0
   private var isSynchronized = true
@@ -24,7 +25,8 @@ struct FileDestination: ExportDestination {
     do throws(KernelError) {
       file = try Descriptor.open(path, flags: [.readWrite, .create, .append, .nonBlocking], mode: 0o600)
       guard try file.status().kind == .regular else { throw KernelError("open", path, errno: .notSupported) }
-      guard try file.takesLock() else { throw KernelError("flock", path, errno: .wouldBlock) }
+      guard let lock = try FileLock(of: file) else { throw KernelError("flock", path, errno: .wouldBlock) }
+      self.lock = lock
     } catch {
       switch error.errno {
       case .wouldBlock: throw Failure("Another export is writing \(path).")
@@ -56,6 +58,14 @@ struct FileDestination: ExportDestination {
     }
     try cut(at: start + UInt64(line.count) + 1)
     return .after(found)
+  }
+
+  /// The last event that is in the file whole, and its line, whatever log it is of.
+  func lastEvent() throws -> (event: EventIdentifier, bytes: [UInt8])? {
+    guard let line = try lastLine(in: try file.status().size).line, let event = format.identifier(inLine: line) else {
+      return nil
+    }
+    return (event, line)
   }
 
   mutating func send(_ events: [AuditEvent], _ encoder: ExportEncoder) throws {
