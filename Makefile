@@ -30,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel check format verify races fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-report check format verify races fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -61,6 +61,9 @@ test-kernel: deps-test ## Run the tests in a virtual machine: KERNEL=vmlinuz MOD
 	$(SWIFT) build --build-tests
 	@scripts/assemble-demos.sh $(debug) .build/demos-debug
 	@KERNEL='$(KERNEL)' MODULES='$(MODULES)' TESTFLAGS='$(TESTFLAGS)' scripts/kernel-test.sh --cgroup '$(CGROUP)'
+
+test-report: ## Look at `ambit audit report` in a real browser (after make test); pictures in .build/report
+	@scripts/report-test.sh
 
 check: ## Format, lint, shell syntax, no paths of one machine
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)
