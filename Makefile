@@ -31,6 +31,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
 .PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal check format verify races fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-report check format verify races fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -72,6 +73,8 @@ test-otlp: ## Export a log to an OpenTelemetry receiver (PyPI's opentelemetry-pr
 
 test-journal: ## Export a log to a systemd-journald of its own; as root
 	@SWIFT='$(SWIFT)' scripts/export/run.sh journal $(debug)
+test-report: ## Look at `ambit audit report` in a real browser (after make test); pictures in .build/report
+	@scripts/report-test.sh
 
 check: ## Format, lint, shell syntax, no paths of one machine
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)

@@ -35,6 +35,7 @@ struct HTMLText {
 
   /// Text of the log's: its letters may run from right to left, and do not carry the words around them along.
   mutating func quote(_ words: String, most: Int = 400) {
+    guard !words.isEmpty else { return element("span", ["class": "quiet"], "(empty)") }
     text += "<bdi>"
     // Long names and paths break behind what divides them.
     let parts = Self.cut(words, to: most).unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
@@ -45,8 +46,25 @@ struct HTMLText {
     text += "</bdi>"
   }
 
-  /// The same within an SVG's text.
-  mutating func label(_ words: String) { mark(words, "tspan") }
+  /// The same within an SVG's text, as much of its beginning or its end as there is room for.
+  mutating func label(_ words: String, columns: Int, keeping side: TruncationSide = .start) {
+    func width(_ character: Character) -> Int {
+      character.unicodeScalars.contains(where: isHazardous)
+        ? character.unicodeScalars.reduce(0) { $0 + (isHazardous($1) ? Self.number($1).count + 1 : 1) }
+        : displayWidth(character)
+    }
+    var room = columns
+    let fits = { (character: Character) -> Bool in
+      room -= width(character)
+      return room >= 0
+    }
+    if words.reduce(0, { $0 + width($1) }) <= columns { return mark(words, "tspan") }
+    room -= 1
+    switch side {
+    case .start: mark(String(words.prefix(while: fits)) + "…", "tspan")
+    case .end: mark("…" + String(Array(words.reversed().prefix(while: fits)).reversed()), "tspan")
+    }
+  }
 
   /// Text of the page's own that is not escaped: style and script.
   mutating func raw(_ content: String) { text += content }
@@ -66,12 +84,14 @@ struct HTMLText {
   }
 
   private mutating func mark(_ words: String, _ element: StaticString) {
-    guard words.unicodeScalars.contains(where: isHazardous) else {
+    // Of a name that is nothing but spaces nothing would be seen.
+    let isBlank = words.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+    guard isBlank || words.unicodeScalars.contains(where: isHazardous) else {
       text += Self.escaped(words)
       return
     }
     for scalar in words.unicodeScalars {
-      if isHazardous(scalar) {
+      if isBlank || isHazardous(scalar) {
         text += "<\(element) class=\"u\">\(Self.number(scalar))</\(element)>"
       } else {
         text += Self.escaped(String(Character(scalar)))

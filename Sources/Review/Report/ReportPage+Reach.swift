@@ -140,10 +140,10 @@ extension ReportPage {
         "height": number(box.height), "rx": "7",
       ])
     html.open("text", ["class": "t", "x": number(box.x + 13), "y": number(box.middle - 3)])
-    html.label(truncated(title, to: columns.title))
+    html.label(title, columns: columns.title)
     html.close("text")
     html.open("text", ["class": "s", "x": number(box.x + 13), "y": number(box.middle + 13)])
-    html.label(truncated(line, to: columns.line, keeping: .end))
+    html.label(line, columns: columns.line, keeping: .end)
     html.close("text")
     html.element("title", label)
     html.close("a")

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Terminal
 
 // Scopes over time: a figure for each launch that tells something, and a table of what it shows.
 extension ReportPage {
@@ -99,8 +98,7 @@ extension ReportPage {
     for (row, lane) in launch.lanes.enumerated() {
       let y = figure.top + Double(row) * ScopeFigure.laneHeight
       html.open("text", ["class": "t", "x": "4", "y": number(y + 14)])
-      html.label(
-        truncated(lane.path.map { split($0).name } ?? counted(lane.documents, "other", "others"), to: 27))
+      html.label(lane.path.map { split($0).name } ?? counted(lane.documents, "other", "others"), columns: 27)
       html.close("text")
       for bar in figure.bars[row] {
         html.empty(

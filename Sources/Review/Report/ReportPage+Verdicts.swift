@@ -76,7 +76,7 @@ extension ReportPage {
     html.element(
       "p", "Scopes that were never stopped before their process ended, and what stayed open beyond its scope.")
     table(
-      "leak-list", "Leaks", filter: "Filter by app or document",
+      "leak-list", "Every leak", filter: "Filter by app or document",
       [
         .init("App", .app), .init("Document", .document), .init("What leaked", .word), .init("Since", .time),
         .init("Until", .time), .init("Detail", .words), .init("Entry", .number),
@@ -142,7 +142,7 @@ extension ReportPage {
     if let note = policy.note { html.element("p") { $0.quote(note) } }
     for (number, section) in policy.sections.enumerated() {
       table(
-        "policy-\(index)-\(number)", section.title,
+        "policy-\(index)-\(number)", "\(section.title), under \(HTMLText.cut(policy.name, to: 100))",
         [.init("It can", .document), .init("How far", .words), .init("By whose decision", .document)])
       for ability in section.abilities {
         html.open("tr")

@@ -11,10 +11,12 @@ enum ReportScript {
         }
       };
       const nodeOf = (event) => event.target.closest("[data-node]");
-      svg.addEventListener("pointerover", (event) => near(nodeOf(event)));
-      svg.addEventListener("pointerleave", () => near(null));
-      svg.addEventListener("focusin", (event) => near(nodeOf(event)));
-      svg.addEventListener("focusout", () => near(null));
+      // Not on the picture itself: whoever listens for the focus there makes it a stop of its own.
+      const area = svg.parentElement;
+      area.addEventListener("pointerover", (event) => near(nodeOf(event)));
+      area.addEventListener("pointerleave", () => near(null));
+      area.addEventListener("focusin", (event) => near(nodeOf(event)));
+      area.addEventListener("focusout", () => near(null));
     }
     for (const table of document.querySelectorAll("table[data-filter]")) {
       const rows = [...table.tBodies[0].rows];

@@ -18,6 +18,7 @@ enum ReportStyle {
     h3{margin:2rem 0 .25rem;font-size:1.05rem;line-height:1.4;font-weight:640}
     h4{margin:1.1rem 0 .3rem;font-size:.95rem;font-weight:620}
     p{margin:.35rem 0;max-width:52rem;text-wrap:pretty}
+    h1,h2,h3,h4,p,dd,li,caption{overflow-wrap:anywhere}
     .quiet{color:var(--quiet)}
     .small{font-size:.875rem}
     code,.path{font-family:ui-monospace,"SF Mono","Cascadia Mono","Noto Sans Mono","DejaVu Sans Mono",monospace;font-size:.86em;overflow-wrap:anywhere}
@@ -131,6 +132,10 @@ enum ReportStyle {
     nav,.skip,.filter{display:none}
     section{margin-top:2rem}
     .scroll{overflow:visible;border-radius:0;border-color:var(--rule)}
+    table{font-size:8pt}
+    th,td{padding:.3rem .35rem}
+    .cell-app,.cell-document,.cell-words,.cell-word{min-width:0}
+    .time{white-space:normal}
     figure .scroll{padding:2mm}
     .scroll>svg{min-width:0}
     h2,h3,h4,caption,figcaption{break-after:avoid}
