@@ -99,7 +99,7 @@ extension BuiltinPolicies {
     access = "host"
 
     [environment]
-    # Besides the language and the terminal, which editor and pager a person likes. No tokens, no agents.
+    # Besides the language and the terminal, which editor and pager a person likes. No tokens, no sockets of keyrings.
     pass = [
       "LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "TZ", "EDITOR", "VISUAL", "PAGER",
     ]
