@@ -59,6 +59,8 @@ final class Instance {
   var exposed: [String: Exposure] = [:]
   /// Tokens that have been found good, by what they open: working one out again costs more than the rest of a start.
   var tokens: [String: String] = [:]
+  /// Those of documents that it has been told of, by grant.
+  var exposedTokens: [String: String] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
   /// Documents that were files of this instance's own, moved into a document's place.
