@@ -66,6 +66,8 @@ final class Instance {
   var tokens: [String: String] = [:]
   /// When started documents have to be taken away again by its policy, in nanoseconds of CLOCK_REALTIME, by grant.
   var ends: [String: Int64] = [:]
+  /// Those of documents that it has been told of, by grant.
+  var exposedTokens: [String: String] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
   /// Documents that were files of this instance's own, moved into a document's place.

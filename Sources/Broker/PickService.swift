@@ -234,11 +234,16 @@ extension Broker {
     let present = document.path.map { ($0 as NSString).lastPathComponent } ?? grant.name
     // While it is shown, a document stays where it is: somebody is using that path.
     let name = instance.owners.isActive(grant.id) ? instance.exposed[grant.id]?.name ?? present : present
-    try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
-    FaultPoint.placeMade.pass()
+    // A place that was made stays.
+    if instance.exposed[grant.id]?.name != name {
+      try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+      FaultPoint.placeMade.pass()
+    }
     instance.exposed[grant.id] = .init(name: name, how: how)
+    let token = instance.exposedTokens[grant.id] ?? key.token(instance: instance.id, grant: grant.id)
+    instance.exposedTokens[grant.id] = token
     return DocumentMessage(
-      scope: key.token(instance: instance.id, grant: grant.id), grant: grant.id, name: name, kind: grant.kind.message,
+      scope: token, grant: grant.id, name: name, kind: grant.kind.message,
       access: rights(of: grant, for: instance).message)
   }
 }

@@ -45,27 +45,37 @@ extension Descriptor {
   ///
   /// - Parameter mount: the file's mount, from ``status()``, where that is known.
   package func volumeIdentity(onMount mount: UInt64? = nil) throws(KernelError) -> [UInt8] {
-    // A file that cannot be read has the other name, whatever was asked about before: it is the same each time.
-    if let mount, let known = KnownVolumes.all.volume(of: mount), ambit_is_readable(rawValue) == 1 { return known }
+    // A file that cannot be read has another name than the UUID, whatever was asked about before: it is the same each time.
+    if let mount, let known = KnownVolumes.all.volume(of: mount),
+      !known.isForReadable || ambit_is_readable(rawValue) == 1
+    {
+      return known.name
+    }
     var bytes = [UInt8](repeating: 0, count: 16)
     let answer = try KernelError.checkNegative("statfs", "descriptor \(rawValue)") {
       unsafe bytes.withUnsafeMutableBufferPointer { unsafe ambit_volume_identity(rawValue, $0.baseAddress) }
     }
-    // The other names may differ from folder to folder of one mount.
-    if let mount, answer == 1 { KnownVolumes.all.note(bytes, of: mount) }
+    // Some names differ from folder to folder of one mount.
+    if let mount, answer > 0 { KnownVolumes.all.note(.init(name: bytes, isForReadable: answer == 1), of: mount) }
     return bytes
   }
 }
 
-/// The UUIDs of file systems by mount: asking takes five calls, and a start asks each time.
+/// The names of volumes by mount: asking takes five calls, and a start asks each time.
 private final class KnownVolumes: Sendable {
+  struct Volume {
+    let name: [UInt8]
+    /// It is the name for files that can be read, and others have another.
+    let isForReadable: Bool
+  }
+
   static let all = KnownVolumes()
   private static let most = 1024
-  private let volumes = Mutex<[UInt64: [UInt8]]>([:])
+  private let volumes = Mutex<[UInt64: Volume]>([:])
 
-  func volume(of mount: UInt64) -> [UInt8]? { volumes.withLock { $0[mount] } }
+  func volume(of mount: UInt64) -> Volume? { volumes.withLock { $0[mount] } }
 
-  func note(_ volume: [UInt8], of mount: UInt64) {
+  func note(_ volume: Volume, of mount: UInt64) {
     volumes.withLock { volumes in
       if volumes.count >= Self.most { volumes = [:] }
       volumes[mount] = volume

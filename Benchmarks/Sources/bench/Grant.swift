@@ -36,26 +36,67 @@ extension Bench {
         let files = (0..<count + 200).map { "\(folder)/document-\($0).txt" }
         for file in files { try Data("a document\n".utf8).write(to: URL(filePath: file)) }
         // An app of its own, by its container.
+        let app = [ambit, "run", "--container", "io.ambit.growth-\(count)"]
+        func command(_ arguments: [String], _ picks: ArraySlice<String>) -> [String] {
+          app + picks.flatMap { ["--pick", $0] } + [inside] + arguments
+        }
         func run(_ arguments: [String], _ picks: ArraySlice<String>) throws -> [Double] {
-          let command = [ambit, "run", "--container", "io.ambit.growth-\(count)"] + picks.flatMap { ["--pick", $0] }
-          return try Child.lines(command + [inside] + arguments, environment: environment, errors: scratch + "/errors")
+          try Child.lines(command(arguments, picks), environment: environment, errors: scratch + "/errors")
             .compactMap(Double.init)
         }
+        func note(_ measure: String, _ values: [Double]) { samples[measure, default: [:]][count] = values }
         for batch in stride(from: 0, to: count, by: 1000) {
           let picks = files[batch..<min(batch + 1000, count)]
           _ = try run(["grant", "\(picks.count)"], picks)
         }
-        samples["grant a document", default: [:]][count] = try run(["grant", "200"], files[count...])
-        samples["start + stop of a scope", default: [:]][count] = try run(["scope", "2000"], files[..<1])
+        note(Grown.grant, try run(["grant", "200"], files[count...]))
+        note(Grown.scope, try run(["scope", "2000"], files[..<1]))
         _ = try run(["bookmark"], files[..<1])
-        samples["resolve a bookmark", default: [:]][count] = try run(["unmoved", "1000"], [])
+        note(Grown.resolve, try run(["unmoved", "1000"], []))
+        note(Grown.open, try turns(command(["just-open", "2000"], files[..<1])))
+        note(Grown.save, try saves(of: files[1], seenBy: command(["await", "100"], files[1..<2]), rounds: 100))
+        // The last: the document is somewhere else from here on.
+        note(Grown.moved, try moves(of: files[0], app + [inside, "resolve", "100"]))
       }
     } catch { note = "\(error)" }
-    return ["grant a document", "start + stop of a scope", "resolve a bookmark"].map { measure in
+    return Grown.all.map { measure in
       Row(
         "growth", "\(measure), \(many) grants", unit: "µs", ambit: samples[measure]?[many]?.median,
         peer: "\(few) grants", other: samples[measure]?[few]?.median, aim: .ratioAtMost(1.2), note: note)
     }
+  }
+
+  private enum Grown {
+    static let grant = "grant a document"
+    static let scope = "start + stop of a scope"
+    static let resolve = "resolve a bookmark"
+    static let open = "open + close on a scope"
+    static let save = "a save on the host until the app sees it"
+    static let moved = "resolve after a move"
+    static let all = [grant, scope, resolve, open, save, moved]
+  }
+
+  private func turns(_ command: [String], rounds: Int = 31) throws -> [Double] {
+    let program = try Conversation(command, environment: environment, errors: scratch + "/errors")
+    try program.awaitReady()
+    let samples = try (0..<rounds + 2).map { _ in try program.turn() }
+    program.close()
+    return Array(samples.dropFirst(2))
+  }
+
+  /// Between two resolutions the document gets another name.
+  private func moves(of document: String, _ command: [String], rounds: Int = 100) throws -> [Double] {
+    let app = try Conversation(command, environment: environment, errors: scratch + "/errors")
+    var here = document
+    let samples = try (0..<rounds).map { round in
+      try app.awaitReady()
+      let next = "\(document)-\(round)"
+      try FileManager.default.moveItem(atPath: here, toPath: next)
+      here = next
+      return try app.turn()
+    }
+    app.close()
+    return Array(samples.dropFirst(5))
   }
 
   /// A persistent, read-write grant of a file to an app, from the caller's side: `Documents.AddFull` of the portal, and

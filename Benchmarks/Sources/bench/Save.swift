@@ -14,27 +14,32 @@ extension Bench {
     var note: String?
     do {
       let document = try folder("save") + "/document.txt"
-      try write("0", to: document)
-      let app = try Conversation(
-        sandboxed(["await", "\(rounds)"], picks: [document]), environment: environment, errors: scratch + "/errors")
-      for round in 1...rounds {
-        try app.awaitReady()
-        try app.tell("\(round)")
-        // It looks already when the file comes.
-        usleep(2000)
-        try write("\(round)", to: document + ".new")
-        guard unsafe rename(document + ".new", document) == 0 else { throw Unavailable("cannot rename in \(scratch)") }
-        let saved = nanoseconds()
-        guard let seen = app.line().flatMap(UInt64.init) else { throw app.failure(app.close()) }
-        samples.append(seen > saved ? Double(seen - saved) / 1000 : 0)
-      }
-      app.close()
+      samples = try saves(of: document, seenBy: sandboxed(["await", "\(rounds)"], picks: [document]), rounds: rounds)
     } catch { note = "\(error)" }
     let measure = "a save on the host, by rename, until the app sees it"
     return [
       Row("save", measure, unit: "µs", ambit: samples.median, aim: .valueAtMost(5000), note: note),
       Row("save", "the slowest but 1 % of them", unit: "µs", ambit: samples.percentile(99), note: note),
     ]
+  }
+
+  /// - Returns: microseconds from each save to when it was seen.
+  func saves(of document: String, seenBy command: [String], rounds: Int) throws -> [Double] {
+    try write("0", to: document)
+    let app = try Conversation(command, environment: environment, errors: scratch + "/errors")
+    let samples = try (1...rounds).map { round in
+      try app.awaitReady()
+      try app.tell("\(round)")
+      // It looks already when the file comes.
+      usleep(2000)
+      try write("\(round)", to: document + ".new")
+      guard unsafe rename(document + ".new", document) == 0 else { throw Unavailable("cannot rename in \(scratch)") }
+      let saved = nanoseconds()
+      guard let seen = app.line().flatMap(UInt64.init) else { throw app.failure(app.close()) }
+      return seen > saved ? Double(seen - saved) / 1000 : 0
+    }
+    app.close()
+    return samples
   }
 
   private func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }

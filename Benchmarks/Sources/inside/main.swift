@@ -1,4 +1,5 @@
 import AmbitKit
+import CPeers
 import Foundation
 import Measure
 
@@ -9,7 +10,8 @@ import Measure
 //   open N       takes turns: opens, reads 4 KiB of and closes a picked document N times: µs, on average
 //   read N       takes turns: reads a picked document through, N times: MiB/s, on average
 //                (both write “ready”, and do a turn for every line that they are sent; with a path as well they take
-//                that file and ask nobody: so they run outside, for comparison)
+//                that file and ask nobody: so they run outside, for comparison; with “filtered” as well they load a filter
+//                first that allows everything)
 //   just-open N  the same for opening and closing alone: µs, on average
 //   sequential SIZE, random SIZE, mapped SIZE, written SIZE
 //                the same for getting at a picked document's bytes in such a way, in pieces of so many bytes: MiB/s
@@ -49,6 +51,10 @@ func reading(_ arguments: [String], _ body: (String, borrowing Buffer) throws ->
     let buffer = Buffer(Transfer(rawValue: arguments[0]) == nil ? 128 * 1024 : 1 << 20)
     say("ready")
     while readLine() != nil { say("\(try body(path, buffer))") }
+  }
+  if arguments.count > 3 {
+    let result = cfilter_allow_everything()
+    if result < 0 { throw Failure("no filter can be loaded: error \(-result)") }
   }
   if arguments.count > 2 { try takeTurns(arguments[2]) } else { try accessing(try pick(), takeTurns) }
 }

@@ -28,8 +28,8 @@ package struct FileIdentity: Hashable, Sendable {
 
   init(of descriptor: Descriptor, status: FileStatus) throws(KernelError) {
     self.init(
-      volume: try descriptor.volumeIdentity(onMount: status.mount), handle: try FileHandle(of: descriptor), inode: status.inode,
-      birth: status.birth)
+      volume: try descriptor.volumeIdentity(onMount: status.mount), handle: try FileHandle(of: descriptor),
+      inode: status.inode, birth: status.birth)
   }
 }
 
