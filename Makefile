@@ -30,8 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal check format verify races fuzz bench docs install uninstall clean
-.PHONY: help deps deps-test build demo test test-kernel test-report check format verify races fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report check format verify races fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile

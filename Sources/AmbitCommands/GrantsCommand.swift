@@ -11,8 +11,8 @@ struct GrantsCommand: ParsableCommand {
     commandName: "grants",
     abstract: "List which app may use which document, since when, and by whose decision.",
     discussion: """
-      A grant lasts until you withdraw it (ambit revoke), the app gives it up or deletes what it needs it for, or the app is \
-      removed. ● marks one that an app has started right now.
+      A grant lasts until you withdraw it (ambit revoke), the app gives it up or deletes what it needs it for, the app is \
+      removed, or as long as the app's policy lets it ([grants] lifetime). ● marks one that an app has started right now.
 
       EXAMPLES
         What may the editor use?
@@ -79,7 +79,9 @@ enum GrantTable {
       case .bookmark: "by a bookmark"
       }
     let parent = grant.parent.map { " from \($0)" } ?? ""
-    return "\(by)\(parent), \(time(grant.created))"
+    let ends = [grant.endsWithLaunch ? "its launch ends" : nil, grant.until.map(time)].compactMap { $0 }
+    let until = ends.isEmpty ? "" : ", until \(ends.joined(separator: " or "))"
+    return "\(by)\(parent), \(time(grant.created))\(until)"
   }
 
   private static func activity(_ grant: GrantsInterface.Grant) -> Table.Cell {

@@ -29,6 +29,7 @@ extension Broker {
       grant: grant.id, bundleIdentifier: grant.bundleIdentifier, path: whereabouts(of: grant),
       kind: grant.kind.message, access: grant.rights.message, origin: grant.origin.message,
       created: Instance.rfc3339(grant.created), lastUsed: record.used.map(Instance.rfc3339), parent: record.parent,
+      until: grant.term.until.map(Instance.rfc3339), endsWithLaunch: grant.term.launch != nil,
       bookmarks: record.bookmarks,
       uses: instances.values.sorted { $0.started < $1.started }.flatMap { instance in
         instance.owners.owners(of: grant.id).map { owned in

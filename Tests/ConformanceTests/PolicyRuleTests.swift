@@ -188,6 +188,7 @@ struct PolicyRuleTests {
       let app = try world.probe(picks: [first], options: launch)
       try app.pick(as: "a")
       #expect(try world.audit(.grant).last?.detail["until"] == "the launch ends")
+      #expect(try world.grants().map { $0["endsWithLaunch"] == true }.sorted { !$0 && $1 } == [false, true])
       #expect(try world.grants().count == 2)
       _ = try app.finish()
       try Deadline.wait(.seconds(30), for: "the grant to end") { try world.grants().count == 1 }

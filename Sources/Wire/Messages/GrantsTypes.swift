@@ -57,12 +57,17 @@ extension GrantsInterface {
     /// RFC 3339; `nil`: never started.
     package var lastUsed: String?
     package var parent: String?
+    /// When it ends by itself: a time, or nothing.
+    package var until: String?
+    /// It ends with the launch that it was made in.
+    package var endsWithLaunch: Bool
     package var bookmarks: Int
     package var uses: [Use]
 
     package init(
       grant: String, bundleIdentifier: String, path: String, kind: DocumentKind, access: DocumentAccess,
-      origin: Origin, created: String, lastUsed: String?, parent: String?, bookmarks: Int, uses: [Use]
+      origin: Origin, created: String, lastUsed: String?, parent: String?, until: String? = nil,
+      endsWithLaunch: Bool = false, bookmarks: Int, uses: [Use]
     ) {
       self.grant = grant
       self.bundleIdentifier = bundleIdentifier
@@ -73,6 +78,8 @@ extension GrantsInterface {
       self.created = created
       self.lastUsed = lastUsed
       self.parent = parent
+      self.until = until
+      self.endsWithLaunch = endsWithLaunch
       self.bookmarks = bookmarks
       self.uses = uses
     }
@@ -87,6 +94,8 @@ extension GrantsInterface {
       created = try json.string("created")
       lastUsed = try json.stringIfPresent("lastUsed")
       parent = try json.stringIfPresent("parent")
+      until = try json.stringIfPresent("until")
+      endsWithLaunch = try json.bool("endsWithLaunch")
       bookmarks = try json.int("bookmarks")
       uses = try json.messages("uses")
     }
@@ -99,6 +108,8 @@ extension GrantsInterface {
       ]
       json.set("lastUsed", lastUsed)
       json.set("parent", parent)
+      json.set("until", until)
+      json["endsWithLaunch"] = .bool(endsWithLaunch)
       return json
     }
   }
