@@ -83,10 +83,12 @@ fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant growth io resolve save'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
 
-docs: build ## Write the manual pages to .build/man
+docs: build ## Write the manual pages to .build/man, and the policy language's reference and schema to docs
 	@mkdir -p .build/man
 	$(release)/ambit-tools --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambit.1
 	$(release)/ambitctl --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambitctl.1
+	$(release)/ambit-tools policy reference >docs/policy.md
+	$(release)/ambit-tools policy reference --format schema >docs/policy.schema.json
 
 install: ## Install under PREFIX (default /usr/local); DESTDIR is put before it
 	@SWIFT='$(SWIFT)' MAKE='$(MAKE)' scripts/install.sh '$(DESTDIR)$(PREFIX)'

@@ -24,6 +24,7 @@ package struct AmbitCommand: ParsableCommand {
                                          the same, with your choice made beforehand
         ambit plan Editor.app            the sandbox that it would get, drawn; nothing is run
         ambit why Editor.app read PATH   whether it may, by which rule, and what would grant it
+        ambit policy show default        what a policy says, and where each value comes from
         ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
         ambit grants                     which app may use which document
@@ -36,7 +37,7 @@ package struct AmbitCommand: ParsableCommand {
       """,
     version: AmbitVersion.current,
     subcommands: [
-      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, SeccompCommand.self, VerifyCommand.self,
+      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self, VerifyCommand.self,
       PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       AuditCommand.self,
       DoctorCommand.self,

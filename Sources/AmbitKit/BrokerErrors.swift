@@ -36,6 +36,8 @@ extension WireError {
       .make(
         .fileReadNoPermission, .EPERM, url,
         "This app's policy does not let it be told where on the host its documents lie.")
+    case AccessInterface.Failure.notAllowedName, BookmarksInterface.Failure.notAllowedName:
+      .make(.fileReadNoPermission, .EPERM, url, "The app may not do this: \(reason).")
     case TransferInterface.Failure.notAllowedName:
       .make(.fileReadNoPermission, .EPERM, url, "The right to this document cannot be passed on: \(reason).")
     case TransferInterface.Failure.tooMuchName:

@@ -44,7 +44,7 @@ extension Broker {
 
   /// The grant that a token opens for this instance. Any other token, whoever it was sealed for, is no token here.
   func grant(ofScope scope: String, _ instance: Instance) throws -> Grant {
-    guard let id = grantID(ofScope: scope, instance), let grant = try grants.grant(id),
+    guard let id = grantID(ofScope: scope, instance), var grant = try grants.grant(id),
       grant.bundleIdentifier == instance.app.bundleIdentifier
     else {
       record(event(.refuse, .refused, instance, rule: "TOK-15", reason: "a token that is not of this launch"))
@@ -54,6 +54,7 @@ extension Broker {
       record(event(.refuse, .refused, instance, grant: grant, rule: "AUD-1", reason: "the grant was withdrawn"))
       throw AccessInterface.Failure.revoked
     }
+    grant.rights = rights(of: grant, for: instance)
     return grant
   }
 
@@ -120,6 +121,14 @@ extension Broker {
       do {
         let location = try locate(grant, for: instance)
         let document = location.document
+        if let refusal = refusal(ofUsing: location.grant, for: instance) {
+          try decide([
+            event(
+              .start, .refused, instance, grant: grant, document: document, how: exposure.how, rule: refusal.rule,
+              reason: refusal.reason, detail: facts(instance, process, grant, caller))
+          ])
+          throw refusal
+        }
         if grant.rights == .readWrite, grant.kind == .file, let other = location.sidecar {
           throw StateError(
             "\(other) says that another program has the database open or died over it; close it there first")
@@ -135,6 +144,7 @@ extension Broker {
         try show(document, of: grant, as: name, to: instance)
         FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
+        noteEnd(of: location.grant, instance)
         grants.noteUse(grant.id, at: Clock.realtime())
         // It is started, whatever becomes of the list.
         try? trimRecent(of: instance)
@@ -142,6 +152,7 @@ extension Broker {
         // Nothing was shown, so nothing may be counted.
         _ = instance.owners.stop(grant.id, by: process.pid)
         if error is Waiting { throw error }
+        if let refusal = error as? Refusal { throw AccessInterface.Failure.notAllowed(refusal.reason) }
         record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
         if error is ErrorReply { throw error }
         throw AccessInterface.Failure.unavailable("\(name) cannot be shown; the broker's log says why")
@@ -201,6 +212,7 @@ extension Broker {
   @discardableResult
   func hide(_ grant: String, _ instance: Instance) throws(KernelError) -> Held {
     let document = instance.shown.removeValue(forKey: grant)
+    instance.ends[grant] = nil
     if document != nil { files.remove(grant) }
     guard let exposure = instance.exposed[grant] else { return Held() }
     defer {

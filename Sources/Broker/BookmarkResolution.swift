@@ -64,6 +64,9 @@ extension Broker {
         "made by \(bookmark.bundleIdentifier) before the machine was started anew; others could open it until then",
         told)
     }
+    if asked.purpose == .bookmark, let refusal = refusal(ofOpening: bookmark, for: asked.instance) {
+      try refuse(asked, refusal.rule, refusal.reason, BookmarksInterface.Failure.notAllowed(refusal.reason))
+    }
     return bookmark
   }
 
@@ -181,15 +184,24 @@ extension Broker {
   private func passedOn(_ location: Location, _ instance: Instance) throws -> Grant {
     let (parent, document) = (location.grant, location.document)
     let app = instance.app.bundleIdentifier
-    if let known = try grants.grant(for: document.identity, of: app, rights: parent.rights) { return known }
+    let rights = rights(of: parent, for: instance)
+    let now = Clock.realtime()
+    if let known = try grants.grant(for: document.identity, of: app, rights: rights) { return known }
     let path = document.path ?? parent.path
     if let reason = refusal(of: parent.kind, at: path, for: instance) {
       record(event(.grant, .refused, instance, grant: parent, document: document, rule: "SBX-15", reason: reason))
       throw BookmarksInterface.Failure.revoked
     }
+    if let refusal = refusal(of: parent.kind, named: (path as NSString).lastPathComponent, for: instance) {
+      record(
+        event(
+          .grant, .refused, instance, grant: parent, document: document, rule: refusal.rule, reason: refusal.reason))
+      throw BookmarksInterface.Failure.notAllowed(refusal.reason)
+    }
     let grant = Grant(
-      id: Grant.makeID(), bundleIdentifier: app, kind: parent.kind, rights: parent.rights, origin: .bookmark,
-      created: Clock.realtime(), identity: document.identity, path: path, place: parent.place)
+      id: Grant.makeID(), bundleIdentifier: app, kind: parent.kind, rights: rights, origin: .bookmark,
+      created: now, identity: document.identity, path: path, place: parent.place,
+      term: term(for: instance, at: now, within: parent))
     try makeRoom(for: instance)
     try establish(
       [grant], from: parent.id,
@@ -198,7 +210,7 @@ extension Broker {
           .grant, .allowed, instance, grant: grant, document: document, how: Grant.Origin.bookmark.rawValue,
           detail: [
             AuditEvent.Fact.access: grant.rights.rawValue, "kind": grant.kind.rawValue, "parent": parent.id,
-            "from": parent.bundleIdentifier, "until": "withdrawn",
+            "from": parent.bundleIdentifier, "until": Self.until(grant),
           ])
       ])
     pin(document, for: grant.id)

@@ -32,6 +32,10 @@ extension Broker {
 
   private func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) throws -> String {
     try checkKeys(request.values)
+    if let refusal = refusal(ofBookmark: request.kind, for: instance) {
+      try decide([event(.bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
+      throw BookmarksInterface.Failure.notAllowed(refusal.reason)
+    }
     var (grant, document) = try active(request.scope, for: instance)
     try makeRoom(forBookmarkOf: grant, instance)
     let scope = try self.scope(request, of: grant, for: instance)
@@ -39,7 +43,9 @@ extension Broker {
     if case .success(let location) = try search(grant, for: instance) {
       (grant, document) = (location.grant, location.document)
     }
-    if request.readOnly, grant.rights == .readWrite { grant = try readOnlyGrant(from: grant, instance) }
+    if request.readOnly || instance.app.rules.readOnly, grant.rights == .readWrite {
+      grant = try readOnlyGrant(from: grant, instance)
+    }
     let place = Place(of: document) ?? grant.place
     let inside = try request.inside.map { path in
       guard grant.kind.isFolder else { throw ErrorReply.invalidParameter("inside") }
@@ -106,7 +112,8 @@ extension Broker {
     if let known { return known }
     let less = Grant(
       id: Grant.makeID(), bundleIdentifier: grant.bundleIdentifier, kind: grant.kind, rights: .readOnly,
-      origin: grant.origin, created: Clock.realtime(), identity: grant.identity, path: grant.path, place: grant.place)
+      origin: grant.origin, created: Clock.realtime(), identity: grant.identity, path: grant.path, place: grant.place,
+      term: grant.term)
     try establish(
       [less], from: grant.id,
       [

@@ -68,6 +68,8 @@ package final class Broker {
   var stopping = false
   private var idleSince: Int64?
 
+  /// Before this, in nanoseconds of CLOCK_MONOTONIC, grants that could not be ended are not tried again.
+  var endsAgain: Int64 = 0
   /// What happens in folders of documents is looked at again no sooner than this: somebody may make files there without end.
   private var foldersAgain: Int64 = 0
   private static let foldersPause: Int64 = 3_000_000
@@ -107,6 +109,8 @@ package final class Broker {
     try settleReplacements()
     clearStaging()
     removeRetired()
+    // What ended while no broker was there.
+    endDue()
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")
@@ -116,6 +120,7 @@ package final class Broker {
   /// Serves until it is told to stop, or until nothing has been there to serve for a while.
   package func run() throws {
     var lookForForsaken: Int64? = Clock.monotonic() + Self.settling
+    var lookForLaunches = lookForForsaken
     while !stopping {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
@@ -145,8 +150,11 @@ package final class Broker {
       for due in [lookups.queue.nextDue, errands.queue.nextDue, surveys.catalog.nextDue] {
         if let due { waits.append(.nanoseconds(max(0, due - now))) }
       }
+      if now >= endsAgain, let next = nextEnd() { waits.append(.nanoseconds(max(0, next - Clock.realtime()))) }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
       try Poll.wait(&entries, timeout: waits.min())
+      // Before anybody is answered.
+      endDue()
 
       let after = Clock.monotonic()
       if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
@@ -175,6 +183,10 @@ package final class Broker {
       network.makeIfWanted()
       for app in forsakenApps { endForsaken(of: app) }
       forsakenApps = []
+      if let due = lookForLaunches, due < now {
+        lookForLaunches = nil
+        endLaunches()
+      }
       // Of what ended while no broker was there. Apps that still run are handed over first.
       if let due = lookForForsaken, due < now, instances.isEmpty, prepared.isEmpty {
         lookForForsaken = nil

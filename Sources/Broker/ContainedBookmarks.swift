@@ -10,6 +10,10 @@ internal import Wire
 extension Broker {
   func createContained(_ request: BookmarksInterface.CreateContainedCall, for instance: Instance) throws -> String {
     try checkKeys(request.values)
+    if let refusal = refusal(ofBookmark: .app, for: instance) {
+      try decide([event(.bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
+      throw BookmarksInterface.Failure.notAllowed(refusal.reason)
+    }
     let app = instance.app.bundleIdentifier
     let container = try Descriptor.open(container(of: app), flags: [.path, .directory, .noFollow])
     let (inside, document) = try self.inside(request.path, of: container)

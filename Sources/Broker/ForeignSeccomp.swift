@@ -37,6 +37,14 @@ package struct ForeignSeccomp {
 extension Capabilities {
   /// `nil` if Ambit's own profile holds alone.
   package var foreignSeccomp: ForeignSeccomp? {
-    get throws { try seccompProfile.map { try ForeignSeccomp($0) } }
+    get throws {
+      // Two of them would both have to hold, and a launch loads one. Less than either demands is nobody's wish.
+      if let further = furtherSeccompProfiles.first {
+        throw LauncherInterface.Failure.failed(
+          "The policy \(policyName) has the seccomp profile \(seccompProfile ?? SeccompFile.none), and a machine-wide policy "
+            + "demands \(further) as well; this version loads one. Take yours out of the policy, or name the same.")
+      }
+      return try seccompProfile.map { try ForeignSeccomp($0) }
+    }
   }
 }

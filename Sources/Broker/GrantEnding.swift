@@ -10,7 +10,7 @@ internal import Wire
 
 /// How a grant comes to its end.
 struct GrantEnding {
-  /// `user`, `app`, `quota`, `reference`, `removed`.
+  /// `user`, `app`, `quota`, `reference`, `removed`, `lifetime`.
   let how: String
   let rule: String
   let reason: String
@@ -59,15 +59,16 @@ extension Broker {
       pinned[grant.id] = nil
       leaveCatalog(grant.id)
       var result = EndedGrant(grant: grant)
-      if ending.endsScopes { endScopes(of: grant, ending, &result) }
+      if ending.endsScopes { endScopes(of: grant, ending, in: Array(instances.values), &result) }
       ended.append(result)
     }
     removeReferences(to: all)
     return ended
   }
 
-  private func endScopes(of grant: Grant, _ ending: GrantEnding, _ result: inout EndedGrant) {
-    for instance in Array(instances.values) where instance.owners.isActive(grant.id) {
+  /// - Parameter some: running apps; those of them that have started it lose it.
+  func endScopes(of grant: Grant, _ ending: GrantEnding, in some: [Instance], _ result: inout EndedGrant) {
+    for instance in some where instance.owners.isActive(grant.id) {
       let document = instance.shown[grant.id]
       do {
         let held = try hide(grant.id, instance)

@@ -59,7 +59,10 @@ extension Broker {
       })
     for (grant, document, isNew) in all {
       // The user has now decided on it themselves.
-      if !isNew { try grants.makeIndependent(grant.id) }
+      if !isNew {
+        try grants.makeIndependent(grant.id)
+        try grants.renew(grant.id, .init(decided: now))
+      }
       pin(document, for: grant.id)
     }
     return ids

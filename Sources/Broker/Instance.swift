@@ -33,6 +33,8 @@ struct Preparation {
   /// What the policy says, and which entitlements it goes by.
   let settings: String
   let entitlements: String
+  /// What machine-wide policies took away of the policy, by field.
+  let narrowed: [String]
 }
 
 /// One launch of an app: known by the socket that it was given, never by what it says of itself.
@@ -62,6 +64,8 @@ final class Instance {
   var exposed: [String: Exposure] = [:]
   /// Tokens that have been found good, by what they open: working one out again costs more than the rest of a start.
   var tokens: [String: String] = [:]
+  /// When started documents have to be taken away again by its policy, in nanoseconds of CLOCK_REALTIME, by grant.
+  var ends: [String: Int64] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
   /// Documents that were files of this instance's own, moved into a document's place.

@@ -42,11 +42,24 @@ package struct LaunchRules {
       networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
       passGrants: request.manifest?.passGrants ?? false,
       executePicked: request.manifest?.executePicked ?? false)
-    var capabilities = Capabilities(policy: policy, entitlements: entitlements)
-    if request.observe { capabilities.observe = true }
-    if let profile = request.seccomp { capabilities.seccompProfile = profile == SeccompFile.none ? nil : profile }
+    let capabilities = Capabilities(policy: try narrowed(policy, request), entitlements: entitlements)
     try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
     return capabilities
+  }
+
+  /// A policy with what a command line puts in its place, and behind that, since nobody may put anything in their place, what
+  /// machine-wide policies leave of it.
+  private func narrowed(_ policy: Policy, _ request: LauncherInterface.PrepareCall) throws -> Policy {
+    var settings = policy.settings
+    if request.observe { settings.observe = true }
+    if let profile = request.seccomp { settings.seccompProfile = profile == SeccompFile.none ? nil : profile }
+    return policy.with(settings).narrowed(by: try machinePolicies(), memory: MachineMemory.total)
+  }
+
+  package func machinePolicies() throws -> [MachinePolicy] {
+    do { return try MachinePolicyFile.all(folders).map { try MachinePolicy($0.bytes, file: $0.path) } } catch {
+      throw LauncherInterface.Failure.failed("\(error)")
+    }
   }
 
   /// What the app's policy and its manifest say of its grants.
@@ -124,6 +137,11 @@ extension LauncherInterface.GrantRules {
       recent: capabilities.persisted.recent, releasesOldest: capabilities.persisted.releasesOldest,
       startsPicked: capabilities.startsPicked,
       executesPicked: capabilities.executesPicked, tellsHostPaths: capabilities.tellsHostPaths,
-      profile: capabilities.persisted.name)
+      readOnly: capabilities.access == .readOnly, modes: capabilities.picker.modes.map(\.rawValue),
+      types: capabilities.picker.types.extensions, folders: capabilities.picker.folders,
+      lifetime: capabilities.lifetime.seconds, endsWithLaunch: capabilities.lifetime.withLaunch,
+      makesBookmarks: capabilities.bookmarks.create, documentBookmarks: capabilities.bookmarks.documentScoped,
+      implicitBookmarks: capabilities.bookmarks.implicit, bookmarkLifetime: capabilities.bookmarks.lifetime,
+      syncsFully: capabilities.sync == .full, profile: capabilities.persisted.name)
   }
 }

@@ -87,7 +87,8 @@ extension Broker {
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
       hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none,
-      settings: capabilities.settingsText, entitlements: request.manifest?.entitlements.joined(separator: " ") ?? "")
+      settings: capabilities.settingsText, entitlements: request.manifest?.entitlements.joined(separator: " ") ?? "",
+      narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" })
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
@@ -156,6 +157,9 @@ extension Broker {
     if let preparation, !preparation.entitlements.isEmpty {
       detail[AuditEvent.Fact.entitlements] = preparation.entitlements
     }
+    if let narrowed = preparation?.narrowed, !narrowed.isEmpty {
+      detail["narrowed"] = narrowed.joined(separator: ", ")
+    }
     var events = [event(request.resume ? .attach : .launch, .allowed, instance, detail: detail)]
     if !request.resume, !request.degraded.isEmpty { events.append(degraded(request.degraded, instance)) }
     if request.resume { events += try resume(instance) }
@@ -209,6 +213,7 @@ extension Broker {
     _ = try? log.append(events)
     FaultPoint.ended.pass()
     try? grants.flushUses()
+    endLaunches([instance.id])
     if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
   }
 

@@ -9,9 +9,15 @@ internal import Wire
 /// the documents that come back, as open descriptors, into grants.
 extension Broker {
   func pick(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Answer? {
-    let request = try PickerInterface.PickCall(json: call.parameters)
+    var request = try PickerInterface.PickCall(json: call.parameters)
     for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
       throw ErrorReply.invalidParameter("types")
+    }
+    // More than its policy lets it have, an app is not given; so the user is not asked for more either.
+    if instance.app.rules.readOnly { request.access = .readOnly }
+    if let refusal = refusal(of: request, for: instance) {
+      try decide([event(.pick, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
+      throw PickerInterface.Failure.notGrantable(refusal.reason)
     }
     guard instance.prompts != nil || instance.awaitsPrompts else {
       let reason = "the app's launcher takes no questions for its user"
@@ -30,7 +36,8 @@ extension Broker {
   func ask(_ instance: Instance) {
     guard let first = instance.picks.first, let prompts = instance.prompts else { return }
     let request = LauncherInterface.PickRequest(
-      id: first.id, call: first.call, packages: instance.app.packages.extensions.sorted(),
+      id: first.id, call: first.call, allowed: instance.app.rules.types,
+      packages: instance.app.packages.extensions.sorted(),
       places: places(for: instance),
       appName: instance.app.name)
     prompts.send(Reply(LauncherInterface.PromptsReply(request: request).json, continues: true))
@@ -79,12 +86,13 @@ extension Broker {
       let refused = refusals(found, pick.call, instance)
       guard refused.isEmpty else {
         try decide(
-          zip(found, refused).map { document, reason in
+          zip(found, refused).map { document, refusal in
             event(
-              .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: "SBX-15", reason: reason)
+              .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: refusal.rule,
+              reason: refusal.reason)
           })
-        reply(PickerInterface.Failure.notGrantable(refused.joined(separator: "; ")))
-        return LauncherInterface.AnswerReply(refused: refused)
+        reply(PickerInterface.Failure.notGrantable(refused.map(\.reason).joined(separator: "; ")))
+        return LauncherInterface.AnswerReply(refused: refused.map(\.reason))
       }
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
       pick.connection.send(Reply(PickerInterface.PickReply(documents: messages).json))
@@ -104,22 +112,29 @@ extension Broker {
   /// well, to show it in the picker; what counts is what is found here, on the descriptors.
   private func refusals(
     _ documents: [FoundDocument], _ call: PickerInterface.PickCall, _ instance: Instance
-  ) -> [String] {
-    if documents.count > 1, !call.multiple { return ["the app asked for one document, and \(documents.count) came"] }
+  ) -> [Refusal] {
+    func refusal(_ reason: String, rule: String = "SBX-15") -> Refusal { Refusal(rule: rule, reason: reason) }
+    if documents.count > 1, !call.multiple {
+      return [refusal("the app asked for one document, and \(documents.count) came")]
+    }
     return documents.compactMap { document in
       let path = document.path ?? "the document"
       let kind = kind(of: document, for: instance)
       // One document is a file or a package.
       if (kind == .folder) != (call.kind == .folder) {
-        return "\(path) is a \(kind), and the app asked for a \(call.kind)"
+        return refusal("\(path) is a \(kind), and the app asked for a \(call.kind)")
       }
       if let types = call.types, kind != .folder {
         let suffix = (path as NSString).pathExtension.lowercased()
         guard types.contains(where: { $0.lowercased() == suffix }) else {
-          return "\(path) is of another type than the app asked for (\(types.joined(separator: ", ")))"
+          return refusal("\(path) is of another type than the app asked for (\(types.joined(separator: ", ")))")
         }
       }
-      return refusal(of: kind, at: document.path, for: instance).map { "\(path) cannot be granted: \($0)" }
+      if let reason = self.refusal(of: kind, at: document.path, for: instance) {
+        return refusal("\(path) cannot be granted: \(reason)")
+      }
+      return self.refusal(of: kind, named: (path as NSString).lastPathComponent, for: instance)
+        .map { refusal("\(path) cannot be granted: \($0.reason)", rule: $0.rule) }
     }
   }
 
@@ -156,7 +171,7 @@ extension Broker {
           id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: kind(of: document, for: instance),
           rights: rights,
           origin: origin, created: now, identity: document.identity, path: path,
-          place: Place(of: document))
+          place: Place(of: document), term: term(for: instance, at: now))
         handed.append((new, document, true))
       }
     }
@@ -170,7 +185,7 @@ extension Broker {
         pick,
         event(
           .grant, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
-          detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]),
+          detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": Self.until(grant)]),
       ]
     }
     try establish(handed.filter(\.isNew).map(\.grant), events)
@@ -181,6 +196,7 @@ extension Broker {
         }
         // The user has now decided on it themselves.
         try grants.makeIndependent(grant.id)
+        try grants.renew(grant.id, term(for: instance, at: now))
       }
       pin(document, for: grant.id)
     }
@@ -223,6 +239,6 @@ extension Broker {
     instance.exposed[grant.id] = .init(name: name, how: how)
     return DocumentMessage(
       scope: key.token(instance: instance.id, grant: grant.id), grant: grant.id, name: name, kind: grant.kind.message,
-      access: grant.rights.message)
+      access: rights(of: grant, for: instance).message)
   }
 }

@@ -70,7 +70,8 @@ extension Broker {
       let staging = instance.staging.folder(of: request.grant),
       let exposure = instance.exposed[request.grant], exposure.name == request.name,
       request.temporary != request.name, !request.temporary.contains("/"), ![".", ".."].contains(request.temporary),
-      let grant = try grants.grant(request.grant), grant.revoked == nil, grant.rights == .readWrite
+      let grant = try grants.grant(request.grant), grant.revoked == nil,
+      rights(of: grant, for: instance) == .readWrite
     else { return nil }
     return (grant, staging)
   }
@@ -132,7 +133,7 @@ extension Broker {
       for (id, shown) in instance.shown where shown.identity == old {
         guard let grant = try grants.grant(id), let exposure = instance.exposed[id] else { continue }
         do {
-          try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: grant.rights)
+          try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: rights(of: grant, for: instance))
           instance.shown[id] = new
           instance.staging.tell(id, name: exposure.name)
         } catch {

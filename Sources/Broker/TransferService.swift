@@ -91,11 +91,21 @@ extension Broker {
   private func inherit(
     _ transfer: Transfer, from parent: Grant, _ document: FoundDocument, _ instance: Instance
   ) throws -> Grant {
+    let name = ((document.path ?? parent.path) as NSString).lastPathComponent
+    if let refusal = refusal(of: parent.kind, named: name, for: instance) {
+      record(
+        event(
+          .grant, .refused, instance, grant: parent, document: document, how: "passed", rule: refusal.rule,
+          reason: refusal.reason))
+      throw TransferInterface.Failure.notAllowed(refusal.reason)
+    }
     try makeRoom(for: instance, refusal: TransferInterface.Failure.quotaReached)
-    let rights = parent.rights == .readOnly ? .readOnly : transfer.rights
+    let rights = rights(of: parent, for: instance) == .readOnly ? .readOnly : transfer.rights
+    let now = Clock.realtime()
     let grant = Grant(
       id: transfer.grant, bundleIdentifier: instance.app.bundleIdentifier, kind: parent.kind, rights: rights,
-      origin: .passed, created: Clock.realtime(), identity: parent.identity, path: document.path ?? parent.path)
+      origin: .passed, created: now, identity: parent.identity, path: document.path ?? parent.path,
+      term: term(for: instance, at: now, within: parent))
     let events = [
       event(
         .grant, .allowed, instance, grant: grant, document: document, how: "passed",

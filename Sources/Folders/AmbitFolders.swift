@@ -17,6 +17,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package let configuration: String
   /// The user's home folder.
   package let home: String
+  /// A file that is taken for a machine-wide policy besides the machine's own (``MachinePolicyFile``): under `AMBIT_HOME`.
+  package let furtherMachinePolicy: String?
 
   package var containers: String { "\(data)/containers" }
   /// What running apps keep beside their started documents.
@@ -46,12 +48,14 @@ package struct AmbitFolders: Equatable, Sendable {
       state = "\(all)/state"
       runtime = "\(all)/run"
       configuration = "\(all)/config"
+      furtherMachinePolicy = "\(all)/machine-policy.toml"
     } else {
       data = "\(absolute("XDG_DATA_HOME") ?? "\(home)/.local/share")/ambit"
       state = "\(absolute("XDG_STATE_HOME") ?? "\(home)/.local/state")/ambit"
       configuration = "\(absolute("XDG_CONFIG_HOME") ?? "\(home)/.config")/ambit"
       // Without a session there is no runtime folder; the state folder is private as well, and only slower to clean.
       runtime = absolute("XDG_RUNTIME_DIR").map { "\($0)/ambit" } ?? "\(state)/run"
+      furtherMachinePolicy = nil
     }
   }
 

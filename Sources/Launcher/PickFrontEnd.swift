@@ -35,7 +35,7 @@ struct PickFrontEnd {
     let question = PickerRequest(
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
-      types: request.types, packages: Set(request.packages),
+      types: request.types, allowed: request.allowed, packages: Set(request.packages),
       places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: folder)
     if script != nil { return scripted(question) }
     do {

@@ -14,6 +14,8 @@ struct ChoiceRule: Sendable, Equatable {
   let kind: PickerRequest.Kind
   /// Lower-case extensions without dot; nil: any.
   let types: [String]?
+  /// Those that the app's policy lets it have, whatever it asks for; nil: any.
+  let allowed: [String]?
   /// Lower-case extensions of folders that are documents.
   let packages: Set<String>
 
@@ -24,11 +26,17 @@ struct ChoiceRule: Sendable, Equatable {
       (type.hasPrefix(".") ? String(type.dropFirst()) : type).lowercased()
     }
     types = wanted.isEmpty ? nil : wanted
+    allowed = request.allowed?.map { $0.lowercased() }
   }
 
   /// Whether a file of this name has one of the wanted extensions. The extension may have dots of its own
   /// (`tar.gz`), and something stands before it: `.txt` is a hidden file without extension.
-  func hasWantedType(_ name: String) -> Bool {
+  func hasWantedType(_ name: String) -> Bool { Self.has(types, name) }
+
+  /// Whether the app's policy lets it have a file of this name.
+  func hasAllowedType(_ name: String) -> Bool { Self.has(allowed, name) }
+
+  private static func has(_ types: [String]?, _ name: String) -> Bool {
     guard let types else { return true }
     let name = name.lowercased()
     return types.contains { type in name.utf8.count > type.utf8.count + 1 && name.hasSuffix("." + type) }
@@ -53,7 +61,7 @@ struct ChoiceRule: Sendable, Equatable {
 
   func allows(_ kind: EntryKind, named name: String) -> Bool {
     switch (kind, self.kind) {
-    case (.file, .file), (.package, .file): hasWantedType(name)
+    case (.file, .file), (.package, .file): hasWantedType(name) && hasAllowedType(name)
     case (.folder, .folder): true
     default: false
     }
@@ -69,6 +77,8 @@ struct ChoiceRule: Sendable, Equatable {
     case .folder: return "\(quoted) is a folder; the app asks for a file."
     case .package where self.kind == .folder: return "\(quoted) is a package, one document; the app asks for a folder."
     case .file where self.kind == .folder: return "\(quoted) is a file; the app asks for a folder."
+    case .file where hasWantedType(name), .package where hasWantedType(name):
+      return "\(quoted) cannot be chosen; the app's policy allows no documents of its type."
     case .file, .package: return "\(quoted) cannot be chosen; the app asks for \(typeList ?? "other files")."
     }
   }

@@ -31,6 +31,8 @@ package struct PickerRequest: Sendable, Equatable {
   package var access: Access
   /// File name extensions, without dot, that may be chosen (`PCK-7`); nil or empty: any. Only files have them.
   package var types: [String]?
+  /// File name extensions, without dot, that the app's policy lets it have; nil: any.
+  package var allowed: [String]?
   /// Lower-case extensions of folders that are documents: packages. Shown and chosen as one thing.
   package var packages: Set<String>
   /// Where else documents are to be found: those of apps that show them.
@@ -40,7 +42,8 @@ package struct PickerRequest: Sendable, Equatable {
 
   package init(
     appName: String, message: String? = nil, multiple: Bool = false, kind: Kind = .file, access: Access = .readWrite,
-    types: [String]? = nil, packages: Set<String> = [], places: [Place] = [], startFolder: String
+    types: [String]? = nil, allowed: [String]? = nil, packages: Set<String> = [], places: [Place] = [],
+    startFolder: String
   ) {
     self.appName = appName
     self.message = message
@@ -48,6 +51,7 @@ package struct PickerRequest: Sendable, Equatable {
     self.kind = kind
     self.access = access
     self.types = types
+    self.allowed = allowed
     self.packages = packages
     self.places = places
     self.startFolder = startFolder

@@ -5,11 +5,20 @@ package enum BuiltinPolicies {
   /// File name without `.toml`, and text.
   package static let all: [String: String] = [
     "apple-identity": appleIdentityText,
+    "batch": batchText,
+    "browser": browserText,
     "default": defaultText,
+    "developer": developerText,
+    "editor": editorText,
+    "game": gameText,
+    "kiosk": kioskText,
+    "media-player": mediaPlayerText,
     "observed": observedText,
     "stress": stressText,
     "strict": strictText,
     "teach": teachText,
+    "untrusted": untrustedText,
+    "viewer": viewerText,
   ]
 
   /// What they say. A test sees to it that all of them can be read.
@@ -45,6 +54,15 @@ package enum BuiltinPolicies {
     # for) or "end" (the app is ended).
     outlived = "allow"
 
+    [picker]
+    # What an app may ask for: "open" (the original), "import" (a copy), "export" (a copy of its own document), "move" (its own
+    # document). This version's picker opens; the others are known here.
+    modes = ["open", "import", "export", "move"]
+    # The documents that may be picked, by extension or content type: "any", or for example ["public.text", "pdf"].
+    types = "any"
+    # Whether whole folders may be picked.
+    folders = true
+
     [grants]
     # How many documents an app may keep its access to: "unlimited"; a number, after which a document that is picked is refused; or
     # another system's rule: "android" (512, then the oldest ends), "android-10" (128), "windows" (1000 that it keeps a bookmark or a
@@ -58,12 +76,24 @@ package enum BuiltinPolicies {
     execute = "entitlement"
     # Whether an app is told, when it asks, where on the host a document of its lies. Its name it knows in any case.
     host_paths = false
+    # What may be done with documents at most, whatever the app asks for: "read-write" or "read-only".
+    access = "read-write"
+    # When a grant ends by itself: "forever" (when it is withdrawn), "launch" (with the launch that it was made in), a time after the
+    # user's decision such as "8h" or "30d", or both: ["launch", "8h"].
+    lifetime = "forever"
 
     [bookmarks]
     # Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone
     # and another stands under its name in the same folder, that one is the document, which is recorded, and bookmarks of it are
     # stale; "refuse": it is not, as on iOS. A document that was moved is found wherever it is, under either.
     replaced = "follow"
+    # Whether an app may make bookmarks at all; those that whoever has a certain document can open; and those that start their
+    # document when they are resolved, by any app.
+    create = true
+    document_scoped = true
+    implicit = true
+    # How long after it was made a bookmark can be resolved: "forever", or a time such as "30d".
+    lifetime = "forever"
 
     [environment]
     # What a program needs to speak the user's language and use their terminal; nothing that says who they are.
@@ -102,6 +132,8 @@ package enum BuiltinPolicies {
     # Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is
     # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
     observe = false
+    # When a decision counts as written down: "group" (a power cut costs at most the last tenth of a second) or "full" (none).
+    sync = "group"
 
     [landlock]
     # Whether Landlock repeats for files, each time one is opened, what the mounts say anyhow: a second wall behind the first.

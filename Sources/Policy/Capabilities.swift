@@ -103,6 +103,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var sync: AuditSync
   /// Profiles that hold besides ``seccompProfile``: those of a machine-wide policy.
   package var furtherSeccompProfiles: [String]
+  /// What machine-wide policies have taken away.
+  package var narrowings: [Narrowing]
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
   /// All that the policy says, as ``PolicySettings/text``: for the audit log.
@@ -150,6 +152,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     patience = settings.patience
     sync = settings.sync
     furtherSeccompProfiles = settings.furtherSeccompProfiles
+    narrowings = policy.narrowings
     policyName = policy.name
     settingsText = settings.text
   }

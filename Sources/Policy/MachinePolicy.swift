@@ -12,10 +12,15 @@ package struct MachinePolicy: Equatable, Sendable {
   ///   - bytes: the text.
   ///   - file: what messages call it.
   package init(_ bytes: [UInt8], file: String) throws(PolicyError) {
-    self.file = file
     let source = PolicySource(name: nil, file: file, place: .path, bytes: bytes)
     // A user's own policies have no say in it.
-    let links = try PolicyLibrary(directories: []).resolve(file: source, name: "machine").links
+    try self.init(contentsOf: try PolicyLibrary(directories: []).resolve(file: source, name: "machine"))
+  }
+
+  /// Takes a policy for a machine-wide one.
+  package init(contentsOf resolved: ResolvedPolicy) throws(PolicyError) {
+    file = resolved.policy.file
+    let links = resolved.links
     overrides = links.reversed().reduce(PolicyOverrides()) { $0.laid(under: $1.overrides) }
     if let link = links.first(where: { $0.overrides.environmentSet != nil }) {
       do throws(SourceError) {
@@ -36,7 +41,7 @@ package struct MachinePolicy: Equatable, Sendable {
 }
 
 /// A value that a machine-wide policy has made stricter.
-package struct Narrowing: Equatable, Sendable {
+package struct Narrowing: Equatable, Sendable, Codable {
   /// `scopes.limit`.
   package let field: String
   /// As TOML has them.

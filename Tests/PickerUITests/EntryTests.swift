@@ -98,6 +98,16 @@ import Testing
 
   @Test func `Types do not stand in the way of folders`() {
     #expect(ChoiceRule(request(kind: .folder, types: ["txt"])).allows(.folder, named: "Letters"))
+    // What the policy does not allow cannot be chosen, whatever the app asks for, and the sentence says whose doing it is.
+    var asked = request(types: ["txt", "gz"])
+    asked.allowed = ["tar.gz", "TXT"]
+    let rule = ChoiceRule(asked)
+    #expect(rule.allows(.file, named: "a.txt") && rule.allows(.file, named: "b.tar.gz"))
+    #expect(!rule.allows(.file, named: "b.gz") && !rule.allows(.package, named: "b.gz"))
+    #expect(rule.refusal(of: .file, named: "b.gz")?.contains("policy") == true)
+    #expect(rule.refusal(of: .file, named: "b.png")?.contains("the app asks for") == true)
+    asked.allowed = []
+    #expect(!ChoiceRule(asked).allows(.file, named: "a.txt"))
   }
 
   @Test func `Types are named in sentences, however the app spelled them`() {

@@ -41,6 +41,35 @@ import Testing
     #expect(try store(folder).records().map(\.grant.id) == ["a"])
   }
 
+  @Test func `AUD-1: when grants end by themselves is kept, and asked for in their order`() throws {
+    let folder = try Folder()
+    do {
+      let store = try store(folder)
+      #expect(try store.nextEnd() == nil)
+      for (id, until, launch) in [("a", 300, nil), ("b", 200, "one"), ("c", nil, "one"), ("d", nil, nil)]
+        as [(String, Int64?, String?)]
+      {
+        var grant = grant(id, inode: UInt64(id.utf8.first ?? 0))
+        grant.term = Grant.Term(decided: 100, until: until, launch: launch)
+        try store.add(grant)
+      }
+      #expect(try store.nextEnd() == 200)
+      #expect(try store.due(at: 199).isEmpty)
+      #expect(try store.due(at: 300).map(\.id) == ["b", "a"])
+      #expect(try store.launches() == ["one"])
+      #expect(try store.grants(ofLaunch: "one").map(\.id) == ["b", "c"])
+      try store.revoke(["b"], at: 250)
+      #expect(try store.nextEnd() == 300 && store.due(at: 300).map(\.id) == ["a"])
+      try store.renew("a", Grant.Term(decided: 250, until: 900))
+      try store.renew("c", Grant.Term(decided: 250))
+      #expect(try store.nextEnd() == 900 && store.launches().isEmpty)
+    }
+    let store = try store(folder)
+    #expect(try store.nextEnd() == 900)
+    #expect(try store.grant("a")?.term == Grant.Term(decided: 250, until: 900))
+    #expect(try store.grant("b")?.term == Grant.Term(decided: 100, until: 200, launch: "one"))
+  }
+
   @Test func `TOK-18: what was made of a grant is found, through any number of hands, unless it stands by itself`()
     throws
   {

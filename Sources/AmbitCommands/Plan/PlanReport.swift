@@ -31,6 +31,7 @@ struct PlanReport {
       lines.append("")
     }
     section("App", app)
+    if !planned.capabilities.narrowings.isEmpty { section("Less than its policy says", narrowings) }
     lines.append(style.bold("What it sees"))
     lines += RootTree(plan, style: style).lines.map { "  " + $0 }
     lines.append("")
@@ -56,6 +57,13 @@ struct PlanReport {
       ("programs", programs),
       ("observer", planned.capabilities.observe ? "sees and records what is refused" : "off"),
     ]
+  }
+
+  /// What machine-wide policies have taken away.
+  private var narrowings: [(String, String)] {
+    planned.capabilities.narrowings.map {
+      ($0.field, printable("\($0.to), and not \($0.from): the machine-wide policy \($0.file)"))
+    }
   }
 
   /// Where, besides the system and its own bundle, it can run programs from.
@@ -135,6 +143,12 @@ struct PlanReport {
         JSONObject(Dictionary(uniqueKeysWithValues: plan.limits.map { ($0.kind.rawValue, "\($0.value)") }))),
       "usage": .object(usageJSON),
       "environment": .object(JSONObject(plan.environment)),
+      "narrowed": .array(
+        planned.capabilities.narrowings.map {
+          .object([
+            "field": .string($0.field), "from": .string($0.from), "to": .string($0.to), "file": .string($0.file),
+          ])
+        }),
     ]
   }
 

@@ -5,15 +5,17 @@ internal import Kernel
 
 /// A grant as a row of the database.
 extension Grant {
-  static let columns =
-    "id, bundleIdentifier, kind, rights, origin, created, revoked, volume, handleType, handle, inode, birth, path, place"
+  static let columns = """
+    id, bundleIdentifier, kind, rights, origin, created, revoked, volume, handleType, handle, inode, birth, path, place, \
+    decided, until, launch
+    """
 
   /// In the order of ``columns``. SQLite's integers are signed, inode numbers are not.
   var row: StatementArguments {
     [
       id, bundleIdentifier, kind.rawValue, rights.rawValue, origin.rawValue, created, revoked, Data(identity.volume),
       identity.handle.type, Data(identity.handle.bytes), Int64(bitPattern: identity.inode), identity.birth, path,
-      place.map { Data($0.bytes) },
+      place.map { Data($0.bytes) }, term.decided, term.until, term.launch,
     ]
   }
 
@@ -26,18 +28,27 @@ extension Grant {
     guard let kind = DocumentKind(rawValue: try value("kind")) else { throw Self.damaged(row, "kind") }
     guard let rights = AccessRights(rawValue: try value("rights")) else { throw Self.damaged(row, "rights") }
     guard let origin = Origin(rawValue: try value("origin")) else { throw Self.damaged(row, "origin") }
-    let revoked: DatabaseValue? = row["revoked"]
+    /// What may be missing.
+    func given<Value: DatabaseValueConvertible>(_ column: String, _: Value.Type = Value.self) throws(StateError)
+      -> Value?
+    {
+      let stored: DatabaseValue? = row[column]
+      return stored?.isNull == true ? nil : try value(column, Value.self)
+    }
     let stored: DatabaseValue? = row["place"]
     var place: Place?
     if stored?.isNull == false {
       place = Place(bytes: Array(try value("place", Data.self)))
       if place == nil { throw Self.damaged(row, "place") }
     }
+    let created: Int64 = try value("created")
+    let decided: Int64? = try given("decided")
     self.init(
       id: try value("id"), bundleIdentifier: try value("bundleIdentifier"), kind: kind, rights: rights, origin: origin,
-      created: try value("created"), revoked: revoked?.isNull == true ? nil : try value("revoked", Int64.self),
+      created: created, revoked: try given("revoked", Int64.self),
       identity: try FileIdentity(row: row, ["volume", "handleType", "handle", "inode", "birth"]),
-      path: try value("path"), place: place)
+      path: try value("path"), place: place,
+      term: Term(decided: decided ?? created, until: try given("until"), launch: try given("launch")))
   }
 
   static func value<Value: DatabaseValueConvertible>(

@@ -14,11 +14,27 @@ package struct Grant: Equatable, Sendable {
     case bookmark
   }
 
+  /// How long a grant holds, if nobody ends it before.
+  package struct Term: Equatable, Sendable {
+    /// When the user decided on it last, in nanoseconds since 1970.
+    package var decided: Int64
+    /// When its time is up, in nanoseconds since 1970; `nil`: never.
+    package var until: Int64?
+    /// The launch with which it ends; `nil`: with none.
+    package var launch: String?
+
+    package init(decided: Int64, until: Int64? = nil, launch: String? = nil) {
+      self.decided = decided
+      self.until = until
+      self.launch = launch
+    }
+  }
+
   /// Ten letters and digits; part of the path inside.
   package let id: String
   package let bundleIdentifier: String
   package let kind: DocumentKind
-  package let rights: AccessRights
+  package var rights: AccessRights
   package let origin: Origin
   /// Nanoseconds since 1970.
   package let created: Int64
@@ -31,11 +47,13 @@ package struct Grant: Equatable, Sendable {
   /// their document has been found once.
   package var place: Place?
 
+  package var term: Term
+
   package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   package init(
     id: String, bundleIdentifier: String, kind: DocumentKind, rights: AccessRights, origin: Origin, created: Int64,
-    revoked: Int64? = nil, identity: FileIdentity, path: String, place: Place? = nil
+    revoked: Int64? = nil, identity: FileIdentity, path: String, place: Place? = nil, term: Term? = nil
   ) {
     self.id = id
     self.bundleIdentifier = bundleIdentifier
@@ -47,6 +65,7 @@ package struct Grant: Equatable, Sendable {
     self.identity = identity
     self.path = path
     self.place = place
+    self.term = term ?? Term(decided: created)
   }
 
   /// A fresh identifier. Not a secret: what opens a grant is the token.

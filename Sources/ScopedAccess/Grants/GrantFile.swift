@@ -186,6 +186,16 @@ enum GrantFile {
           );
           """)
     }
+    migrator.registerMigration("grants that end by themselves") { db in
+      try db.execute(
+        sql: """
+          ALTER TABLE grant_ ADD COLUMN decided INTEGER;
+          ALTER TABLE grant_ ADD COLUMN until INTEGER;
+          ALTER TABLE grant_ ADD COLUMN launch TEXT;
+          CREATE INDEX grantByEnd ON grant_ (until) WHERE until IS NOT NULL AND revoked IS NULL;
+          CREATE INDEX grantByLaunch ON grant_ (launch) WHERE launch IS NOT NULL AND revoked IS NULL;
+          """)
+    }
     return migrator
   }()
 }

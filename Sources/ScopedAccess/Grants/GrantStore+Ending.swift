@@ -80,6 +80,7 @@ extension GrantStore {
       }
     }
     forget(ids)
+    forgetNextEnd()
   }
 
   // MARK: What needs a grant

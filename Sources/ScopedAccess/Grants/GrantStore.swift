@@ -13,6 +13,8 @@ package final class GrantStore: Sendable {
   private let takenBack = Mutex<Set<String>>([])
   /// Apps that have been noted as they are now: most launches are of an app that was launched before.
   private let apps = Mutex<[String: (app: App, number: Int)]>([:])
+  /// When the next grant ends by itself, as far as that is known: the broker asks each time it waits.
+  let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
   let uses = Mutex<[String: Int64]>([:])
 
@@ -122,8 +124,9 @@ package final class GrantStore: Sendable {
 
   func insert(_ grant: Grant, into db: Database) throws {
     try db.cachedStatement(
-      sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     ).execute(arguments: grant.row)
+    if grant.term.until != nil { forgetNextEnd() }
   }
 
   func remember(_ grant: Grant) { known.withLock { $0[grant.id] = grant } }

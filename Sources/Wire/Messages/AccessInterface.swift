@@ -219,6 +219,7 @@ package enum AccessInterface {
     package static let notActiveName = "io.ambit.Access.NotActive"
     package static let readOnlyName = "io.ambit.Access.ReadOnly"
     package static let notToldName = "io.ambit.Access.NotTold"
+    package static let notAllowedName = "io.ambit.Access.NotAllowed"
     package static let revokedName = "io.ambit.Access.Revoked"
     package static let crowdedName = "io.ambit.Access.Crowded"
     package static let unavailableName = "io.ambit.Access.Unavailable"
@@ -233,6 +234,9 @@ package enum AccessInterface {
     package static let readOnly = ErrorReply(readOnlyName)
     package static let notTold = ErrorReply(notToldName)
     package static let revoked = ErrorReply(revokedName)
+    package static func notAllowed(_ reason: String) -> ErrorReply {
+      ErrorReply(notAllowedName, ["reason": .string(reason)])
+    }
     package static func unavailable(_ reason: String) -> ErrorReply {
       ErrorReply(unavailableName, ["reason": .string(reason)])
     }

@@ -239,6 +239,10 @@ package enum BookmarksInterface {
     package static let revokedName = "io.ambit.Bookmarks.Revoked"
     package static let notFoundName = "io.ambit.Bookmarks.NotFound"
     package static let quotaReachedName = "io.ambit.Bookmarks.QuotaReached"
+    package static let notAllowedName = "io.ambit.Bookmarks.NotAllowed"
+    package static func notAllowed(_ reason: String) -> ErrorReply {
+      ErrorReply(notAllowedName, ["reason": .string(reason)])
+    }
     package static let notActive = ErrorReply(notActiveName)
     package static let invalidScope = ErrorReply(invalidScopeName)
     package static func badSeal(_ reason: String) -> ErrorReply {

@@ -18,6 +18,25 @@ extension LauncherInterface {
     package var executesPicked: Bool
     /// The app is told, when it asks, where on the host a document lies (`FSF-11`).
     package var tellsHostPaths: Bool
+    /// Its grants are for reading, whatever they were made for.
+    package var readOnly: Bool
+    /// What it may ask its user for with the picker, by name.
+    package var modes: [String]
+    /// Lower-case extensions of the documents that it may be given; `nil`: any.
+    package var types: [String]?
+    /// It may be given whole folders.
+    package var folders: Bool
+    /// Seconds after the user's decision for which grants may be used; `nil`: time does not end them.
+    package var lifetime: Int?
+    /// Its grants end with the launch in which they were made.
+    package var endsWithLaunch: Bool
+    package var makesBookmarks: Bool
+    package var documentBookmarks: Bool
+    package var implicitBookmarks: Bool
+    /// Seconds for which a bookmark can be resolved; `nil`: always.
+    package var bookmarkLifetime: Int?
+    /// Each decision is on the disk before it is answered.
+    package var syncsFully: Bool
     /// Extensions of folders that are documents, besides those that everybody knows.
     package var packages: [String]
     /// The name of the rule, for people.
@@ -27,7 +46,10 @@ extension LauncherInterface {
       mayPass: Bool = false, endsOutlived: Bool = false, quota: Int? = nil, recent: Int? = nil,
       releasesOldest: Bool = false,
       startsPicked: Bool = false, executesPicked: Bool = false, tellsHostPaths: Bool = false,
-      packages: [String] = [], profile: String = "unlimited"
+      readOnly: Bool = false, modes: [String] = ["open"], types: [String]? = nil, folders: Bool = true,
+      lifetime: Int? = nil, endsWithLaunch: Bool = false, makesBookmarks: Bool = true, documentBookmarks: Bool = true,
+      implicitBookmarks: Bool = true, bookmarkLifetime: Int? = nil, syncsFully: Bool = false, packages: [String] = [],
+      profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
@@ -37,6 +59,17 @@ extension LauncherInterface {
       self.startsPicked = startsPicked
       self.executesPicked = executesPicked
       self.tellsHostPaths = tellsHostPaths
+      self.readOnly = readOnly
+      self.modes = modes
+      self.types = types
+      self.folders = folders
+      self.lifetime = lifetime
+      self.endsWithLaunch = endsWithLaunch
+      self.makesBookmarks = makesBookmarks
+      self.documentBookmarks = documentBookmarks
+      self.implicitBookmarks = implicitBookmarks
+      self.bookmarkLifetime = bookmarkLifetime
+      self.syncsFully = syncsFully
       self.packages = packages
       self.profile = profile
     }
@@ -50,6 +83,17 @@ extension LauncherInterface {
       startsPicked = try json.bool("startsPicked")
       executesPicked = try json.bool("executesPicked")
       tellsHostPaths = try json.bool("tellsHostPaths")
+      readOnly = try json.bool("readOnly")
+      modes = try json.strings("modes")
+      types = try json.stringsIfPresent("types")
+      folders = try json.bool("folders")
+      lifetime = try json.intIfPresent("lifetime")
+      endsWithLaunch = try json.bool("endsWithLaunch")
+      makesBookmarks = try json.bool("makesBookmarks")
+      documentBookmarks = try json.bool("documentBookmarks")
+      implicitBookmarks = try json.bool("implicitBookmarks")
+      bookmarkLifetime = try json.intIfPresent("bookmarkLifetime")
+      syncsFully = try json.bool("syncsFully")
       packages = try json.strings("packages")
       profile = try json.string("profile")
     }
@@ -59,8 +103,14 @@ extension LauncherInterface {
         "mayPass": .bool(mayPass), "endsOutlived": .bool(endsOutlived), "releasesOldest": .bool(releasesOldest),
         "startsPicked": .bool(startsPicked), "executesPicked": .bool(executesPicked),
         "tellsHostPaths": .bool(tellsHostPaths), "packages": .array(packages.map { .string($0) }),
-        "profile": .string(profile),
+        "profile": .string(profile), "readOnly": .bool(readOnly), "modes": .array(modes.map { .string($0) }),
+        "folders": .bool(folders), "endsWithLaunch": .bool(endsWithLaunch), "makesBookmarks": .bool(makesBookmarks),
+        "documentBookmarks": .bool(documentBookmarks), "implicitBookmarks": .bool(implicitBookmarks),
+        "syncsFully": .bool(syncsFully),
       ]
+      json.set("types", types)
+      json.set("lifetime", lifetime)
+      json.set("bookmarkLifetime", bookmarkLifetime)
       json.set("quota", quota)
       json.set("recent", recent)
       return json

@@ -23,6 +23,8 @@ extension LauncherInterface {
     package var kind: DocumentKind
     package var access: DocumentAccess
     package var types: [String]?
+    /// Lower-case extensions of what its policy lets it have; `nil`: any.
+    package var allowed: [String]?
     /// Extensions of folders that are documents, of all that there are.
     package var packages: [String]
     package var places: [Place]
@@ -30,7 +32,7 @@ extension LauncherInterface {
     package var appName: String
 
     package init(
-      id: Int, call: PickerInterface.PickCall, packages: [String] = [], places: [Place] = [],
+      id: Int, call: PickerInterface.PickCall, allowed: [String]? = nil, packages: [String] = [], places: [Place] = [],
       appName: String
     ) {
       self.id = id
@@ -39,6 +41,7 @@ extension LauncherInterface {
       kind = call.kind
       access = call.access
       types = call.types
+      self.allowed = allowed
       self.packages = packages
       self.places = places
       message = call.message
@@ -52,6 +55,7 @@ extension LauncherInterface {
       kind = try json.choice("kind")
       access = try json.choice("access")
       types = try json.stringsIfPresent("types")
+      allowed = try json.stringsIfPresent("allowed")
       packages = try json.strings("packages")
       places = try json.messages("places")
       message = try json.stringIfPresent("message")
@@ -65,6 +69,7 @@ extension LauncherInterface {
         "packages": .array(packages.map { .string($0) }), "places": places.map(\.json).json,
       ]
       json.set("types", types)
+      json.set("allowed", allowed)
       json.set("message", message)
       return json
     }

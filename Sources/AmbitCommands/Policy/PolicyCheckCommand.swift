@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Launcher
+internal import Policy
+internal import Terminal
+internal import Wire
+
+/// `ambit policy check`.
+struct PolicyCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Look for mistakes in policies, and for what has no effect.",
+    discussion: """
+      Each file is read as a launch would read it, with everything that it inherits. A mistake is named with its file, \
+      line and column, and with what was expected. A field that this version knows and does not carry out is a \
+      warning.
+
+        ambit policy check mine.toml
+        ambit policy check --machine /etc/ambit/policy.toml
+        ambit policy check ~/.config/ambit/policies/*.toml && echo fine
+
+      Exit status: 0 if nothing is wrong, 1 if something is; warnings are nothing wrong.
+      """)
+
+  @Flag(help: "Check them as machine-wide policies, which may say less.")
+  var machine = false
+
+  @Option(help: "How to print: table or json.")
+  var format: OutputFormat = .table
+
+  @Argument(help: "Files, or names of policies.")
+  var file: [String]
+
+  func run() throws {
+    let library = UserPolicies().library
+    let findings = file.map { PolicyFinding($0, in: library, asMachine: machine) }
+    switch format {
+    case .json: print((["policies": .array(findings.map { .object($0.json) })] as JSONObject).text)
+    case .table:
+      let style = Style(for: 1)
+      try Output.standard.write(findings.map { $0.text(style) }.joined())
+    }
+    if findings.contains(where: { $0.fault != nil }) { throw ExitCode(1) }
+  }
+}
+
+/// What is to be said of one policy.
+struct PolicyFinding {
+  let file: String
+  let fault: String?
+  let warnings: [String]
+
+  init(_ file: String, in library: PolicyLibrary, asMachine: Bool) {
+    self.file = file
+    do throws(PolicyError) {
+      let resolved = try library.resolve(file)
+      if asMachine { _ = try MachinePolicy(contentsOf: resolved) }
+      warnings = resolved.notInForce.map { field in
+        let place = resolved.origin(of: field).map { "\($0.file):\($0.line): " } ?? ""
+        return "\(place)\(field.name) is known and not in force. \(field.notInForce ?? "")"
+      }
+      fault = nil
+    } catch {
+      fault = "\(error)"
+      warnings = []
+    }
+  }
+
+  func text(_ style: Style) -> String {
+    if let fault { return style.apply([.red], to: "✗") + "  \(printable(fault))\n" }
+    return style.apply([.green], to: "✓") + "  \(printable(file))\n"
+      + warnings.map { style.apply([.yellow], to: "◐") + "  \(printable($0))\n" }.joined()
+  }
+
+  var json: JSONObject {
+    [
+      "policy": .string(file), "error": fault.map { .string($0) } ?? .null,
+      "warnings": .array(warnings.map { .string($0) }),
+    ]
+  }
+}

@@ -1,0 +1,87 @@
+internal import Folders
+internal import Kernel
+internal import Policy
+internal import ScopedAccess
+internal import Wire
+
+/// Why an app's policy refuses something, with the rule that it is about.
+struct Refusal: Error {
+  let rule: String
+  /// The end of a sentence. An app is told as well: it says nothing of what the user has.
+  let reason: String
+}
+
+/// What an app's policy says of its documents, whatever was decided on them under another one.
+extension Broker {
+  /// What an app may do with a document of its: what its grant says, and no more than its policy lets it.
+  func rights(of grant: Grant, for instance: Instance) -> AccessRights {
+    instance.app.rules.readOnly ? .readOnly : grant.rights
+  }
+
+  func refusal(of call: PickerInterface.PickCall, for instance: Instance) -> Refusal? {
+    let rules = instance.app.rules
+    if !rules.modes.contains(call.mode.rawValue) {
+      let modes = rules.modes.isEmpty ? "none" : rules.modes.joined(separator: ", ")
+      return Refusal(
+        rule: "PCK-1", reason: "the app's policy does not allow the picker to \(call.mode) (it allows: \(modes))")
+    }
+    if call.kind == .folder, !rules.folders {
+      return Refusal(rule: "PCK-10", reason: "the app's policy does not allow whole folders")
+    }
+    return nil
+  }
+
+  /// - Parameter name: that the document has now.
+  func refusal(of kind: Folders.DocumentKind, named name: String, for instance: Instance) -> Refusal? {
+    let rules = instance.app.rules
+    if kind == .folder {
+      return rules.folders ? nil : Refusal(rule: "PCK-10", reason: "the app's policy does not allow whole folders")
+    }
+    guard let types = rules.types, !PickedTypes.only(types).allows(name) else { return nil }
+    let allowed = types.isEmpty ? "none" : types.joined(separator: ", ")
+    return Refusal(
+      rule: "PCK-7", reason: "the app's policy does not allow documents of this type (it allows: \(allowed))")
+  }
+
+  /// Why a grant may not be used now, though it is in force: it was made under another policy, or its document is called
+  /// something else by now.
+  func refusal(ofUsing grant: Grant, for instance: Instance) -> Refusal? {
+    if let refusal = refusal(of: grant.kind, named: grant.name, for: instance) { return refusal }
+    if let end = end(of: grant, under: instance.app.rules), end <= Clock.realtime() {
+      return Refusal(
+        rule: "AUD-1", reason: "the app's policy does not allow it for longer after the user's decision; ask them again"
+      )
+    }
+    return nil
+  }
+
+  /// - Parameter kind: of the bookmark that is to be made.
+  func refusal(ofBookmark kind: BookmarksInterface.Kind, for instance: Instance) -> Refusal? {
+    let rules = instance.app.rules
+    if !rules.makesBookmarks { return Refusal(rule: "BMK-1", reason: "the app's policy does not allow bookmarks") }
+    switch kind {
+    case .document where !rules.documentBookmarks:
+      return Refusal(rule: "BMK-5", reason: "the app's policy does not allow document-scoped bookmarks")
+    case .implicit where !rules.implicitBookmarks:
+      return Refusal(rule: "BMK-8", reason: "the app's policy does not allow implicit bookmarks")
+    default: return nil
+    }
+  }
+
+  func refusal(ofOpening bookmark: Bookmark, for instance: Instance) -> Refusal? {
+    let rules = instance.app.rules
+    switch bookmark.scope {
+    case .document where !rules.documentBookmarks:
+      return Refusal(rule: "BMK-5", reason: "the app's policy does not allow document-scoped bookmarks")
+    case .implicit where !rules.implicitBookmarks:
+      return Refusal(rule: "BMK-8", reason: "the app's policy does not allow implicit bookmarks")
+    default: break
+    }
+    if let lifetime = rules.bookmarkLifetime,
+      (bookmark.created ?? 0) + Int64(lifetime) * 1_000_000_000 <= Clock.realtime()
+    {
+      return Refusal(rule: "BMK-3", reason: "the bookmark is older than the app's policy allows")
+    }
+    return nil
+  }
+}
