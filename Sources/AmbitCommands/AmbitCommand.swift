@@ -37,7 +37,8 @@ package struct AmbitCommand: ParsableCommand {
       """,
     version: AmbitVersion.current,
     subcommands: [
-      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self, VerifyCommand.self,
+      RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self,
+      VerifyCommand.self,
       PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       AuditCommand.self,
       DoctorCommand.self,
