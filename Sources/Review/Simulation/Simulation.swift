@@ -185,6 +185,9 @@ package struct Simulation: Sendable {
     let rules = Rules(
       then: Capabilities(policy: then, entitlements: entitlements),
       now: Capabilities(policy: policy, entitlements: entitlements))
+    if event.detail["narrowed"] != nil {
+      cannotJudge("launches under a machine-wide policy: what it would have left of the other one")
+    }
     self.rules[id] = rules
     lastRules[app] = rules
     for field in PolicyField.all where field.text(in: known) != field.text(in: policy.settings) {
