@@ -17,11 +17,6 @@ package final class AuditLog: Sendable {
     package var syncAfter: Int64 = 50_000_000
     /// … and if it has not after so long, nothing is answered before it has.
     package var syncWithin: Int64 = 100_000_000
-    /// Of a segment before a new one is begun, and how old its first entry may become.
-    package var segmentSize = 256 << 20
-    package var segmentSpan: Int64 = 90 * 86400 * 1_000_000_000
-    /// Of all segments together: beyond that the oldest are removed. 0: none is, ever.
-    package var mostBytes = 4 << 30
     /// Entries, and time, between two checkpoints.
     package var checkpointEvery: Int64 = 4096
     package var checkpointSpan: Int64 = 60_000_000_000

@@ -17,8 +17,8 @@ extension AuditCommand {
       abstract: "Check that nothing in the audit log was changed, moved or taken out, also at its end.",
       discussion: """
         Each entry is chained to the one before it by its hash (SHA-256). The broker signs how far the log goes, many \
-        times a second while it writes, into a head beside it, and checkpoints within it (Ed25519). What was removed because \
-        it was old is said over the same signature. The first entry that is not as it was written is named.
+        times a second while it writes, into a head beside it, and checkpoints within it (Ed25519). The first entry that is \
+        not as it was written is named.
 
         WHAT IT CANNOT SEE
           Who can read the broker's key (audit.key: the user, and root) and write all of the log's files can write another \
