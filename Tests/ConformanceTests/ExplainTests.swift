@@ -164,10 +164,21 @@ struct ExplainTests {
           """)
       let broken = try world.bundle("Broken", identifier: "org.example.broken")
       try world.write("nonsense", to: "\(broken)/Info.plist")
+      // As macOS has them, and so not to be launched here.
+      let mac = "\(world.folder)/Applications/more/Mac.app/Contents"
+      try world.makeFolder(mac)
+      try world.write(
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <plist version="1.0"><dict><key>CFBundleIdentifier</key><string>org.example.mac</string>
+        <key>CFBundleExecutable</key><string>Mac</string><key>UISupportsDocumentBrowser</key><true/></dict></plist>
+        """, to: "\(mac)/Info.plist")
       let answer = try world.ambit("audit", "explain", "--format", "json", "--bulk", "\(world.folder)/Applications")
       #expect(answer.exit == .status(0))
       let lines = answer.output.split(separator: "\n").compactMap { JSON(String($0)) }
-      #expect(lines.map { $0["identifier"]?.string } == ["org.example.loud", "org.example.quiet", nil], "\(answer)")
+      #expect(
+        lines.map { $0["identifier"]?.string } == ["org.example.loud", "org.example.mac", "org.example.quiet", nil],
+        "\(answer)")
       #expect(lines.last?["problem"]?.string?.contains("Broken.app/Info.plist") == true)
       let empty = try world.ambit("audit", "explain", "--bulk", "\(world.home)/Papers")
       #expect(empty.exit == .status(125) && empty.errors.contains("There is no app"), "\(empty)")

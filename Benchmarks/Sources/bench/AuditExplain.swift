@@ -57,8 +57,9 @@ extension Bench {
       if number % 4 != 0 {
         try write(Self.entitlements(number), "\(bundle)/Entitlements.plist", binary: number % 5 == 0)
       }
-      FileManager.default.createFile(
+      let isMade = FileManager.default.createFile(
         atPath: "\(bundle)/main", contents: Data("#!/bin/sh\n".utf8), attributes: [.posixPermissions: 0o755])
+      guard isMade else { throw Unavailable("cannot write into \(bundle)") }
       return bundle
     }
   }

@@ -24,20 +24,20 @@ struct AbilityChangeReport {
   func text(_ style: Style, width: Int?) -> String {
     var text = "from  " + style.bold(printable(before.title)) + "\nto    " + style.bold(printable(after.title)) + "\n\n"
     if difference.isEmpty { return text + "Nothing changes in what an app can do.\n" }
-    let table = Table(
+    let table = DecisionTable(
       [
-        .init("", minWidth: 1), .init("it can", minWidth: 28, maxWidth: 64), .init("before", minWidth: 8),
-        .init("after", minWidth: 8), .init("by whose decision", minWidth: 20),
+        .init("", minWidth: 1), .init("it can", minWidth: 36, maxWidth: 64), .init("before", minWidth: 8),
+        .init("after", minWidth: 8),
       ], style: style, width: width)
-    let groups = Difference.Kind.allCases.map { kind in
-      (kind, Self.lines(difference.changes.filter { $0.kind == kind }))
-    }
-    .filter { !$0.1.isEmpty }
-    let layout = table.layout(groups.flatMap { kind, lines in lines.map { row(kind, $0) } })
-    text += layout.header + "\n"
-    for (kind, lines) in groups {
-      text += style.underlined(Self.title(kind)) + "\n" + lines.map { layout.line(row(kind, $0)) + "\n" }.joined()
-    }
+    text += table.text(
+      Difference.Kind.allCases.map { kind in
+        (
+          title: Self.title(kind),
+          rows: Self.lines(difference.changes.filter { $0.kind == kind }).map {
+            (cells: row(kind, $0), decisions: $0[0].decisions.words(ofSeveral: $0.count > 1))
+          }
+        )
+      })
     let (old, new) = (exposures.before, exposures.after)
     return text + "\n" + style.bold("Exposure") + " \(Exposure.text(old.tenths)) "
       + style.apply([ExplanationReport.level(old.level).1], to: ExplanationReport.level(old.level).0)
@@ -66,7 +66,6 @@ struct AbilityChangeReport {
       Table.Cell(mark, colour), Table.Cell(Self.phrase(changes)),
       Table.Cell(Self.how(first.ability.verb, first.before, first.manners.before)),
       Table.Cell(Self.how(first.ability.verb, first.after, first.manners.after), colour),
-      Table.Cell(first.decisions.words(ofSeveral: changes.count > 1), .dim),
     ]
   }
 

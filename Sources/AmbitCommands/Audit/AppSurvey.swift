@@ -65,7 +65,7 @@ struct AppSurvey {
     _ path: String, under subject: AuditSubject, on ground: Ground
   ) -> Result<App, AppBundleError> {
     do throws(AppBundleError) {
-      let app = DeclaredApp(try AppBundle(contentsOf: URL(fileURLWithPath: path)))
+      let app = try DeclaredApp(at: path)
       return .success(App(path: path, app: app, exposure: Exposure(subject.with(app).explanation(on: ground))))
     } catch {
       return .failure(error)

@@ -56,7 +56,8 @@ extension AuditCommand {
           + "that cannot be read is listed behind the others, and is no error.", valueName: "folder"))
     var bulk: String?
 
-    @Argument(help: "An app bundle, the path of a program, APP@POLICY, or a policy's name or file.")
+    @Argument(
+      help: "An app bundle, a manifest or entitlements, a program's path, APP@POLICY, or a policy's name or file.")
     var subject: String?
 
     package init() {}

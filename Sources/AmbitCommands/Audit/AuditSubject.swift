@@ -66,10 +66,11 @@ struct AuditSubjects {
     return AuditSubject(policy: policy, origins: origins, app: nil)
   }
 
-  /// A bundle or a program by its path; `nil` for what a policy is named by.
+  /// A bundle, a property list or a program by its path; `nil` for what a policy is named by.
   private func app(_ word: String) throws(Failure) -> DeclaredApp? {
-    if AppBundle.isBundlePath(word) {
-      do throws(AppBundleError) { return DeclaredApp(try AppBundle(contentsOf: URL(fileURLWithPath: word))) } catch {
+    let isList = [".plist", ".entitlements", ".xcent"].contains(where: word.hasSuffix)
+    if AppBundle.isBundlePath(word) || isList {
+      do throws(AppBundleError) { return try DeclaredApp(at: word) } catch {
         throw Failure(printable(error.description), status: error.exitStatus)
       }
     }
@@ -90,6 +91,38 @@ struct AuditSubjects {
         sentence += " An app is named by its path: Editor.app, ./Editor.app, /usr/bin/less."
       }
       throw Failure(printable(sentence))
+    }
+  }
+}
+
+extension DeclaredApp {
+  /// A bundle as a launch would read it; or else what its property lists declare, as of a bundle of macOS's shape, or one without its
+  /// program.
+  init(at path: String) throws(AppBundleError) {
+    let refusal: AppBundleError
+    do throws(AppBundleError) {
+      self.init(try AppBundle(contentsOf: URL(fileURLWithPath: path)))
+      return
+    } catch { refusal = error }
+    switch refusal {
+    case .manifestMissing, .executableMissing, .executableNotAFile, .notExecutable, .notABundle: break
+    default: throw refusal
+    }
+    // What it lacks to be launched counts only where nothing is declared either.
+    guard let declared = try DeclaredFiles(at: path).appIfAny else { throw refusal }
+    self = declared
+  }
+}
+
+extension DeclaredFiles {
+  fileprivate var appIfAny: DeclaredApp? {
+    get throws(AppBundleError) {
+      guard !lists.isEmpty else { return nil }
+      let found = try app()
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      return DeclaredApp(
+        name: name, identifier: found.manifest?.bundleIdentifier ?? name, manifest: found.manifest,
+        entitlements: found.entitlements, manifestFile: found.manifestFile, entitlementsFile: found.entitlementsFile)
     }
   }
 }

@@ -24,20 +24,20 @@ struct ExplanationReport {
     var text = style.bold(printable(subject.title))
     if let app = subject.app { text += style.dim("  \(printable(app.identifier))") }
     text += "\n" + policyLine(style) + "\n"
-    let table = Table(
+    let table = DecisionTable(
       [
-        .init("", minWidth: 1), .init("it can", minWidth: 28, maxWidth: 64), .init("how far", minWidth: 8),
-        .init("exposure", alignment: .trailing, minWidth: 8), .init("by whose decision", minWidth: 20),
+        .init("", minWidth: 1), .init("it can", minWidth: 40, maxWidth: 64), .init("how far", minWidth: 8),
+        .init("exposure", alignment: .trailing, minWidth: 8),
       ], style: style, width: width)
     let groups = Ability.Group.allCases.map { group in
-      (group, ExplanationLine.lines(explanation.entries.filter { $0.ability.verb.group == group }))
+      (
+        title: group.title,
+        rows: ExplanationLine.lines(explanation.entries.filter { $0.ability.verb.group == group }).map {
+          (cells: row($0), decisions: $0.decisions)
+        }
+      )
     }
-    let layout = table.layout(groups.flatMap(\.1).map(row))
-    text += "\n" + layout.header + "\n"
-    for (group, lines) in groups {
-      text += style.underlined(group.title) + "\n" + lines.map { layout.line(row($0)) + "\n" }.joined()
-    }
-    return text + "\n" + summary(style)
+    return text + "\n" + table.text(groups) + "\n" + summary(style)
   }
 
   private func policyLine(_ style: Style) -> String {
@@ -52,7 +52,7 @@ struct ExplanationReport {
     let points = part.flatMap { $0.tenths > 0 ? Exposure.text($0.tenths) : nil } ?? ""
     return [
       Table.Cell(mark, colour), Table.Cell(line.phrase), Table.Cell(line.extent, colour),
-      Table.Cell(points, colour), Table.Cell(line.decisions, .dim),
+      Table.Cell(points, colour),
     ]
   }
 

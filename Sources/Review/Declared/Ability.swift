@@ -165,6 +165,7 @@ extension Ability.Verb {
   /// - Parameter subjects: of many the first few are named.
   package func phrase(of subjects: [String], atMost count: Int = 6) -> String {
     guard phrase.contains("%") else { return phrase }
+    if self == .pickTypes, subjects == ["*"] { return "be given documents of any type" }
     guard !subjects.isEmpty else { return phrase.replacing("%", with: "").trimmingSuffix() }
     let rest = subjects.count - count
     let named =
