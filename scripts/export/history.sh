@@ -17,3 +17,5 @@ AMBIT_HOME=$home PATH=$bin:$PATH ambit run --pick "$document" --pick "$document"
   ambitctl release "$url"
   ambitctl start "$url" 2>/dev/null || true
 ' >/dev/null
+# Its last event is written now, and not while somebody counts.
+AMBIT_HOME=$home "$bin/ambit" broker stop >/dev/null

@@ -75,7 +75,7 @@ def main(binaries, home):
             [*export, "--as", "jsonl", "--to", "-"], env=environment, check=True, capture_output=True
         ).stdout.splitlines()
     ]
-    Receiver.faults = {0: "busy", 1: "silent", 2: "stored", 4: "busy"}
+    Receiver.faults = {0: "busy", 1: "silent", 2: "stored"} | ({4: "busy"} if len(events) > 500 else {})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1/logs"

@@ -46,7 +46,8 @@ package struct ExportEncoder: Sendable {
     if format == .journal { return JournalEntry(event, source).append(to: &bytes) }
     var taken: [UInt8] = []
     swap(&taken, &bytes)
-    var writer = JSONWriter(after: taken)
+    // One owner at any time, or each event would copy all that stands before it.
+    var writer = JSONWriter(after: consume taken)
     switch format {
     case .jsonl: JSONLine.write(event, source, to: &writer)
     case .cloudevents: CloudEvent.write(event, source, to: &writer)
@@ -55,7 +56,7 @@ package struct ExportEncoder: Sendable {
     case .journal: break
     }
     writer.endLine()
-    bytes = writer.bytes
+    bytes = writer.take()
   }
 
   /// One request to an OTLP receiver with all of these.

@@ -7,7 +7,14 @@ struct JSONWriter {
   private var follows = false
 
   /// Goes on at the end of what is there.
-  init(after bytes: consuming [UInt8] = []) { self.bytes = bytes }
+  init(after bytes: consuming [UInt8] = []) { self.bytes = consume bytes }
+
+  /// Hands over what has been written.
+  mutating func take() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &bytes)
+    return taken
+  }
 
   mutating func object(_ members: (inout JSONWriter) -> Void) {
     separate()
