@@ -122,7 +122,7 @@ enum ReportStyle {
     .under{display:none}
     svg a:focus .box{stroke:Highlight}
     }
-    @media (max-width:40rem){header,main,footer{padding:0 1rem}.facts{grid-template-columns:1fr}.facts dd{margin-bottom:.4rem}}
+    @media (max-width:40rem){header,main,footer{padding:0 1rem}header{padding-top:1.5rem}.facts{grid-template-columns:1fr}.facts dd{margin-bottom:.4rem}}
     @media print{
     @page{margin:16mm 14mm}
     html{font-size:9.5pt}
