@@ -31,9 +31,9 @@ struct HeldAnswers {
 }
 
 extension Broker {
-  /// Answers a call; later, if the disk is late with what was decided.
+  /// Answers a call; later, if the disk is late with what was decided, or the policy wants everything there first.
   func send(_ reply: Reply, descriptors: [Descriptor] = [], on connection: WireConnection) {
-    guard let entry = log.heldUntil(.group) else {
+    guard let entry = log.heldUntil(request?.sync ?? .group) else {
       connection.send(reply, descriptors: descriptors)
       return
     }

@@ -136,6 +136,7 @@ extension Broker {
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
       scopeLimit: request.scopeLimit, references: request.references,
       rules: preparation?.rules ?? request.grants, replaced: replaced)
+    self.request?.hold(to: app.rules)
     // Before the app can connect: of everything that it sends the kernel then says which process did.
     try UnixSocket.nameSenders(on: descriptors[3])
     let instance = Instance(

@@ -1,3 +1,4 @@
+internal import Audit
 internal import Folders
 internal import Kernel
 internal import ScopedAccess
@@ -12,6 +13,8 @@ final class Request {
   let instance: Instance?
   let failure: (any Error) -> ErrorReply
   let body: () throws -> Broker.Answer?
+  /// When what is decided for it counts as written down: as the policy says of the app that it is about.
+  var sync = AuditLog.Sync.group
   /// What has been found out for it; `nil`: nobody answered in time.
   var results: [Lookup.Key: Looked?] = [:]
   /// What errands for it came to; `nil`: nothing came back.
@@ -25,7 +28,11 @@ final class Request {
     self.instance = instance
     self.failure = failure
     self.body = body
+    if let instance { hold(to: instance.app.rules) }
   }
+
+  /// It is about an app with these rules.
+  func hold(to rules: LauncherInterface.GrantRules) { if rules.syncsFully { sync = .full } }
 }
 
 /// Thrown where a document has to be looked for in a way that may take long. Nothing that cannot be done twice may have happened

@@ -41,7 +41,7 @@ extension Broker {
     errands.add(
       owner: instance.app.bundleIdentifier, subject: grant.id,
       { pulse in
-        HoldPoint.contentDue.pass()
+        FaultPoint.contentDue.hold()
         return Result { () throws(KernelError) in try replacement.fill(while: pulse.beat) }
       }
     ) { outcome in

@@ -17,6 +17,8 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   case bookmarkSealed
   case attached, ended
   case syncDue
+  /// Before the content of a file is copied that an app saves, where it has to be.
+  case contentDue
 
   #if DEBUG
     /// What a process that a test looks at hands on.
@@ -53,20 +55,5 @@ package enum FaultPoint: String, CaseIterable, Sendable {
     @inlinable package func pass() {}
     @inlinable package func hold() {}
     @inlinable package var fails: Bool { false }
-  #endif
-}
-
-/// Work of a thread's that a test can keep from going on: `AMBIT_FAULT` is `hold POINT FILE`, as long as FILE is there.
-package enum HoldPoint: String, Sendable {
-  /// Before the content of a file is copied that an app saves.
-  case contentDue
-
-  #if DEBUG
-    package func pass() {
-      guard let chosen = FaultPoint.chosen, chosen.action == "hold", chosen.point == rawValue else { return }
-      while unsafe access(chosen.file, F_OK) == 0 { usleep(5_000) }
-    }
-  #else
-    @inlinable package func pass() {}
   #endif
 }

@@ -176,7 +176,6 @@ extension PolicyField {
       """),
     PolicyField(
       "audit", "sync", [.words(of: AuditSync.self)], rule: "AUD-8", example: "\"full\"", narrowing: "\"full\" holds",
-      notInForce: "This version's log writes decisions down in groups, whatever a policy says.",
       .choice("sync", \.sync, \.sync, strictestFirst: [.full, .group]),
       """
       When a decision counts as written down. "group": together with others; no death of a process loses it, a power cut costs at most \

@@ -1,0 +1,32 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// A policy that wants every decision on the disk before it is answered.
+@Suite struct FullSyncTests {
+  @Test(arguments: TestUser.all)
+  func `AUD-4: under a policy that says so, an answer waits until its decision is on the disk`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text\n")
+      let policy = "\(world.home)/full.toml"
+      try world.write("inherits = \"default\"\n[audit]\nsync = \"full\"\n", to: policy)
+      let held = "\(world.home)/held"
+      let app = try world.start(
+        saving: [document], options: ["--policy", policy], environment: ["AMBIT_FAULT": "hold syncDue \(held)"],
+        """
+        echo picked; read -r line
+        ambitctl start "$u" && cat "$p"
+        """)
+      try Deadline.wait(for: "the document to be picked") { app.allOutput.contains("picked\n") }
+      #expect(try world.audit(.start).isEmpty)
+      try world.write("", to: held)
+      try app.send("go\n")
+      try Deadline.wait(for: "the start to be decided") { try !world.audit(.start).isEmpty }
+      #expect(app.allOutput == "picked\n")
+      try FileManager.default.removeItem(atPath: held)
+      let outcome = try app.outcome()
+      #expect(outcome.output == "picked\ntext\n", "\(outcome)")
+    }
+  }
+}
