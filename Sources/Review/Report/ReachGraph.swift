@@ -110,6 +110,8 @@ struct ReachGraph {
       let room = min(box.height - 12, Double(order.count - 1) * 6)
       return box.middle - room / 2 + (order.count > 1 ? place * room / Double(order.count - 1) : 0)
     }
+    // Of many lines each is thinner, so that one can be told from another.
+    let crowd = max(0.35, min(1, 80 / Double(max(1, model.reaches.count))))
     for (index, reach) in model.reaches.enumerated() {
       guard let app = appBoxes[reach.app], let place = placeBoxes[reach.place] else { continue }
       lines.append(
@@ -122,7 +124,7 @@ struct ReachGraph {
           to: (
             place.x,
             port(place, index, among: arriving[reach.place] ?? []) { appBoxes[model.reaches[$0].app]?.y ?? 0 }
-          ), thickness: Self.thickness(reach.starts)))
+          ), thickness: Self.thickness(reach.starts) * crowd))
     }
   }
 

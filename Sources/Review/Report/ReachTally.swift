@@ -83,11 +83,12 @@ struct ReachTally: Sendable {
     reaches[Key(app: app, document: document)]?.leaks += 1
   }
 
-  /// The policies that launches were under, each with its apps, still without words.
+  /// The policies that launches were under, each with its apps, still without words; those of most apps first.
   func policies() -> [ReportModel.PolicyWords] {
     var named: [String: [String]] = [:]
     for app in apps.values { for policy in app.policies { named[policy, default: []].append(app.id) } }
-    return named.sorted { $0.key < $1.key }.map {
+    let order = named.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
+    return order.map {
       ReportModel.PolicyWords(name: $0, apps: $1.sorted(), sections: [], note: nil)
     }
   }

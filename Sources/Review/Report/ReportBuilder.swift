@@ -62,6 +62,7 @@ package struct ReportBuilder: Sendable {
     for interval in open { if case .instance = interval { close(interval) } }
     let reached = tally.folded(documents.paths, limits)
     let chosen = tracks.chosen()
+    let policies = tally.policies()
     let denied = denials.listed(limits.denials)
     totals.apps = tally.apps.count
     totals.documents = reached.folding.documents
@@ -73,7 +74,8 @@ package struct ReportBuilder: Sendable {
       appsLeftOut: reached.appsLeftOut, places: reached.places, folding: reached.folding, reaches: reached.reaches,
       launches: chosen.tracks.map { ReportModel.Launch($0, documents.paths, limits) },
       launchesLeftOut: chosen.leftOut, denials: denied.denials, denialsLeftOut: denied.leftOut, leaks: Array(listed),
-      leaksLeftOut: leaksLeftOut + leaks.count - listed.count, policies: tally.policies())
+      leaksLeftOut: leaksLeftOut + leaks.count - listed.count, policies: Array(policies.prefix(limits.policies)),
+      policiesLeftOut: max(0, policies.count - limits.policies))
   }
 
   // MARK: - Counting

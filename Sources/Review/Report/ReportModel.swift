@@ -24,6 +24,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
   package var leaks: [Leak]
   package var leaksLeftOut: Int
   package var policies: [PolicyWords]
+  package var policiesLeftOut: Int
 
   /// What was read, and what of it was asked for.
   package struct Source: Equatable, Sendable, Codable {
@@ -259,6 +260,7 @@ package struct ReportLimits: Equatable, Sendable {
   package var levels = 1000
   package var denials = 30
   package var leaks = 200
+  package var policies = 12
   /// Unicode scalars of a text of the log's; more is cut in the middle, and says so.
   package var text = 400
 

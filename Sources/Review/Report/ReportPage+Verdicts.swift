@@ -126,6 +126,11 @@ extension ReportPage {
       )
     }
     for (index, policy) in model.policies.enumerated() { words(policy, index) }
+    if model.policiesLeftOut > 0 {
+      html.element(
+        "p", ["class": "small quiet"],
+        "\(counted(model.policiesLeftOut, "policy", "policies")) of fewer apps left out.")
+    }
     html.close("section")
   }
 
