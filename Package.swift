@@ -118,7 +118,7 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
-    .testTarget(name: "AppModelTests", dependencies: ["AppModel"], swiftSettings: strict),
+    .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
@@ -128,7 +128,10 @@ let package = Package(
     .testTarget(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
-    .testTarget(name: "ReviewTests", dependencies: ["Review", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ReviewTests",
+      dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "TestSupport"], swiftSettings: strict
+    ),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
@@ -138,7 +141,8 @@ let package = Package(
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess"], swiftSettings: strict),
+      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess", "Review"],
+      swiftSettings: strict),
   ]
 )
 

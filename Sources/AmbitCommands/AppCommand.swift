@@ -10,8 +10,9 @@ internal import Wire
 /// `ambit app`: the apps that were launched, and removing one.
 struct AppCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "app", abstract: "List the apps that you have run, or remove one with all that it was granted.",
-    subcommands: [List.self, Remove.self])
+    commandName: "app",
+    abstract: "List the apps that you have run, inspect one, or remove one with all that it was granted.",
+    subcommands: [List.self, Inspect.self, Remove.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -53,8 +53,8 @@ extension AppManifest {
     let sharing = try list.flag("UIFileSharingEnabled") ?? false
     let inPlace = try list.flag("LSSupportsOpeningDocumentsInPlace") ?? false
     sharesDocuments = browser || (sharing && inPlace)
-    hasPublicScope = list.dictionary("NSUbiquitousContainers").values.contains { container in
-      PropertyListFile.boolean((container as? [String: Any])?["NSUbiquitousContainerIsDocumentScopePublic"]) == true
+    hasPublicScope = (list["NSUbiquitousContainers"]?.dictionary ?? []).contains { container in
+      container.node["NSUbiquitousContainerIsDocumentScopePublic"]?.boolean == true
     }
   }
 

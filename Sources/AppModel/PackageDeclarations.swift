@@ -20,9 +20,9 @@ struct PackageDeclarations {
     }
     let declared = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.flatMap(\.extensions)
     let documents = list.dictionaries("CFBundleDocumentTypes").filter {
-      PropertyListFile.boolean($0["LSTypeIsPackage"]) == true
+      $0["LSTypeIsPackage"]?.boolean == true
     }
-    .flatMap { Self.strings($0["CFBundleTypeExtensions"]) }
+    .flatMap { $0["CFBundleTypeExtensions"]?.strings ?? [] }
     extensions = Set(declared + documents).sorted()
   }
 
@@ -31,16 +31,10 @@ struct PackageDeclarations {
     let conformsTo: [String]
     let extensions: [String]
 
-    init(_ values: [String: Any]) {
-      identifier = values["UTTypeIdentifier"] as? String
-      conformsTo = PackageDeclarations.strings(values["UTTypeConformsTo"])
-      let tags = values["UTTypeTagSpecification"] as? [String: Any] ?? [:]
-      extensions = PackageDeclarations.strings(tags["public.filename-extension"])
+    init(_ values: PropertyListNode) {
+      identifier = values["UTTypeIdentifier"]?.string
+      conformsTo = values["UTTypeConformsTo"]?.strings ?? []
+      extensions = values["UTTypeTagSpecification"]?["public.filename-extension"]?.strings ?? []
     }
-  }
-
-  /// Apple's lists of one may be written as the one.
-  private static func strings(_ value: Any?) -> [String] {
-    (value as? [String]) ?? (value as? String).map { [$0] } ?? []
   }
 }

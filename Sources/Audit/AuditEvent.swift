@@ -144,6 +144,18 @@ extension AuditEvent {
     package static let count = "count"
     /// Who in the app asked, as it says of itself.
     package static let caller = "caller"
+    /// What kind of document a grant is of: `file`, `folder` or `package`.
+    package static let documentKind = "kind"
+    /// How the user's decision that a grant goes back to came about, where that is not how the grant itself did.
+    package static let origin = "origin"
+    /// What ends a grant at the latest, in words.
+    package static let until = "until"
+    /// The grant that one was made from.
+    package static let parent = "parent"
+    /// `true` when the app had the grant, or the reference, already.
+    package static let kept = "kept"
+    /// What people call the app, when `launch` or `attach` is the kind.
+    package static let name = "name"
     /// Which process of the app a scope is of, as its sandbox numbers processes.
     package static let process = "process"
     /// When a scope was started that the app never stopped.
@@ -171,6 +183,9 @@ extension AuditEvent {
     /// The numbers of the files before and after, when `replaced` is the kind.
     package static let oldInode = "oldInode"
     package static let newInode = "newInode"
+    /// When those files were made, as RFC 3339 writes it; absent where their file system does not say.
+    package static let oldBirth = "oldBirth"
+    package static let newBirth = "newBirth"
     /// `trash`, when the document lies there.
     package static let location = "location"
     /// Who may resolve a bookmark: `app`, `implicit`, `document`.
@@ -185,5 +200,19 @@ extension AuditEvent {
     package static let shown = "shown"
     /// What was asked for, when `refuse` is the kind.
     package static let operation = "operation"
+  }
+}
+
+extension AuditEvent {
+  /// What ended a scope that the app did not stop: `how`, when `scopeEnded` is the kind.
+  package enum ScopeEnd {
+    /// The process that had started it ended.
+    package static let process = "processEnded"
+    /// The app ended.
+    package static let app = "appEnded"
+    /// The grant ended.
+    package static let withdrawn = "withdrawn"
+    /// The broker ended, or an app was taken over from one that had died.
+    package static let broker = "brokerEnded"
   }
 }

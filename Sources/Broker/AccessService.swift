@@ -87,7 +87,7 @@ extension Broker {
           .start, .refused, instance, grant: grant, how: exposure.how, rule: "LIM-1",
           reason: "all \(limit) scope slots of process \(process.inside) are in use, by "
             + names.joined(separator: ", ") + (limit > names.count ? " and \(limit - names.count) more" : ""),
-          detail: facts(instance, process, caller))
+          detail: facts(instance, process, grant, caller))
       ])
       throw AccessInterface.Failure.limitReached(limit: limit, holders: holders)
 
@@ -96,7 +96,7 @@ extension Broker {
       try decide([
         event(
           .start, .refused, instance, grant: grant, how: exposure.how, rule: "LIM-1", reason: reason,
-          detail: facts(instance, process, caller))
+          detail: facts(instance, process, grant, caller))
       ])
       throw AccessInterface.Failure.crowded(reason)
 
@@ -105,7 +105,8 @@ extension Broker {
       do {
         try decide([
           event(
-            .start, .allowed, instance, grant: grant, how: exposure.how, detail: facts(instance, process, caller, count)
+            .start, .allowed, instance, grant: grant, how: exposure.how,
+            detail: facts(instance, process, grant, caller, count)
           )
         ])
       } catch {
@@ -129,7 +130,7 @@ extension Broker {
         try decide([
           event(
             .start, .allowed, instance, grant: grant, document: document, how: exposure.how,
-            detail: facts(instance, process, caller, 1))
+            detail: facts(instance, process, grant, caller, 1))
         ])
         try show(document, of: grant, as: name, to: instance)
         FaultPoint.documentShown.pass()
@@ -161,7 +162,7 @@ extension Broker {
     case .inactive: return 0
     case .nested, .shared:
       let count = if case .nested(let count) = answer { count } else { 0 }
-      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, process, nil, count))])
+      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, process, nil, nil, count))])
       return count
     case .last:
       grants.noteUse(id, at: Clock.realtime())
@@ -171,7 +172,7 @@ extension Broker {
         cannotHide(grant, instance, .stop, error)
         throw AccessInterface.Failure.unavailable("the document cannot be taken away")
       }
-      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, process, nil, 0))])
+      try decide([event(.stop, .allowed, instance, grant: grant, detail: facts(instance, process, nil, nil, 0))])
       _ = outlived(held, document, grant, instance)
       return 0
     }
@@ -227,12 +228,13 @@ extension Broker {
   }
 
   private func facts(
-    _ instance: Instance, _ process: SandboxProcess, _ caller: String?, _ count: Int? = nil
+    _ instance: Instance, _ process: SandboxProcess, _ grant: Grant?, _ caller: String?, _ count: Int? = nil
   ) -> [String: String] {
     var facts = [
       AuditEvent.Fact.used: "\(instance.owners.used(by: process.pid))",
       AuditEvent.Fact.limit: "\(instance.owners.limit)", AuditEvent.Fact.process: "\(process.inside)",
     ]
+    facts[AuditEvent.Fact.access] = grant?.rights.rawValue
     facts["caller"] = caller
     facts["count"] = count.map { "\($0)" }
     return facts

@@ -10,6 +10,14 @@ internal import Wire
   internal import Glibc
 #endif
 
+/// Thrown where apps have to end first, which were told to: the request is begun anew then.
+struct WaitingForEnd: Error {
+  let app: String
+  let instances: Set<String>
+  /// Nanoseconds.
+  static let patience: Int64 = 5_000_000_000
+}
+
 /// The apps that the user has, and removing one.
 extension Broker {
   func apps() throws -> [GrantsInterface.App] {
@@ -50,7 +58,8 @@ extension Broker {
       instance.endedBecause = "it was removed"
       try? instance.process.signalProcess(SIGKILL)
     }
-    try awaitEnd(of: present)
+    // The kernel ends a sandbox's processes before its init counts as ended; it may take its time, and others have questions.
+    if !present.isEmpty { throw WaitingForEnd(app: app, instances: Set(present.map(\.id))) }
 
     let own = try grants.records(of: app).map(\.grant)
     let others = try foreignGrants(inContainerOf: app)
@@ -68,34 +77,28 @@ extension Broker {
     return .init(ended: ended.map(Self.describe), leftovers: leftovers)
   }
 
-  /// The kernel ends a sandbox's processes before its init counts as ended.
-  private func awaitEnd(of instances: [Instance]) throws {
-    for instance in instances {
-      var entries = [PollEntry(instance.process, .read)]
-      try Poll.wait(&entries, timeout: .seconds(5))
-      guard !entries[0].returned.isEmpty else {
-        throw GrantsInterface.Failure.failed("\(instance.app.bundleIdentifier) does not end; try again in a moment.")
-      }
-      end(instance)
-    }
-  }
-
   /// What other apps were granted and now lies in this one's container: the user may have moved it there.
   private func foreignGrants(inContainerOf app: String) throws -> [Grant] {
     guard let container = openContainer(app) else { return [] }
     let candidates = Dictionary(
       grouping: try grants.records().map(\.grant).filter { $0.bundleIdentifier != app }, by: \.identity.inode)
     guard !candidates.isEmpty else { return [] }
-    var found: [Grant] = []
-    func look(_ folder: Descriptor, _ name: String, _ inode: UInt64) {
-      guard let grants = candidates[inode],
-        let file = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]),
-        let identity = try? FileIdentity(of: file)
-      else { return }
-      found += grants.filter { $0.identity == identity }
+    let found = try outcome(of: "the container of \(app)") { pulse in
+      var found: [Grant] = []
+      func look(_ folder: Descriptor, _ name: String, _ inode: UInt64) {
+        guard let grants = candidates[inode],
+          let file = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]),
+          let identity = try? FileIdentity(of: file)
+        else { return }
+        found += grants.filter { $0.identity == identity }
+      }
+      var walk = ContainerWalk(budget: 2_000_000, while: pulse.beat)
+      _ = walk.run(from: container, folders: look) { folder, entry in look(folder, entry.name, entry.inode) }
+      return found
     }
-    var walk = ContainerWalk(budget: 2_000_000)
-    _ = walk.run(from: container, folders: look) { folder, entry in look(folder, entry.name, entry.inode) }
+    guard let found else {
+      throw GrantsInterface.Failure.failed("the container of \(app) cannot be looked through: its disk does not answer")
+    }
     return found
   }
 
@@ -118,6 +121,23 @@ extension Broker {
     let names = entries.map(\.name).filter { $0.hasPrefix(Self.retiredPrefix) }
     guard !names.isEmpty else { return }
     try? Worker.start { for name in names { try? all.removeTree(name) } }
+  }
+
+  /// Goes on with the requests that waited for apps to end.
+  func continueEnds(now: Int64) {
+    guard !awaitedEnds.isEmpty else { return }
+    let all = awaitedEnds
+    awaitedEnds = []
+    for each in all {
+      if each.wait.instances.isDisjoint(with: instances.keys) {
+        serve(each.request)
+      } else if now < each.due {
+        awaitedEnds.append(each)
+      } else {
+        each.request.connection.send(
+          Reply(GrantsInterface.Failure.failed("\(each.wait.app) does not end; try again in a moment.")))
+      }
+    }
   }
 
   /// No bundle identifier begins with a point.

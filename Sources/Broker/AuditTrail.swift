@@ -95,6 +95,11 @@ extension Broker {
       inode: (found?.identity ?? grant.identity).inode, birth: date((found?.identity ?? grant.identity).birth))
   }
 
+  static func document(_ identity: FileIdentity, at path: String) -> AuditEvent.Document {
+    AuditEvent.Document(
+      path: path, volume: hex(identity.volume), inode: identity.inode, birth: date(identity.birth))
+  }
+
   static func describe(_ found: FoundDocument) -> AuditEvent.Document {
     AuditEvent.Document(
       path: found.path ?? "", volume: hex(found.identity.volume), inode: found.identity.inode,
@@ -105,7 +110,7 @@ extension Broker {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  private static func date(_ nanoseconds: Int64) -> Date? {
+  static func date(_ nanoseconds: Int64) -> Date? {
     nanoseconds == 0 ? nil : Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
   }
 }

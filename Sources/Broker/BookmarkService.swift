@@ -111,7 +111,12 @@ extension Broker {
       [less], from: grant.id,
       [
         event(
-          .grant, .allowed, instance, grant: less, how: "bookmark", detail: ["access": "readOnly", "parent": grant.id])
+          .grant, .allowed, instance, grant: less, how: "bookmark",
+          detail: [
+            AuditEvent.Fact.access: less.rights.rawValue, AuditEvent.Fact.documentKind: less.kind.rawValue,
+            AuditEvent.Fact.parent: grant.id, AuditEvent.Fact.origin: less.origin.rawValue,
+            AuditEvent.Fact.until: "the grant that it was made from ends",
+          ])
       ])
     return less
   }

@@ -50,6 +50,10 @@ package final class Broker {
   var request: Request?
   /// Documents that are being looked for meanwhile.
   var lookups: Lookups
+  /// What takes long and changes something.
+  var errands = Errands()
+  /// Requests that wait for apps to end.
+  var awaitedEnds: [(request: Request, wait: WaitingForEnd, due: Int64)] = []
   /// Where documents are, before somebody asks.
   var surveys = Surveys()
   /// What is mounted, and what of it may keep one waiting.
@@ -137,10 +141,11 @@ package final class Broker {
       }
       var waits: [Duration] = [.seconds(1)]
       waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
+      if let due = awaitedEnds.map(\.due).min() { waits.append(.nanoseconds(max(0, due - now))) }
       if !orphans.isEmpty { waits.append(.milliseconds(50)) }
       if foldersRest { waits.append(.nanoseconds(foldersAgain - now)) }
       let exits = instances.values.lazy.compactMap { $0.mounts.exitDue }.min()
-      for due in [lookups.queue.nextDue, surveys.catalog.nextDue, exits] {
+      for due in [lookups.queue.nextDue, errands.queue.nextDue, surveys.catalog.nextDue, exits] {
         if let due { waits.append(.nanoseconds(max(0, due - now))) }
       }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
@@ -167,6 +172,8 @@ package final class Broker {
       }
       if !entries[1].returned.isEmpty { lookups.bell.silence() }
       continueLookups(now: Clock.monotonic())
+      continueErrands(now: Clock.monotonic())
+      continueEnds(now: Clock.monotonic())
       continueSurveys(now: after)
       released = []
       emptyExits(now: Clock.monotonic())

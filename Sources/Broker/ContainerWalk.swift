@@ -6,8 +6,13 @@ struct ContainerWalk {
   /// Entries that may be looked at.
   private var budget: Int
   private static let depth = 64
+  /// Asked at each folder.
+  private let isWanted: () -> Bool
 
-  init(budget: Int = 200_000) { self.budget = budget }
+  init(budget: Int = 200_000, while isWanted: @escaping () -> Bool = { true }) {
+    self.budget = budget
+    self.isWanted = isWanted
+  }
 
   /// - Parameters:
   ///   - folders: told of each folder: the one that it is in, its name and its inode.
@@ -23,7 +28,7 @@ struct ContainerWalk {
     var isComplete = true
     while true {
       if let (folder, depth) = current {
-        guard let entries = try? DirectoryReader.entries(of: folder) else { return false }
+        guard isWanted(), let entries = try? DirectoryReader.entries(of: folder) else { return false }
         for entry in entries {
           budget -= 1
           if budget <= 0 { return false }

@@ -104,12 +104,11 @@ extension Broker {
       event(
         .replaced, .allowed, instance, grant: grant, document: document, rule: "BMK-12",
         reason: "the file is gone; another one stands under its name in the same folder",
-        detail: [
+        detail: Self.facts(grant.identity, document.identity).merging([
           AuditEvent.Fact.matchedBy: "path", "by": FindMethod.folder.rawValue,
-          AuditEvent.Fact.oldInode: "\(grant.identity.inode)",
-          AuditEvent.Fact.newInode: "\(document.identity.inode)", "was.handle": Self.hex(grant.identity.handle.bytes),
-          "was.path": grant.path, "folder.inode": grant.place.map { "\($0.folder.inode)" } ?? "",
-        ])
+          "was.handle": Self.hex(grant.identity.handle.bytes), "was.path": grant.path,
+          "folder.inode": grant.place.map { "\($0.folder.inode)" } ?? "",
+        ]) { $1 })
     ])
     var known = grant
     known.identity = document.identity

@@ -75,7 +75,8 @@ extension Broker {
           result.scopes += 1
           record(
             event(
-              .scopeEnded, .allowed, instance, grant: grant, rule: ending.rule, reason: ending.reason,
+              .scopeEnded, .allowed, instance, grant: grant, how: AuditEvent.ScopeEnd.withdrawn, rule: ending.rule,
+              reason: ending.reason,
               detail: facts(of: owned.holder, instance.number(of: owned.process))))
         }
         let left = outlived(held, document, grant, instance)

@@ -66,6 +66,10 @@ final class Instance {
   /// Documents that were files of this instance's own, moved into a document's place.
   var made: Set<FileIdentity> = []
 
+  /// Documents whose content is being copied for a save, by grant, and the saves that wait for that.
+  var saving: Set<String> = []
+  var savesWaiting: [String: [() -> Void]] = [:]
+
   /// The names of references in the container, by grant, as far as they are known.
   var references: [String: String] = [:]
   /// When all of them were looked at last, in nanoseconds of CLOCK_MONOTONIC.

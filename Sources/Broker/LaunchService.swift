@@ -33,7 +33,7 @@ extension Broker {
       return Answer(try denied(request, try ended[request.instance] ?? instance(request.instance)).json)
     case "Replace":
       let request = try LauncherInterface.ReplaceCall(json: call.parameters)
-      return Answer(try replace(request, try instance(request.instance)).json)
+      return try replace(request, try instance(request.instance), on: connection).map { Answer($0.json) }
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
@@ -184,7 +184,8 @@ extension Broker {
       grants.noteUse(grant, at: Clock.realtime())
       events.append(
         event(
-          .scopeEnded, .allowed, instance, grant: try grants.grant(grant), reason: "the broker that started it is gone")
+          .scopeEnded, .allowed, instance, grant: try grants.grant(grant), how: AuditEvent.ScopeEnd.broker,
+          reason: "the broker that started it is gone")
       )
     }
     return events
@@ -197,7 +198,8 @@ extension Broker {
   func end(_ instance: Instance) {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
     instance.leaks += describe(instance).scopes
-    let events = endScopes(of: instance, reason: "the app ended without stopping it")
+    let events = endScopes(
+      of: instance, how: AuditEvent.ScopeEnd.app, reason: "the app ended without stopping it")
     instance.staging.removeAll()
     _ = try? log.append(events)
     FaultPoint.ended.pass()
@@ -230,13 +232,13 @@ extension Broker {
     forsakenApps.insert(instance.app.bundleIdentifier)
   }
 
-  private func endScopes(of instance: Instance, reason: String) -> [AuditEvent] {
+  private func endScopes(of instance: Instance, how: String, reason: String) -> [AuditEvent] {
     instance.owners.all.map { owned in
       let grant = (try? grants.grant(owned.holder.grant)) ?? nil
       // The app's mount namespace may be gone already, and with it what was mounted there.
       if instance.owners.end(owned.holder.grant, of: owned.process) { _ = try? hide(owned.holder.grant, instance) }
       return event(
-        .scopeEnded, .allowed, instance, grant: grant, reason: reason,
+        .scopeEnded, .allowed, instance, grant: grant, how: how, reason: reason,
         detail: facts(of: owned.holder, instance.number(of: owned.process)))
     }
   }
@@ -244,7 +246,7 @@ extension Broker {
   /// The broker ends before the app: nothing stays shown that nobody could take away.
   func leave(_ instance: Instance) {
     instances[instance.id] = nil
-    _ = try? log.append(endScopes(of: instance, reason: "the broker ended"))
+    _ = try? log.append(endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended"))
     // Nobody else would, before the next broker.
     try? instance.mounts.emptyExit()
     instance.staging.removeAll()

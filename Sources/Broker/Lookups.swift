@@ -14,6 +14,8 @@ final class Request {
   let body: () throws -> Broker.Answer?
   /// What has been found out for it; `nil`: nobody answered in time.
   var results: [Lookup.Key: Looked?] = [:]
+  /// What errands for it came to; `nil`: nothing came back.
+  var outcomes: [String: (any Sendable)?] = [:]
 
   init(
     _ connection: WireConnection, _ instance: Instance?, failure: @escaping (any Error) -> ErrorReply,
@@ -172,7 +174,7 @@ extension Broker {
   /// Runs a service and sends what it answers; `nil` is an answer that comes later. Whatever goes wrong becomes an
   /// answer: nothing that an app sends may end the broker.
   func serve(_ request: Request) {
-    guard request.results.isEmpty || isWanted(request) else { return }
+    guard (request.results.isEmpty && request.outcomes.isEmpty) || isWanted(request) else { return }
     let outer = self.request
     self.request = request
     defer { self.request = outer }
@@ -181,6 +183,11 @@ extension Broker {
       if let answer = try request.body() { connection.send(Reply(answer.parameters), descriptors: answer.descriptors) }
     } catch let waiting as Waiting {
       wait(for: waiting, request)
+    } catch let waiting as WaitingForErrand {
+      begin(waiting, for: request)
+    } catch let waiting as WaitingForEnd {
+      let due = Clock.monotonic() + WaitingForEnd.patience
+      awaitedEnds.append((request, waiting, due))
     } catch let error as ErrorReply {
       connection.send(Reply(error))
     } catch let error as FieldError {

@@ -26,28 +26,36 @@ extension Broker {
   /// Ends the grants of an app whose last reference it has deleted, unless a bookmark or another grant was made of them. Looked at
   /// when nothing of the app runs: while it does, it may be moving one.
   func endForsaken(of app: String) {
-    guard !instances.values.contains(where: { $0.app.bundleIdentifier == app }),
-      !prepared.values.contains(where: { $0.bundleIdentifier == app }),
-      let held = try? grants.heldByReferences(of: app), !held.isEmpty,
+    guard !isPresent(app), let held = try? grants.heldByReferences(of: app), !held.isEmpty,
       let container = try? Descriptor.open(app, below: containers(), flags: [.read, .directory, .noFollow])
     else { return }
-    var missing = Set(held.keys)
-    let inodes = held.reduce(into: [UInt64: [String]]()) { all, each in
-      for inode in each.value { all[inode, default: []].append(each.key) }
+    let inodes = Set(held.values.joined())
+    let key = key
+    // An app decides how much there is to look through.
+    errands.add(owner: app, subject: "references") { pulse -> Set<String>? in
+      var missing = Set(held.keys)
+      var walk = ContainerWalk(while: pulse.beat)
+      let isComplete = walk.run(from: container) { folder, entry in
+        // By its file as well: an app may give a reference any name.
+        guard Self.mayBeReference(entry) || inodes.contains(entry.inode),
+          let grant = Self.grant(ofReference: entry.name, in: folder, app: app, key)
+        else { return }
+        missing.remove(grant)
+      }
+      // What was not looked at may hold one.
+      return isComplete ? missing : nil
+    } then: { found in
+      guard let missing = found ?? nil, !missing.isEmpty, !self.isPresent(app) else { return }
+      let forsaken = missing.sorted().compactMap { try? self.grants.grant($0) ?? nil }.filter { $0.revoked == nil }
+      _ = try? self.end(
+        forsaken,
+        GrantEnding(how: "reference", rule: "REF-7", reason: "the app deleted its last reference to the document"))
     }
-    var walk = ContainerWalk()
-    let isComplete = walk.run(from: container) { folder, entry in
-      // By its file as well: an app may give a reference any name.
-      guard Self.mayBeReference(entry) || inodes[entry.inode] != nil,
-        let grant = self.grant(ofReference: entry.name, in: folder, app: app)
-      else { return }
-      missing.remove(grant)
-    }
-    // What was not looked at may hold one.
-    guard isComplete, !missing.isEmpty else { return }
-    let forsaken = missing.sorted().compactMap { try? grants.grant($0) ?? nil }
-    _ = try? end(
-      forsaken,
-      GrantEnding(how: "reference", rule: "REF-7", reason: "the app deleted its last reference to the document"))
+    beginErrands(now: Clock.monotonic())
+  }
+
+  private func isPresent(_ app: String) -> Bool {
+    instances.values.contains { $0.app.bundleIdentifier == app }
+      || prepared.values.contains { $0.bundleIdentifier == app }
   }
 }

@@ -79,6 +79,10 @@ extension Broker {
 
   /// The grant that a file refers to; `nil` if it is no reference of this app's.
   func grant(ofReference name: String, in folder: Descriptor, app: String) -> String? {
+    Self.grant(ofReference: name, in: folder, app: app, key)
+  }
+
+  static func grant(ofReference name: String, in folder: Descriptor, app: String, _ key: SealingKey) -> String? {
     guard let file = try? Descriptor.open(name, below: folder, flags: [.read, .noFollow, .nonBlocking]),
       let sealed = try? file.readAll(limit: 8192),
       let found = try? Bookmark.open(sealed, with: key, for: .reference, app: app)

@@ -8,26 +8,84 @@ internal import Wire
 /// Documents that another file comes in the place of: an app's, when it saves by writing anew and renaming
 /// (`io.ambit.Launcher.Replace`), or the host's (``FileWatch``).
 extension Broker {
-  /// - Returns: what the app's rename answers.
-  func replace(_ request: LauncherInterface.ReplaceCall, _ instance: Instance) throws -> LauncherInterface.ReplaceReply
-  {
-    guard instance.owners.isActive(request.grant), let staging = instance.staging.folder(of: request.grant),
-      let exposure = instance.exposed[request.grant], exposure.name == request.name,
-      request.temporary != request.name, !request.temporary.contains("/"), ![".", ".."].contains(request.temporary),
-      let grant = try grants.grant(request.grant), grant.revoked == nil, grant.rights == .readWrite
-    else { return .init(error: LauncherInterface.ReplaceReply.undecided) }
+  /// - Returns: what the app's rename answers; `nil` if that is told later: the file has to be copied first.
+  func replace(
+    _ request: LauncherInterface.ReplaceCall, _ instance: Instance, on connection: WireConnection
+  ) throws -> LauncherInterface.ReplaceReply? {
+    // One after the other: of the same document another save may be under way.
+    if instance.saving.contains(request.grant) {
+      instance.savesWaiting[request.grant, default: []].append { [weak self] in
+        guard let self else { return }
+        let reply = try? self.replace(request, instance, on: connection)
+        if let reply { connection.send(Reply(reply.json)) }
+      }
+      return nil
+    }
+    guard let (grant, staging) = try saved(request, instance) else {
+      return .init(error: LauncherInterface.ReplaceReply.undecided)
+    }
     // The host may have been faster.
     examine(grant.id)
     guard let document = instance.shown[grant.id], let place = DocumentPlace(of: document) else {
       record(event(.replaced, .failed, instance, grant: grant, reason: "the document is not in any folder any more"))
       return .init(error: Int(Errno.noSuchFileOrDirectory.rawValue))
     }
-    var begun: Replacement?
+    let replacement: Replacement
     do {
-      let replacement = try Replacement(
+      replacement = try Replacement(
         of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
         as: "\(grant.id).new", copying: instance.app.rules.endsOutlived)
-      begun = replacement
+    } catch { return failed(error, grant, document, instance) }
+    guard replacement.isCopy else { return carryOut(replacement, request, of: document, instance) }
+    instance.saving.insert(grant.id)
+    errands.add(
+      owner: instance.app.bundleIdentifier, subject: grant.id,
+      { pulse in
+        HoldPoint.contentDue.pass()
+        return Result { () throws(KernelError) in try replacement.fill(while: pulse.beat) }
+      }
+    ) { outcome in
+      instance.saving.remove(grant.id)
+      let late = KernelError("copy_file_range", "the file system does not answer", errno: .ioError)
+      let reply: LauncherInterface.ReplaceReply
+      switch outcome ?? .failure(late) {
+      case .success: reply = self.carryOut(replacement, request, of: document, instance)
+      case .failure(let error):
+        replacement.giveBack(to: staging, as: request.temporary)
+        reply = self.failed(error, grant, document, instance)
+      }
+      connection.send(Reply(reply.json))
+      let next = instance.savesWaiting.removeValue(forKey: grant.id) ?? []
+      for save in next { save() }
+    }
+    beginErrands(now: Clock.monotonic())
+    return nil
+  }
+
+  /// The grant and the app's folder of a rename that is a save; `nil` if it is none.
+  private func saved(
+    _ request: LauncherInterface.ReplaceCall, _ instance: Instance
+  ) throws -> (Grant, Descriptor)? {
+    guard instances[instance.id] === instance, instance.owners.isActive(request.grant),
+      let staging = instance.staging.folder(of: request.grant),
+      let exposure = instance.exposed[request.grant], exposure.name == request.name,
+      request.temporary != request.name, !request.temporary.contains("/"), ![".", ".."].contains(request.temporary),
+      let grant = try grants.grant(request.grant), grant.revoked == nil, grant.rights == .readWrite
+    else { return nil }
+    return (grant, staging)
+  }
+
+  /// Everything is decided again: while a file was copied, its scope may have ended.
+  private func carryOut(
+    _ replacement: Replacement, _ request: LauncherInterface.ReplaceCall, of document: FoundDocument,
+    _ instance: Instance
+  ) -> LauncherInterface.ReplaceReply {
+    guard let (grant, staging) = (try? saved(request, instance)) ?? nil else {
+      replacement.finish()
+      return .init(error: Int(Errno.resourceBusy.rawValue))
+    }
+    let new: FoundDocument
+    do {
       if let pending = replacement.pending { try grants.begin(pending) }
       FaultPoint.replacementBegun.pass()
       try decide([
@@ -35,25 +93,33 @@ extension Broker {
           .replaced, .allowed, instance, grant: grant, document: document, how: "app",
           detail: Self.facts(document.identity, replacement.new))
       ])
-      let new = try replacement.carryOut()
-      FaultPoint.filesExchanged.pass()
-      begun = nil
-      if !replacement.isCopy { instance.made.insert(replacement.new) }
-      try succeed(document.identity, by: new)
-      replacement.finish()
-      return .init(error: 0)
+      new = try replacement.carryOut()
     } catch {
-      if let begun {
-        begun.giveBack(to: staging, as: request.temporary)
-        try? grants.abandon(document.identity)
-      }
-      record(event(.replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)"))
-      return .init(error: Int(((error as? KernelError)?.errno ?? .ioError).rawValue))
+      replacement.giveBack(to: staging, as: request.temporary)
+      try? grants.abandon(document.identity)
+      return failed(error, grant, document, instance, Self.facts(document.identity, replacement.new))
     }
+    FaultPoint.filesExchanged.pass()
+    if !replacement.isCopy { instance.made.insert(replacement.new) }
+    do { try succeed(document.identity, by: new) } catch { return failed(error, grant, document, instance) }
+    replacement.finish()
+    return .init(error: 0)
+  }
+
+  private func failed(
+    _ error: any Error, _ grant: Grant, _ document: FoundDocument, _ instance: Instance, _ facts: [String: String] = [:]
+  ) -> LauncherInterface.ReplaceReply {
+    record(
+      event(
+        .replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)", detail: facts))
+    return .init(error: Int(((error as? KernelError)?.errno ?? .ioError).rawValue))
   }
 
   static func facts(_ old: FileIdentity, _ new: FileIdentity) -> [String: String] {
-    [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
+    var facts = [AuditEvent.Fact.oldInode: "\(old.inode)", AuditEvent.Fact.newInode: "\(new.inode)"]
+    facts[AuditEvent.Fact.oldBirth] = date(old.birth).map { Timestamp($0).text }
+    facts[AuditEvent.Fact.newBirth] = date(new.birth).map { Timestamp($0).text }
+    return facts
   }
 
   /// Another file is the document from now on, for one app or for every one that has been granted it, and wherever it is shown
@@ -116,13 +182,13 @@ extension Broker {
         try grants.replace(pending.old, by: pending.new)
         record(
           AuditEvent(
-            .replaced, .allowed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.new.inode),
+            .replaced, .allowed, document: Self.document(pending.new, at: "\(pending.folder)/\(pending.name)"),
             reason: "begun by a broker that died", detail: Self.facts(pending.old, pending.new)))
       } else {
         try grants.abandon(pending.old)
         record(
           AuditEvent(
-            .replaced, .failed, document: .init(path: "\(pending.folder)/\(pending.name)", inode: pending.old.inode),
+            .replaced, .failed, document: Self.document(pending.old, at: "\(pending.folder)/\(pending.name)"),
             reason: "the broker died before the files had changed places; the document is what it was",
             detail: Self.facts(pending.old, pending.new)))
       }

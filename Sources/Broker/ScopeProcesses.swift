@@ -85,7 +85,7 @@ extension Broker {
       }
       record(
         event(
-          .scopeEnded, .allowed, instance, grant: grant, rule: "TOK-11",
+          .scopeEnded, .allowed, instance, grant: grant, how: AuditEvent.ScopeEnd.process, rule: "TOK-11",
           reason: "process \(process.inside) ended without stopping it", detail: facts(of: holder, process.inside)))
       // With the sandbox its mounts go, and cannot be taken away any more.
       if let failure, !instance.process.processHasEnded { cannotHide(grant, instance, .scopeEnded, failure) }

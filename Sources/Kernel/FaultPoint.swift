@@ -31,11 +31,11 @@ package enum FaultPoint: String, CaseIterable, Sendable {
     package var fails: Bool { isChosen("fail") }
 
     private func isChosen(_ action: String) -> Bool {
-      guard let chosen = Self.chosen, chosen.action == action, chosen.point == rawValue else { return false }
+      guard let chosen = FaultPoint.chosen, chosen.action == action, chosen.point == rawValue else { return false }
       return unsafe unlink(chosen.file) == 0
     }
 
-    private static let chosen: (action: String, point: String, file: String)? = {
+    fileprivate static let chosen: (action: String, point: String, file: String)? = {
       guard let text = unsafe getenv("AMBIT_FAULT") else { return nil }
       let parts = unsafe String(cString: text).split(separator: " ", maxSplits: 2).map(String.init)
       return parts.count == 3 ? (parts[0], parts[1], parts[2]) : nil
@@ -44,5 +44,20 @@ package enum FaultPoint: String, CaseIterable, Sendable {
     package static let environment: [String] = []
     @inlinable package func pass() {}
     @inlinable package var fails: Bool { false }
+  #endif
+}
+
+/// Work of a thread's that a test can keep from going on: `AMBIT_FAULT` is `hold POINT FILE`, as long as FILE is there.
+package enum HoldPoint: String, Sendable {
+  /// Before the content of a file is copied that an app saves.
+  case contentDue
+
+  #if DEBUG
+    package func pass() {
+      guard let chosen = FaultPoint.chosen, chosen.action == "hold", chosen.point == rawValue else { return }
+      while unsafe access(chosen.file, F_OK) == 0 { usleep(5_000) }
+    }
+  #else
+    @inlinable package func pass() {}
   #endif
 }

@@ -146,6 +146,8 @@ final class Renamer: Sendable {
     let call = LauncherInterface.ReplaceCall(
       instance: instance, grant: grant, name: document, temporary: temporary)
     let answer: Int? = broker.withLock { broker in
+      // That of a broker that died meanwhile: the next one has taken the app over, and can be asked.
+      if broker?.hasHungUp == true { broker = nil }
       if broker == nil { broker = try? BrokerConnection.existing(folders) }
       guard let client = broker else { return nil }
       do {

@@ -1,5 +1,8 @@
 /// Amounts as people write them in a policy: `"512 MiB"`, `"1h30m"`. Whole numbers and fractions, never rounded up.
 enum Amount {
+  /// Bytes of the smallest ceiling on memory or a container. With less no program starts.
+  static let smallestSize = 1 << 20
+
   /// Bytes by unit. Powers of ten and of two are told apart as IEC 80000-13 does.
   static let sizes: [(name: String, bytes: Int)] = [
     ("B", 1), ("kB", 1000), ("KiB", 1 << 10), ("MB", 1_000_000), ("MiB", 1 << 20), ("GB", 1_000_000_000),
@@ -38,6 +41,22 @@ enum Amount {
       units = units[(index + 1)...]
     } while !rest.isEmpty
     return total
+  }
+
+  /// ``seconds(_:)`` the other way round: `"1h30m"`.
+  static func text(seconds: Int) -> String {
+    var rest = seconds
+    let parts = durations.compactMap { unit -> String? in
+      defer { rest %= unit.seconds }
+      return rest >= unit.seconds ? "\(rest / unit.seconds)\(unit.name)" : nil
+    }
+    return parts.isEmpty ? "0s" : parts.joined()
+  }
+
+  /// ``bytes(_:)`` the other way round, in the largest unit in which it is a whole number.
+  static func text(bytes: Int) -> String {
+    let unit = sizes.filter { bytes != 0 && bytes % $0.bytes == 0 }.max { $0.bytes < $1.bytes }
+    return unit.map { "\(bytes / $0.bytes) \($0.name)" } ?? "\(bytes) B"
   }
 
   /// `"50%"`, from 1 to 100.

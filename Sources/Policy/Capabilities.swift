@@ -90,6 +90,19 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var executesPicked: Bool
   /// Whether it is told, when it asks, where on the host a document of its lies (`FSF-11`).
   package var tellsHostPaths: Bool
+  /// What the user may hand to it with the picker.
+  package var picker: PickerRules
+  /// What its grants allow at most.
+  package var access: GrantedAccess
+  /// When grants that are made under it end by themselves.
+  package var lifetime: GrantLifetime
+  package var bookmarks: BookmarkRules
+  /// Seconds that coordinated access waits for others; `nil`: as long as it takes. Not in force before there is coordination.
+  package var patience: Int?
+  /// When a decision about it counts as written down.
+  package var sync: AuditSync
+  /// Profiles that hold besides ``seccompProfile``: those of a machine-wide policy.
+  package var furtherSeccompProfiles: [String]
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
 
@@ -128,6 +141,13 @@ package struct Capabilities: Equatable, Sendable, Codable {
     mayPass = settings.passing.covers(entitlements.passGrants)
     executesPicked = settings.executing.covers(entitlements.executePicked)
     tellsHostPaths = settings.tellsHostPaths
+    picker = settings.picker
+    access = settings.access
+    lifetime = settings.lifetime
+    bookmarks = settings.bookmarks
+    patience = settings.patience
+    sync = settings.sync
+    furtherSeccompProfiles = settings.furtherSeccompProfiles
     policyName = policy.name
   }
 

@@ -16,6 +16,8 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
   case xdp
   /// So many, and then a document that the user picks is refused, with a reason.
   case refusing(Int)
+  /// Two of these at once, as under a machine-wide policy.
+  case together(quota: Int, recent: Int?, releasesOldest: Bool)
 
   package static let names: [(name: String, value: PersistedGrants)] = [
     ("unlimited", .unlimited), ("android", .android), ("android-10", .android10), ("windows", .windows), ("xdp", .xdp),
@@ -23,7 +25,12 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
   package static let range = 1...1_000_000
 
   package var name: String {
-    if case .refusing(let count) = self { return "\(count)" }
+    switch self {
+    case .refusing(let count): return "\(count)"
+    case .together(let quota, let recent, let releasesOldest):
+      return "\(quota)" + (releasesOldest ? ", the oldest ends" : "") + (recent.map { "; recent \($0)" } ?? "")
+    default: break
+    }
     return Self.names.first { $0.value == self }?.name ?? ""
   }
 
@@ -35,13 +42,40 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
     case .android10: 128
     case .windows: 1000
     case .refusing(let count): count
+    case .together(let quota, _, _): quota
     }
   }
 
   /// How many of the documents that were used last are kept without a bookmark or a reference; `nil`: that makes no difference.
-  package var recent: Int? { self == .windows ? 25 : nil }
+  package var recent: Int? {
+    switch self {
+    case .windows: 25
+    case .together(_, let recent, _): recent
+    default: nil
+    }
+  }
 
-  package var releasesOldest: Bool { self == .android || self == .android10 }
+  package var releasesOldest: Bool {
+    switch self {
+    case .android, .android10: true
+    case .together(_, _, let releases): releases
+    default: false
+    }
+  }
+
+  /// What both permit: the smaller number, by the rule that it comes from, and no more of those used last than either keeps.
+  package func narrowed(by other: PersistedGrants) -> PersistedGrants {
+    guard let ours = quota else { return other }
+    guard let theirs = other.quota else { return self }
+    let quota = min(ours, theirs)
+    let recent = [self.recent, other.recent].compactMap { $0 }.min()
+    // Of the same number, refusing permits less than letting the oldest go.
+    let releases = (ours > quota || releasesOldest) && (theirs > quota || other.releasesOldest)
+    let known = [self, other].first {
+      $0.quota == quota && $0.recent == recent && $0.releasesOldest == releases
+    }
+    return known ?? .together(quota: quota, recent: recent, releasesOldest: releases)
+  }
 }
 
 /// Which apps may do something.
@@ -60,33 +94,4 @@ package enum OutlivedScopes: String, CaseIterable, Equatable, Sendable, Codable 
   case allow
   /// The app is ended.
   case end
-}
-
-/// What `[grants]` and `[scopes]` say of grants.
-extension PolicyOverrides {
-  mutating func decodeGrants(_ table: TOMLReader) throws(SourceError) {
-    passing = try permission("pass", table)
-    executing = try permission("execute", table)
-    tellsHostPaths = try table.boolean("host_paths")
-    try decodePersisted(table)
-  }
-
-  private func permission(_ key: String, _ table: TOMLReader) throws(SourceError) -> AppPermission? {
-    try table.choice(key, of: AppPermission.allCases.map(\.rawValue)).flatMap(AppPermission.init(rawValue:))
-  }
-
-  private mutating func decodePersisted(_ table: TOMLReader) throws(SourceError) {
-    guard let node = table.value("persisted") else { return }
-    switch node.value {
-    case .integer(let number) where PersistedGrants.range.contains(number): persisted = .refusing(number)
-    case .string(let text):
-      if let known = PersistedGrants.names.first(where: { $0.name == text }) { persisted = known.value }
-    default: break
-    }
-    if persisted == nil {
-      let words = PersistedGrants.names.map { $0.name.quoted }.joined(separator: ", ")
-      throw table.wrong(
-        "persisted", node, "an integer from 1 to \(PersistedGrants.range.upperBound), or one of \(words)")
-    }
-  }
 }

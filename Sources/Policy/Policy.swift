@@ -10,13 +10,26 @@ package struct Policy: Equatable, Sendable {
   /// The files that went into it, nearest first; ``file`` is the first.
   package let lineage: [String]
   package let settings: PolicySettings
+  /// What machine-wide policies have taken away, in the order in which they did.
+  package let narrowings: [Narrowing]
 
-  package init(name: String, file: String, description: String?, lineage: [String], settings: PolicySettings) {
+  package init(
+    name: String, file: String, description: String?, lineage: [String], settings: PolicySettings,
+    narrowings: [Narrowing] = []
+  ) {
     self.name = name
     self.file = file
     self.description = description
     self.lineage = lineage
     self.settings = settings
+    self.narrowings = narrowings
+  }
+
+  /// The same policy with other settings.
+  package func with(_ settings: PolicySettings, narrowings: [Narrowing] = []) -> Policy {
+    Policy(
+      name: name, file: file, description: description, lineage: lineage, settings: settings,
+      narrowings: self.narrowings + narrowings)
   }
 }
 
@@ -40,7 +53,7 @@ extension Policy {
         throw .wrongLimit(word, error.message)
       }
     }
-    return Policy(name: name, file: file, description: description, lineage: lineage, settings: settings)
+    return with(settings)
   }
 }
 
@@ -89,6 +102,16 @@ package struct PolicySettings: Equatable, Sendable {
   package var passing: AppPermission = .entitlement
   package var executing: AppPermission = .entitlement
   package var tellsHostPaths = false
+  package var picker = PickerRules()
+  /// What grants allow at most.
+  package var access: GrantedAccess = .readWrite
+  package var lifetime: GrantLifetime = .forever
+  package var bookmarks = BookmarkRules()
+  /// Seconds that a reader or writer waits for others. Nothing coordinates yet: known, and not in force.
+  package var patience: Int?
+  package var sync: AuditSync = .group
+  /// Profiles that hold besides ``seccompProfile``: those of a machine-wide policy.
+  package var furtherSeccompProfiles: [String] = []
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(

@@ -1,20 +1,18 @@
 /// What `[limits]` says of what the whole sandbox may use.
 extension PolicyOverrides {
-  mutating func decodeUsage(_ table: TOMLReader) throws(SourceError) {
-    memory = try Self.memory(table)
-    cpuTime = try Self.duration(table, "cpu_time")
-    wallTime = try Self.duration(table, "wall_time")
-    processors = try Self.processors(table)
-    container = try Self.ceiling(
+  static func container(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
+    try ceiling(
       table, "container", "bytes (1 MiB or more), a string such as \"10 GiB\", or \"none\"",
       number: { $0 >= smallest ? $0 : nil }, text: { Amount.bytes($0).flatMap { $0 >= smallest ? $0 : nil } })
-    containerFiles = try Self.ceiling(
+  }
+
+  static func containerFiles(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
+    try ceiling(
       table, "container_files", "an integer from 1 on, or \"none\"", number: { $0 >= 1 ? $0 : nil }, text: { _ in nil })
-    cgroup = try table.boolean("cgroup")
   }
 
   /// No program of any use does with less.
-  private static func memory(
+  static func memory(
     _ table: TOMLReader
   ) throws(SourceError) -> Ceiling<Capabilities.Limits.Memory>? {
     try ceiling(
@@ -27,16 +25,15 @@ extension PolicyOverrides {
       })
   }
 
-  private static func duration(_ table: TOMLReader, _ key: String) throws(SourceError) -> Ceiling<Int>? {
-    // A hundred years and more would not fit where the kernel counts nanoseconds.
-    let range = 1...3_000_000_000
+  static func duration(_ table: TOMLReader, _ key: String) throws(SourceError) -> Ceiling<Int>? {
+    let range = GrantLifetime.range
     return try ceiling(
       table, key, "whole seconds from 1 on, a string such as \"90s\", \"10m\" or \"1h30m\", or \"none\"",
       number: { range.contains($0) ? $0 : nil },
       text: { Amount.seconds($0).flatMap { range.contains($0) ? $0 : nil } })
   }
 
-  private static func processors(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
+  static func processors(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
     let expected = "a number of processors from 0.01 to 8192, for example 1.5, or \"none\""
     guard let node = table.value("processors") else { return nil }
     if case .string("none") = node.value { return Ceiling.none }
@@ -68,5 +65,4 @@ extension PolicyOverrides {
   }
 }
 
-/// Bytes. With less no program starts.
-private let smallest = 1 << 20
+private let smallest = Amount.smallestSize

@@ -2,70 +2,51 @@ internal import AppModel
 internal import Sandbox
 
 extension PolicyOverrides {
-  /// Decodes a policy file. Everything in it has to be known, of the right type, in range and without contradiction.
+  /// Decodes a policy file. Everything in it has to be known (``PolicyField/all``), of the right type, in range and without
+  /// contradiction.
   init(_ top: TOMLReader) throws(SourceError) {
-    description = try top.string("description")
-    inherits = try top.string("inherits")
-    if let name = inherits, let problem = PolicyLibrary.problem(withName: name) {
-      throw top.error("inherits", "must be the name of a policy, and is \(name.quoted): \(problem)")
-    }
-    if let table = try top.table("scopes") {
-      scopeLimit = try Self.scopeLimit(table)
-      references = try table.boolean("references")
-      startsPicked = try table.boolean("start_picked")
-      outlived = try table.choice("outlived", of: OutlivedScopes.allCases.map(\.rawValue))
-        .flatMap(OutlivedScopes.init(rawValue:))
-    }
-    if let table = try top.table("grants") {
-      try decodeGrants(table)
-    }
-    if let table = try top.table("bookmarks") {
-      replacedDocuments = try table.choice("replaced", of: ReplacedDocuments.allCases.map(\.rawValue))
-        .flatMap(ReplacedDocuments.init(rawValue:))
-    }
-    if let table = try top.table("system") {
-      readOnlyPaths = try Self.folders(table)
-    }
-    if let table = try top.table("environment") {
-      environmentPass = try Self.passed(table)
-      environmentSet = try Self.set(table, passed: environmentPass ?? [])
-    }
-    if let table = try top.table("network") {
-      let words = NetworkAccess.allCases.map(\.rawValue)
-      network = try table.choice("access", of: words).flatMap(NetworkAccess.init(rawValue:))
-      entitledNetwork = try table.choice("entitled", of: EntitledNetwork.allCases.map(\.rawValue))
-        .flatMap(EntitledNetwork.init(rawValue:))
-    }
-    if let table = try top.table("files") {
-      execute = try table.boolean("execute")
-    }
-    if let table = try top.table("limits") {
-      // Linux has no more process identifiers than the first, and hands out no more descriptors than the second
-      // unless told to; a program needs a few of either to start at all.
-      processes = try table.integer("processes", in: 1...4_194_304)
-      openFiles = try table.integer("open_files", in: 16...1_048_576)
-      fileSize = try table.integer("file_size", in: 0...Int.max)
-      try decodeUsage(table)
-    }
-    if let table = try top.table("audit") {
-      observe = try table.boolean("observe")
-    }
-    if let table = try top.table("seccomp"), let text = try table.string("profile") {
-      if let problem = SeccompFile.check(text) {
-        throw table.error("profile", "cannot be \(text.quoted): \(problem)")
+    var table: (name: String, reader: TOMLReader?)?
+    for field in PolicyField.all {
+      guard let name = field.table else {
+        try field.access.decode(top, &self)
+        continue
       }
-      seccompProfile = SeccompFile.resolve(text, besides: top.file)
-    }
-    if let table = try top.table("landlock") {
-      landlockFiles = try table.boolean("files")
-    }
-    if let table = try top.table("require") {
-      requiredLayers = try Self.layers(table)
+      if table?.name != name { table = (name, try top.table(name)) }
+      if let reader = table?.reader { try field.access.decode(reader, &self) }
     }
     try top.finish()
   }
 
-  private static func layers(_ table: TOMLReader) throws(SourceError) -> [Layer]? {
+  // MARK: - Values
+
+  static func inherits(_ top: TOMLReader) throws(SourceError) -> [String]? {
+    guard let node = top.value("inherits") else { return nil }
+    var names: [(text: String, position: SourcePosition)] = []
+    switch node.value {
+    case .string(let name): names = [(name, node.position)]
+    case .array: names = try top.stringNodes("inherits") ?? []
+    default: throw top.wrong("inherits", node, "the name of a policy, or an array of names")
+    }
+    for (index, (name, position)) in names.enumerated() {
+      if let problem = PolicyLibrary.problem(withName: name) {
+        throw top.error(at: position, "inherits must be the name of a policy, and is \(name.quoted): \(problem)")
+      }
+      if names[..<index].contains(where: { $0.text == name }) {
+        throw top.error(at: position, "inherits has \(name.quoted) twice; take one out")
+      }
+    }
+    return names.map(\.text)
+  }
+
+  static func profile(_ table: TOMLReader) throws(SourceError) -> String? {
+    guard let text = try table.string("profile") else { return nil }
+    if let problem = SeccompFile.check(text) {
+      throw table.error("profile", "cannot be \(text.quoted): \(problem)")
+    }
+    return SeccompFile.resolve(text, besides: table.file)
+  }
+
+  static func layers(_ table: TOMLReader) throws(SourceError) -> [Layer]? {
     guard let nodes = try table.stringNodes("layers") else { return nil }
     var layers: [Layer] = []
     for (name, position) in nodes {
@@ -81,7 +62,7 @@ extension PolicyOverrides {
     return layers
   }
 
-  private static func scopeLimit(_ table: TOMLReader) throws(SourceError) -> Int? {
+  static func scopeLimit(_ table: TOMLReader) throws(SourceError) -> Int? {
     guard let node = table.value("limit") else { return nil }
     let presets = ScopeLimit.presets.sorted { $0.value < $1.value }
     switch node.value {
@@ -98,7 +79,7 @@ extension PolicyOverrides {
       "an integer from \(ScopeLimit.range.lowerBound) to \(ScopeLimit.range.upperBound), or one of \(words)")
   }
 
-  private static func folders(_ table: TOMLReader) throws(SourceError) -> [String]? {
+  static func folders(_ table: TOMLReader) throws(SourceError) -> [String]? {
     guard let nodes = try table.stringNodes("read_only") else { return nil }
     var seen: Set<String> = []
     for (path, position) in nodes {
@@ -112,7 +93,7 @@ extension PolicyOverrides {
     return nodes.map(\.text)
   }
 
-  private static func passed(_ table: TOMLReader) throws(SourceError) -> [String]? {
+  static func passed(_ table: TOMLReader) throws(SourceError) -> [String]? {
     guard let nodes = try table.stringNodes("pass") else { return nil }
     var seen: Set<String> = []
     for (name, position) in nodes {
@@ -126,7 +107,7 @@ extension PolicyOverrides {
     return nodes.map(\.text)
   }
 
-  private static func set(_ table: TOMLReader, passed: [String]) throws(SourceError) -> [String: String]? {
+  static func set(_ table: TOMLReader, passed: [String]) throws(SourceError) -> [String: String]? {
     guard let entries = try table.stringTable("set") else { return nil }
     var result: [String: String] = [:]
     for (name, value, position) in entries {

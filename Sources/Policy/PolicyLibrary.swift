@@ -12,7 +12,10 @@ package struct PolicyLibrary: Sendable {
   /// Loads a policy with everything that it inherits.
   ///
   /// - Parameter nameOrPath: a name (no `/`, no `.toml` at its end), or else the path of a file.
-  package func load(_ nameOrPath: String) throws(PolicyError) -> Policy {
+  package func load(_ nameOrPath: String) throws(PolicyError) -> Policy { try resolve(nameOrPath).policy }
+
+  /// The same, with what each file said.
+  package func resolve(_ nameOrPath: String) throws(PolicyError) -> ResolvedPolicy {
     if Self.isPath(nameOrPath) {
       let name = nameOrPath.split(separator: "/").last.map(String.init) ?? nameOrPath
       let stem = name.hasSuffix(".toml") ? String(name.dropLast(".toml".count)) : name
@@ -54,37 +57,47 @@ package struct PolicyLibrary: Sendable {
 
   // MARK: - Resolving
 
-  /// Follows `inherits` to its end, then lays each file over the one that it inherits from.
-  private func resolve(file source: PolicySource, name: String) throws(PolicyError) -> Policy {
-    var chain: [(source: PolicySource, overrides: PolicyOverrides)] = []
-    var next: PolicySource? = source
-    while let source = next {
-      let overrides = try read(source)
-      chain.append((source, overrides))
-      next = nil
-      guard let parent = overrides.inherits else { continue }
-      // A file that inherits its own name means the one that it stands before: so a user's default.toml can be the
-      // built-in one with a few changes.
-      guard let found = try find(parent, after: parent == source.name ? source.place : nil) else {
-        throw Self.wrong(source, Self.missing(parent, of: source, known: names, in: directories))
-      }
-      if chain.contains(where: { $0.source.file == found.file }) {
-        let circle = (chain.map(\.source.file) + [found.file]).joined(separator: " → ")
-        throw Self.wrong(source, "goes round in a circle: \(circle); take one of the steps out")
-      }
-      next = found
-    }
-    let settings = chain.reversed().reduce(PolicySettings.closed) { $0.overridden(by: $1.overrides) }
+  /// Follows `inherits` to its ends, then lays each file over those that it inherits from.
+  func resolve(file source: PolicySource, name: String) throws(PolicyError) -> ResolvedPolicy {
+    var links: [ResolvedPolicy.Link] = []
+    try follow(source, from: [], into: &links)
+    let settings = links.reduce(PolicySettings.closed) { $0.overridden(by: $1.overrides) }
+    links.reverse()
     for contradiction in Contradiction.all(in: settings) {
       // What no file says is off by default, and for a launch to find: its command line may turn it on.
-      guard let requiring = chain.first(where: { $0.overrides.requiredLayers != nil })?.source,
-        let setting = chain.first(where: { contradiction.isSet(by: $0.overrides) })?.source
+      guard let requiring = links.first(where: { $0.overrides.requiredLayers != nil })?.source,
+        let setting = links.first(where: { contradiction.isSet(by: $0.overrides) })?.source
       else { continue }
       throw Self.wrong(contradiction, requiring, setting)
     }
-    return Policy(
-      name: name, file: source.file, description: chain.first?.overrides.description,
-      lineage: chain.map(\.source.file), settings: settings)
+    let policy = Policy(
+      name: name, file: source.file, description: links.first?.overrides.description,
+      lineage: links.map(\.source.file), settings: settings)
+    return ResolvedPolicy(policy: policy, links: links)
+  }
+
+  /// Adds a file behind everything that it inherits, each file once.
+  ///
+  /// - Parameter path: the files that led here.
+  private func follow(
+    _ source: PolicySource, from path: [PolicySource], into links: inout [ResolvedPolicy.Link]
+  ) throws(PolicyError) {
+    if links.contains(where: { $0.source.file == source.file }) { return }
+    let overrides = try read(source)
+    let path = path + [source]
+    for (number, parent) in (overrides.inherits ?? []).enumerated() {
+      // A file that inherits its own name means the one that it stands before: so a user's default.toml can be the
+      // built-in one with a few changes.
+      guard let found = try find(parent, after: parent == source.name ? source.place : nil) else {
+        throw Self.wrong(source, number, Self.missing(parent, of: source, known: names, in: directories))
+      }
+      if path.contains(where: { $0.file == found.file }) {
+        let circle = (path.map(\.file) + [found.file]).joined(separator: " → ")
+        throw Self.wrong(source, number, "goes round in a circle: \(circle); take one of the steps out")
+      }
+      try follow(found, from: path, into: &links)
+    }
+    links.append(.init(source: source, overrides: overrides))
   }
 
   /// What a file says; built-in ones are read once.
@@ -96,9 +109,15 @@ package struct PolicyLibrary: Sendable {
   }
 
   /// What is wrong with a file's `inherits`, with its place in the file.
-  private static func wrong(_ source: PolicySource, _ fault: String) -> PolicyError {
+  ///
+  /// - Parameter number: which of the names.
+  private static func wrong(_ source: PolicySource, _ number: Int, _ fault: String) -> PolicyError {
     do throws(SourceError) {
-      return .invalid(try StrictTOML.parse(source.bytes, file: source.file).error("inherits", fault))
+      let top = try StrictTOML.parse(source.bytes, file: source.file)
+      guard case .array(let names) = top.value("inherits")?.value, number < names.count else {
+        return .invalid(top.error("inherits", fault))
+      }
+      return .invalid(top.error(at: names[number].position, "inherits \(fault)"))
     } catch {
       return .invalid(error)
     }

@@ -3,7 +3,8 @@ internal import Sandbox
 /// What one policy file says; `nil` where it says nothing.
 struct PolicyOverrides: Equatable, Sendable {
   var description: String?
-  var inherits: String?
+  /// The names of others, the one that counts least first.
+  var inherits: [String]?
   var scopeLimit: Int?
   var references: Bool?
   var startsPicked: Bool?
@@ -34,6 +35,19 @@ struct PolicyOverrides: Equatable, Sendable {
   var seccompProfile: String?
   var landlockFiles: Bool?
   var requiredLayers: [Layer]?
+  var pickerModes: [PickerMode]?
+  var pickedTypes: PickedTypes?
+  var pickedFolders: Bool?
+  var access: GrantedAccess?
+  var lifetime: GrantLifetime?
+  var createsBookmarks: Bool?
+  var documentBookmarks: Bool?
+  var implicitBookmarks: Bool?
+  var bookmarkLifetime: Ceiling<Int>?
+  var patience: Ceiling<Int>?
+  var sync: AuditSync?
+  /// No file says this: it comes of narrowing.
+  var furtherSeccompProfiles: [String]?
 }
 
 /// A ceiling that a file sets, or takes away: `"none"`.
@@ -51,41 +65,7 @@ extension PolicySettings {
   /// such a list holds, and can narrow it. A variable is either set or passed, and the nearer file decides which.
   func overridden(by file: PolicyOverrides) -> PolicySettings {
     var result = self
-    if let value = file.scopeLimit { result.scopeLimit = value }
-    if let value = file.references { result.references = value }
-    if let value = file.startsPicked { result.startsPicked = value }
-    if let value = file.outlived { result.outlived = value }
-    if let value = file.persisted { result.persisted = value }
-    if let value = file.passing { result.passing = value }
-    if let value = file.executing { result.executing = value }
-    if let value = file.tellsHostPaths { result.tellsHostPaths = value }
-    if let value = file.replacedDocuments { result.replacedDocuments = value }
-    if let value = file.readOnlyPaths { result.readOnlyPaths = value }
-    if let value = file.environmentPass {
-      result.environmentPass = value
-      if file.environmentSet == nil { for name in value { result.environmentSet[name] = nil } }
-    }
-    if let value = file.environmentSet {
-      result.environmentSet = value
-      if file.environmentPass == nil { result.environmentPass.removeAll { value[$0] != nil } }
-    }
-    if let value = file.network { result.network = value }
-    if let value = file.entitledNetwork { result.entitledNetwork = value }
-    if let value = file.execute { result.execute = value }
-    if let value = file.processes { result.limits.processes = value }
-    if let value = file.openFiles { result.limits.openFiles = value }
-    if let value = file.fileSize { result.limits.fileSize = value }
-    if let value = file.memory { result.limits.memory = value.value }
-    if let value = file.cpuTime { result.limits.cpuTime = value.value }
-    if let value = file.wallTime { result.limits.wallTime = value.value }
-    if let value = file.processors { result.limits.processors = value.value }
-    if let value = file.container { result.limits.container = value.value }
-    if let value = file.containerFiles { result.limits.containerFiles = value.value }
-    if let value = file.cgroup { result.limits.cgroup = value }
-    if let value = file.observe { result.observe = value }
-    if let value = file.seccompProfile { result.seccompProfile = value == SeccompFile.none ? nil : value }
-    if let value = file.landlockFiles { result.landlockFiles = value }
-    if let value = file.requiredLayers { result.requiredLayers = value }
+    for field in PolicyField.all { field.access.apply(file, &result) }
     return result
   }
 }

@@ -19,6 +19,60 @@ import Testing
   }
 
   @Test(arguments: TestUser.all)
+  func `FSF-1: while a save is being copied, other apps and other documents do not wait for it`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let other = try world.document("other.txt", "other\n")
+      let held = "\(world.home)/held"
+      try world.write("", to: held)
+      // Under “strict” every save is a copy.
+      let saving = try world.start(
+        saving: [document, other], options: ["--policy", "strict"],
+        environment: ["AMBIT_FAULT": "hold contentDue \(held)"],
+        """
+        open; cd /; (cd "${p%/*}"; echo first >t; mv t letter.txt; echo "first $?") & (
+          cd "${p%/*}"; sleep 0.05; echo second >s; mv s letter.txt; echo "second $?") &
+        take; ambitctl start "$u" && cat "$p" && ambitctl stop "$u" && echo others
+        wait
+        cat /documents/*/letter.txt
+        """)
+      try Deadline.wait(for: "the app to go on with another document") { saving.allOutput.contains("others\n") }
+      let beside = try world.saving([other], as: "Beside", "open; cat other.txt")
+      #expect(beside.output == "other\n", "\(beside)")
+      #expect(try world.read(document) == "old\n")
+      #expect(!saving.allOutput.contains("first"))
+      try FileManager.default.removeItem(atPath: held)
+      let outcome = try saving.outcome()
+      #expect(outcome.exit == .status(0), "\(outcome)")
+      #expect(outcome.output.contains("first 0\n") && outcome.output.contains("second 0\n"), "\(outcome)")
+      #expect(try ["first\n", "second\n"].contains(world.read(document)))
+      #expect(try world.names() == ["letter.txt", "other.txt"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-1: a document that is taken away while a save is being copied stays as it was`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let held = "\(world.home)/held"
+      try world.write("", to: held)
+      let saving = try world.start(
+        saving: [document], options: ["--policy", "strict"],
+        environment: ["AMBIT_FAULT": "hold contentDue \(held)"],
+        "open; echo new >t; echo ready; mv t letter.txt; echo \"moved $?\"")
+      try Deadline.wait(for: "the app to save") { saving.allOutput.contains("ready\n") }
+      let grant = try #require(try world.grants().first?["grant"]?.string)
+      #expect(try world.ambit("revoke", grant).exit == .status(0))
+      try FileManager.default.removeItem(atPath: held)
+      let outcome = try saving.outcome()
+      #expect(!outcome.output.contains("moved 0"), "\(outcome)")
+      #expect(try world.read(document) == "old\n")
+      #expect(try world.names() == ["letter.txt"])
+      try Deadline.wait(for: "nothing to be left beside it") { try world.staged().isEmpty }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `FSF-1: a saved document keeps owner, group, mode, access list and attributes`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")

@@ -12,7 +12,8 @@ extension Workspace {
   }
 
   func start(
-    saving documents: [String], as name: String = "Script", options: [String] = [], pick: String = "", _ lines: String
+    saving documents: [String], as name: String = "Script", options: [String] = [], pick: String = "",
+    environment: [String: String] = [:], _ lines: String
   ) throws -> ChildProcess {
     let script = """
       #!/bin/bash
@@ -27,7 +28,8 @@ extension Workspace {
     try write(script, to: "\(path)/main")
     guard unsafe chmod("\(path)/main", 0o755) == 0 else { throw HarnessError("chmod \(path)/main") }
     return try start(
-      [try Products.path("ambit"), "run"] + options + documents.flatMap { ["--pick", $0] } + [path])
+      [try Products.path("ambit"), "run"] + options + documents.flatMap { ["--pick", $0] } + [path],
+      environment: environment)
   }
 
   /// Names in a folder of the host's, in order.

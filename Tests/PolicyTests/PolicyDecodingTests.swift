@@ -18,9 +18,25 @@ import Testing
     [grants]
     persisted = "android-10"
     pass = "any"
+    execute = "none"
+    host_paths = true
+    access = "read-only"
+    lifetime = ["launch", "8h"]
+
+    [picker]
+    modes = ["import", "open"]
+    types = ["public.png", "tar.gz"]
+    folders = false
 
     [bookmarks]
     replaced = "refuse"
+    create = false
+    document_scoped = false
+    implicit = false
+    lifetime = "30d"
+
+    [coordination]
+    patience = "30s"
 
     [system]
     read_only = ["/opt/tools", "/usr/local/share"]
@@ -50,6 +66,7 @@ import Testing
 
     [audit]
     observe = true
+    sync = "full"
 
     [seccomp]
     profile = "/p/containers.json"
@@ -66,15 +83,20 @@ import Testing
     #expect(
       overrides
         == PolicyOverrides(
-          description: "Everything said", inherits: "default", scopeLimit: 12, references: false,
+          description: "Everything said", inherits: ["default"], scopeLimit: 12, references: false,
           startsPicked: true, outlived: .end, persisted: .android10, passing: .any,
+          executing: AppPermission.none, tellsHostPaths: true,
           replacedDocuments: .refuse,
           readOnlyPaths: ["/opt/tools", "/usr/local/share"], environmentPass: ["LANG", "LC_*"],
           environmentSet: ["EDITOR": "vi", "LC_ALL": "C"], network: .host, entitledNetwork: .loopback, execute: true,
           processes: 512,
           openFiles: 1024, fileSize: 1_000_000, memory: .at(.bytes(3 << 29)), cpuTime: .at(5400), wallTime: .at(90),
           processors: .at(1500), container: .at(10_000_000_000), containerFiles: .at(5), cgroup: true, observe: true,
-          seccompProfile: "/p/containers.json", landlockFiles: true, requiredLayers: [.seccomp, .fileTree]))
+          seccompProfile: "/p/containers.json", landlockFiles: true, requiredLayers: [.seccomp, .fileTree],
+          pickerModes: [.open, .import], pickedTypes: .only(["public.png", "tar.gz"]), pickedFolders: false,
+          access: .readOnly, lifetime: GrantLifetime(withLaunch: true, seconds: 8 * 3600), createsBookmarks: false,
+          documentBookmarks: false, implicitBookmarks: false, bookmarkLifetime: .at(30 * 86400), patience: .at(30),
+          sync: .full))
   }
 
   @Test(arguments: [
@@ -131,12 +153,13 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, grants, bookmarks, system, environment, network, files, limits, audit, seccomp, landlock, require."
+        + "inherits, scopes, picker, grants, bookmarks, coordination, system, environment, network, files, limits, audit, seccomp, "
+        + "landlock, require."
     ),
     (
       "colour = 1",
-      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, grants, bookmarks, system, "
-        + "environment, network, files, limits, audit, seccomp, landlock, require."
+      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, picker, grants, bookmarks, "
+        + "coordination, system, environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (
       "[limits]\nmemry = 1\n[files]\nexec = 1",

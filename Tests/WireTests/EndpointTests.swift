@@ -3,6 +3,8 @@ import Kernel
 import Testing
 import Wire
 
+import struct TestSupport.Deadline
+
 /// The endpoint driven by hand, with a clock of the test's.
 @Suite struct `Endpoints` {
   final class Bench {
@@ -83,6 +85,13 @@ import Wire
     for number in 0..<3 { try client?.send(AccessInterface.stop, Self.stop(number)) }
     #expect(try bench.serve() == ["0"])
     client = nil
+    // A child that another test starts has every descriptor of this process for a moment.
+    let socket = try #require(bench.endpoint.connections.values.first).socket
+    try Deadline.wait(for: "the client to have hung up") {
+      var entry = [PollEntry(socket, [])]
+      try Poll.wait(&entry, timeout: .zero)
+      return entry[0].returned.contains(.hangUp)
+    }
     // Hung up, with calls unread: poll would report it again and again.
     var entries: [PollEntry] = []
     _ = bench.endpoint.appendEntries(to: &entries, now: bench.now)
@@ -100,7 +109,12 @@ import Wire
     #expect(try bench.round().isEmpty)
     #expect(bench.endpoint.timeout(now: 0) == nil)
     client = nil
-    let events = try bench.round()
+    var events: [WireEndpoint.Event] = []
+    // A child that another test starts has every descriptor of this process for a moment.
+    try Deadline.wait(for: "the client to have hung up") {
+      events = try bench.round()
+      return !events.isEmpty
+    }
     guard case .closed(let connection)? = events.first, events.count == 1 else {
       Issue.record("\(events)")
       return

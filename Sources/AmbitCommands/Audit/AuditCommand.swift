@@ -8,7 +8,10 @@ package struct AuditCommand: ParsableCommand {
     commandName: "audit",
     abstract: "Show what the broker decided: who got which document, how, and what was refused.",
     subcommands: [
-      Log.self
+      Log.self,
+      At.self,
+      Check.self,
+      Explain.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.

@@ -16,6 +16,7 @@ package final class TOMLReader {
   private let entries: [TOMLEntry]
   /// The keys that were asked for, in that order, which is the order in which messages list them.
   private var known: [String] = []
+  var asked: [String] { known }
   private var children: [TOMLReader] = []
 
   init(_ node: TOMLNode, path: [TOMLPathElement], file: String) {

@@ -6,7 +6,7 @@ internal import SystemPackage
 /// The app can change names in its own folder at any moment, and who else may change the document's folder is not known. So the
 /// new file is first taken out of the app's reach and only then looked at; and the two files change places
 /// (`RENAME_EXCHANGE`), after which what came out can be held against what should have.
-package struct Replacement {
+package struct Replacement: Sendable {
   private let document: FoundDocument
   private let place: DocumentPlace
   /// Out of every app's reach, on the file system of its folder.
@@ -47,7 +47,6 @@ package struct Replacement {
         new = try FileIdentity(of: file)
       } else {
         let made = try place.folder.makeUnnamedFile()
-        try file.reopened(.read).copyContent(to: made)
         copy = made
         temporary = ".ambit-\(Grant.makeID())"
         new = try FileIdentity(of: made)
@@ -58,7 +57,17 @@ package struct Replacement {
     }
   }
 
+  /// Whether ``fill(while:)`` has to come before ``carryOut()``.
   package var isCopy: Bool { copy != nil }
+
+  /// Copies the content, which may take long; from any thread.
+  ///
+  /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  package func fill(while isWanted: () -> Bool) throws(KernelError) {
+    guard let copy else { return }
+    try file.reopened(.read).copyContent(to: copy, while: isWanted)
+    try copy.synchronize()
+  }
 
   /// What has to be written down before ``carryOut()``; `nil` if the folder has no path.
   package var pending: PendingReplacement? {

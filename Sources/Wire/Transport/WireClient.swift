@@ -49,6 +49,13 @@ package final class WireClient: Sendable {
     }
   }
 
+  /// Whether the other side has gone: a call would get no answer. What it sent before may still be there to be read.
+  package var hasHungUp: Bool {
+    var entries = [PollEntry(socket, [])]
+    _ = try? Poll.wait(&entries, timeout: .zero)
+    return !entries[0].returned.isDisjoint(with: [.hangUp, .error])
+  }
+
   /// Calls a method and waits for its one answer.
   ///
   /// - Throws: `WireError.remote` when the answer is an error.

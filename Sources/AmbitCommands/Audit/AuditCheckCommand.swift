@@ -1,0 +1,97 @@
+internal import ArgumentParser
+internal import Audit
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Policy
+internal import Review
+internal import Terminal
+
+extension AuditCommand {
+  /// `ambit audit check`: assertions over a log.
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "check",
+      abstract: "Say whether what you assert of a log is so: who never wrote where, what was always stopped in time.",
+      discussion: """
+        RULES is a file of assertions, in TOML:
+
+          [[rule]]
+          name = "Only the editor writes contracts"
+          kind = "no-writes"
+          below = "/home/alice/Contracts"
+          except = ["io.ambit.TextEdit"]
+
+        The kinds, and what each asks for besides name and kind (optional in brackets):
+          no-writes       below                             nobody could write there
+          stops-within    within, [or_exit]                 what was started was stopped within "10m"
+          no-grants       [document], [access], [below]     no such grant was given
+          scopes-at-most  most, [per]                       never more at a time, per process, instance, app or all
+          no-events       event, [result], [rule]           there is no such entry
+          grants-by       how                               every grant came about in one of these ways
+          only-during     from, to, [zone, weekdays, events]  only within these hours of the day
+        Each also takes apps (only these), except (not these), since and until (times).
+
+        With RULES alone your own log is checked. The exit status is 0 when all rules hold, 1 when one is violated, and 2 when \
+        one cannot be judged, or the files cannot be read.
+
+        EXAMPLES
+          Check a log that was copied from another machine:
+            ambit audit check copied.sqlite rules.toml
+
+          Read the rules as sentences:
+            ambit audit check --explain rules.toml
+        """)
+
+    @Argument(
+      help: ArgumentHelp("The log, if it is not your own, and the file of rules.", valueName: "[log] rules"))
+    var files: [String]
+
+    @Option(help: ArgumentHelp("So many entries are shown of each rule; the others are counted.", valueName: "count"))
+    var limit = 10
+
+    @Flag(help: "Say the rules in words, and check nothing.")
+    var explain = false
+
+    @Option(help: "table, for people; json, one object, for programs.")
+    var format: OutputFormat = .table
+
+    func validate() throws {
+      if !(1...2).contains(files.count) {
+        throw ValidationError("It takes a file of rules, or a log and a file of rules.")
+      }
+      if limit < 1 { throw ValidationError("--limit takes a count from 1, not \(limit).") }
+    }
+
+    func run() throws {
+      let rules = try Self.rules(files[files.count - 1])
+      if explain { return try Output.standard.write(RuleReport.explanation(rules, format)) }
+      var checker = RuleChecker(rules.rules, limit: limit)
+      let log = files.count == 2 ? files[0] : AuditCommand.defaultPath
+      try RecordedLog(path: log, showsProgress: format == .table).forEach { event in
+        checker.take(event)
+        return true
+      }
+      let report = RuleReport(checker.finish())
+      do {
+        switch format {
+        case .json: try Output.standard.write(try report.json() + "\n")
+        case .table: try Output.standard.write(report.text(style: Style(for: Output.standard.descriptor)))
+        }
+      } catch let error as KernelError where error.isHangUp {
+        // Whoever was reading has read enough; how it went is said by the exit status.
+      }
+      if report.status != 0 { throw ExitCode(report.status) }
+    }
+
+    private static func rules(_ path: String) throws -> LogRules {
+      let text: Data
+      do { text = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+        throw Launcher.Failure("the rules \(printable(path)) cannot be read: \(error.localizedDescription)", status: 2)
+      }
+      do throws(SourceError) { return try LogRules(Array(text), file: path) } catch {
+        throw Launcher.Failure(printable("\(error)"), status: 2)
+      }
+    }
+  }
+}

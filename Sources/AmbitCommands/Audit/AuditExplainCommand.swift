@@ -1,0 +1,63 @@
+package import ArgumentParser
+internal import Kernel
+internal import Launcher
+internal import Review
+internal import Terminal
+internal import Wire
+
+extension AuditCommand {
+  /// `ambit audit explain`: what an app could reach, and by whose decision.
+  package struct Explain: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+      commandName: "explain",
+      abstract: "Say in words what an app can do, by whose decision, and how exposed that leaves you.",
+      discussion: """
+        Every ability of the vocabulary is listed, those that the app does not have as well: ✗ it has without a limit, \
+        ◐ up to an amount or only if its entitlements ask, ✓ not at all, · the same for every app. Behind each stands \
+        who decided: the line of a policy, a key of the app's Info.plist or Entitlements.plist, Ambit itself, or the \
+        kernel that this is. Nothing is run and no broker is asked.
+
+        The exposure is a sum of named weights, 100 together; each line says what it contributes, and the end what \
+        would lower it most. The same app under a stricter policy never scores worse.
+
+        EXAMPLES
+          What can this app do?
+            ambit audit explain Editor.app
+
+          And under another policy?
+            ambit audit explain Editor.app@strict
+
+          What does a policy give to any app?
+            ambit audit explain teach
+
+          Which line let it use the network?
+            ambit audit explain --format json Editor.app | jq '.abilities[] | select(.ability == "connectOut")'
+        """)
+
+    @Option(name: .shortAndLong, help: "The policy of an app that is named without one: a name, or a file.")
+    var policy = "default"
+
+    @Option(
+      name: .long, parsing: .singleValue,
+      help: ArgumentHelp("Set a limit in place of the policy's, as in memory=512MiB.", valueName: "key=value"))
+    var limit: [String] = []
+
+    @Option(help: "table, for people; json, for programs.")
+    var format: OutputFormat = .table
+
+    @Argument(help: "An app bundle, the path of a program, APP@POLICY, or a policy's name or file.")
+    var subject: String
+
+    package init() {}
+
+    package func run() throws {
+      var subjects = AuditSubjects(limits: limit)
+      let found = try subjects.subject(subject, policy: policy)
+      let report = ExplanationReport(found, on: .current(for: [found.policy]))
+      switch format {
+      case .json: try Output.standard.write(report.json.text + "\n")
+      case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
+      }
+    }
+  }
+}

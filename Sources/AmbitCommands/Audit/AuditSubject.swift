@@ -1,0 +1,108 @@
+internal import AppModel
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Policy
+internal import Review
+internal import Sandbox
+internal import Terminal
+
+/// What a question about access is about: a policy, an app, or an app under a policy, as a command line names it.
+struct AuditSubject {
+  let policy: Policy
+  let origins: PolicyOrigins
+  /// `nil`: any app under the policy.
+  let app: DeclaredApp?
+
+  /// In a heading, or in a line of a list.
+  var title: String {
+    guard let app else { return "the policy \(policy.name)" }
+    return "\(app.name) under the policy \(policy.name)"
+  }
+
+  func explanation(on ground: Ground) -> Explanation {
+    Explanation(policy: policy, origins: origins, app: app, on: ground)
+  }
+}
+
+/// Reads what command lines name; a policy that several name is read once.
+struct AuditSubjects {
+  private let library: PolicyLibrary
+  private let limits: [String]
+  private var policies: [String: (policy: Policy, origins: PolicyOrigins)] = [:]
+
+  init(limits: [String] = []) {
+    let folders = AmbitFolders.current(environment: ThisProcess.environment)
+    library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
+    self.limits = limits
+  }
+
+  /// - Parameters:
+  ///   - word: `Editor.app`, `Editor.app@strict`, `/usr/bin/less`, `strict`, `./mine.toml`.
+  ///   - standing: the policy of an app that is named without one.
+  mutating func subject(_ word: String, policy standing: String) throws(Failure) -> AuditSubject {
+    var name = word
+    var policyName = standing
+    // A path may have an @ in it: the whole word counts if it names something.
+    if let at = word.lastIndex(of: "@"), at != word.startIndex, !FileManager.default.fileExists(atPath: word) {
+      name = String(word[..<at])
+      policyName = String(word[word.index(after: at)...])
+      if policyName.isEmpty { throw Failure("“\(printable(word))” names no policy behind the @: APP@POLICY.") }
+      guard let app = try app(name) else {
+        throw Failure("“\(printable(name))” is no app: before the @ stands a bundle or a program, behind it a policy.")
+      }
+      let (policy, origins) = try policy(policyName)
+      return AuditSubject(policy: policy, origins: origins, app: app)
+    }
+    if let app = try app(name) {
+      let (policy, origins) = try policy(standing)
+      return AuditSubject(policy: policy, origins: origins, app: app)
+    }
+    let (policy, origins) = try policy(name)
+    return AuditSubject(policy: policy, origins: origins, app: nil)
+  }
+
+  /// A bundle or a program by its path; `nil` for what a policy is named by.
+  private func app(_ word: String) throws(Failure) -> DeclaredApp? {
+    if AppBundle.isBundlePath(word) {
+      do throws(AppBundleError) { return DeclaredApp(try AppBundle(contentsOf: URL(fileURLWithPath: word))) } catch {
+        throw Failure(printable(error.description), status: error.exitStatus)
+      }
+    }
+    guard word.utf8.contains(UInt8(ascii: "/")), !word.hasSuffix(".toml") else { return nil }
+    return DeclaredApp(program: try ProgramSearch.find(word, path: nil))
+  }
+
+  mutating func policy(_ name: String) throws(Failure) -> (policy: Policy, origins: PolicyOrigins) {
+    if let known = policies[name] { return known }
+    do throws(PolicyError) {
+      let resolved = try library.resolve(name)
+      let found = (try resolved.policy.limited(by: limits), PolicyOrigins(of: resolved, limitedBy: limits))
+      policies[name] = found
+      return found
+    } catch {
+      var sentence = error.description
+      if case .unknownName = error {
+        sentence += " An app is named by its path: Editor.app, ./Editor.app, /usr/bin/less."
+      }
+      throw Failure(printable(sentence))
+    }
+  }
+}
+
+extension Ground {
+  /// This machine, as far as the policies need to know of it.
+  static func current(for policies: [Policy]) -> Ground {
+    var ground = Ground(
+      layout: .current(),
+      features: SystemFeatures(landlockABI: nil, keyrings: .absent, countsProcessesByNamespace: true),
+      memory: MachineMemory.total)
+    // Control groups are looked for only where one is asked for.
+    let asking = policies.first { $0.settings.limits.cgroup || $0.settings.limits.processors != nil }
+    if let policy = asking ?? policies.first {
+      ground.features = .current(for: Capabilities(policy: policy, entitlements: .none).plan(on: ground))
+    }
+    return ground
+  }
+}

@@ -1,0 +1,60 @@
+internal import Crypto
+internal import Foundation
+
+/// Which log an event is of, wherever the log's file has been moved or copied to.
+///
+/// It is made of the log's first entry, which names its moment to the microsecond and can never change: two logs that
+/// were begun apart are two, a copy of a log is the same one.
+package struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
+  /// A UUID (RFC 9562, version 8) in lower case.
+  package let description: String
+
+  /// The identity of a log that begins with this entry.
+  package init(first: AuditEvent) throws {
+    var bytes = Array(SHA256.hash(data: Data(try first.jsonLine().utf8)).prefix(16))
+    bytes[6] = bytes[6] & 0x0F | 0x80
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = hexadecimal(bytes)
+    let ends = [8, 12, 16, 20, 32]
+    description = zip([0] + ends, ends).map { String(Array(digits)[$0..<$1]) }.joined(separator: "-")
+  }
+
+  /// An identity that was written down; nil when the text is none.
+  package init?(_ text: String) {
+    guard text.utf8.count == 36, UUID(uuidString: text)?.uuidString.lowercased() == text else { return nil }
+    description = text
+  }
+}
+
+/// The name of one event among all events of all logs: by it a receiver knows one that it has had before.
+package struct EventIdentifier: Hashable, Sendable, CustomStringConvertible {
+  package let log: LogIdentity
+  package let sequence: Int64
+
+  package init(log: LogIdentity, sequence: Int64) {
+    self.log = log
+    self.sequence = sequence
+  }
+
+  /// Reads what `description` writes.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let log = LogIdentity(String(parts[0])), let sequence = Int64(parts[1]), sequence > 0
+    else { return nil }
+    self.init(log: log, sequence: sequence)
+  }
+
+  /// `2f0c…-…/17`.
+  package var description: String { "\(log)/\(sequence)" }
+}
+
+extension AuditEvent {
+  /// SHA-256 of the event as it is recorded, in hexadecimal: what has another is another event.
+  package func digest() throws -> String {
+    hexadecimal(SHA256.hash(data: Data(try jsonLine().utf8)))
+  }
+}
+
+private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}

@@ -1,0 +1,80 @@
+internal import AppModel
+
+/// What a machine's owner lets any user's policy permit.
+///
+/// It has the form of a policy, and says what is permitted at most: a field that it does not have is not narrowed, and nothing
+/// in it widens anything. So a second one, of whatever origin, can do no harm.
+package struct MachinePolicy: Equatable, Sendable {
+  package let file: String
+  let overrides: PolicyOverrides
+
+  /// - Parameters:
+  ///   - bytes: the text.
+  ///   - file: what messages call it.
+  package init(_ bytes: [UInt8], file: String) throws(PolicyError) {
+    self.file = file
+    let source = PolicySource(name: nil, file: file, place: .path, bytes: bytes)
+    // A user's own policies have no say in it.
+    let links = try PolicyLibrary(directories: []).resolve(file: source, name: "machine").links
+    overrides = links.reversed().reduce(PolicyOverrides()) { $0.laid(under: $1.overrides) }
+    if let link = links.first(where: { $0.overrides.environmentSet != nil }) {
+      do throws(SourceError) {
+        let table = try StrictTOML.parse(link.source.bytes, file: link.source.file).table("environment")
+        throw SourceError(
+          file: link.source.file, position: table?.value("set")?.position ?? .start,
+          message:
+            "environment.set cannot stand in a machine-wide policy, which only takes away; put it into the users' policies"
+        )
+      } catch { throw .invalid(error) }
+    }
+  }
+
+  init(overrides: PolicyOverrides, file: String) {
+    self.overrides = overrides
+    self.file = file
+  }
+}
+
+/// A value that a machine-wide policy has made stricter.
+package struct Narrowing: Equatable, Sendable {
+  /// `scopes.limit`.
+  package let field: String
+  /// As TOML has them.
+  package let from: String
+  package let to: String
+  /// The machine-wide policy.
+  package let file: String
+}
+
+extension PolicySettings {
+  /// What these settings and a machine-wide policy both permit.
+  ///
+  /// - Parameter memory: bytes that the machine has.
+  package func narrowed(by machine: MachinePolicy, memory: Int) -> PolicySettings {
+    .closed.overridden(by: PolicyOverrides(self).narrowed(by: machine.overrides, on: .init(memory: memory)))
+  }
+}
+
+extension Policy {
+  /// The policy under machine-wide ones, with what they took away.
+  package func narrowed(by machines: [MachinePolicy], memory: Int) -> Policy {
+    machines.reduce(self) { policy, machine in
+      let settings = policy.settings.narrowed(by: machine, memory: memory)
+      let narrowings = PolicyField.all.compactMap { field -> Narrowing? in
+        let (from, to) = (field.text(in: policy.settings), field.text(in: settings))
+        guard from != to else { return nil }
+        return Narrowing(field: field.name, from: from ?? "none", to: to ?? "none", file: machine.file)
+      }
+      return policy.with(settings, narrowings: narrowings)
+    }
+  }
+}
+
+extension PolicyOverrides {
+  /// What both say together; where both say something, the other.
+  fileprivate func laid(under other: PolicyOverrides) -> PolicyOverrides {
+    var result = self
+    for field in PolicyField.all where field.access.isSet(other) { field.access.copy(other, &result) }
+    return result
+  }
+}

@@ -1,0 +1,105 @@
+internal import AppModel
+
+/// What `[picker]`, `[grants]`, `[bookmarks]` and `[coordination]` say of documents.
+extension PolicyOverrides {
+  static func persisted(_ table: TOMLReader) throws(SourceError) -> PersistedGrants? {
+    guard let node = table.value("persisted") else { return nil }
+    switch node.value {
+    case .integer(let number) where PersistedGrants.range.contains(number): return .refusing(number)
+    case .string(let text):
+      if let known = PersistedGrants.names.first(where: { $0.name == text }) { return known.value }
+    default: break
+    }
+    let words = PersistedGrants.names.map { $0.name.quoted }.joined(separator: ", ")
+    throw table.wrong("persisted", node, "an integer from 1 to \(PersistedGrants.range.upperBound), or one of \(words)")
+  }
+
+  static func modes(_ table: TOMLReader) throws(SourceError) -> [PickerMode]? {
+    guard let nodes = try table.stringNodes("modes") else { return nil }
+    let words = PickerMode.allCases.map(\.rawValue)
+    var modes: [PickerMode] = []
+    for (name, position) in nodes {
+      guard let mode = PickerMode(rawValue: name) else {
+        let hint = words.nearest(to: name).map { "; did you mean \($0.quoted)?" } ?? "."
+        throw table.error(
+          at: position,
+          "\(table.name("modes")) has \(name.quoted), which is no mode\(hint) Modes: \(words.joined(separator: ", ")).")
+      }
+      if modes.contains(mode) {
+        throw table.error(at: position, "\(table.name("modes")) has \(name.quoted) twice; take one out")
+      }
+      modes.append(mode)
+    }
+    return PickerMode.allCases.filter(modes.contains)
+  }
+
+  static func pickedTypes(_ table: TOMLReader) throws(SourceError) -> PickedTypes? {
+    guard let node = table.value("types") else { return nil }
+    if case .string(PickedTypes.anyWord) = node.value { return .any }
+    guard case .array = node.value else {
+      throw table.wrong(
+        "types", node, "\(PickedTypes.anyWord.quoted), or an array of content types and extensions without dot")
+    }
+    var names: [String] = []
+    for (name, position) in try table.stringNodes("types") ?? [] {
+      if let problem = ContentTypes.check(name) {
+        throw table.error(at: position, "\(table.name("types")) cannot have \(name.quoted): \(problem)")
+      }
+      if names.contains(name) {
+        throw table.error(at: position, "\(table.name("types")) has \(name.quoted) twice; take one out")
+      }
+      names.append(name)
+    }
+    return .only(names)
+  }
+
+  static func lifetime(_ table: TOMLReader) throws(SourceError) -> GrantLifetime? {
+    guard let node = table.value("lifetime") else { return nil }
+    let expected =
+      "\"forever\", \"launch\", a duration such as \"8h\" or \"30d\", or an array of \"launch\" and a duration"
+    func one(_ text: String) -> GrantLifetime? {
+      switch text {
+      case "forever": return .forever
+      case "launch": return GrantLifetime(withLaunch: true)
+      default:
+        guard let seconds = Amount.seconds(text), GrantLifetime.range.contains(seconds) else { return nil }
+        return GrantLifetime(seconds: seconds)
+      }
+    }
+    switch node.value {
+    case .string(let text):
+      guard let lifetime = one(text) else { throw table.wrong("lifetime", node, expected) }
+      return lifetime
+    case .array:
+      var result = GrantLifetime.forever
+      for (text, position) in try table.stringNodes("lifetime") ?? [] {
+        guard let lifetime = one(text), !lifetime.isForever else {
+          throw table.error(
+            at: position, "\(table.name("lifetime")) must be \(expected), and has in it \(text.quoted)")
+        }
+        result = result.narrowed(by: lifetime)
+      }
+      // No end at all would read as one.
+      if result.isForever { throw table.wrong("lifetime", node, expected) }
+      return result
+    default: throw table.wrong("lifetime", node, expected)
+    }
+  }
+
+  static func bookmarkLifetime(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
+    try foreverOrSeconds("lifetime", table)
+  }
+
+  static func patience(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
+    try foreverOrSeconds("patience", table)
+  }
+
+  private static func foreverOrSeconds(_ key: String, _ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
+    guard let node = table.value(key) else { return nil }
+    if case .string(let text) = node.value {
+      if text == "forever" { return Ceiling.none }
+      if let seconds = Amount.seconds(text), GrantLifetime.range.contains(seconds) { return .at(seconds) }
+    }
+    throw table.wrong(key, node, "\"forever\" or a duration such as \"90s\", \"8h\" or \"30d\"")
+  }
+}

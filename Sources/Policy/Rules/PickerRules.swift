@@ -1,0 +1,125 @@
+/// What a picker's choice means to an app, by the names that the document picker's interface has for it.
+package enum PickerMode: String, CaseIterable, Equatable, Sendable, Codable {
+  /// The original, for as long as it is granted (`PCK-1`).
+  case open
+  /// A copy in a temporary place (`PCK-2`).
+  case `import`
+  /// A copy of a document of the app's, made where the user says (`PCK-6`).
+  case export
+  /// A document of the app's, moved to where the user says (`PCK-5`).
+  case move
+
+  /// Whether this version's picker has it. The others are known to the language, so that a policy can be written once.
+  package var isThere: Bool { self == .open }
+}
+
+/// Which documents a policy lets an app be given, by the extensions of their names.
+package enum PickedTypes: Equatable, Sendable, Codable {
+  case any
+  /// Names of content types, and extensions without dot, as the policy has them. None at all: no file can be picked.
+  case only([String])
+
+  package static let anyWord = "any"
+
+  /// Lower-case extensions without dot; `nil`: any.
+  package var extensions: [String]? {
+    guard case .only(let names) = self else { return nil }
+    if names.contains(where: { ContentTypes.extensions(of: $0)?.isEmpty == true }) { return nil }
+    return Self.reduced(names.flatMap { ContentTypes.extensions(of: $0) ?? [$0.lowercased()] })
+  }
+
+  /// Whether a document of this name may be picked. The extension may have dots of its own (`tar.gz`), and something stands
+  /// before it: `.txt` is a hidden file without extension.
+  package func allows(_ name: String) -> Bool {
+    guard let extensions else { return true }
+    let name = name.lowercased()
+    return extensions.contains { name.utf8.count > $0.utf8.count + 1 && name.hasSuffix("." + $0) }
+  }
+
+  /// What both allow.
+  package func narrowed(by other: PickedTypes) -> PickedTypes {
+    guard let ours = extensions else { return other.extensions == nil ? .any : other }
+    guard let theirs = other.extensions else { return self }
+    if ours == theirs { return self }
+    // Of `gz` and `tar.gz` the longer one names what has both.
+    let both = ours.flatMap { our in theirs.compactMap { Self.covered(our, by: $0) ?? Self.covered($0, by: our) } }
+    let reduced = Self.reduced(both)
+    return reduced == ours ? self : reduced == theirs ? other : .only(reduced)
+  }
+
+  private static func covered(_ narrow: String, by wide: String) -> String? {
+    narrow == wide || narrow.hasSuffix("." + wide) ? narrow : nil
+  }
+
+  /// Each once, sorted, and none that another covers.
+  private static func reduced(_ extensions: [String]) -> [String] {
+    let all = Set(extensions)
+    return all.filter { one in !all.contains { $0 != one && covered(one, by: $0) != nil } }.sorted()
+  }
+}
+
+/// What a policy says of the document picker, for an app (`[picker]`).
+package struct PickerRules: Equatable, Sendable, Codable {
+  /// In the order of ``PickerMode/allCases``.
+  package var modes: [PickerMode] = PickerMode.allCases
+  package var types: PickedTypes = .any
+  /// Whether whole folders may be picked.
+  package var folders = true
+
+  package init() {}
+}
+
+/// The content types that a policy may name. The picker goes by extensions, so that is what they stand for here.
+package enum ContentTypes {
+  /// Apple's identifiers, and the extensions that conform to them; an empty list: any file.
+  package static let all: [(identifier: String, extensions: [String])] = [
+    ("public.data", []), ("public.item", []), ("public.content", []),
+    (
+      "public.text",
+      [
+        "txt", "text", "md", "markdown", "csv", "html", "htm", "xml", "json", "rtf", "yaml", "yml", "toml", "ini",
+        "log",
+        "conf", "tex",
+      ]
+    ),
+    ("public.plain-text", ["txt", "text", "md", "markdown", "csv", "log"]),
+    (
+      "public.source-code",
+      [
+        "c", "h", "cc", "cpp", "hpp", "m", "mm", "swift", "rs", "go", "py", "rb", "js", "ts", "java", "kt", "cs", "sh",
+        "sql", "css", "lua", "pl", "php",
+      ]
+    ),
+    ("public.json", ["json"]), ("public.xml", ["xml"]), ("public.html", ["html", "htm"]), ("com.adobe.pdf", ["pdf"]),
+    ("public.rtf", ["rtf"]), ("com.apple.rtfd", ["rtfd"]),
+    (
+      "public.image",
+      ["png", "jpg", "jpeg", "gif", "tif", "tiff", "webp", "heic", "heif", "avif", "bmp", "svg", "ico"]
+    ), ("public.png", ["png"]), ("public.jpeg", ["jpg", "jpeg"]),
+    ("public.audio", ["mp3", "m4a", "aac", "flac", "ogg", "oga", "opus", "wav", "aif", "aiff", "mid", "midi"]),
+    ("public.movie", ["mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg", "ogv"]),
+    ("public.font", ["ttf", "otf", "ttc", "woff", "woff2"]),
+    ("public.archive", ["zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar"]),
+    ("org.idpf.epub-container", ["epub"]),
+  ]
+
+  /// `nil` for what is no type's identifier.
+  package static func extensions(of identifier: String) -> [String]? {
+    all.first { $0.identifier == identifier }?.extensions
+  }
+
+  /// Why a word can be neither a type nor an extension, as the end of a sentence; `nil` when it can.
+  static func check(_ word: String) -> String? {
+    if extensions(of: word) != nil { return nil }
+    if word.isEmpty { return "it is empty" }
+    if word.hasPrefix(".") { return "an extension is written without its dot" }
+    if word.contains("/") || word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      return "an extension cannot have '/' or control characters in it"
+    }
+    if ["public.", "com.", "org.", "dyn."].contains(where: word.hasPrefix) {
+      let near = all.map(\.identifier).nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? "."
+      return "this version knows no such content type\(near) Name its extensions instead"
+    }
+    return nil
+  }
+}

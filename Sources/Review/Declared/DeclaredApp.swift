@@ -1,0 +1,48 @@
+package import AppModel
+internal import Foundation
+
+/// An app as its bundle declares it, without anything that only a launch knows.
+package struct DeclaredApp: Equatable, Sendable {
+  package var name: String
+  package var identifier: String
+  /// `nil` for a plain program, which declares nothing.
+  package var manifest: AppManifest?
+  package var entitlements: Entitlements
+  /// The files, as messages name them.
+  package var manifestFile: String
+  package var entitlementsFile: String
+
+  package init(
+    name: String, identifier: String, manifest: AppManifest?, entitlements: Entitlements,
+    manifestFile: String = "Info.plist", entitlementsFile: String = "Entitlements.plist"
+  ) {
+    self.name = name
+    self.identifier = identifier
+    self.manifest = manifest
+    self.entitlements = entitlements
+    self.manifestFile = manifestFile
+    self.entitlementsFile = entitlementsFile
+  }
+
+  package init(_ bundle: AppBundle) {
+    self.init(
+      name: bundle.name, identifier: bundle.manifest.bundleIdentifier, manifest: bundle.manifest,
+      entitlements: bundle.entitlements, manifestFile: "\(bundle.url.path)/Info.plist",
+      entitlementsFile: "\(bundle.url.path)/Entitlements.plist")
+  }
+
+  /// A plain program.
+  package init(program path: String) {
+    self.init(
+      name: path.split(separator: "/").last.map(String.init) ?? path, identifier: BundleIdentifier.forProgram(path),
+      manifest: nil, entitlements: .none)
+  }
+}
+
+/// The entitlements that decide about abilities.
+enum EntitlementKey {
+  static let client = "com.apple.security.network.client"
+  static let server = "com.apple.security.network.server"
+  static let pass = "io.ambit.pass-grants"
+  static let execute = "com.apple.security.files.user-selected.executable"
+}

@@ -1,0 +1,159 @@
+/// What changes for an app from one explanation to another: in what it can do, not in which lines say so.
+///
+/// A folder that lies in one that was open before is nothing new, and of one that is closed what stays open is named.
+package struct Difference: Equatable, Sendable {
+  package enum Kind: String, CaseIterable, Sendable, Codable {
+    /// It was impossible and is possible.
+    case possible
+    /// It goes further than before.
+    case more
+    /// It goes as far as before, in another way.
+    case otherwise
+    /// It goes less far than before.
+    case less
+    /// It was possible and is impossible.
+    case impossible
+
+    /// Whether an app can do more by it.
+    package var widens: Bool { self == .possible || self == .more }
+
+    package var mirrored: Kind {
+      switch self {
+      case .possible: .impossible
+      case .more: .less
+      case .otherwise: .otherwise
+      case .less: .more
+      case .impossible: .possible
+      }
+    }
+  }
+
+  package struct Change: Equatable, Sendable {
+    package let kind: Kind
+    package let ability: Ability
+    /// Of what the subject covers, what does not change.
+    package let except: [String]
+    package let before: Extent
+    package let after: Extent
+    /// How it happened, and how it will, where that has several ways.
+    package let manners: (before: String?, after: String?)
+    /// Who decides: about what is possible afterwards, or that it is not.
+    package let decisions: [Decision]
+
+    package static func == (left: Change, right: Change) -> Bool {
+      left.kind == right.kind && left.ability == right.ability && left.except == right.except
+        && left.before == right.before && left.after == right.after && left.manners == right.manners
+        && left.decisions == right.decisions
+    }
+  }
+
+  /// In the order of the vocabulary.
+  package let changes: [Change]
+
+  package var isEmpty: Bool { changes.isEmpty }
+  package var widens: Bool { changes.contains { $0.kind.widens } }
+
+  package init(from before: Explanation, to after: Explanation) {
+    changes = Ability.Verb.allCases.flatMap { verb in
+      verb.subjects.areRegions
+        ? Self.regions(verb, before[verb], after[verb]) : Self.named(before[verb], after[verb])
+    }
+  }
+
+  // MARK: Abilities with one entry for each subject
+
+  private static func named(_ before: [Explanation.Entry], _ after: [Explanation.Entry]) -> [Change] {
+    var subjects = after.map(\.ability)
+    subjects += before.map(\.ability).filter { !subjects.contains($0) }
+    return subjects.compactMap { ability in
+      let old = before.first { $0.ability == ability }
+      let new = after.first { $0.ability == ability }
+      let (from, to) = (old?.extent ?? .no, new?.extent ?? .no)
+      guard let kind = kind(from, to, old?.manner, new?.manner) else { return nil }
+      return Change(
+        kind: kind, ability: ability, except: [], before: from, after: to, manners: (old?.manner, new?.manner),
+        decisions: new?.decisions ?? old?.decisions ?? [])
+    }
+  }
+
+  private static func kind(_ from: Extent, _ to: Extent, _ old: String?, _ new: String?) -> Kind? {
+    if from == to {
+      // Of what is impossible it makes no difference how, unless something is said of it.
+      return old == new ? nil : .otherwise
+    }
+    if from == .no { return .possible }
+    if to == .no { return .impossible }
+    return from < to ? .more : .less
+  }
+
+  // MARK: Abilities of which one can cover others
+
+  private static func regions(
+    _ verb: Ability.Verb, _ before: [Explanation.Entry], _ after: [Explanation.Entry]
+  ) -> [Change] {
+    let (old, new) = (before.filter(\.extent.isPossible), after.filter(\.extent.isPossible))
+    return missing(from: old, in: new).map { region in
+      Change(
+        kind: .possible, ability: region.ability, except: region.except, before: .no, after: .yes,
+        manners: (nil, nil), decisions: region.decisions)
+    }
+      + missing(from: new, in: old).map { region in
+        Change(
+          kind: .impossible, ability: region.ability, except: region.except, before: .yes, after: .no,
+          manners: (nil, nil), decisions: after.first { !$0.extent.isPossible }?.decisions ?? region.decisions)
+      }
+  }
+
+  /// What the second open and the first do not: each region, without what the first open of it.
+  private static func missing(
+    from known: [Explanation.Entry], in regions: [Explanation.Entry]
+  ) -> [Explanation.Entry] {
+    var found: [Explanation.Entry] = []
+    for region in regions {
+      // One that another of its own side has in it whole says nothing more.
+      if found.contains(where: { $0.ability.covers(region.ability) && !$0.except.contains(where: region.covers) }) {
+        continue
+      }
+      if known.contains(where: { $0.ability.covers(region.ability) }) {
+        // Open before, but for single names that were taken out of it.
+        let closed = known.flatMap(\.except).filter { region.opens($0) && !known.contains(where: $0.isOpened) }
+        for name in closed where !found.contains(where: { $0.ability.subject == name }) {
+          found.append(Explanation.Entry(Ability(region.ability.verb, name), .yes, by: region.decisions))
+        }
+        continue
+      }
+      let inner = known.filter { region.ability.covers($0.ability) }
+      var rest = region
+      rest.except += inner.map(\.ability.subject).filter { !rest.except.contains($0) }
+      found.append(rest)
+      let closed = inner.flatMap(\.except).filter { region.opens($0) && !known.contains(where: $0.isOpened) }
+      for name in closed where !found.contains(where: { $0.ability.subject == name }) {
+        found.append(Explanation.Entry(Ability(region.ability.verb, name), .yes, by: region.decisions))
+      }
+    }
+    return found
+  }
+}
+
+extension Ability.Subjects {
+  /// Whether one subject can cover others.
+  var areRegions: Bool {
+    switch self {
+    case .paths, .variables, .extensions: true
+    case .none, .names: false
+    }
+  }
+}
+
+extension Explanation.Entry {
+  /// Whether it opens a single name or path.
+  func opens(_ subject: String) -> Bool {
+    ability.covers(Ability(ability.verb, subject)) && !except.contains(subject)
+  }
+
+  func covers(_ subject: String) -> Bool { ability.covers(Ability(ability.verb, subject)) }
+}
+
+extension String {
+  fileprivate func isOpened(_ entry: Explanation.Entry) -> Bool { entry.opens(self) }
+}

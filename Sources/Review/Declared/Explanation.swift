@@ -1,0 +1,116 @@
+internal import AppModel
+package import Policy
+internal import Sandbox
+
+/// What an app can do under a policy, and by whose decision; or what any app can, where only a policy is asked about.
+///
+/// Every ability of the vocabulary is in it, those that the app does not have as well: that something is impossible is an answer.
+package struct Explanation: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
+    package var ability: Ability
+    package var extent: Extent
+    /// What the subject covers and this does not open.
+    package var except: [String] = []
+    /// How it happens, where there are several ways that are neither more nor less.
+    package var manner: String?
+    package var decisions: [Decision]
+
+    package init(
+      _ ability: Ability, _ extent: Extent, except: [String] = [], manner: String? = nil, by decisions: [Decision]
+    ) {
+      self.ability = ability
+      self.extent = extent
+      self.except = except
+      self.manner = manner
+      self.decisions = decisions
+    }
+  }
+
+  /// In the order of the vocabulary; of one verb, as the policy has them.
+  package let entries: [Entry]
+
+  package init(entries: [Entry]) {
+    let order = Dictionary(uniqueKeysWithValues: Ability.Verb.allCases.enumerated().map { ($1, $0) })
+    self.entries = entries.enumerated().sorted { left, right in
+      (order[left.element.ability.verb] ?? 0, left.offset) < (order[right.element.ability.verb] ?? 0, right.offset)
+    }
+    .map(\.element)
+  }
+
+  /// - Parameter app: `nil`: what the policy gives to any app.
+  package init(policy: Policy, origins: PolicyOrigins, app: DeclaredApp?, on ground: Ground) {
+    self.init(Rules(policy: policy, origins: origins, app: app, on: ground))
+  }
+
+  init(_ rules: Rules) {
+    self.init(
+      entries: rules.network + rules.files + rules.documents + rules.host + rules.resources + rules.kernel)
+  }
+
+  /// The entries of a verb.
+  package subscript(_ verb: Ability.Verb) -> [Entry] { entries.filter { $0.ability.verb == verb } }
+
+  /// How far an ability goes, by the entry itself or one that covers it.
+  package func extent(of ability: Ability) -> Extent {
+    entries.filter { $0.ability.covers(ability) && !$0.except.contains(ability.subject) }.map(\.extent).max() ?? .no
+  }
+}
+
+/// What explanations are worked out from; one file a group of abilities.
+struct Rules {
+  let settings: PolicySettings
+  let origins: PolicyOrigins
+  let narrowings: [Narrowing]
+  let app: DeclaredApp?
+  let capabilities: Capabilities
+  let plan: SandboxPlan
+  let layers: LayerReport
+
+  init(policy: Policy, origins: PolicyOrigins, app: DeclaredApp?, on ground: Ground) {
+    settings = policy.settings
+    self.origins = origins
+    narrowings = policy.narrowings
+    self.app = app
+    capabilities = Capabilities(policy: policy, entitlements: app?.entitlements ?? .none)
+    plan = capabilities.plan(on: ground)
+    layers = LayerReport(plan, on: ground.features)
+  }
+
+  typealias Entry = Explanation.Entry
+
+  /// Who decided by a policy's key: a line, or nobody; and a machine-wide policy that has taken something away.
+  func decided(_ key: String) -> [Decision] {
+    [origins[key].map { .policy($0) } ?? .unsaid(key: key)] + narrowed(key)
+  }
+
+  func decided(_ key: String, _ element: String) -> [Decision] {
+    [origins[key, element].map { .policy($0) } ?? .unsaid(key: key)] + narrowed(key)
+  }
+
+  private func narrowed(_ key: String) -> [Decision] {
+    narrowings.filter { $0.field == key }.map { .machine($0) }
+  }
+
+  /// What the kernel has to say of a layer, where it holds less than in full.
+  func kernel(_ layer: Layer) -> [Decision] {
+    let enforcement = layers[layer].enforcement
+    return enforcement.isFull ? [] : [.kernel(layer, enforcement)]
+  }
+
+  /// A permission that a policy gives to none, to all, or to those that ask.
+  func permission(
+    _ verb: Ability.Verb, _ permission: AppPermission, key: String, asked: Bool, entitlement: String
+  ) -> Entry {
+    var decisions = decided(key)
+    var extent = Extent(permission.covers(asked))
+    if permission == .entitlement {
+      if let app {
+        decisions.append(
+          asked ? .entitlement(file: app.entitlementsFile, key: entitlement) : .notAsked(keys: [entitlement]))
+      } else {
+        extent = .ifAsked
+      }
+    }
+    return Entry(Ability(verb), extent, by: decisions)
+  }
+}

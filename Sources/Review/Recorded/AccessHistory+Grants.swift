@@ -1,0 +1,101 @@
+internal import Audit
+internal import Foundation
+
+extension AccessHistory {
+  mutating func grant(_ event: AuditEvent) {
+    guard let id = event.grant, let app = event.app else { return }
+    if event.detail[AuditEvent.Fact.kept] == "true", grants[id] != nil {
+      // Granted anew by the user, who has it from nobody else from now on.
+      seen(event)
+      grants[id]?.parent = nil
+      return
+    }
+    grants[id] = RecordedGrant(event, id: id, app: app, isInferred: false)
+  }
+
+  /// An entry about a grant says where its document is now. In a log without a beginning it says that there is a grant.
+  mutating func seen(_ event: AuditEvent) {
+    guard let id = event.grant else { return }
+    if let known = grants[id] {
+      guard let document = event.document, !document.path.isEmpty, document.path != known.document?.path else { return }
+      if known.document.map({ document.isSameFile(as: $0) }) ?? true { grants[id]?.document = document }
+    } else if !isWhole, let app = event.app {
+      grants[id] = RecordedGrant(event, id: id, app: app, isInferred: true)
+    }
+  }
+
+  mutating func revoke(_ event: AuditEvent) {
+    guard let id = event.grant, let grant = grants.removeValue(forKey: id) else { return }
+    justEnded[id] = grant
+    closed.append(.grant(grant, RecordedGrantEnding(event)))
+  }
+
+  /// What was written down as withdrawn could not be: it is in force.
+  mutating func keep(_ event: AuditEvent) {
+    guard let id = event.grant, let grant = justEnded.removeValue(forKey: id) else { return }
+    grants[id] = grant
+  }
+
+  mutating func appRemoved(_ event: AuditEvent) {
+    // The broker has ended each of them by an entry of its own; a log without a beginning may lack some.
+    for (id, grant) in grants where grant.app == event.app {
+      grants[id] = nil
+      closed.append(.grant(grant, RecordedGrantEnding(event)))
+    }
+  }
+
+  /// Another file is the document from now on: for one app where its own policy follows it, for all where an app has saved.
+  mutating func replaced(_ event: AuditEvent, isUndone: Bool) {
+    guard let before = event.detail[AuditEvent.Fact.oldInode].flatMap({ UInt64($0) }),
+      let after = event.detail[AuditEvent.Fact.newInode].flatMap({ UInt64($0) })
+    else { return }
+    let births = (
+      event.detail[AuditEvent.Fact.oldBirth].flatMap { Timestamp($0)?.date },
+      event.detail[AuditEvent.Fact.newBirth].flatMap { Timestamp($0)?.date }
+    )
+    let (from, into) = isUndone ? (after, before) : (before, after)
+    let (fromBirth, intoBirth) = isUndone ? (births.1, births.0) : births
+    let app = event.rule == "BMK-12" ? event.app : nil
+    func follow(_ document: inout AuditEvent.Document?) {
+      guard var known = document, known.inode == from else { return }
+      if let volume = event.document?.volume, let own = known.volume, volume != own { return }
+      if let fromBirth, let own = known.birth, fromBirth != own { return }
+      (known.inode, known.birth) = (into, intoBirth)
+      document = known
+    }
+    for var grant in grants.values where app == nil || grant.app == app {
+      follow(&grant.document)
+      grants[grant.id] = grant
+    }
+    for var scope in scopes where app == nil || scope.app == app {
+      follow(&scope.document)
+      active[scope.key.instance]?[scope.key] = scope
+    }
+  }
+}
+
+extension AuditEvent.Document {
+  /// As far as both say which file it is.
+  func isSameFile(as other: Self) -> Bool {
+    guard let inode, let theirs = other.inode else { return true }
+    return inode == theirs && (volume == nil || other.volume == nil || volume == other.volume)
+  }
+}
+
+extension RecordedGrant {
+  init(_ event: AuditEvent, id: String, app: String, isInferred: Bool) {
+    self.init(
+      id: id, app: app, instance: event.instance, pid: event.pid, granted: event.document, document: event.document,
+      kind: event.detail[AuditEvent.Fact.documentKind],
+      access: event.detail[AuditEvent.Fact.access].flatMap(RecordedAccess.init),
+      how: isInferred ? nil : event.detail[AuditEvent.Fact.origin] ?? event.how,
+      until: event.detail[AuditEvent.Fact.until],
+      parent: event.detail[AuditEvent.Fact.parent], since: event.time, sequence: event.sequence, isInferred: isInferred)
+  }
+}
+
+extension RecordedGrantEnding {
+  init(_ event: AuditEvent) {
+    self.init(how: event.how, rule: event.rule, reason: event.reason, time: event.time, sequence: event.sequence)
+  }
+}

@@ -1,0 +1,89 @@
+internal import Audit
+internal import Foundation
+
+extension AccessHistory {
+  mutating func begin(_ event: AuditEvent) {
+    guard let id = event.instance, let app = event.app else { return }
+    instances[id] = RecordedInstance(event, id: id, app: app, isInferred: false)
+  }
+
+  /// A broker has taken an app over: what the one before had started is taken away from it (`AUD-10`).
+  mutating func attach(_ event: AuditEvent) {
+    guard let id = event.instance, let app = event.app else { return }
+    for key in keys(of: id) { end(key, event, .brokerEnded) }
+    var instance = instances[id] ?? RecordedInstance(event, id: id, app: app, isInferred: true)
+    instance.describe(event)
+    (instance.isOrphaned, instance.brokersSince) = (false, 0)
+    instances[id] = instance
+  }
+
+  mutating func exit(_ event: AuditEvent) {
+    guard let id = event.instance else { return }
+    for key in keys(of: id) { end(key, event, .appEnded) }
+    guard let instance = instances.removeValue(forKey: id) else { return }
+    closed.append(
+      .instance(
+        instance,
+        RecordedInstanceEnding(
+          status: event.detail[AuditEvent.Fact.status].flatMap { Int($0) },
+          signal: event.detail[AuditEvent.Fact.signal].flatMap { Int($0) }, reason: event.reason, isRecorded: true,
+          time: event.time, sequence: event.sequence)))
+  }
+
+  /// A launch that is first heard of by something that it did.
+  mutating func appeared(_ event: AuditEvent, _ app: String) {
+    guard let id = event.instance, instances[id] == nil else { return }
+    instances[id] = RecordedInstance(event, id: id, app: app, isInferred: true)
+  }
+
+  mutating func outlived(_ event: AuditEvent) {
+    guard let id = event.instance, let grant = event.grant else { return }
+    instances[id]?.outlived[grant] = RecordedHold(
+      document: event.document, holders: event.detail[AuditEvent.Fact.holders], since: event.time,
+      sequence: event.sequence)
+  }
+
+  /// The one before has stopped, or it died. Then its apps go on with what was shown to them, until this one takes them over;
+  /// of an app that ended meanwhile nothing is ever heard, which is known when yet another broker begins.
+  mutating func brokerStarted(_ event: AuditEvent) {
+    hasBroker = true
+    for id in instances.keys.sorted() {
+      guard var instance = instances[id] else { continue }
+      instance.brokersSince += 1
+      instance.isOrphaned = true
+      instances[id] = instance
+      guard instance.brokersSince > 1 else {
+        for key in keys(of: id) { active[id]?[key]?.isOrphaned = true }
+        continue
+      }
+      for key in keys(of: id) { end(key, event, .unknown) }
+      instances[id] = nil
+      closed.append(
+        .instance(
+          instance,
+          RecordedInstanceEnding(
+            status: nil, signal: nil, reason: nil, isRecorded: false, time: event.time, sequence: event.sequence)))
+    }
+  }
+
+  mutating func brokerStopped() {
+    hasBroker = false
+    for id in instances.keys { instances[id]?.isOrphaned = true }
+  }
+}
+
+extension RecordedInstance {
+  init(_ event: AuditEvent, id: String, app: String, isInferred: Bool) {
+    self.init(
+      id: id, app: app, name: nil, policy: nil, limit: nil, pid: event.pid, since: event.time, sequence: event.sequence,
+      isInferred: isInferred)
+    if event.kind == .launch || event.kind == .attach { describe(event) }
+  }
+
+  mutating func describe(_ event: AuditEvent) {
+    name = event.detail[AuditEvent.Fact.name] ?? name
+    policy = event.detail[AuditEvent.Fact.policy] ?? policy
+    limit = event.detail[AuditEvent.Fact.limit].flatMap { Int($0) } ?? limit
+    pid = event.pid ?? pid
+  }
+}

@@ -1,0 +1,34 @@
+internal import Audit
+
+extension AccessHistory {
+  /// The grants in force that fit, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - app: whose; nil: everybody's.
+  ///   - path: through which this can be reached: a document itself, or what lies in a folder; nil: whatever it is.
+  package func grants(of app: String? = nil, reaching path: String? = nil) -> [RecordedGrant] {
+    grants.values.filter { grant in
+      (app == nil || grant.app == app) && (path.map(grant.reaches) ?? true)
+    }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
+  }
+
+  /// The scopes that are started of a grant, in the order in which they were.
+  package func scopes(of grant: String) -> [RecordedScope] {
+    active.values.flatMap(\.values).filter { $0.key.grant == grant }.sorted { $0.sequence < $1.sequence }
+  }
+}
+
+extension RecordedGrant {
+  /// Whether something at this path is, or lies in, what was granted.
+  package func reaches(_ path: String) -> Bool {
+    guard let own = document?.path, !own.isEmpty else { return false }
+    return own == path || (kind != "file" && path.lies(below: own))
+  }
+}
+
+extension String {
+  /// Whether this path lies in a folder, at whatever depth. Both absolute and normal in form.
+  package func lies(below folder: String) -> Bool {
+    folder == "/" ? hasPrefix("/") && self != "/" : hasPrefix(folder + "/")
+  }
+}

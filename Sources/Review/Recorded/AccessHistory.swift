@@ -1,0 +1,99 @@
+package import Audit
+package import Foundation
+
+/// Who could reach what, computed from the log alone (`AUD-5`): a fold over its entries in their order, which holds what is in
+/// force after the last one that it was given, and hands out each interval as it closes.
+///
+/// What it keeps is bounded by what lives at one time (launches, grants, scopes), not by how long the log is. A log whose
+/// beginning is gone is read as well: what is first heard of in the middle is marked as inferred.
+package struct AccessHistory: Sendable {
+  /// Launches that run, by their identifier.
+  package internal(set) var instances: [String: RecordedInstance] = [:]
+  /// Grants in force, by their identifier.
+  package internal(set) var grants: [String: RecordedGrant] = [:]
+  package internal(set) var refusals = RecordedRefusals()
+  /// Whether a broker ran after the last entry, as far as the log says: one that dies says nothing.
+  package internal(set) var hasBroker = false
+  /// The number and the time of the last entry; 0 before the first.
+  package private(set) var sequence: Int64 = 0
+  package private(set) var time: Date?
+  /// The first entry is the log's first: nothing has to be inferred.
+  package private(set) var isWhole = true
+  /// Entries whose time is earlier than that of the one before: somebody has set the clock back.
+  package private(set) var backwards = 0
+
+  /// Scopes by launch: all of a launch end together.
+  var active: [String: [RecordedScope.Key: RecordedScope]] = [:]
+  /// Grants that the entries just before ended: should the next ones say that this failed, they are in force again.
+  var justEnded: [String: RecordedGrant] = [:]
+  var closed: [RecordedInterval] = []
+
+  package init() {}
+
+  /// Scopes that are started, in the order in which they were.
+  package var scopes: [RecordedScope] {
+    active.values.flatMap(\.values).sorted { ($0.sequence, $0.key.grant) < ($1.sequence, $1.key.grant) }
+  }
+
+  package func scopes(ofInstance id: String) -> [RecordedScope] {
+    (active[id] ?? [:]).values.sorted { ($0.sequence, $0.key.grant) < ($1.sequence, $1.key.grant) }
+  }
+
+  /// The slots that a process of a launch uses.
+  package func used(by process: Int32?, of instance: String) -> Int {
+    active[instance]?.keys.count { $0.process == process } ?? 0
+  }
+
+  /// Takes the log's next entry.
+  ///
+  /// - Returns: the intervals that it closed. Of a grant whose withdrawal fails in the next entry another one begins, with the
+  ///   same first entry.
+  @discardableResult
+  package mutating func take(_ event: AuditEvent) -> [RecordedInterval] {
+    closed = []
+    if time == nil, event.sequence > 1 { isWhole = false }
+    if let time, event.time < time { backwards += 1 }
+    (sequence, time) = (event.sequence, event.time)
+    if event.kind != .revoke, !justEnded.isEmpty { justEnded = [:] }
+    if event.result == .refused { refusals.add(event) }
+    apply(event)
+    return closed
+  }
+
+  /// The intervals that are still open, in the order in which they began.
+  package func open() -> [RecordedInterval] {
+    let all =
+      instances.values.map { ($0.sequence, RecordedInterval.instance($0, nil)) }
+      + grants.values.map { ($0.sequence, .grant($0, nil)) } + scopes.map { ($0.sequence, .scope($0, nil)) }
+    return all.sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  private mutating func apply(_ event: AuditEvent) {
+    switch (event.kind, event.result) {
+    case (.brokerStarted, .allowed): brokerStarted(event)
+    case (.brokerStopped, .allowed): brokerStopped()
+    case (.launch, .allowed): begin(event)
+    case (.attach, .allowed): attach(event)
+    case (.exit, .allowed): exit(event)
+    case (.grant, .allowed): grant(event)
+    case (.pick, .allowed):
+      seen(event)
+      // The user has now decided on it themselves: it stands by itself.
+      if let id = event.grant { grants[id]?.parent = nil }
+    case (.revoke, .allowed): revoke(event)
+    case (.revoke, .failed): keep(event)
+    case (.start, .allowed): start(event)
+    case (.start, .failed): notShown(event)
+    case (.stop, .allowed): stop(event)
+    case (.scopeEnded, .allowed): scopeEnded(event)
+    case (.replaced, .allowed): replaced(event, isUndone: false)
+    case (.replaced, .failed): replaced(event, isUndone: true)
+    case (.outlived, _): outlived(event)
+    case (.appRemoved, .allowed): appRemoved(event)
+    case (.bookmarkCreated, .allowed), (.bookmarkResolved, .allowed), (.referenceResolved, .allowed),
+      (.reference, .allowed), (.descriptor, .allowed):
+      seen(event)
+    default: break
+    }
+  }
+}

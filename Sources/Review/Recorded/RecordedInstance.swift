@@ -1,0 +1,45 @@
+package import Audit
+package import Foundation
+
+/// One launch of an app as the log tells of it.
+package struct RecordedInstance: Equatable, Sendable {
+  package let id: String
+  package let app: String
+  /// What people call the app.
+  package internal(set) var name: String?
+  package internal(set) var policy: String?
+  /// Scope slots of each of its processes.
+  package internal(set) var limit: Int?
+  package internal(set) var pid: Int32?
+  package let since: Date
+  /// The entry of the launch, or the first one that names this launch.
+  package let sequence: Int64
+  /// It was launched before the log begins.
+  package let isInferred: Bool
+  /// Its broker has ended or died, and no other one has taken it over.
+  package internal(set) var isOrphaned = false
+  /// What its processes still have open of documents that were taken away from them, by grant.
+  package internal(set) var outlived: [String: RecordedHold] = [:]
+  /// Brokers that have begun since it was heard of last.
+  var brokersSince = 0
+}
+
+/// Descriptors that have outlived the scope they were opened in.
+package struct RecordedHold: Equatable, Sendable {
+  package let document: AuditEvent.Document?
+  /// Who can do what with it, in words.
+  package let holders: String?
+  package let since: Date
+  package let sequence: Int64
+}
+
+/// How a launch ended: as the log says it, or as nothing was heard of it any more.
+package struct RecordedInstanceEnding: Equatable, Sendable {
+  package let status: Int?
+  package let signal: Int?
+  package let reason: String?
+  /// False when its end is not in the log.
+  package let isRecorded: Bool
+  package let time: Date
+  package let sequence: Int64
+}

@@ -1,0 +1,119 @@
+import Audit
+import Foundation
+import Review
+import TestSupport
+import Testing
+
+@Suite("What the log says of who could reach what")
+struct AccessHistoryTests {
+  @Test(
+    "AUD-5: in random runs the fold over the entries agrees with the books after every operation", arguments: 0..<40)
+  func agrees(seed: UInt64) {
+    var run = RandomRun(seed: seed)
+    var history = AccessHistory()
+    var taken = 0
+    for step in 0..<300 {
+      run.step()
+      for event in run.events[taken...] { history.take(event) }
+      taken = run.events.count
+      let live = history.instances.filter { !$0.value.isOrphaned }
+      #expect(live.mapValues(\.app) == run.instances, "step \(step)")
+      #expect(
+        history.grants.mapValues {
+          RandomRun.Held(
+            app: $0.app, access: $0.access?.rawValue ?? "", inode: $0.document?.inode ?? 0, parent: $0.parent)
+        } == run.grants, "step \(step)")
+      let scopes = history.scopes.filter { !$0.isOrphaned }.map {
+        (RandomRun.Scope(instance: $0.key.instance, process: $0.key.process ?? 0, grant: $0.key.grant), $0.count)
+      }
+      #expect(Dictionary(scopes) { $1 } == run.counts, "step \(step)")
+    }
+    #expect(history.isWhole && history.backwards == 0)
+  }
+
+  @Test("Every interval that begins is handed out once, closed or still open", arguments: 0..<20)
+  func intervals(seed: UInt64) {
+    var run = RandomRun(seed: seed)
+    for _ in 0..<400 { run.step() }
+    var history = AccessHistory()
+    var intervals = run.events.flatMap { history.take($0) }
+    intervals += history.open()
+    var starts: [Int64: Int] = [:]
+    for case .scope(let scope, let ending) in intervals {
+      starts[scope.sequence, default: 0] += 1
+      #expect(ending.map { $0.time >= scope.since && $0.sequence >= scope.sequence } ?? true)
+      #expect(scope.mostCount >= scope.count)
+    }
+    let first = run.events.filter { $0.kind == .start && $0.result == .allowed && $0.detail["count"] == "1" }
+    #expect(starts == Dictionary(uniqueKeysWithValues: first.map { ($0.sequence, 1) }))
+    // A withdrawal that failed closes an interval of a grant that goes on: two entries of one beginning.
+    let granted = Set(run.events.filter { $0.kind == .grant }.map(\.sequence))
+    let told = Set(intervals.compactMap { if case .grant(let grant, _) = $0 { grant.sequence } else { nil } })
+    #expect(granted == told)
+  }
+
+  @Test("AUD-3: a grant is told with who, what, how, rights, when, until and from which other one")
+  func facts() throws {
+    var history = AccessHistory()
+    let document = AuditEvent.Document(path: "/home/alice/plan.txt", volume: "0a", inode: 5)
+    let time = Date(timeIntervalSince1970: 1_750_000_000)
+    history.take(
+      AuditEvent(
+        .grant, time: time, app: "org.example.A", instance: "i1", pid: 77, grant: "g1", document: document,
+        how: "passed",
+        detail: ["access": "readOnly", "kind": "file", "parent": "g0", "until": "the right of org.example.B ends"],
+        sequence: 1))
+    let grant = try #require(history.grants["g1"])
+    #expect(grant.app == "org.example.A" && grant.instance == "i1" && grant.pid == 77)
+    #expect(grant.granted == document && grant.how == "passed" && grant.access == .readOnly)
+    #expect(grant.since == time && grant.until == "the right of org.example.B ends" && grant.parent == "g0")
+    #expect(!grant.isInferred)
+  }
+
+  @Test(
+    "A broker that died leaves its scopes shown until another takes the app over, or is not heard of the app any more")
+  func death() {
+    var history = AccessHistory()
+    var sequence: Int64 = 0
+    func take(_ kind: AuditEvent.Kind, _ detail: [String: String] = [:], to history: inout AccessHistory)
+      -> [RecordedInterval]
+    {
+      sequence += 1
+      return history.take(
+        AuditEvent(
+          kind, time: Date(timeIntervalSince1970: 1_750_000_000 + Double(sequence)), app: "org.example.A",
+          instance: kind == .brokerStarted ? nil : "i", grant: kind == .start ? "g" : nil, detail: detail,
+          sequence: sequence))
+    }
+    _ = take(.brokerStarted, to: &history)
+    _ = take(.launch, ["limit": "2"], to: &history)
+    _ = take(.start, ["process": "2", "count": "1"], to: &history)
+    _ = take(.brokerStarted, to: &history)
+    #expect(history.scopes.map(\.isOrphaned) == [true])
+    var other = history
+    #expect(take(.attach, to: &history).count == 1)
+    #expect(history.scopes.isEmpty && history.instances["i"]?.isOrphaned == false)
+    #expect(take(.brokerStarted, to: &other).count == 2)
+    #expect(other.scopes.isEmpty && other.instances.isEmpty)
+  }
+
+  @Test("A log whose beginning is gone is read as far as it goes, and what it lacks is marked")
+  func cut() {
+    var run = RandomRun(seed: 11)
+    for _ in 0..<400 { run.step() }
+    var history = AccessHistory()
+    for event in run.events.dropFirst(run.events.count / 2) { history.take(event) }
+    #expect(!history.isWhole)
+    for (id, grant) in history.grants {
+      #expect(run.grants[id] != nil)
+      #expect(
+        grant.isInferred == (grant.sequence != run.events.first { $0.kind == .grant && $0.grant == id }?.sequence))
+    }
+    let scopes = history.scopes.filter { !$0.isOrphaned }
+    #expect(
+      scopes.allSatisfy { scope in
+        run.counts[.init(instance: scope.key.instance, process: scope.key.process ?? 0, grant: scope.key.grant)]
+          == scope.count
+      })
+  }
+}

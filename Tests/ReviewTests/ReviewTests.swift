@@ -1,2 +1,0 @@
-import Review
-import Testing
