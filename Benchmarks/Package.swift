@@ -30,7 +30,8 @@ let package = Package(
     .target(name: "Measure", swiftSettings: strict),
     // It runs where there is no Swift: what it needs of it comes along, as with the demo apps.
     .executableTarget(
-      name: "inside", dependencies: ["CPeers", "Measure", .product(name: "AmbitKit", package: "ambit")], swiftSettings: strict,
+      name: "inside", dependencies: ["CPeers", "Measure", .product(name: "AmbitKit", package: "ambit")],
+      swiftSettings: strict,
       linkerSettings: selfContained),
     .executableTarget(name: "bench", dependencies: ["CPeers", "Measure"], swiftSettings: strict),
   ]
