@@ -179,10 +179,8 @@ package struct Simulation: Sendable {
       return
     }
     settings[text] = known
-    let names = Set((event.detail[AuditEvent.Fact.entitlements] ?? "").split(separator: " ").map(String.init))
     let entitlements = Entitlements(
-      networkClient: names.contains("networkClient"), networkServer: names.contains("networkServer"),
-      passGrants: names.contains("passGrants"), executePicked: names.contains("executePicked"))
+      words: (event.detail[AuditEvent.Fact.entitlements] ?? "").split(separator: " ").map(String.init))
     let then = Policy(
       name: event.detail[AuditEvent.Fact.policy] ?? "", file: "", description: nil, lineage: [], settings: known)
     let rules = Rules(
