@@ -149,6 +149,9 @@ extension BuiltinPolicies {
     # It has nothing to ask for.
     modes = []
 
+    [scopes]
+    references = false
+
     [grants]
     lifetime = "launch"
     pass = "none"
