@@ -9,6 +9,8 @@ package struct AuditVerification: Equatable, Sendable {
   /// What of the beginning was removed, by the broker's own word.
   package let begins: Statement?
   package let checkpoints: Int
+  /// The number of the entry that the last of them is at; `nil`: there is none.
+  package let lastCheckpoint: Int64?
   /// How far the log goes by its signed head.
   package let head: Statement
   package let key: AuditKey.Public
@@ -233,7 +235,8 @@ struct LogVerifier {
         "entries \(last.sequence + 1) to \(anchor.sequence) are missing at its end: the last one's hash was noted")
     }
     return AuditVerification(
-      first: (base?.sequence ?? 0) + 1, last: last, begins: begins, checkpoints: checkpoints, head: head, key: key)
+      first: (base?.sequence ?? 0) + 1, last: last, begins: begins, checkpoints: checkpoints,
+      lastCheckpoint: checkpoints > 0 ? checkpoint : nil, head: head, key: key)
   }
 }
 

@@ -38,11 +38,8 @@ package struct LaunchRules {
     do throws(PolicyError) { policy = try library.load(request.policy).limited(by: request.limits) } catch {
       throw LauncherInterface.Failure.failed("\(error)")
     }
-    let entitlements = Entitlements(
-      networkClient: request.manifest?.networkClient ?? false, networkServer: request.manifest?.networkServer ?? false,
-      passGrants: request.manifest?.passGrants ?? false,
-      executePicked: request.manifest?.executePicked ?? false, sandbox: request.manifest?.sandbox)
-    let capabilities = Capabilities(policy: try narrowed(policy, request), entitlements: entitlements)
+    let capabilities = Capabilities(
+      policy: try narrowed(policy, request), entitlements: request.manifest?.entitlements ?? .none)
     try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
     return capabilities
   }
@@ -91,16 +88,15 @@ package struct LaunchRules {
 }
 
 extension LauncherInterface.Manifest {
-  /// The names of those that a policy may leave something to.
-  var entitlements: [String] {
-    [
-      ("networkClient", networkClient), ("networkServer", networkServer), ("passGrants", passGrants),
-      ("executePicked", executePicked),
-    ].filter(\.1).map(\.0)
+  /// Those that decide anything.
+  var entitlements: Entitlements {
+    Entitlements(
+      networkClient: networkClient, networkServer: networkServer, passGrants: passGrants, executePicked: executePicked,
+      sandbox: sandbox)
   }
 
   /// What is no selection that anybody knows selects nothing.
-  var sandbox: AppSandbox? {
+  private var sandbox: AppSandbox? {
     selection.map { word in
       AppSandbox(
         selection: AppSandbox.Selection(rawValue: word) ?? .nothing, appBookmarks: appBookmarks,

@@ -87,7 +87,8 @@ extension Broker {
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
       hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none,
-      settings: capabilities.settingsText, entitlements: request.manifest?.entitlements.joined(separator: " ") ?? "",
+      settings: capabilities.settingsText,
+      entitlements: request.manifest?.entitlements.words.joined(separator: " ") ?? "",
       narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" })
     return Answer(
       LauncherInterface.PrepareReply(

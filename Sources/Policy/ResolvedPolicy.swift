@@ -32,6 +32,11 @@ package struct ResolvedPolicy: Sendable {
     links.first { field.access.isSet($0.overrides) }?.source.file
   }
 
+  /// The same under machine-wide policies; its values come from where they came from, and the policy says what was taken away.
+  package func narrowed(by machines: [MachinePolicy], memory: Int) -> ResolvedPolicy {
+    ResolvedPolicy(policy: policy.narrowed(by: machines, memory: memory), links: links)
+  }
+
   /// The fields that some file of it sets and that have no effect in this version.
   package var notInForce: [PolicyField] {
     PolicyField.all.filter { field in

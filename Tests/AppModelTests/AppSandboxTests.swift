@@ -11,6 +11,26 @@ import Testing
       try PropertyListFile(bytes: Array(Fixture.list(body).utf8), path: "Entitlements.plist"))
   }
 
+  @Test func `what a log has of entitlements says them all, and nothing where nothing is known`() {
+    let switches = [false, true]
+    let sandboxes: [AppSandbox?] =
+      [nil]
+      + AppSandbox.Selection.allCases.flatMap { selection in
+        switches.flatMap { app in
+          switches.map { AppSandbox(selection: selection, appBookmarks: app, documentBookmarks: $0) }
+        }
+      }
+    for number in 0..<16 {
+      for sandbox in sandboxes {
+        let entitlements = Entitlements(
+          networkClient: number & 1 != 0, networkServer: number & 2 != 0, passGrants: number & 4 != 0,
+          executePicked: number & 8 != 0, sandbox: sandbox)
+        #expect(Entitlements(words: entitlements.words) == entitlements, "\(entitlements.words)")
+      }
+    }
+    #expect(Entitlements(words: ["selectReadOnly", "unheard"]) == .none)
+  }
+
   @Test func `without asking for it there is none, whatever else is asked for`() throws {
     #expect(Entitlements.none.sandbox == nil)
     #expect(try Self.entitlements(["files.user-selected.read-only": "true"]).sandbox == nil)

@@ -1,6 +1,5 @@
 internal import AppModel
 package import ArgumentParser
-internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Launcher
@@ -18,7 +17,8 @@ extension AuditCommand {
         "Look through apps and policies for contradictions, claims that are too broad, and what can never be used.",
       discussion: """
         Apps are bundles, manifests and entitlements (as `ambit app inspect` reads them), and are held against a policy; \
-        policies are names, or files that end in .toml. Nothing is run.
+        policies are names, or files that end in .toml. What an app is held against is what this machine's owner leaves of it \
+        (/etc/ambit/policy.toml). Nothing is run.
 
         Each finding has a name that stays, a place (file, line, key), what it is, and what to do. Errors cannot work, or open \
         nearly everything; warnings open more than is needed, or do not do what they seem to; notes harm nobody.
@@ -56,8 +56,9 @@ extension AuditCommand {
     package init() {}
 
     package func run() throws {
-      let folders = AmbitFolders.current(environment: ThisProcess.environment)
-      let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
+      let library = UserPolicies().library
+      // A policy is looked at as it is written; an app is held against what would be left of it here.
+      let machines = try UserPolicies().machinePolicies()
       var findings: [LintFinding] = []
       var policies: [String: ResolvedPolicy] = [:]
       for subject in subjects {
@@ -72,7 +73,11 @@ extension AuditCommand {
           continue
         }
         let (app, name) = split(subject)
-        do throws(PolicyError) { if policies[name] == nil { policies[name] = try library.resolve(name) } } catch {
+        do throws(PolicyError) {
+          if policies[name] == nil {
+            policies[name] = try library.resolve(name).narrowed(by: machines, memory: MachineMemory.total)
+          }
+        } catch {
           throw Failure(printable("\(error)"))
         }
         findings += try self.findings(of: app, under: policies[name])

@@ -122,13 +122,21 @@ extension AuditCommand {
         return .init(.unchecked, "JSON Lines carry nothing that could be checked")
       }
       do {
-        let count = try AuditReader(path: path).verify()
-        return .init(.verified, "\(count) entries, each as it was written, none missing")
+        return .init(.verified, Self.words(try AuditReader(path: path).verified()))
       } catch let error where error.problem == .damaged {
         return .init(.damaged, error.description)
       } catch {
         throw Launcher.Failure(printable(error.description), status: 2)
       }
+    }
+
+    /// What `ambit audit verify` says of a log in order, as the end of a sentence.
+    private static func words(_ found: AuditVerification) -> String {
+      var text = "\(found.count) entries, each as it was written, none missing"
+      if let begins = found.begins { text += "; entries up to \(begins.mark.sequence) were removed, which is signed" }
+      text += "; signed through entry \(found.head.mark.sequence)"
+      text += found.lastCheckpoint.map { ", the last signed checkpoint is at entry \($0)" } ?? ", no checkpoint in it"
+      return text
     }
 
     static func json(_ model: ReportModel) throws -> String {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Audit
 internal import Folders
-internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Policy
@@ -18,6 +17,8 @@ extension AuditCommand {
         Every launch in the log is put under the policy that you name, or only those of one app. What follows is followed: a \
         document that would not have been granted cannot be started, and a scope that would have been refused leaves its slot \
         to the next one. ✗ would have been refused, ✓ allowed, ◐ allowed for reading only, ■ ended, ▶ not ended.
+
+        The policy is taken as it would hold here: under the machine-wide ones of today, unless --without-machine leaves them out.
 
         What a log says too little of is not judged, and named at the end: what a seccomp profile or a limit on memory \
         would have stopped, what a user would have chosen who was never asked, what an app would have done next.
@@ -39,20 +40,25 @@ extension AuditCommand {
     @Option(help: ArgumentHelp("Only launches of this app are put under it.", valueName: "bundle-id"))
     var app: String?
 
+    @Flag(help: "Leave out what this machine's owner takes away from every policy: for a log of another machine.")
+    var withoutMachine = false
+
     @Option(help: "table, for people; json, one object a line, and one more at the end, for programs.")
     var format: OutputFormat = .table
 
     func run() throws {
-      let policy: Policy
-      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
-      do throws(PolicyError) {
-        policy = try PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
-          .load(self.policy)
-      } catch { throw Launcher.Failure(printable("\(error)"), status: 2) }
-      var simulation = Simulation(policy: policy, app: app)
+      let policies = UserPolicies()
+      var policy: Policy
+      do throws(PolicyError) { policy = try policies.library.load(self.policy) } catch {
+        throw Launcher.Failure(printable("\(error)"), status: 2)
+      }
+      if !withoutMachine {
+        policy = policy.narrowed(by: try policies.machinePolicies(), memory: MachineMemory.total)
+      }
+      var simulation = Simulation(policy: policy, app: app, isUnderMachinePolicies: !withoutMachine)
       var lines = SimulationLines(format: format, output: .standard)
       do {
-        try RecordedLog(path: log ?? folders.auditLog, showsProgress: format == .table).forEach { event in
+        try RecordedLog(path: log ?? policies.folders.auditLog, showsProgress: format == .table).forEach { event in
           try lines.write(simulation.take(event))
           return true
         }

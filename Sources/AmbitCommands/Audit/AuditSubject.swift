@@ -1,5 +1,4 @@
 internal import AppModel
-internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Launcher
@@ -29,15 +28,16 @@ struct AuditSubject {
   }
 }
 
-/// Reads what command lines name; a policy that several name is read once.
+/// Reads what command lines name; a policy that several name is read once. What it answers is what a launch would be held to, under
+/// this machine's policies too.
 struct AuditSubjects {
   private let library: PolicyLibrary
   private let limits: [String]
+  private var machines: [MachinePolicy]?
   private var policies: [String: (policy: Policy, origins: PolicyOrigins)] = [:]
 
   init(limits: [String] = []) {
-    let folders = AmbitFolders.current(environment: ThisProcess.environment)
-    library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
+    library = UserPolicies().library
     self.limits = limits
   }
 
@@ -78,11 +78,22 @@ struct AuditSubjects {
     return DeclaredApp(program: try ProgramSearch.find(word, path: nil))
   }
 
+  /// Read once, however many policies are asked about.
+  private mutating func machinePolicies() throws(Failure) -> [MachinePolicy] {
+    if let machines { return machines }
+    let found = try UserPolicies().machinePolicies()
+    machines = found
+    return found
+  }
+
   mutating func policy(_ name: String) throws(Failure) -> (policy: Policy, origins: PolicyOrigins) {
     if let known = policies[name] { return known }
+    let machines = try machinePolicies()
     do throws(PolicyError) {
       let resolved = try library.resolve(name)
-      let found = (try resolved.policy.limited(by: limits), PolicyOrigins(of: resolved, limitedBy: limits))
+      // Behind what the command line says, as at a launch: nobody may put anything in its place.
+      let policy = try resolved.policy.limited(by: limits).narrowed(by: machines, memory: MachineMemory.total)
+      let found = (policy, PolicyOrigins(of: resolved, limitedBy: limits))
       policies[name] = found
       return found
     } catch {

@@ -38,7 +38,8 @@ struct UserPolicies {
     do throws(PolicyError) { return try library.resolve(nameOrPath) } catch { throw Failure("\(error)") }
   }
 
-  func machinePolicies() throws -> [MachinePolicy] {
+  /// What this machine's owner lets any of them permit.
+  func machinePolicies() throws(Failure) -> [MachinePolicy] {
     do throws(StateError) {
       var policies: [MachinePolicy] = []
       for file in try MachinePolicyFile.all(folders) {

@@ -2,8 +2,12 @@ internal import AppModel
 internal import Policy
 
 extension ResolvedPolicy {
-  /// The place that a field's value comes from; the policy's own file where no file says anything of it.
+  /// The place that a field's value comes from; the policy's own file where no file says anything of it, and that of a machine-wide
+  /// policy which has made it stricter.
   func place(_ field: String) -> LintFinding.Place {
+    if let narrowing = policy.narrowings.last(where: { $0.field == field }) {
+      return LintFinding.Place(file: narrowing.file, line: nil, key: field)
+    }
     let origin = PolicyField.all.first { $0.name == field }.flatMap(origin)
     return LintFinding.Place(file: origin?.file ?? policy.file, line: origin?.line, key: field)
   }

@@ -27,6 +27,8 @@ package struct Simulation: Sendable {
   let policy: Policy
   /// Only launches of this app are under the other policy; nil: all are.
   let app: String?
+  /// The policy is what machine-wide ones leave of it, as those of the launches in the log are.
+  let isUnderMachinePolicies: Bool
   package internal(set) var gaps = SimulationGaps()
   /// How many decisions were judged.
   package internal(set) var judged = 0
@@ -76,9 +78,10 @@ package struct Simulation: Sendable {
     var cause: Cause?
   }
 
-  package init(policy: Policy, app: String? = nil) {
+  package init(policy: Policy, app: String? = nil, isUnderMachinePolicies: Bool = false) {
     self.policy = policy
     self.app = app
+    self.isUnderMachinePolicies = isUnderMachinePolicies
   }
 
   /// Takes the log's next entry.
@@ -176,16 +179,14 @@ package struct Simulation: Sendable {
       return
     }
     settings[text] = known
-    let names = Set((event.detail[AuditEvent.Fact.entitlements] ?? "").split(separator: " ").map(String.init))
     let entitlements = Entitlements(
-      networkClient: names.contains("networkClient"), networkServer: names.contains("networkServer"),
-      passGrants: names.contains("passGrants"), executePicked: names.contains("executePicked"))
+      words: (event.detail[AuditEvent.Fact.entitlements] ?? "").split(separator: " ").map(String.init))
     let then = Policy(
       name: event.detail[AuditEvent.Fact.policy] ?? "", file: "", description: nil, lineage: [], settings: known)
     let rules = Rules(
       then: Capabilities(policy: then, entitlements: entitlements),
       now: Capabilities(policy: policy, entitlements: entitlements))
-    if event.detail["narrowed"] != nil {
+    if event.detail["narrowed"] != nil, !isUnderMachinePolicies {
       cannotJudge("launches under a machine-wide policy: what it would have left of the other one")
     }
     self.rules[id] = rules

@@ -1,0 +1,80 @@
+import TestSupport
+import Testing
+
+/// Questions about what an app could do go by what would hold here: the policy, and what the machine's owner leaves of it.
+@Suite(.serialized)
+struct MachinePolicyQuestionTests {
+  private static let limited = "[scopes]\nlimit = 2\n[grants]\naccess = \"read-only\"\n"
+
+  @Test func `audit explain, audit diff and audit lint hold apps to the machine-wide policies, and name their file`()
+    throws
+  {
+    try Workspace.with(.root) { world in
+      let entitlements = """
+        <plist version="1.0"><dict><key>com.apple.security.app-sandbox</key><true/>
+        <key>com.apple.security.files.user-selected.read-write</key><true/></dict></plist>
+        """
+      let app = try world.bundle("Notes", identifier: "org.example.notes", entitlements: entitlements)
+      func scopes() throws -> JSON {
+        let explained = try world.ambit("audit", "explain", "--format", "json", app)
+        let all = try #require(JSON(explained.output)?["abilities"]?.array, "\(explained)")
+        return try #require(all.first { $0["ability"] == "startDocuments" }, "\(explained)")
+      }
+      func lint() throws -> [JSON] {
+        let outcome = try world.run([try Products.path("ambit"), "audit", "lint", "--format", "json", app])
+        return try #require(JSON(outcome.output)?["findings"]?.array, "\(outcome)")
+      }
+      #expect(try scopes()["amount"]?.int ?? 0 > 2)
+      #expect(try !lint().contains { $0["name"] == "forbidden-writing" })
+
+      let machine = "\(world.ambitHome)/machine-policy.toml"
+      try world.write(Self.limited, to: machine)
+      let narrowed = try scopes()
+      #expect(narrowed["amount"] == 2)
+      #expect(
+        narrowed["decisions"]?.array?.contains { $0["by"] == "machine" && $0["file"]?.string == machine } == true)
+      let finding = try #require(try lint().first { $0["name"] == "forbidden-writing" })
+      #expect(finding["what"]?.string?.contains("grants.access = \"read-only\" in \(machine)") == true, "\(finding)")
+      // What two policies differ in is nothing where the machine's owner takes both down to the same.
+      try world.write("inherits = \"default\"\n[scopes]\nlimit = 9\n", to: "\(world.home)/nine.toml")
+      let difference = try world.run([
+        try Products.path("ambit"), "audit", "diff", "default", "\(world.home)/nine.toml",
+      ])
+      #expect(difference.exit == .status(0), "\(difference)")
+
+      try world.write("[scopes]\nlimit = 0\n", to: machine)
+      for question in ["explain", "lint"] {
+        let wrong = try world.run([try Products.path("ambit"), "audit", question, app])
+        #expect(
+          wrong.exit == .status(125) && wrong.errors.contains("machine-policy.toml:2:9: scopes.limit"), "\(wrong)")
+      }
+    }
+  }
+
+  @Test func `audit simulate lays the machine-wide policies against the one it asks about, unless it is told not to`()
+    throws
+  {
+    try Workspace.with(.root) { world in
+      try world.write(Self.limited, to: "\(world.ambitHome)/machine-policy.toml")
+      let document = try world.document("letter.txt", "dear")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      #expect(try app.start())
+      _ = try app.finish()
+      func simulate(_ options: String...) throws -> JSON {
+        let question = [try Products.path("ambit"), "audit", "simulate", "--policy", "default", "--format", "json"]
+        let outcome = try world.run(question + options)
+        return try #require(outcome.output.split(separator: "\n").last.flatMap { JSON(String($0)) }, "\(outcome)")
+      }
+      let here = try simulate()
+      #expect(here["differences"] == 0)
+      #expect(
+        here["notJudged"]?["decisions"]?.object?.isEmpty == true
+          && here["notJudged"]?["fields"]?.object?.isEmpty == true)
+      let elsewhere = try simulate("--without-machine")
+      #expect(
+        elsewhere["notJudged"]?["decisions"]?.object?.keys.contains { $0.contains("machine-wide") } == true,
+        "\(elsewhere)")
+    }
+  }
+}
