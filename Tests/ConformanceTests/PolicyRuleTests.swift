@@ -54,6 +54,8 @@ struct PolicyRuleTests {
       let app = try world.probe(options: try policy(world, "text", "picker.types = [\"txt\"]"))
       _ = try app.tell("status")
       let instance = try #require(try world.instances().first?["instance"]?.string)
+      // The true launcher takes questions by now: it has answered one, and the next ones go to whoever comes last.
+      #expect(try app.tell("pick", ["as": "a"])["didPick"] == 0)
       // A launcher that shows its user no picker, and chooses for them.
       let liar = try UnixSocket.connect(path: "\(world.ambitHome)/run/user")
       let choosing = try UnixSocket.connect(path: "\(world.ambitHome)/run/user")
@@ -61,13 +63,15 @@ struct PolicyRuleTests {
         _ = try UnixSocket.send(Array(text.utf8) + [0], descriptors: documents, to: socket, wait: true)
       }
       try say(#"{"method":"io.ambit.Launcher.Prompts","parameters":{"instance":"\#(instance)"},"more":true}"#, on: liar)
+      // The broker has read that: it has answered who came later.
+      _ = try world.instances()
       try app.process.send(#"{"do":"pick","as":"b"}"# + "\n")
       var question = [UInt8](repeating: 0, count: 65536)
       try Deadline.wait(.seconds(30), for: "the question") {
         if case .bytes = try UnixSocket.receive(into: &question, from: liar, wait: false) { true } else { false }
       }
       let answer =
-        #"{"method":"io.ambit.Launcher.Answer","parameters":{"instance":"\#(instance)","id":1,"how":"user","cancelled":false,"paths":["\#(image)"]}}"#
+        #"{"method":"io.ambit.Launcher.Answer","parameters":{"instance":"\#(instance)","id":2,"how":"user","cancelled":false,"paths":["\#(image)"]}}"#
       try say(answer, [try Descriptor.open(image, flags: .path)], on: choosing)
       let told = try #require(JSON(try app.process.readLine()))
       #expect(told["didPick"] == 0 && told["posix"] == "EPERM", "\(told.text)")
