@@ -6,9 +6,21 @@ extension AuditEvent {
   package var sentence: String {
     switch result {
     case .allowed: return phrase.done
-    case .refused: return "refused: \(phrase.attempted)"
-    case .failed: return "failed: \(phrase.attempted)"
+    case .refused: return "refused: \(phrase.attempted)\(repetition)"
+    case .failed: return "failed: \(phrase.attempted)\(repetition)"
     }
+  }
+
+  /// For an entry that stands for many: `, 812 times from 2025-06-01T09:30:00.000250Z to 2025-06-01T09:30:00.998000Z`.
+  private var repetition: String {
+    guard let first = detail[Fact.first], let last = detail[Fact.last] else { return "" }
+    return occurrences == 1 ? " at \(first)" : ", \(occurrences) times from \(first) to \(last)"
+  }
+
+  /// How many things that happened this entry stands for: itself, and those like it that were only counted.
+  package var occurrences: Int {
+    let (sum, overflow) = max(0, detail[Fact.suppressed].flatMap { Int($0) } ?? 0).addingReportingOverflow(1)
+    return overflow ? .max : sum
   }
 
   /// The reason with the rule before it, for people; empty when neither was recorded.

@@ -206,6 +206,11 @@ extension AuditEvent {
     package static let shown = "shown"
     /// What was asked for, when `refuse` is the kind.
     package static let operation = "operation"
+    /// How many more like it an entry stands for, and when the first and the last of them all were, as RFC 3339 writes it. A
+    /// launcher counts what its sandbox refused without these times.
+    package static let suppressed = "suppressed"
+    package static let first = "first"
+    package static let last = "last"
   }
 }
 

@@ -11,12 +11,41 @@ extension Broker {
   func decide(_ events: [AuditEvent]) throws {
     FaultPoint.eventsDue.pass()
     if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }
-    try log.append(events)
+    try log.append(toWrite(events))
     FaultPoint.eventsWritten.pass()
   }
 
   /// Notes something that has already happened and cannot be undone by refusing.
-  func record(_ event: AuditEvent) { _ = try? log.append([event]) }
+  func record(_ event: AuditEvent) {
+    do { try log.append(toWrite([event])) } catch {
+      if RefusalLimiter.mayCount(event) { refusals.count(event, now: Clock.monotonic()) }
+    }
+  }
+
+  /// Without those that are counted only. A refusal that comes with something that takes effect is written.
+  private func toWrite(_ events: [AuditEvent]) -> [AuditEvent] {
+    guard events.allSatisfy(RefusalLimiter.mayCount) else { return events }
+    let now = Clock.monotonic()
+    return events.filter { refusals.take($0, now: now) }
+  }
+
+  /// Writes down how many refusals were left out, where that is due. What cannot be written stays counted.
+  func tellRefusals(now: Int64) {
+    guard let due = refusals.nextDue, due <= now, refusalsAgain <= now else { return }
+    var left = refusals
+    guard (try? log.append(left.takeDue(now: now, time: Date()))) != nil else {
+      refusalsAgain = now + RefusalLimiter.interval
+      return
+    }
+    refusals = left
+  }
+
+  /// The same for an app that is over.
+  func tellRefusals(of instance: Instance) {
+    var left = refusals
+    guard (try? log.append(left.takeAll(of: instance.id, now: Clock.monotonic(), time: Date()))) != nil else { return }
+    refusals = left
+  }
 
   /// The first event of a broker: with what it found of one that died.
   static func started(_ log: AuditLog) -> AuditEvent {

@@ -16,6 +16,10 @@ package final class Broker {
   let rules: GrantRules
   let grants: GrantStore
   let log: AuditLog
+  /// Refusals that apps can cause without end: which are written, and how many were left out. Before `refusalsAgain`, in
+  /// nanoseconds of CLOCK_MONOTONIC, what could not be told of them is not tried again.
+  var refusals = RefusalLimiter()
+  var refusalsAgain: Int64 = 0
   let key: SealingKey
   let finder = DocumentFinder()
   let trash: TrashRule
@@ -130,6 +134,7 @@ package final class Broker {
     while !stopping {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now) else { break }
+      tellRefusals(now: now)
       flushLog(now: now)
       held.release(through: log.durable)
       removeOrphans(now: now)
@@ -160,6 +165,7 @@ package final class Broker {
       }
       if now >= endsAgain, let next = nextEnd() { waits.append(.nanoseconds(max(0, next - Clock.realtime()))) }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
+      if let due = refusals.nextDue { waits.append(.nanoseconds(max(0, max(due, refusalsAgain) - now))) }
       let asked = Clock.monotonic()
       try Poll.wait(&entries, timeout: waits.min(), awake: eagerness.patience)
 
@@ -207,6 +213,7 @@ package final class Broker {
     for instance in Array(instances.values) { leave(instance) }
     for instance in Array(ended.values) { recordExit(of: instance, nil) }
     try? grants.flushUses()
+    try log.append(refusals.takeAll(now: Clock.monotonic(), time: Date()))
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     // Closed here and not with the last reference: a thread that waits for the disk may have one.
     try log.finish()

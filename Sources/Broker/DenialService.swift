@@ -13,7 +13,7 @@ extension Broker {
     var detail = ["operation": [request.operation, subject].compactMap(\.self).joined(separator: " ")]
     if !request.error.isEmpty { detail["errno"] = request.error }
     if !request.remedy.isEmpty { detail["remedy"] = request.remedy }
-    if request.suppressed > 0 { detail["suppressed"] = "\(request.suppressed)" }
+    if request.suppressed > 0 { detail[AuditEvent.Fact.suppressed] = "\(request.suppressed)" }
     try decide([
       event(.refuse, .refused, instance, how: "observed", rule: request.rule, reason: request.reason, detail: detail)
     ])

@@ -224,6 +224,7 @@ extension Broker {
     ended[instance.id] = nil
     released.append(instance)
     forsake([instance.id])
+    tellRefusals(of: instance)
     var detail: [String: String] = [:]
     if let report {
       detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]

@@ -26,15 +26,18 @@ package struct RecordedRefusals: Equatable, Sendable {
 
   mutating func add(_ event: AuditEvent) {
     let key = Key(app: event.app, kind: event.kind, rule: event.rule)
-    let count = 1 + max(0, event.detail["suppressed"].flatMap(Int.init) ?? 0)
+    let count = event.occurrences
+    // An entry that stands for many was written after them.
+    let first = event.detail[AuditEvent.Fact.first].flatMap { Timestamp($0)?.date } ?? event.time
+    let last = event.detail[AuditEvent.Fact.last].flatMap { Timestamp($0)?.date } ?? event.time
     guard entries[key] != nil || entries.count < Self.most else {
       others += count
       return
     }
     var entry =
-      entries[key] ?? Entry(first: event.time, last: event.time, lastSequence: event.sequence)
+      entries[key] ?? Entry(first: first, last: last, lastSequence: event.sequence)
     entry.count += count
-    entry.last = event.time
+    entry.last = last
     entry.lastReason = event.reason ?? event.detail[AuditEvent.Fact.operation]
     entry.lastSequence = event.sequence
     entries[key] = entry

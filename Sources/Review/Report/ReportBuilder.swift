@@ -96,7 +96,7 @@ package struct ReportBuilder: Sendable {
     entries += 1
     first = min(first ?? event.time, event.time)
     last = max(last ?? event.time, event.time)
-    let weight = 1 + max(0, event.detail["suppressed"].flatMap { Int($0) } ?? 0)
+    let weight = event.occurrences
     switch event.result {
     case .refused: totals.refused += weight
     case .failed: totals.failed += weight

@@ -1,0 +1,44 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// An app that has itself refused without end.
+@Suite(.serialized)
+struct FloodTests {
+  private static let calls = 2_000
+  private static let rounds = 4
+
+  @Test(arguments: TestUser.all)
+  func `AUD-3: refusals that an app causes in a loop are counted, and what takes effect is written`(user: TestUser)
+    throws
+  {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      // A token that is none.
+      let wrong: JSON = .string(#"{"method":"io.ambit.Access.Start","parameters":{"scope":"none"}}"#)
+      for call in 1...Self.calls {
+        let answer = try app.tell("raw", ["text": wrong])
+        #expect(answer["reply"]?.string?.contains("InvalidScope") == true, "\(answer.text)")
+        guard call % (Self.calls / Self.rounds) == 0 else { continue }
+        #expect(try app.start())
+        #expect(try app.tell("stop", ["of": "a"]).isDone)
+      }
+      #expect(try world.audit(.start).count == Self.rounds)
+      #expect(try world.audit(.stop).count == Self.rounds)
+      _ = try app.finish()
+
+      try Deadline.wait(for: "the exit") { try world.audit(.exit).count == 1 }
+      let exit = try world.audit(.exit)[0]
+      let refused = try world.audit(.refuse).filter { $0.rule == "TOK-15" }
+      #expect(refused.map(\.occurrences).reduce(0, +) == Self.calls)
+      #expect((RefusalLimiter.burst + 1...400).contains(refused.count), "\(refused.count)")
+      #expect(refused.allSatisfy { $0.instance == exit.instance && $0.sequence < exit.sequence })
+      let last = try #require(refused.last?.detail[AuditEvent.Fact.last])
+      #expect(Timestamp(last) != nil)
+      #expect(try world.ambit("audit", "log", "--kind", "refuse").output.contains(" times from "))
+      #expect(try world.ambit("audit", "verify").exit == .status(0))
+    }
+  }
+}
