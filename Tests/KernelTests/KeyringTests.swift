@@ -3,7 +3,7 @@ import Kernel
 import SystemPackage
 import Testing
 
-@Suite(.ownsMounts, .timeLimit(.minutes(2)), .enabled(if: Keyrings.support == .present))
+@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: Keyrings.support == .present))
 struct `A launch and the session's key ring` {
   /// Calls that libc has no function for, by `syscall(2)`, which is variadic and so not to be called from Swift by its name.
   private static func call(_ number: Int, _ first: Int, _ rest: Int...) throws -> Int {

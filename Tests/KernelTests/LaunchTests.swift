@@ -3,7 +3,7 @@ import Kernel
 import SystemPackage
 import Testing
 
-@Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `A launch` {
+@Suite(.ownsMounts, .timeLimit(.minutes(20))) struct `A launch` {
   @Test func `starts the program with exactly these arguments and this environment`() throws {
     let odd = ["a b", "", "'\"$(x)\\", "Größe", "-n", "a\nb"]
     var box = try Box.shell("for each; do printf '<%s>' \"$each\"; done; printf '|'; env", odd)
@@ -141,7 +141,7 @@ import Testing
   }
 }
 
-@Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `Inside a sandbox` {
+@Suite(.ownsMounts, .timeLimit(.minutes(20))) struct `Inside a sandbox` {
   @Test func `there are no capabilities, no new privileges and no groups`() throws {
     let status = try Box("/bin/cat", ["/proc/self/status"]).run().lines
     func field(_ name: String) -> String {
@@ -300,7 +300,7 @@ import Testing
   }
 }
 
-@Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `The end of a sandbox` {
+@Suite(.ownsMounts, .timeLimit(.minutes(20))) struct `The end of a sandbox` {
   /// Starts a program that does not end by itself, and waits until it runs.
   private static func start() throws -> (launched: LaunchedInit, output: Descriptor) {
     var ends: [Int32] = [-1, -1]

@@ -8,7 +8,7 @@ import Testing
 @testable import Seccomp
 
 /// The filter as the kernel runs it: a program in a real sandbox makes the calls and says what came back.
-@Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `The standard filter in a sandbox` {
+@Suite(.ownsMounts, .timeLimit(.minutes(20))) struct `The standard filter in a sandbox` {
   /// Makes calls by number, and prints a name and a result for each: `ok`, an errno, or a signal.
   private static let script = #"""
     import ctypes, errno, os, platform, sys, threading
@@ -203,7 +203,7 @@ import Testing
   }
 }
 
-@Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `A planned sandbox` {
+@Suite(.ownsMounts, .timeLimit(.minutes(20))) struct `A planned sandbox` {
   private func sandbox(
     _ script: String, _ change: (inout SandboxRequest, TemporaryFolder) throws -> Void = { _, _ in }
   ) throws -> (outcome: Outcome, folder: TemporaryFolder) {

@@ -7,7 +7,7 @@ import Testing
 @testable import Seccomp
 
 /// Comparisons of arguments as the kernel makes them, on calls that look at none of their arguments.
-@Suite(.ownsMounts, .timeLimit(.minutes(2))) struct `A profile of containers in a sandbox` {
+@Suite(.ownsMounts, .timeLimit(.minutes(20))) struct `A profile of containers in a sandbox` {
   private static let script = #"""
     import ctypes, errno, sys
     call = ctypes.CDLL(None, use_errno=True).syscall

@@ -36,7 +36,7 @@ import Testing
 }
 
 /// The second wall by itself: plans whose mounts would permit what Landlock does not.
-@Suite(.ownsMounts, .timeLimit(.minutes(2)), .enabled(if: Landlock.abi != nil, "needs landlock"))
+@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: Landlock.abi != nil, "needs landlock"))
 struct `Landlock in a sandbox` {
   private func outcome(_ script: String, network: NetworkReach = .none, _ change: (inout SandboxPlan) -> Void) throws
     -> [String]
