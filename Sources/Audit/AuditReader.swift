@@ -1,6 +1,10 @@
 internal import GRDB
 internal import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// Reads the log, also while the broker writes it, and what a broker that died left. Every call sees each entry that was
 /// complete when it began, whether it is in the journal, in a segment or on its way.
 ///
@@ -65,19 +69,27 @@ package struct AuditReader: Sendable {
   /// The public key that lies beside the log; nil when there is none.
   package func publicKey() throws(AuditLogError) -> AuditKey.Public? { try AuditKey.publicKey(of: files) }
 
+  private static let mostAttempts = 12
+
   func read<Value>(wholeJournal: Bool = false, _ body: (LogView) throws -> Value) throws(AuditLogError) -> Value {
     do {
-      for _ in 0..<8 {
-        // Not after the segments: see above.
-        let journal = try JournalFile.read(files.journal, whole: wholeJournal)
-        let segments = try open.refresh()
-        guard let newest = segments.last else { break }
-        let value: Value? = try newest.queue.read { db in
-          // One that was begun meanwhile may have what is neither here nor in the journal any more.
-          if files.segments().last != newest.number { return nil }
-          return try body(LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal))
+      for attempt in 0..<Self.mostAttempts {
+        do {
+          // Not after the segments: see above.
+          let journal = try JournalFile.read(files.journal, whole: wholeJournal)
+          let segments = try open.refresh()
+          guard let newest = segments.last else { break }
+          let value: Value? = try newest.queue.read { db in
+            // One that was begun meanwhile may have what is neither here nor in the journal any more.
+            if files.segments().last != newest.number { return nil }
+            return try body(LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal))
+          }
+          if let value { return value }
+        } catch let error as AuditLogError where error.problem == .damaged && attempt < Self.mostAttempts - 1 {
+          // A journal is read piece by piece: of what is written meanwhile a reader can see the end and not the beginning.
+          // What is damaged is so the next time as well.
+          usleep(2_000)
         }
-        if let value { return value }
       }
       throw AuditLogError(.busy, path, "new segments come too fast to read it")
     } catch {

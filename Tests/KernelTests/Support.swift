@@ -3,6 +3,8 @@ import Kernel
 import SystemPackage
 import Testing
 
+import class TestSupport.TemporaryFolder
+
 /// A folder that everybody may use, and that is removed with everything in it when the last reference goes.
 final class Folder: Sendable {
   let path: String
@@ -27,6 +29,7 @@ final class Folder: Sendable {
   func write(_ name: String, _ content: String = "text", mode: Int = 0o644) throws -> String {
     try Data(content.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(path)/\(name)")
+    if mode & 0o111 != 0 { try TemporaryFolder.awaitWriters(of: "\(path)/\(name)") }
     return "\(path)/\(name)"
   }
 

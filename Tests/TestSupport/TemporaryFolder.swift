@@ -33,7 +33,21 @@ package final class TemporaryFolder: Sendable {
   package func write(_ name: String, _ content: String, mode: Int = 0o644) throws -> String {
     try Data(content.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(path)/\(name)")
+    if mode & 0o111 != 0 { try Self.awaitWriters(of: "\(path)/\(name)") }
     return "\(path)/\(name)"
+  }
+
+  /// Waits until nobody has a program open for writing, or it could not be run (`ETXTBSY`): a child that is being started has for
+  /// a moment what its parent had open. The kernel gives a lease for reading only then (`fcntl(2)`, `F_SETLEASE`).
+  package static func awaitWriters(of path: String) throws {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw HarnessError("open \(path): errno \(errno)") }
+    defer { close(file) }
+    let setLease: Int32 = 1024
+    try Deadline.wait(for: "nobody to write \(path)") {
+      fcntl(file, setLease, Int32(F_RDLCK)) == 0 || errno != EAGAIN
+    }
+    _ = fcntl(file, setLease, Int32(F_UNLCK))
   }
 
   /// The permissions of what is in it.
