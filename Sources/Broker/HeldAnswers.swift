@@ -32,8 +32,12 @@ struct HeldAnswers {
 
 extension Broker {
   /// Answers a call; later, if the disk is late with what was decided, or the policy wants everything there first.
-  func send(_ reply: Reply, descriptors: [Descriptor] = [], on connection: WireConnection) {
-    guard let entry = log.heldUntil(request?.sync ?? .group) else {
+  ///
+  /// - Parameter sync: what holds for it; `nil`: what does for the request under way.
+  func send(
+    _ reply: Reply, descriptors: [Descriptor] = [], on connection: WireConnection, _ sync: AuditLog.Sync? = nil
+  ) {
+    guard let entry = log.heldUntil(sync ?? request?.sync ?? .group) else {
       connection.send(reply, descriptors: descriptors)
       return
     }

@@ -50,6 +50,7 @@ extension Broker {
 
   private func instance(_ id: String) throws -> Instance {
     guard let instance = instances[id] else { throw LauncherInterface.Failure.unknownInstance(id) }
+    request?.hold(to: instance.app.rules)
     return instance
   }
 

@@ -65,7 +65,6 @@ extension Broker {
     guard let pick = instance.picks.first, pick.id == answer.id else {
       return LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])
     }
-    request?.hold(to: instance.app.rules)
     defer {
       instance.picks.removeFirst()
       ask(instance)

@@ -12,12 +12,17 @@ extension Broker {
   func replace(
     _ request: LauncherInterface.ReplaceCall, _ instance: Instance, on connection: WireConnection
   ) throws -> LauncherInterface.ReplaceReply? {
+    let sync: AuditLog.Sync = instance.app.rules.syncsFully ? .full : .group
     // One after the other: of the same document another save may be under way.
     if instance.saving.contains(request.grant) {
       instance.savesWaiting[request.grant, default: []].append { [weak self] in
         guard let self else { return }
-        let reply = try? self.replace(request, instance, on: connection)
-        if let reply { self.send(Reply(reply.json), on: connection) }
+        do {
+          let reply = try self.replace(request, instance, on: connection)
+          if let reply { self.send(Reply(reply.json), on: connection, sync) }
+        } catch {
+          self.send(Reply(LauncherInterface.Failure.failed("\(error)")), on: connection, sync)
+        }
       }
       return nil
     }
@@ -54,7 +59,7 @@ extension Broker {
         replacement.giveBack(to: staging, as: request.temporary)
         reply = self.failed(error, grant, document, instance)
       }
-      self.send(Reply(reply.json), on: connection)
+      self.send(Reply(reply.json), on: connection, sync)
       let next = instance.savesWaiting.removeValue(forKey: grant.id) ?? []
       for save in next { save() }
     }
