@@ -85,6 +85,15 @@ extension AuditEvent {
       let operation = detail[Fact.operation] ?? "a request"
       return ("refused: \(operation)", operation)
     case .protocolError: return ("sent a broken message", "take a broken message")
+    case .logRotated: return ("the log goes on in another file", "go on with the log in another file")
+    case .carried: return ("still has \(carriedThing)", "carry \(carriedThing) on")
+    case .carriedAll:
+      return (
+        "all that is in force was carried into the log's new file\(facts(count(of: "entry", "entries")))", "carry it"
+      )
+    case .logRemoved:
+      let through = detail[Fact.through].map { " up to entry \($0)" } ?? ""
+      return ("the oldest of the log was removed\(through)\(facts(mostly))", "remove the oldest of the log\(through)")
     default: return (spelledOut, spelledOut)
     }
   }
@@ -94,6 +103,25 @@ extension AuditEvent {
     let stale = detail[Fact.stale] == "true" ? "stale" : nil
     let location = detail[Fact.location].map { "in the \($0)" }
     return ("resolved a \(what) to \(subject)\(facts(evidence, stale, location))", "resolve a \(what)\(target)")
+  }
+
+  private var carriedThing: String {
+    switch detail[Fact.carries] {
+    case "launch": "its launch\(detail[Fact.policy].map { " under policy \($0)" } ?? "")"
+    case "scope": "its scope on \(subject)\(facts(access))"
+    default: "its grant of \(subject)\(facts(access))"
+    }
+  }
+
+  private var mostly: String? {
+    guard let app = detail[Fact.mostly], let count = detail[Fact.mostlyEntries], let all = detail[Fact.entries] else {
+      return count(of: "entry", "entries")
+    }
+    return "\(all) entries, \(count) of \(app)"
+  }
+
+  private func count(of one: String, _ many: String) -> String? {
+    detail[Fact.entries].map { $0 == "1" ? "1 \(one)" : "\($0) \(many)" }
   }
 
   /// The document's name, or what else the event says of it.

@@ -125,12 +125,21 @@ extension AuditEvent.Kind {
   package static let limit = Self(rawValue: "limit")
   package static let refuse = Self(rawValue: "refuse")
   package static let protocolError = Self(rawValue: "protocolError")
+  /// The log goes on in another file, with this entry. What is in force then follows (``carried``).
+  package static let logRotated = Self(rawValue: "logRotated")
+  /// What was in force when a file of the log began and still is: a launch, a grant or a scope. Nothing has happened.
+  package static let carried = Self(rawValue: "carried")
+  /// All of that has been written down: with what comes before gone, the log says the same of what is in force.
+  package static let carriedAll = Self(rawValue: "carriedAll")
+  /// The oldest entries are removed, by what the log's owner has said to keep.
+  package static let logRemoved = Self(rawValue: "logRemoved")
 
   /// The kinds that this version writes.
   package static let known: [Self] = [
     .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
     .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .hostPath,
     .passed, .revoke, .outlived, .sharing, .appRemoved, .limit, .refuse, .protocolError,
+    .logRotated, .carried, .carriedAll, .logRemoved,
   ]
 }
 
@@ -211,6 +220,16 @@ extension AuditEvent {
     package static let suppressed = "suppressed"
     package static let first = "first"
     package static let last = "last"
+    /// What is carried into another file of the log: `launch`, `grant` or `scope`.
+    package static let carries = "carries"
+    /// The number of the log's file that begins; of the last entry before it, or of the last one that is removed.
+    package static let segment = "segment"
+    package static let through = "through"
+    /// How many entries were carried, or are removed.
+    package static let entries = "entries"
+    /// The app that most of the removed entries are about, and how many of them.
+    package static let mostly = "mostly"
+    package static let mostlyEntries = "mostlyEntries"
   }
 }
 

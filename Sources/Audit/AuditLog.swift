@@ -20,10 +20,27 @@ package final class AuditLog: Sendable {
     /// Entries, and time, between two checkpoints.
     package var checkpointEvery: Int64 = 4096
     package var checkpointSpan: Int64 = 60_000_000_000
+    /// Bytes of a segment, after which another one is due.
+    package var segmentSize = 64 << 20
+    /// How much of it is kept.
+    package var retention = Retention()
     /// Has the bytes of a descriptor on the disk when it returns 0; else errno.
     var sync: @Sendable (Int32) -> Int32 = Disk.sync
 
     package init() {}
+  }
+
+  /// How much of a log is kept: whole segments, the newest always.
+  package struct Retention: Equatable, Sendable {
+    /// Bytes of all segments together; nil: any.
+    package var bytes: Int?
+    /// Microseconds since the last entry of a segment; nil: any.
+    package var span: Int64?
+
+    package init(bytes: Int? = nil, span: Int64? = nil) {
+      self.bytes = bytes
+      self.span = span
+    }
   }
 
   package let path: String
@@ -47,6 +64,7 @@ package final class AuditLog: Sendable {
     do {
       let opening = try LogOpening(LogFiles(path), settings)
       (takenOver, tornBytes, missing) = (opening.takenOver, opening.tornBytes, opening.missing)
+      lacksCarried = opening.lacksCarried
       core = opening.core
     } catch {
       throw AuditLogError(error, file: path)
@@ -96,6 +114,32 @@ package final class AuditLog: Sendable {
 
   /// Leaves the database with everything and on the disk, its head signed, and no journal. Nothing can be added after.
   package func finish() throws(AuditLogError) { try core.finish() }
+
+  /// Another segment is due: with an entry of kind `logRotated`, and what is in force after it (`carried`, `carriedAll`).
+  package var isSegmentFull: Bool {
+    let size = core.settings.segmentSize
+    return core.state.withLock { $0.firsts.isEmpty && $0.segment.bytes >= size }
+  }
+
+  /// Entries of the segment that is written.
+  package var segmentEntries: Int64 {
+    core.state.withLock { state in
+      let base = state.firsts.last.map { $0 - 1 } ?? state.segment.base
+      return state.last.sequence - base
+    }
+  }
+
+  /// The newest segment was begun, and whoever began it died before all that was in force was carried into it.
+  package let lacksCarried: Bool
+
+  /// Removes the segments that need not be kept, the oldest first (``Settings/retention``). Entries that say what was in force
+  /// have to follow: of a segment that lacks them the one before is kept.
+  ///
+  /// What is removed is said by an entry first, and by a signed statement (`audit.begins`): `verify` takes no other beginning.
+  /// - Parameter now: microseconds since 1970.
+  /// - Returns: the number of the last entry that was removed; nil: nothing was.
+  @discardableResult
+  package func removeOld(now: Int64) throws(AuditLogError) -> Int64? { try core.removeOld(now: now) }
 
   /// The last entry's number and hash: what to write down elsewhere, to hold the log against later.
   package var anchor: ChainMark { core.state.withLock { $0.last } }

@@ -85,9 +85,12 @@ package struct AuditReader: Sendable {
             return try body(LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal))
           }
           if let value { return value }
-        } catch let error as AuditLogError where error.problem == .damaged && attempt < Self.mostAttempts - 1 {
+        } catch let error as AuditLogError
+          where [.damaged, .missing].contains(error.problem) && attempt < Self.mostAttempts - 1
+        {
           // A journal is read piece by piece: of what is written meanwhile a reader can see the end and not the beginning.
-          // What is damaged is so the next time as well.
+          // What is damaged is so the next time as well. And a segment may be removed before it is looked at.
+          if error.problem == .missing, files.segments().isEmpty { throw error }
           usleep(2_000)
         }
       }
@@ -98,16 +101,35 @@ package struct AuditReader: Sendable {
   }
 }
 
-/// The segments that a reader has open.
+/// The segments that a reader knows. Those that it is asked about are open.
 final class OpenSegments: Sendable {
-  struct Segment: Sendable {
+  final class Segment: Sendable {
     let number: Int
     let path: String
-    let queue: DatabaseQueue
+    private let files: LogFiles
+    private let open: Mutex<DatabaseQueue?>
+
+    init(_ files: LogFiles, number: Int, queue: DatabaseQueue? = nil) {
+      self.number = number
+      self.files = files
+      path = files.segment(number)
+      open = Mutex(queue)
+    }
+
+    var queue: DatabaseQueue {
+      get throws {
+        try open.withLock { open in
+          if let open { return open }
+          let queue = try AuditFile.openForReading(path, of: files)
+          open = queue
+          return queue
+        }
+      }
+    }
   }
 
   private let files: LogFiles
-  private let open = Mutex<[Segment]>([])
+  private let known = Mutex<[Segment]>([])
 
   init(_ files: LogFiles) { self.files = files }
 
@@ -115,15 +137,13 @@ final class OpenSegments: Sendable {
   @discardableResult
   func refresh() throws -> [Segment] {
     let numbers = files.segments()
-    return try open.withLock { open in
-      if !numbers.isEmpty, open.map(\.number) == numbers { return open }
-      if numbers.isEmpty { _ = try AuditFile.openForReading(files.log, of: files) }
-      open = try numbers.map { number in
-        if let known = open.first(where: { $0.number == number }) { return known }
-        let path = files.segment(number)
-        return Segment(number: number, path: path, queue: try AuditFile.openForReading(path, of: files))
+    if numbers.isEmpty { _ = try AuditFile.openForReading(files.log, of: files) }
+    return try known.withLock { known in
+      if known.map(\.number) != numbers {
+        known = numbers.map { number in known.first { $0.number == number } ?? Segment(files, number: number) }
       }
-      return open
+      _ = try known.last?.queue
+      return known
     }
   }
 }

@@ -23,6 +23,10 @@ final class LogCore: Sendable {
     var retry: Int64?
     /// Somebody moves entries, or is about to.
     var isMoving = false
+    /// The numbers of entries that are the first of a segment each, and only in the journal.
+    var firsts: [Int64] = []
+    /// The segment that is written: the number of the entry before its first, and its bytes.
+    var segment: (base: Int64, bytes: Int)
     var isFinished = false
 
     /// Up to where the journal is known to be on the disk.
@@ -40,19 +44,17 @@ final class LogCore: Sendable {
     /// What the disk did not take. Nothing is accepted until another journal has been written.
     var failure: AuditLogError?
 
-    init(journal: JournalFile, tail: JournalFile.Tail, last: ChainMark, checkpoint: Int64, unsynced: [UInt8]) {
+    init(
+      journal: JournalFile, tail: JournalFile.Tail, last: ChainMark, checkpoint: Int64, unsynced: [UInt8],
+      segment: (base: Int64, bytes: Int)
+    ) {
       self.journal = journal
       self.tail = tail
       self.last = last
       self.checkpoint = checkpoint
       self.unsynced = unsynced
+      self.segment = segment
     }
-  }
-
-  /// The segment that is written.
-  struct Store {
-    var queue: DatabaseQueue
-    var segment: Int
   }
 
   let files: LogFiles
@@ -61,7 +63,9 @@ final class LogCore: Sendable {
   let head: HeadFile
   let state: Mutex<State>
   /// Whoever moves entries has it.
-  let store: Mutex<Store>
+  let store: Mutex<SegmentStore>
+  /// Whoever removes old segments has it.
+  let removal = Mutex(())
   /// Whoever has the journal brought to the disk, or another one made, has it.
   let disk = Mutex(())
   /// The last entry that the head has been signed for.
@@ -72,7 +76,7 @@ final class LogCore: Sendable {
   let listener = Mutex<(@Sendable () -> Void)?>(nil)
 
   init(
-    _ files: LogFiles, _ settings: AuditLog.Settings, _ key: AuditKey, _ state: consuming State, _ store: Store
+    _ files: LogFiles, _ settings: AuditLog.Settings, _ key: AuditKey, _ state: consuming State, _ store: SegmentStore
   ) throws {
     self.files = files
     self.settings = settings
@@ -107,6 +111,9 @@ final class LogCore: Sendable {
       if state.waiting.isEmpty { state.since = now }
       state.latest = now
       state.waiting += encoded
+      for (event, entry) in zip(events, encoded) where event.kind == .logRotated {
+        state.firsts.append(entry.mark.sequence)
+      }
       state.last = last
       state.unsynced += bytes
       if state.dirtyMeanwhile == nil { state.dirtyMeanwhile = now }
@@ -146,14 +153,22 @@ final class LogCore: Sendable {
     try store.withLock { store throws(AuditLogError) in try move(&store) }
   }
 
-  private func move(_ store: inout Store) throws(AuditLogError) {
+  private func move(_ store: inout SegmentStore) throws(AuditLogError) {
     defer { state.withLock { $0.isMoving = false } }
-    let (batch, isFull, checkpoint) = state.withLock { state in
-      (state.waiting, state.tail.end >= settings.journalSize, isCheckpointDue(state))
+    let (batch, isFull, checkpoint, firsts) = state.withLock { state in
+      (state.waiting, state.tail.end >= settings.journalSize, isCheckpointDue(state), state.firsts)
     }
     guard let last = batch.last?.mark else { return }
     do throws(AuditLogError) {
-      try add(batch, store, checkpointAt: checkpoint || isFull ? last : nil, durably: isFull)
+      let rest = try store.split(batch, at: firsts) { events, store throws(AuditLogError) in
+        try end(store, with: events)
+      }
+      try add(rest, store, checkpointAt: checkpoint || isFull ? last : nil, durably: isFull)
+      let segment = (store.base, store.size())
+      state.withLock { state in
+        state.segment = segment
+        state.firsts.removeAll { $0 <= last.sequence }
+      }
     } catch {
       state.withLock { $0.retry = Disk.now() + Self.pause }
       throw error
@@ -173,21 +188,30 @@ final class LogCore: Sendable {
       || Disk.now() - state.checkpointTime >= settings.checkpointSpan
   }
 
-  private func add(_ events: [EncodedEvent], _ store: Store, checkpointAt mark: ChainMark?, durably: Bool)
-    throws(AuditLogError)
-  {
+  private func add(
+    _ events: some Collection<EncodedEvent>, _ store: SegmentStore, checkpointAt mark: ChainMark?, durably: Bool
+  ) throws(AuditLogError) {
     do {
       let checkpoint = try mark.map { try statement(.checkpoint, $0) }
-      try store.queue.writeWithoutTransaction { db in
-        try SegmentReader.add(events, to: db, file: files.journal, checkpoint: checkpoint, durably: durably)
-      }
+      try store.add(events, checkpoint: checkpoint, durably: durably)
       guard let mark else { return }
       state.withLock { state in
         state.checkpoint = mark.sequence
         state.checkpointTime = Disk.now()
       }
     } catch {
-      throw AuditLogError(error, file: files.segment(store.segment))
+      throw AuditLogError(error, file: files.segment(store.number))
+    }
+  }
+
+  /// The last entries of a segment, with a checkpoint after them, and on the disk before another one begins.
+  private func end(_ store: SegmentStore, with events: ArraySlice<EncodedEvent>) throws(AuditLogError) {
+    do {
+      let last = try events.last?.mark ?? store.last()
+      let isNoted = state.withLock { $0.checkpoint >= last.sequence }
+      try add(events, store, checkpointAt: isNoted ? nil : last, durably: true)
+    } catch {
+      throw AuditLogError(error, file: files.segment(store.number))
     }
   }
 

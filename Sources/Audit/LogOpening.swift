@@ -6,17 +6,15 @@ struct LogOpening {
   let takenOver: Int
   let tornBytes: Int
   let missing: String?
+  let lacksCarried: Bool
 
   init(_ files: LogFiles, _ settings: AuditLog.Settings) throws {
-    let number = files.segments().last ?? 0
-    let path = files.segment(number)
-    let queue = try AuditFile.openForWriting(path, of: files)
+    var store = try SegmentStore(files, number: files.segments().last ?? 0)
+    let (path, queue) = (store.path, store.queue)
     let found = try JournalFile.open(files.journal)
     let bytes = found?.1 ?? []
-    let (before, checkpoint) = try queue.writeWithoutTransaction { db in
-      // Whoever keeps the database locked must not hold up those who wait for the broker: the journal has room.
-      try db.execute(sql: "PRAGMA busy_timeout = 200")
-      return (try SegmentReader.last(db, file: path), try SegmentReader.lastCheckpoint(db))
+    let (before, checkpoint) = try queue.read { db in
+      (try SegmentReader.last(db, file: path), try SegmentReader.lastCheckpoint(db))
     }
     var journal: Journal?
     var entries: [EncodedEvent] = []
@@ -38,32 +36,48 @@ struct LogOpening {
     missing =
       head == nil && wasSigned && last.sequence > 0
       ? "\(files.head), which says how far the log goes, was gone" : nil
-    try queue.writeWithoutTransaction { db in
-      try SegmentReader.add(entries, to: db, file: files.journal, checkpoint: nil, durably: false)
+    let rest = try store.split(entries, at: entries.filter(\.beginsSegment).map(\.mark.sequence)) { events, store in
+      try store.add(events, durably: true)
     }
+    let known = checkpoint > 0 ? checkpoint : try Self.checkpoint(before: store.number, files)
+    // One that the head has, and that went with the power along with the entries up to it: they are in the journal.
+    let lost = entries.first { $0.mark.sequence == head?.checkpoint && $0.mark.sequence > max(known, store.base) }?.mark
+    let again = try lost.map { try Statement(.checkpoint, $0, time: Disk.time(), checkpoint: known, key: key) }
+    try store.add(rest, checkpoint: again, durably: false)
+    lacksCarried = try store.number > 0 && !store.queue.read { try SegmentReader.hasAllCarried($0) }
     takenOver = Int(last.sequence - before.sequence)
     tornBytes = journal?.torn ?? 0
     // A journal whose header never reached the disk holds nothing; one of an older format is not written on.
     var (file, tail): (JournalFile, JournalFile.Tail)
-    if let journal, journal.end > 0, let found {
+    if let journal, journal.end > 0, journal.last == last, let found {
       (file, tail) = (found.0, JournalFile.Tail(end: journal.end, hasRemains: journal.torn > 0))
       try file.takeBackRemains(&tail)
     } else {
       // What the old one held has to be on the disk before it goes.
-      try queue.writeWithoutTransaction { db in
-        try SegmentReader.add([], to: db, file: path, checkpoint: nil, durably: true)
-      }
+      try store.add([], durably: true)
       (file, tail) = try JournalFile.make(files.journal, after: last, size: settings.journalSize)
       try file.take(replacing: found != nil)
     }
     var state = LogCore.State(
-      journal: file, tail: tail, last: last, checkpoint: max(checkpoint, head?.checkpoint ?? 0),
-      unsynced: Array(try file.prefix(tail.end).dropFirst(Journal.headerSize)))
+      journal: file, tail: tail, last: last,
+      checkpoint: again?.mark.sequence ?? known,
+      unsynced: Array(try file.prefix(tail.end).dropFirst(Journal.headerSize)), segment: (store.base, store.size()))
     // What a process that died had written may not be on the disk. It is not waited for here: a launch waits for this.
     state.synced = head?.mark ?? ChainMark()
     if last != state.synced { state.dirtySince = Disk.now() }
-    core = try LogCore(files, settings, key, state, LogCore.Store(queue: queue, segment: number))
+    core = try LogCore(files, settings, key, state, store)
     if head == nil { try core.sign(ChainMark()) }
+  }
+
+  /// The last checkpoint of the segments before one that has none; the head may be older, and not know of it.
+  private static func checkpoint(before number: Int, _ files: LogFiles) throws -> Int64 {
+    for number in files.segments().reversed().drop(while: { $0 >= number }) {
+      let queue = try AuditFile.openForReading(files.segment(number), of: files)
+      defer { try? queue.close() }
+      let found = try queue.read { db in try SegmentReader.lastCheckpoint(db) }
+      if found > 0 { return found }
+    }
+    return try HeadFile.statement(SmallFile.read(files.begins), .begins, files.begins)?.checkpoint ?? 0
   }
 
   /// What the signed head beside the log promises is there.

@@ -28,7 +28,9 @@ struct LogView {
         .failed, files.journal, "it is an older version's; any `ambit run` brings it up to date", of: .journal)
     }
     let journal = try Journal(bytes, file: files.journal, trusting: all ? 0 : stored.sequence)
-    guard journal.end > 0 else {
+    // One that was read before another segment was begun may have nothing that is not in an older one.
+    let base = try SegmentReader.base(newest, file: segments.last?.path ?? files.log).sequence
+    guard journal.end > 0, journal.last.sequence >= base else {
       (last, waiting) = (stored, [])
       return
     }

@@ -124,6 +124,27 @@ enum SegmentReader {
     }
   }
 
+  /// The earliest and the latest time of its entries, in microseconds since 1970; 0 when it has none.
+  static func times(_ db: Database) throws -> (first: Int64, last: Int64) {
+    let row = try Row.fetchOne(db, sql: "SELECT min(earliest), max(latest) FROM block")
+    return ((row?[0] as Int64?) ?? 0, (row?[1] as Int64?) ?? 0)
+  }
+
+  /// It says of everything that was in force when it began.
+  static func hasAllCarried(_ db: Database) throws -> Bool {
+    let kind = EntryFilter(AuditQuery(kind: .carriedAll))
+    let blocks = try BlockIndex.blocks(db, kind, from: 0, through: .max, ascending: true)
+    while let block = try blocks.next()?[0] as? Int64 {
+      let sql = "SELECT payload FROM entry WHERE sequence BETWEEN ? AND ?"
+      let first = (block << SegmentWriter.blockBits) + 1
+      let last = (block + 1) << SegmentWriter.blockBits
+      for payload in try Data.fetchAll(db, sql: sql, arguments: [first, last]) {
+        if Payload(Array(payload)).map(kind.fits) ?? false { return true }
+      }
+    }
+    return false
+  }
+
   /// The last checkpoint's number; 0: none.
   static func lastCheckpoint(_ db: Database) throws -> Int64 {
     try Int64.fetchOne(db, sql: "SELECT max(sequence) FROM checkpoint") ?? 0

@@ -68,7 +68,8 @@ extension Broker {
     let unwritten = try newest.filter { grant in
       // The log's times are whole microseconds.
       let since = Date(timeIntervalSince1970: Double(grant.created) / 1e9 - 1)
-      return try reader.events(matching: AuditQuery(kind: .grant, grant: grant.id, since: since), limit: 1).isEmpty
+      // Of whatever kind: the first may have been removed, and what is in force is carried on.
+      return try reader.events(matching: AuditQuery(grant: grant.id, since: since), limit: 1).isEmpty
     }
     grants.takeBack(unwritten.map(\.id))
     return unwritten.map { grant in
@@ -81,11 +82,11 @@ extension Broker {
 
   /// What a broker had written down as withdrawn, and died before it was, is withdrawn.
   static func completeRevocations(_ grants: GrantStore, _ folders: AmbitFolders) throws {
-    guard let reader = try? AuditReader(path: folders.auditLog),
-      let start = try reader.latest(1, matching: AuditQuery(kind: .brokerStarted)).first
-    else { return }
+    guard let reader = try? AuditReader(path: folders.auditLog) else { return }
+    // That may have been removed meanwhile.
+    let start = try reader.latest(1, matching: AuditQuery(kind: .brokerStarted)).first
     var last: [String: AuditEvent.Result] = [:]
-    for event in try reader.events(matching: AuditQuery(kind: .revoke, since: start.time), limit: .max) {
+    for event in try reader.events(matching: AuditQuery(kind: .revoke, since: start?.time), limit: .max) {
       if let grant = event.grant { last[grant] = event.result }
     }
     let left = try last.filter { $0.value == .allowed }.keys.filter { try grants.grant($0)?.revoked == .some(nil) }

@@ -20,6 +20,8 @@ package final class Broker {
   /// nanoseconds of CLOCK_MONOTONIC, what could not be told of them is not tried again.
   var refusals = RefusalLimiter()
   var refusalsAgain: Int64 = 0
+  /// The files of the log.
+  var keeping = LogKeeper()
   let key: SealingKey
   let finder = DocumentFinder()
   let trash: TrashRule
@@ -100,7 +102,7 @@ package final class Broker {
     trash = Self.trash(rules.home)
     boot = try Self.bootIdentifier()
     grants = try GrantStore(path: folders.grants)
-    log = try AuditLog(path: folders.auditLog)
+    log = try AuditLog(path: folders.auditLog, settings: Self.logSettings(folders))
     filters = FilterStore(folder: folders.filters)
     launchRules = LaunchRules(folders)
     lookups = try Lookups()
@@ -121,6 +123,7 @@ package final class Broker {
     removeRetired()
     // What ended while no broker was there.
     endDue()
+    if log.lacksCarried { try beginCarrying() }
   }
 
   static let info = ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit")
@@ -136,6 +139,7 @@ package final class Broker {
       guard !isIdleTooLong(now: now) else { break }
       tellRefusals(now: now)
       flushLog(now: now)
+      keepLog(now: now)
       held.release(through: log.durable)
       removeOrphans(now: now)
       var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
@@ -165,6 +169,7 @@ package final class Broker {
       }
       if now >= endsAgain, let next = nextEnd() { waits.append(.nanoseconds(max(0, next - Clock.realtime()))) }
       waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
+      if let due = keeping.nextDue { waits.append(.nanoseconds(max(0, due - now))) }
       if let due = refusals.nextDue { waits.append(.nanoseconds(max(0, max(due, refusalsAgain) - now))) }
       let asked = Clock.monotonic()
       try Poll.wait(&entries, timeout: waits.min(), awake: eagerness.patience)

@@ -56,6 +56,8 @@ final class Instance {
   /// Nanoseconds since 1970.
   let started: Int64
 
+  /// What the log says of its launch, besides who it is.
+  var facts: [String: String] = [:]
   var owners: ScopeOwners
   /// Processes that have started something at some time and still run, by their number on the host. At most
   /// ``ScopeOwners/mostProcesses``.

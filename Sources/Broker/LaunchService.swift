@@ -163,6 +163,7 @@ extension Broker {
     if let narrowed = preparation?.narrowed, !narrowed.isEmpty {
       detail["narrowed"] = narrowed.joined(separator: ", ")
     }
+    instance.facts = detail
     var events = [event(request.resume ? .attach : .launch, .allowed, instance, detail: detail)]
     if !request.resume, !request.degraded.isEmpty { events.append(degraded(request.degraded, instance)) }
     if request.resume { events += try resume(instance) }

@@ -31,6 +31,8 @@ package struct AmbitFolders: Equatable, Sendable {
   /// Which control groups there are of running apps.
   package var groups: String { "\(runtime)/groups" }
   package var policies: String { "\(configuration)/policies" }
+  /// How the audit log is kept.
+  package var auditSettings: String { "\(configuration)/audit.toml" }
 
   package static let socketName = "user"
   package static let lockName = "broker.lock"

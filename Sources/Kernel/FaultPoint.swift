@@ -17,6 +17,7 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   case bookmarkSealed
   case attached, ended
   case syncDue
+  case segmentEnded, segmentMade, somethingCarried, removalSaid, removalSigned
   /// Before the content of a file is copied that an app saves, where it has to be.
   case contentDue
 

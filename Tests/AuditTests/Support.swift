@@ -77,7 +77,8 @@ extension SplitMix {
       detail[text(&self) ?? "used"] = texts.randomElement(using: &self)
     }
     let apps: [String?] = ["io.example.editor", "io.example.notes", "io.example.snooper", nil]
-    let kinds = AuditEvent.Kind.known + [AuditEvent.Kind(rawValue: "ofALaterVersion")]
+    // Which would begin another file of the log.
+    let kinds = AuditEvent.Kind.known.filter { $0 != .logRotated } + [AuditEvent.Kind(rawValue: "ofALaterVersion")]
     return AuditEvent(
       kinds.randomElement(using: &self) ?? .launch,
       AuditEvent.Result.allCases.randomElement(using: &self) ?? .allowed,

@@ -77,7 +77,7 @@ private final class Exhibit {
       var evidence = pristine
       try change(db, &evidence)
       do {
-        let segment = OpenSegments.Segment(number: 0, path: files.log, queue: queue)
+        let segment = OpenSegments.Segment(files, number: 0, queue: queue)
         let head = try HeadFile.statement(evidence.head, .head, files.head)
         let beside = try AuditKey.publicKey(evidence.publicKey, files.publicKey)
         let view = try LogView(files: files, segments: [segment], newest: db, journal: evidence.journal, all: true)

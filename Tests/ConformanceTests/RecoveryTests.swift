@@ -25,8 +25,11 @@ struct RecoveryTests {
     ("withdraw", { try $0.withdraw() }),
   ]
 
-  // Its saves are not copied.
-  @Test(arguments: FaultPoint.allCases.filter { $0 != .contentDue }, TestUser.all)
+  // Its saves are not copied, and its log stays in one file.
+  @Test(
+    arguments: FaultPoint.allCases.filter { point in
+      ![.contentDue, .segmentEnded, .segmentMade, .somethingCarried, .removalSaid, .removalSigned].contains(point)
+    }, TestUser.all)
   func `the broker is killed at any change: what was answered is there after, nothing is invented, nothing stays shown`(
     point: FaultPoint, user: TestUser
   ) throws {

@@ -28,6 +28,27 @@ struct ReplayTests {
       try run.checkSimulations()
     }
   }
+
+  @Test(arguments: TestUser.all, seeds)
+  func `AUD-5: and so they are when the log is small, and what comes before is removed all the time`(
+    user: TestUser, seed: UInt64
+  ) throws {
+    try Workspace.with(user) { world in
+      try world.makeFolder("\(world.ambitHome)/config")
+      try world.write(
+        "segment = \"64 KiB\"\nkeep_size = \"128 KiB\"\n", to: "\(world.ambitHome)/config/audit.toml")
+      var run = try RealRun(world, seed: seed)
+      for _ in 0..<24 {
+        try run.step()
+        try run.startAndStop(times: 12)
+      }
+      try run.end()
+      #expect(try run.checkMoments(fromCarried: true) > 0)
+      let log = try AuditReader(path: "\(world.ambitHome)/state/audit.sqlite")
+      #expect(try log.removedThrough() > 0)
+      #expect(try log.verified().begins != nil)
+    }
+  }
 }
 
 /// Random operations on a real broker, with real apps; and after each of them the books beside the log.
@@ -130,6 +151,12 @@ struct RealRun {
   private mutating func stop() throws {
     guard let (name, app) = any(), let url = url(of: name) else { return }
     try app.stop(url)
+  }
+
+  /// What fills a log.
+  mutating func startAndStop(times: Int) throws {
+    guard let (name, app) = any(), let url = url(of: name) else { return }
+    for _ in 0..<times where try app.start(url) { try app.stop(url) }
   }
 
   private mutating func bookmark() throws {
@@ -304,7 +331,13 @@ struct RealRun {
   }
 
   /// The log as it is now says of every moment what the broker said then; and so does `ambit audit at`.
-  func checkMoments() throws {
+  ///
+  /// - Parameter fromCarried: of those since all that was in force has been written down again.
+  /// - Returns: how many moments there were.
+  @discardableResult
+  func checkMoments(fromCarried: Bool = false) throws -> Int {
+    let since = fromCarried ? try world.audit(.carriedAll).first?.sequence ?? .max : 0
+    let moments = moments.filter { $0.sequence >= since }
     for moment in moments {
       let said = Self.books(try history(upTo: moment.sequence))
       #expect(said == moment.books, "after entry \(moment.sequence): \(said.difference(from: moment.books))")
@@ -326,5 +359,6 @@ struct RealRun {
       }
       #expect(Set(scopes) == moment.books.scopes)
     }
+    return moments.count
   }
 }

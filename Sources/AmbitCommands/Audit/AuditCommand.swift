@@ -19,6 +19,7 @@ package struct AuditCommand: ParsableCommand {
       Export.self,
       Verify.self,
       Checkpoint.self,
+      Segments.self,
     ], defaultSubcommand: Log.self)
 
   /// Where the broker keeps its log when no option says otherwise.

@@ -9,6 +9,8 @@ package struct OCSFClass: Hashable, Sendable {
   package static let file = Self(
     uid: 1001, name: "File System Activity", category: 1, categoryName: "System Activity")
   package static let process = Self(uid: 1007, name: "Process Activity", category: 1, categoryName: "System Activity")
+  package static let log = Self(
+    uid: 1008, name: "Event Log Activity", category: 1, categoryName: "System Activity")
   package static let entity = Self(
     uid: 3004, name: "Entity Management", category: 3, categoryName: "Identity & Access Management")
   package static let access = Self(
@@ -64,6 +66,10 @@ package struct OCSFActivity: Sendable {
     Self(.limit, .process, 99, "Exceed Limit", alerts: true),
     Self(.refuse, .api, 99, "Refuse"),
     Self(.protocolError, .api, 99, "Protocol Error", alerts: true),
+    Self(.logRotated, .log, 5, "Rotate"),
+    Self(.carried, .log, 99, "Carry On"),
+    Self(.carriedAll, .log, 99, "Carry On"),
+    Self(.logRemoved, .log, 2, "Delete"),
   ]
 
   private static let byKind = Dictionary(table.map { ($0.kind, $0) }) { first, _ in first }

@@ -154,6 +154,10 @@ enum OCSFEvent {
       line.object("src_endpoint") { $0.member("hostname", source.host) }
       line.array("resources") { resources in resources.object { resource(event, &$0) } }
       return .whole
+    case .log:
+      line.member("log_name", source.log.description)
+      line.member("log_provider", "Ambit")
+      return .none
     default:
       return .none
     }

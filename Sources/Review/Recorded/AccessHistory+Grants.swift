@@ -27,7 +27,7 @@ extension AccessHistory {
     }
   }
 
-  private mutating func put(_ grant: RecordedGrant) {
+  mutating func put(_ grant: RecordedGrant) {
     drop(grant.id)
     grants[grant.id] = grant
     if let inode = grant.document?.inode { grantsByInode[inode, default: []].insert(grant.id) }

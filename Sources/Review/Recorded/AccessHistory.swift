@@ -95,6 +95,7 @@ package struct AccessHistory: Sendable {
     case (.bookmarkCreated, .allowed), (.bookmarkResolved, .allowed), (.referenceResolved, .allowed),
       (.reference, .allowed), (.descriptor, .allowed):
       seen(event)
+    case (.carried, .allowed): carried(event)
     default: break
     }
   }

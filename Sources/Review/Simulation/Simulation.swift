@@ -120,6 +120,8 @@ package struct Simulation: Sendable {
     case .hostPath: hostPath(event)
     case .attach: scopes[event.instance ?? ""] = nil
     case .brokerStarted: scopes = [:]
+    case .carried:
+      if event.detail[AuditEvent.Fact.carries] == "launch", rules[event.instance ?? ""] == nil { launch(event) }
     default: break
     }
   }

@@ -42,6 +42,21 @@ extension GrantStore {
     }
   }
 
+  /// The identifiers of all grants in force, the oldest first.
+  package func identifiers() throws(StateError) -> [String] {
+    try access { db in
+      try String.fetchAll(db, sql: "SELECT id FROM grant_ WHERE revoked IS NULL ORDER BY created, id")
+    }
+  }
+
+  /// The grant that one was made from, and ends with.
+  package func parent(of id: String) throws(StateError) -> String? {
+    try access { db in
+      try String.fetchOne(
+        db.cachedStatement(sql: "SELECT parent FROM grantLife WHERE id = ? AND parent IS NOT NULL"), arguments: [id])
+    }
+  }
+
   /// The grants in force that were made from these, and from those in turn.
   package func descendants(of grants: [String]) throws(StateError) -> [Grant] {
     var found: [Grant] = []

@@ -6,7 +6,9 @@ import Testing
 @Suite struct `Events in OCSF` {
   /// What schema 1.6.0 requires of each class, besides of what it requires of every event.
   private static let required: [Int: [String]] = [
-    0: [], 1001: ["actor", "device", "file"], 1007: ["actor", "device", "process"], 3004: ["entity"],
+    0: [], 1001: ["actor", "device", "file"], 1007: ["actor", "device", "process"],
+    // At least one of its own attributes.
+    1008: ["actor", "device", "log_name"], 3004: ["entity"],
     3005: ["user"], 6002: ["app"], 6003: ["actor", "api", "src_endpoint"],
   ]
   /// The activities that its classes define, besides 99.
@@ -14,6 +16,7 @@ import Testing
     0: [:],
     1001: [3: "Update", 8: "Get Attributes", 12: "Mount", 13: "Unmount", 14: "Open"],
     1007: [1: "Launch", 2: "Terminate"],
+    1008: [2: "Delete", 5: "Rotate"],
     3004: [1: "Create", 2: "Read", 3: "Update"],
     3005: [1: "Assign Privileges", 2: "Revoke Privileges"],
     6002: [2: "Remove", 3: "Start", 4: "Stop"],
