@@ -12,10 +12,17 @@ extension Simulation {
   }
 
   static func refusal(ofPicking kind: String?, named name: String, _ policy: Capabilities) -> Verdict? {
-    if !policy.picker.modes.contains(.open) {
-      return Verdict(field: "picker.modes", rule: "PCK-1", reason: "the policy does not let the picker open documents")
+    refusal(ofAsking: .open, for: kind, policy) ?? refusal(of: kind, named: name, policy)
+  }
+
+  /// What stands against a question before anybody is asked it. Of a question for types that the policy does not have nothing does:
+  /// the picker then shows none of them.
+  static func refusal(ofAsking mode: PickerMode, for kind: String?, _ policy: Capabilities) -> Verdict? {
+    if !policy.picker.modes.contains(mode) {
+      return Verdict(
+        field: "picker.modes", rule: "PCK-1", reason: "the policy does not let the picker \(mode.rawValue) documents")
     }
-    return refusal(of: kind, named: name, policy)
+    return kind == "folder" ? refusal(of: kind, named: "", policy) : nil
   }
 
   static func refusal(of kind: String?, named name: String, _ policy: Capabilities) -> Verdict? {
