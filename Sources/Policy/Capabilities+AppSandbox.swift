@@ -13,10 +13,12 @@ extension Capabilities {
       access = .readOnly
       picker.modes = []
     }
+    missingBookmarks = sandbox.missingBookmarks
     if !sandbox.documentBookmarks { bookmarks.documentScoped = false }
     if !sandbox.appBookmarks {
       // A reference is a bookmark that the broker keeps for it.
       references = false
+      missingBookmarks = sandbox.missingBookmarks
       if !sandbox.documentBookmarks { bookmarks.create = false }
     }
   }

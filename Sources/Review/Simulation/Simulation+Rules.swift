@@ -1,3 +1,4 @@
+internal import AppModel
 internal import Audit
 internal import Foundation
 internal import Policy
@@ -56,6 +57,8 @@ extension Simulation {
 
   static func refusal(ofBookmark scope: String?, _ policy: Capabilities) -> Verdict? {
     switch scope {
+    case "app" where policy.missingBookmarks.contains(AppSandbox.appScope):
+      Verdict(field: "bookmarks.create", rule: "BMK-1", reason: "the app's entitlements do not have it make bookmarks")
     case "document" where !policy.bookmarks.documentScoped:
       Verdict(
         field: "bookmarks.document_scoped", rule: "BMK-5", reason: "the policy does not allow document-scoped bookmarks"
