@@ -18,7 +18,6 @@ extension Capabilities {
     if !sandbox.appBookmarks {
       // A reference is a bookmark that the broker keeps for it.
       references = false
-      missingBookmarks = sandbox.missingBookmarks
       if !sandbox.documentBookmarks { bookmarks.create = false }
     }
   }
