@@ -24,6 +24,15 @@ package struct AppSandbox: Equatable, Sendable {
 }
 
 extension AppSandbox {
+  /// The entitlements for bookmarks, by their names.
+  package static let appScope = prefix + "files.bookmarks.app-scope"
+  package static let documentScope = prefix + "files.bookmarks.document-scope"
+
+  /// Of these two the ones that it does not have.
+  package var missingBookmarks: [String] {
+    (appBookmarks ? [] : [Self.appScope]) + (documentBookmarks ? [] : [Self.documentScope])
+  }
+
   private static let prefix = "com.apple.security."
   /// The keys that it is made of.
   static let keys = [

@@ -155,6 +155,8 @@ extension AuditEvent {
     package static let caller = "caller"
     /// What kind of document a grant is of: `file`, `folder` or `package`.
     package static let documentKind = "kind"
+    /// What the app asked the picker for, when `pick` is the kind and the user was not asked: `open`.
+    package static let mode = "mode"
     /// How the user's decision that a grant goes back to came about, where that is not how the grant itself did.
     package static let origin = "origin"
     /// What ends a grant at the latest, in words.

@@ -32,8 +32,12 @@ extension Broker {
 
   private func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) throws -> String {
     try checkKeys(request.values)
-    if let refusal = refusal(ofBookmark: request.kind, for: instance) {
-      try decide([event(.bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
+    if let refusal = refusal(ofBookmark: request.kind, ofSomethingInside: request.inside != nil, for: instance) {
+      try decide([
+        event(
+          .bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason,
+          detail: [AuditEvent.Fact.scope: request.kind.rawValue])
+      ])
       throw BookmarksInterface.Failure.notAllowed(refusal.reason)
     }
     var (grant, document) = try active(request.scope, for: instance)

@@ -17,13 +17,13 @@ final class FilterStore {
     let observe: Bool
   }
 
-  /// What an app is launched with, in the order in which it is loaded: Ambit's own filter, and behind it that of a profile
-  /// that somebody else wrote.
+  /// What an app is launched with, in the order in which it is loaded: Ambit's own filter, and behind it those of
+  /// profiles that somebody else wrote.
   func filters(for capabilities: Capabilities) throws -> [Descriptor] {
     let own = try filter(for: capabilities)
-    guard let profile = try capabilities.foreignSeccomp else { return [own] }
-    // Read anew for each launch: it is the user's own file, and small.
-    return [own, try MemoryFile.sealed("ambit-profile", try profile.program(cache).bytes)]
+    // Read anew for each launch: they are the user's own files or the machine's, and small.
+    return try [own]
+      + capabilities.foreignSeccomp.map { try MemoryFile.sealed("ambit-profile", try $0.program(cache).bytes) }
   }
 
   private func filter(for capabilities: Capabilities) throws(KernelError) -> Descriptor {

@@ -26,6 +26,9 @@ package struct ForeignSeccomp {
     }
   }
 
+  /// It lets seccomp(2) through, by which the next filter is loaded.
+  var letsAnotherFollow: Bool { evaluated.profile.explanation(of: "seccomp").canPass }
+
   func program(_ cache: SeccompCache) throws -> SeccompProgram {
     do throws(KernelError) { return try cache.program(for: evaluated.profile, by: .strictest) } catch {
       throw LauncherInterface.Failure.failed(
@@ -35,16 +38,25 @@ package struct ForeignSeccomp {
 }
 
 extension Capabilities {
-  /// `nil` if Ambit's own profile holds alone.
-  package var foreignSeccomp: ForeignSeccomp? {
+  /// The files of the profiles that hold besides Ambit's own: the policy's, and what machine-wide ones demand as well.
+  var seccompProfiles: [String] { (seccompProfile.map { [$0] } ?? []) + furtherSeccompProfiles }
+
+  /// What the log says of them.
+  var seccompNames: String { seccompProfiles.isEmpty ? SeccompFile.none : seccompProfiles.joined(separator: " and ") }
+
+  /// The profiles that hold besides Ambit's own, in the order in which they are loaded. The kernel takes the strictest answer of all,
+  /// so the order changes nothing, but that each of them has to let the next one be loaded.
+  package var foreignSeccomp: [ForeignSeccomp] {
     get throws {
-      // Two of them would both have to hold, and a launch loads one. Less than either demands is nobody's wish.
-      if let further = furtherSeccompProfiles.first {
+      let profiles = try seccompProfiles.map { try ForeignSeccomp($0) }
+      let closing = profiles.filter { !$0.letsAnotherFollow }
+      guard closing.count < 2 else {
         throw LauncherInterface.Failure.failed(
-          "The policy \(policyName) has the seccomp profile \(seccompProfile ?? SeccompFile.none), and a machine-wide policy "
-            + "demands \(further) as well; this version loads one. Take yours out of the policy, or name the same.")
+          "The policy \(policyName) and a machine-wide one demand the seccomp profiles "
+            + "\(closing.map(\.file).joined(separator: " and ")), and neither lets seccomp(2) through, so that only one can be "
+            + "loaded. Allow seccomp in yours, take it out of the policy, or name the machine's.")
       }
-      return try seccompProfile.map { try ForeignSeccomp($0) }
+      return profiles.filter(\.letsAnotherFollow) + closing
     }
   }
 }

@@ -146,7 +146,8 @@ extension LauncherInterface.GrantRules {
       types: capabilities.picker.types.extensions, folders: capabilities.picker.folders,
       lifetime: capabilities.lifetime.seconds, endsWithLaunch: capabilities.lifetime.withLaunch,
       makesBookmarks: capabilities.bookmarks.create, documentBookmarks: capabilities.bookmarks.documentScoped,
-      implicitBookmarks: capabilities.bookmarks.implicit, bookmarkLifetime: capabilities.bookmarks.lifetime,
-      syncsFully: capabilities.sync == .full, profile: capabilities.persisted.name)
+      implicitBookmarks: capabilities.bookmarks.implicit, missingBookmarks: capabilities.missingBookmarks,
+      bookmarkLifetime: capabilities.bookmarks.lifetime, syncsFully: capabilities.sync == .full,
+      profile: capabilities.persisted.name)
   }
 }

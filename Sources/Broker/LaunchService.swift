@@ -87,7 +87,7 @@ extension Broker {
     let id = Grant.makeID()
     prepared[id] = Preparation(
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
-      hostID: hostID, rules: rules, seccomp: capabilities.seccompProfile ?? SeccompFile.none,
+      hostID: hostID, rules: rules, seccomp: capabilities.seccompNames,
       settings: capabilities.settingsText,
       entitlements: request.manifest?.entitlements.words.joined(separator: " ") ?? "",
       narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" })

@@ -16,7 +16,10 @@ extension Broker {
     // More than its policy lets it have, an app is not given; so the user is not asked for more either.
     if instance.app.rules.readOnly { request.access = .readOnly }
     if let refusal = refusal(of: request, for: instance) {
-      try decide([event(.pick, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
+      let asked = [
+        AuditEvent.Fact.mode: request.mode.rawValue, AuditEvent.Fact.documentKind: request.kind.rawValue,
+      ]
+      try decide([event(.pick, .refused, instance, rule: refusal.rule, reason: refusal.reason, detail: asked)])
       throw PickerInterface.Failure.notGrantable(refusal.reason)
     }
     guard instance.prompts != nil || instance.awaitsPrompts else {
@@ -89,7 +92,8 @@ extension Broker {
           zip(found, refused).map { document, refusal in
             event(
               .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: refusal.rule,
-              reason: refusal.reason)
+              reason: refusal.reason, detail: [AuditEvent.Fact.documentKind: kind(of: document, for: instance).rawValue]
+            )
           })
         reply(PickerInterface.Failure.notGrantable(refused.map(\.reason).joined(separator: "; ")))
         return LauncherInterface.AnswerReply(refused: refused.map(\.reason))

@@ -1,3 +1,4 @@
+internal import AppModel
 internal import Folders
 internal import Kernel
 internal import Policy
@@ -61,9 +62,13 @@ extension Broker {
     return nil
   }
 
-  /// - Parameter kind: of the bookmark that is to be made.
-  func refusal(ofBookmark kind: BookmarksInterface.Kind, for instance: Instance) -> Refusal? {
+  /// - Parameter kind: of the bookmark that is to be made; one of something in a folder is the app's own, unless it is a document's.
+  func refusal(
+    ofBookmark kind: BookmarksInterface.Kind, ofSomethingInside: Bool = false, for instance: Instance
+  ) -> Refusal? {
     let rules = instance.app.rules
+    let kind = kind == .implicit && ofSomethingInside ? .app : kind
+    if let refusal = missing(kind, rules) { return refusal }
     if !rules.makesBookmarks { return Refusal(rule: "BMK-1", reason: "the app's policy does not allow bookmarks") }
     switch kind {
     case .document where !rules.documentBookmarks:
@@ -77,6 +82,11 @@ extension Broker {
   func refusal(ofOpening bookmark: Bookmark, for instance: Instance) -> Refusal? {
     let rules = instance.app.rules
     switch bookmark.scope {
+    case .app: if let refusal = missing(.app, rules) { return refusal }
+    case .document: if let refusal = missing(.document, rules) { return refusal }
+    case .implicit: break
+    }
+    switch bookmark.scope {
     case .document where !rules.documentBookmarks:
       return Refusal(rule: "BMK-5", reason: "the app's policy does not allow document-scoped bookmarks")
     case .implicit where !rules.implicitBookmarks:
@@ -89,5 +99,21 @@ extension Broker {
       return Refusal(rule: "BMK-3", reason: "the bookmark is older than the app's policy allows")
     }
     return nil
+  }
+
+  /// What Apple's sandbox asks an entitlement for, and the app does not have it.
+  private func missing(_ kind: BookmarksInterface.Kind, _ rules: LauncherInterface.GrantRules) -> Refusal? {
+    let (entitlement, rule): (String, String)
+    switch kind {
+    case .app: (entitlement, rule) = (AppSandbox.appScope, "BMK-1")
+    case .document: (entitlement, rule) = (AppSandbox.documentScope, "BMK-5")
+    case .implicit:
+      guard rules.missingBookmarks.count > 1 else { return nil }
+      return Refusal(
+        rule: "BMK-8",
+        reason: "the app asks for Apple's sandbox with neither \(AppSandbox.appScope) nor \(AppSandbox.documentScope)")
+    }
+    guard rules.missingBookmarks.contains(entitlement) else { return nil }
+    return Refusal(rule: rule, reason: "the app asks for Apple's sandbox without \(entitlement)")
   }
 }

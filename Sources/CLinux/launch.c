@@ -257,13 +257,14 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   /* All of this while the launcher speaks with the broker. The program itself waits for their word. */
   struct ambit_message go;
   if (receive_message(launch->control, &go) < 0 || go.kind != AMBIT_GO) _exit(125);
-  /* Ambit's own filter is known to let seccomp(2) through, and the listener has been sent by now. What this one lets through
-     nobody knows, so it comes behind: it need not allow more than the program that is to run wants. */
-  if (launch->profile_count > 0) {
-    struct sock_fprog program = {.len = (unsigned short)launch->profile_count,
-                                 .filter = (struct sock_filter *)launch->profile};
+  /* Ambit's own filter is known to let seccomp(2) through, and the listener has been sent by now. What others let through
+     nobody knows, so they come behind: the last one need not allow more than the program that is to run wants. Whoever made the
+     plan has put one that refuses seccomp(2) there; of two the second is not loaded, and that ends the launch. */
+  for (size_t i = 0; i < launch->profile_count; i++) {
+    struct sock_fprog program = {.len = (unsigned short)launch->profiles[i].count,
+                                 .filter = (struct sock_filter *)launch->profiles[i].instructions};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == -1)
-      ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 3);
+      ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 3 + (int)i);
   }
   execve(launch->program, launch->arguments, launch->environment);
   ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 0);

@@ -46,8 +46,8 @@ package struct LaunchPlan: Sendable {
   package var environment: [String]
   /// `nil`: none at all, which is for tests of what lies below it.
   package var filter: SeccompProgram?
-  /// Holds besides ``filter``: of the two the stricter decides.
-  package var profile: SeccompProgram?
+  /// Hold besides ``filter``: of all of them the strictest decides. Loaded in this order, so only the last may refuse seccomp(2).
+  package var profiles: [SeccompProgram]
   /// The filter notifies, and the launcher listens (``InitMessage/started(_:)``).
   package var listen: Bool
   /// `nil`: Landlock is not used.
@@ -59,7 +59,7 @@ package struct LaunchPlan: Sendable {
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram?, profile: SeccompProgram? = nil,
+    arguments: [String], environment: [String], filter: SeccompProgram?, profiles: [SeccompProgram] = [],
     listen: Bool = false, landlock: LandlockRules? = nil, group: ControlGroup? = nil
   ) {
     self.namespaces = namespaces
@@ -77,7 +77,7 @@ package struct LaunchPlan: Sendable {
     self.arguments = arguments
     self.environment = environment
     self.filter = filter
-    self.profile = profile
+    self.profiles = profiles
     self.listen = listen
     self.landlock = landlock
     self.group = group
@@ -184,7 +184,7 @@ extension LaunchPlan {
   package func start() throws(KernelError) -> LaunchedInit {
     // The C code takes an empty filter for none, and the kernel's structure counts in 16 bits: a filter that is cut short
     // would be another one.
-    for program in [filter, profile].compactMap({ $0 }) where !program.isLoadable {
+    for program in [filter].compactMap({ $0 }) + profiles where !program.isLoadable {
       throw KernelError("seccomp", "a filter of \(program.bytes.count) bytes", errno: .invalidArgument)
     }
     var launcherEnd: Int32 = -1
@@ -221,10 +221,12 @@ extension LaunchPlan {
       unsafe launch.filter = UnsafeRawPointer(memory.array(filter.bytes))
       unsafe launch.filter_count = filter.instructionCount
     }
-    if let profile {
-      unsafe launch.profile = UnsafeRawPointer(memory.array(profile.bytes))
-      unsafe launch.profile_count = profile.instructionCount
+    let rawProfiles = unsafe profiles.map { profile in
+      unsafe ambit_profile(
+        instructions: UnsafeRawPointer(memory.array(profile.bytes)), count: profile.instructionCount)
     }
+    unsafe launch.profiles = UnsafePointer(memory.array(rawProfiles))
+    unsafe launch.profile_count = profiles.count
     unsafe launch.listen = listen ? 1 : 0
     unsafe launch.group = group?.unified?.rawValue ?? -1
     unsafe launch.awaits_group = group?.hasToBeJoined == true ? 1 : 0

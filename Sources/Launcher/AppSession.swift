@@ -55,16 +55,16 @@ final class AppSession {
     var rest = descriptors
     let network = prepared.network ? rest.popLast() : nil
     let filters = rest.prefix(prepared.filters)
-    guard let filter = filters.first, filters.count == prepared.filters else {
+    guard !filters.isEmpty, filters.count == prepared.filters else {
       throw Failure("the broker sent no filter; stop it and try again")
     }
     try enter(Array(rest.dropFirst(filters.count)))
     let streams = try StandardStreams()
     // From here on signals are read in the loop; the sandbox's processes start with none held back.
     let signals = try SignalQueue([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH])
-    let profile = filters.count > 1 ? SeccompProgram(bytes: try MemoryFile.content(of: filters[1])) : nil
+    let programs = try filters.map { SeccompProgram(bytes: try MemoryFile.content(of: $0)) }
     defer { group?.remove(after: process) }
-    let sandbox = try launch(streams, SeccompProgram(bytes: try MemoryFile.content(of: filter)), profile, network)
+    let sandbox = try launch(streams, programs, network)
     // While the sandbox is being built, by another process. A privileged broker finds its apps without records.
     let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
     try? record?.add()
@@ -145,7 +145,7 @@ final class AppSession {
   }
 
   private func launch(
-    _ streams: StandardStreams, _ filter: SeccompProgram, _ profile: SeccompProgram?, _ network: Descriptor?
+    _ streams: StandardStreams, _ filters: [SeccompProgram], _ network: Descriptor?
   ) throws -> LaunchedInit {
     let plan = SandboxPlan(request.sandboxRequest(prepared, environment: environment), on: layout)
     self.plan = plan
@@ -155,7 +155,7 @@ final class AppSession {
     let sandbox: LaunchedInit
     do throws(KernelError) {
       sandbox = try SandboxLauncher.start(
-        plan, filter: filter, profile: profile, network: network, group: group?.group,
+        plan, filter: filters[0], profiles: Array(filters.dropFirst()), network: network, group: group?.group,
         standardStreams: streams.forApp)
       process = sandbox.process
       try group?.add(sandbox.pid)

@@ -13,6 +13,7 @@ extension Capabilities {
       access = .readOnly
       picker.modes = []
     }
+    missingBookmarks = sandbox.missingBookmarks
     if !sandbox.documentBookmarks { bookmarks.documentScoped = false }
     if !sandbox.appBookmarks {
       // A reference is a bookmark that the broker keeps for it.

@@ -103,6 +103,9 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var sync: AuditSync
   /// Profiles that hold besides ``seccompProfile``: those of a machine-wide policy.
   package var furtherSeccompProfiles: [String]
+  /// Entitlements for bookmarks that an app which asks for Apple's sandbox does not have (``AppSandbox/missingBookmarks``): those of
+  /// that kind it neither makes nor opens.
+  package var missingBookmarks: [String] = []
   /// What machine-wide policies have taken away.
   package var narrowings: [Narrowing]
   /// The policy that this came from, for messages and the audit log.

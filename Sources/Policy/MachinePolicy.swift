@@ -7,6 +7,8 @@ internal import AppModel
 package struct MachinePolicy: Equatable, Sendable {
   package let file: String
   let overrides: PolicyOverrides
+  /// What it was read from, nearest first.
+  let texts: [PolicyText]
 
   /// - Parameters:
   ///   - bytes: the text.
@@ -21,6 +23,7 @@ package struct MachinePolicy: Equatable, Sendable {
   package init(contentsOf resolved: ResolvedPolicy) throws(PolicyError) {
     file = resolved.policy.file
     let links = resolved.links
+    texts = links.map { PolicyText(file: $0.source.file, bytes: $0.source.bytes) }
     overrides = links.reversed().reduce(PolicyOverrides()) { $0.laid(under: $1.overrides) }
     if let link = links.first(where: { $0.overrides.environmentSet != nil }) {
       do throws(SourceError) {
@@ -37,6 +40,7 @@ package struct MachinePolicy: Equatable, Sendable {
   init(overrides: PolicyOverrides, file: String) {
     self.overrides = overrides
     self.file = file
+    texts = []
   }
 }
 

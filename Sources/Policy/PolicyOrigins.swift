@@ -39,6 +39,8 @@ package struct PolicyOrigins: Equatable, Sendable {
     self.init(limits + policy.links.map { PolicyText(file: $0.source.file, bytes: $0.source.bytes) })
   }
 
+  package init(of machine: MachinePolicy) { self.init(machine.texts) }
+
   /// - Parameter texts: the files that went into a policy, nearest first.
   init(_ texts: [PolicyText]) {
     for text in texts {

@@ -1,4 +1,4 @@
-/// A policy and the files that it came of.
+/// A policy and the files that it came of. Which of them decided what is ``PolicyOrigins``'.
 package struct ResolvedPolicy: Sendable {
   struct Link: Sendable {
     let source: PolicySource
@@ -8,33 +8,19 @@ package struct ResolvedPolicy: Sendable {
   package let policy: Policy
   /// Nearest first.
   let links: [Link]
+  /// The machine-wide policies that it is under.
+  package private(set) var machines: [MachinePolicy] = []
 
-  /// Where a value stands.
-  package struct Origin: Equatable, Sendable {
-    package let file: String
-    /// From 1.
-    package let line: Int
-  }
-
-  /// The file, and the line of it, that a field's value comes from; `nil`: no file says anything of it.
-  package func origin(of field: PolicyField) -> Origin? {
-    guard let link = links.first(where: { field.access.isSet($0.overrides) }) else { return nil }
-    // What could be read once can be read again.
-    guard let top = try? StrictTOML.parse(link.source.bytes, file: link.source.file),
-      let reader = field.table.map({ try? top.table($0) }) ?? top,
-      let node = reader.value(field.key)
-    else { return Origin(file: link.source.file, line: 1) }
-    return Origin(file: link.source.file, line: node.position.line)
-  }
-
-  /// The file that a field's value comes from; `nil`: no file says anything of it.
-  package func file(of field: PolicyField) -> String? {
-    links.first { field.access.isSet($0.overrides) }?.source.file
+  init(policy: Policy, links: [Link]) {
+    self.policy = policy
+    self.links = links
   }
 
   /// The same under machine-wide policies; its values come from where they came from, and the policy says what was taken away.
   package func narrowed(by machines: [MachinePolicy], memory: Int) -> ResolvedPolicy {
-    ResolvedPolicy(policy: policy.narrowed(by: machines, memory: memory), links: links)
+    var narrowed = ResolvedPolicy(policy: policy.narrowed(by: machines, memory: memory), links: links)
+    narrowed.machines = self.machines + machines
+    return narrowed
   }
 
   /// The fields that some file of it sets and that have no effect in this version.

@@ -11,13 +11,14 @@ package enum SandboxLauncher {
   ///
   /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
   /// - Parameters:
-  ///   - profile: a second filter. It can only take away from what the first lets through.
+  ///   - profiles: further filters, of which only the last may refuse seccomp(2). They can only take away from what the first lets
+  ///     through.
   ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others. The
   ///     calling thread stays in it.
   ///   - group: the control group that all of it is to be in.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
-    _ plan: SandboxPlan, filter: SeccompProgram, profile: SeccompProgram? = nil, network: Descriptor? = nil,
+    _ plan: SandboxPlan, filter: SeccompProgram, profiles: [SeccompProgram] = [], network: Descriptor? = nil,
     group: ControlGroup? = nil,
     standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
@@ -39,7 +40,7 @@ package enum SandboxLauncher {
       standardStreams: standardStreams, bringUpLoopback: namespaces.contains(.network), limits: limits,
       directory: plan.directory, program: plan.program, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
-      filter: filter, profile: profile, listen: true, landlock: plan.landlock, group: group
+      filter: filter, profiles: profiles, listen: true, landlock: plan.landlock, group: group
     ).start()
   }
 

@@ -1,4 +1,5 @@
 import Audit
+import Foundation
 import TestSupport
 import Testing
 
@@ -88,6 +89,69 @@ struct AppleSandboxTests {
         #expect(lines.contains { $0["field"] == "bookmarks.create" } == (name == "Keeping"), "\(simulated)")
         if name == "Forgetting" { #expect(lines.isEmpty, "\(simulated)") }
       }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `each entitlement for bookmarks is for its own kind, and a refusal names the one that is missing`(user: TestUser)
+    throws
+  {
+    try Workspace.with(user) { world in
+      let letter = try world.document("letter.txt", "text")
+      let (other, folder) = (try world.document("other.txt", "other"), "\(world.home)/Papers")
+      let (own, documents) = ("files.bookmarks.app-scope", "files.bookmarks.document-scope")
+      /// What such an app makes of each kind: of its own, of a document's, without a scope, and without one in a picked folder.
+      func make(_ name: String, _ keys: String...) throws -> [JSON] {
+        let entitlements = Self.entitlements(["app-sandbox", "files.user-selected.read-only"] + keys)
+        try world.bundle(name, identifier: Workspace.identifier(name), entitlements: entitlements)
+        let app = try world.probe(name, picks: [letter, other, folder])
+        try app.pick()
+        try app.pick(as: "d")
+        try app.pick(as: "f", ["kind": "folder"])
+        _ = try app.tell("child", ["of": "f", "name": "letter.txt", "as": "in"])
+        for each in ["a", "d", "f"] { #expect(try app.start(each)) }
+        let scope: [JSON] = ["withSecurityScope", "securityScopeAllowOnlyReadAccess"]
+        let answers = [
+          try app.tell("bookmark", ["of": "a", "options": .array(scope)]),
+          try app.tell("bookmark", ["of": "a", "options": .array(scope), "relativeTo": "d"]),
+          try app.tell("bookmark", ["of": "a", "options": []]),
+          try app.tell("bookmark", ["of": "in", "options": []]),
+        ]
+        _ = try app.finish()
+        return answers
+      }
+      func made(_ answers: [JSON]) -> [Bool] { answers.map { $0["bookmark"]?.string != nil } }
+      let both = try make("Both", own, documents)
+      #expect(made(both) == [true, true, true, true], "\(both)")
+      let app = try make("OwnOnly", own)
+      #expect(made(app) == [true, false, true, true], "\(app)")
+      let document = try make("DocumentOnly", documents)
+      // What lies in a folder is kept by a bookmark of the app's own, whatever it is called.
+      #expect(made(document) == [false, true, true, false], "\(document)")
+      #expect(made(try make("Neither")) == [false, false, false, false])
+      for (answer, key) in [(app[1], documents), (document[0], own), (document[3], own)] {
+        #expect(answer["sentence"]?.string?.contains("com.apple.security.\(key)") == true, "\(answer)")
+      }
+      let refused = try world.audit(.bookmarkCreated).filter {
+        $0.result == .refused && $0.app == Workspace.identifier("DocumentOnly")
+      }
+      #expect(refused.map(\.rule) == ["BMK-1", "BMK-1"])
+      #expect(refused.allSatisfy { $0.reason?.contains("com.apple.security.files.bookmarks.app-scope") == true })
+
+      // One that an app made when it had the entitlement is of no use to it without.
+      try FileManager.default.removeItem(atPath: "\(world.folder)/Applications/Both.app")
+      try world.bundle(
+        "Both", identifier: Workspace.identifier("Both"),
+        entitlements: Self.entitlements(["app-sandbox", "files.user-selected.read-only", documents]))
+      let next = try world.probe("Both", picks: [other])
+      try next.pick(as: "d")
+      #expect(try next.start("d"))
+      let bookmarks = try both.map { try #require($0["bookmark"]) }
+      let closed = try next.tell("resolve", ["bookmark": bookmarks[0], "as": "b"])
+      #expect(closed.url == nil && closed["sentence"]?.string?.contains(own) == true, "\(closed)")
+      #expect(try next.tell("resolve", ["bookmark": bookmarks[1], "as": "c", "relativeTo": "d"]).url != nil)
+      let explained = try world.ambit("audit", "explain", "\(world.folder)/Applications/Both.app")
+      #expect(explained.output.contains("only such as go with a document"), "\(explained)")
     }
   }
 }

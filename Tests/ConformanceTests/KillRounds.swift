@@ -36,6 +36,9 @@ struct KillRounds {
   private var seen = (groups: 0, raw: 0)
   /// Groups of launchers that were killed with their broker: the next broker takes them away.
   private var forsaken: Set<String> = []
+  /// How far the log went when it was last looked at, and how many launches that had been answered it then had.
+  private var noted = ChainMark()
+  private var answered = 0
 
   init(_ world: Workspace, _ groups: OwnGroups?) throws {
     self.world = world
@@ -72,6 +75,7 @@ struct KillRounds {
     namespaces.look(at: family.filter(Self.isBroker), but: "net")
     if launch.isRaw { seen.raw += 1 }
     if let groups, !forsaken.isSuperset(of: groups.ofLaunches) { seen.groups += 1 }
+    let running = family.filter(Self.runsItsApp)
     try kill(victim, of: launch, family.filter(Self.isBroker))
     var left = ""
     try Deadline.wait(.seconds(1), for: "the end, after round \(number) (\(victim)), of \(left)") {
@@ -81,6 +85,7 @@ struct KillRounds {
     if victim == .broker, let groups { forsaken.formUnion(groups.ofLaunches) }
     launch.process.kill()
     launch.process.closeInput()
+    try checkLog(has: running)
     if number % 10 == 9 { try checkNamespaces(after: launch) }
   }
 
@@ -125,6 +130,23 @@ struct KillRounds {
     ProcessTable.alive(ProcessTable.tree(below: getpid())).filter { $0.pid != getpid() }
   }
   private static func isBroker(_ pid: Int32) -> Bool { ProcessTable.commandLine(pid).contains("broker serve") }
+
+  /// Whether it is a sandbox's init whose app runs. An app becomes what it is only when the broker has answered, and the broker
+  /// answers when the launch is in the log.
+  private static func runsItsApp(_ pid: Int32) -> Bool {
+    ProcessTable.isInit(pid)
+      && ProcessTable.children(of: pid).contains { ProcessTable.commandLine($0) == "/bin/sleep 1000 " }
+  }
+
+  /// The log is whole by every rule there is, has all that it had after the round before, and the launches of these inits.
+  private mutating func checkLog(has running: [Int32]) throws {
+    let log = try AuditReader(path: "\(world.ambitHome)/state/audit.sqlite")
+    let found = try log.verified(anchors: noted.sequence > 0 ? [noted] : [])
+    let launches = try log.events(matching: AuditQuery(kind: .launch), after: noted.sequence, limit: 1_000)
+    #expect(Set(running).isSubset(of: launches.compactMap(\.pid)), "\(running) in \(launches)")
+    noted = found.last
+    answered += running.count
+  }
 
   /// What is dead and waits for its parent still has its namespaces. Of what was started here the harness takes the status.
   private func reapOrphans(except launch: Launch) {
@@ -194,7 +216,10 @@ struct KillRounds {
       let fresh = NamespaceWatch.held(by: next)
       return heldNamespaces.allSatisfy { $1 <= fresh[$0] ?? 0 }
     }
-    // Read whole: no entry is missing, none torn.
+    #expect(answered > 50, "too few launches had been answered when they were killed: \(answered)")
+    let found = try AuditReader(path: "\(world.ambitHome)/state/audit.sqlite").verified(anchors: [noted])
+    // A broker that is stopped leaves all of it signed; the one that runs now goes on from there.
+    #expect(found.first == 1 && found.checkpoints > 0)
     let launches = try world.audit(.launch).count
     #expect(
       (100..<1_000).contains(launches), "not spread over the whole of a launch: \(launches) of 1,000 came through")

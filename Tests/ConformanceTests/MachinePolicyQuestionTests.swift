@@ -77,4 +77,49 @@ struct MachinePolicyQuestionTests {
         "\(elsewhere)")
     }
   }
+
+  @Test func `audit lint looks at what is left of a policy, and says which part comes from where`() throws {
+    try Workspace.with(.root) { world in
+      let machine = "\(world.ambitHome)/machine-policy.toml"
+      let mine = "\(world.home)/mine.toml"
+      try world.write("inherits = \"default\"\n[network]\naccess = \"host\"\n[grants]\npass = \"any\"\n", to: mine)
+      func lint(_ options: String...) throws -> [JSON] {
+        let question = [try Products.path("ambit"), "audit", "lint", "--format", "json", mine]
+        let outcome = try world.run(question + options)
+        return try #require(JSON(outcome.output)?["findings"]?.array, "\(outcome)")
+      }
+      func places(_ findings: [JSON]) -> [String] {
+        findings.filter { $0["name"] != "no-limit" }
+          .map { "\($0["name"]?.string ?? "") \($0["place"]?.string ?? "")" }
+      }
+      let alone = ["open-network \(mine):3: network.access", "open-passing \(mine):5: grants.pass"]
+      #expect(try places(lint()) == alone)
+
+      // It takes the host's network away, and a limit that no file of the policy's says anything of.
+      try world.write("[network]\naccess = \"loopback\"\n\n[limits]\nwall_time = \"1 h\"\n", to: machine)
+      let under = try lint()
+      #expect(
+        places(under)
+          == [
+            "narrowed-by-machine \(mine):3: network.access", "open-passing \(mine):5: grants.pass",
+            "narrowed-by-machine \(mine): limits.wall_time",
+          ].sorted { ($0.contains("limits") ? 0 : 1) < ($1.contains("limits") ? 0 : 1) })
+      let network = try #require(under.first { $0["key"] == "network.access" })
+      #expect(network["severity"] == "note" && network["line"] == 3)
+      #expect(
+        network["what"]?.string
+          == "It would be \"host\", and the machine-wide policy \(machine):2 leaves \"loopback\" of that.")
+      #expect(try places(lint("--without-machine")) == alone)
+
+      // What the owner opens themselves is theirs: the finding names their line.
+      try world.write("[picker]\nmodes = []\n", to: machine)
+      try world.write("inherits = \"default\"\n[picker]\nmodes = [\"open\"]\ntypes = [\"txt\"]\n", to: mine)
+      let vain = try lint()
+      #expect(
+        places(vain) == [
+          "narrowed-by-machine \(mine):3: picker.modes", "setting-in-vain \(mine):4: picker.types",
+        ])
+      #expect(try places(lint("--without-machine")).isEmpty)
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Audit
 import Foundation
 import TestSupport
 import Testing
@@ -99,8 +100,8 @@ struct SeccompProfileTests {
       try world.write(Self.noFolders, to: file)
       let plan = try #require(
         JSON(try world.ambit("plan", "--seccomp", "p.json", "--format", "json", "/bin/sh").output))
-      #expect(plan["profile"]?["file"] == .string(file))
-      #expect(plan["profile"]?["summary"]?["refused"] == 2)
+      #expect(plan["profiles"]?.array?.first?["file"] == .string(file))
+      #expect(plan["profiles"]?.array?.first?["summary"]?["refused"] == 2)
       let text = try world.ambit("plan", "--seccomp", "p.json", "/bin/sh").output
       #expect(text.contains(file) && text.contains("2 refused"))
       #expect(try world.ambit("why", "/bin/sh", "call", "mkdir").exit == .status(0))
@@ -112,6 +113,45 @@ struct SeccompProfileTests {
       // Ambit's own refusal stays Ambit's own.
       let own = try world.ambit("why", "--seccomp", "p.json", "--format", "json", "/bin/sh", "call", "ptrace")
       #expect(own.exit == .status(1) && JSON(own.output)?["rule"] == "seccomp")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `the policy's profile and the machine's both hold, and plan, why and the log name both`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let machine = "\(world.ambitHome)/machine.json"
+      func refusing(_ calls: String...) -> String {
+        let names = calls.map { "\"\($0)\"" }.joined(separator: ", ")
+        return #"""
+          { "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [ { "names": [\#(names)], "action": "SCMP_ACT_ERRNO" } ] }
+          """#
+      }
+      try world.write(Self.noFolders, to: "\(world.home)/none.json")
+      try world.write(refusing("symlink", "symlinkat", "seccomp"), to: machine)
+      try world.write("[seccomp]\nprofile = \"machine.json\"\n", to: "\(world.ambitHome)/machine-policy.toml")
+      let script = "cd; mkdir made 2>/dev/null && echo made; ln -s a b 2>/dev/null && echo linked; echo ran"
+      func launched(_ options: String...) throws -> String {
+        let outcome = try world.run([try Products.path("ambit"), "run"] + options + ["/bin/sh", "-c", script])
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        return outcome.output
+      }
+      #expect(try launched("--container", "io.a") == "made\nran\n")
+      #expect(try launched("--container", "io.b", "--seccomp", "none.json") == "ran\n")
+      let launch = try #require(try world.audit(.launch).last)
+      #expect(launch.detail[AuditEvent.Fact.seccomp] == "\(world.home)/none.json and \(machine)")
+      // The one that lets no other follow is the last.
+      let plan = try #require(
+        JSON(try world.ambit("plan", "--seccomp", "none.json", "--format", "json", "/bin/sh").output))
+      #expect(plan["profiles"]?.array?.compactMap { $0["file"]?.string } == ["\(world.home)/none.json", machine])
+      for call in ["mkdir", "symlink"] {
+        #expect(try world.ambit("why", "--seccomp", "none.json", "/bin/sh", "call", call).exit == .status(1))
+      }
+      // Of two such there is no order; less than either is nobody's wish.
+      try world.write(refusing("seccomp"), to: "\(world.home)/none.json")
+      let refused = try world.ambit("run", "--seccomp", "none.json", "/bin/echo", "ran")
+      #expect(refused.exit == .status(125) && refused.output.isEmpty, "\(refused)")
+      #expect(refused.errors.contains("\(world.home)/none.json and \(machine)"), "\(refused)")
+      #expect(refused.errors.contains("seccomp(2)"))
     }
   }
 }

@@ -125,7 +125,7 @@ import Testing
     for isProfile in [false, true] {
       var box = try Box("/bin/true")
       let program = SeccompProgram(bytes: [UInt8](repeating: 0, count: bytes))
-      if isProfile { box.plan.profile = program } else { box.plan.filter = program }
+      if isProfile { box.plan.profiles = [program] } else { box.plan.filter = program }
       let error = #expect(throws: KernelError.self) { try box.plan.start() }
       #expect(error?.call == "seccomp" && error?.errno == .invalidArgument)
     }

@@ -204,8 +204,8 @@ import Testing
     let settings = resolved.policy.settings
     // What base says does not come back with the second one.
     #expect(settings.scopeLimit == 3 && settings.network == .none && settings.execute && settings.observe)
-    let limit = try #require(PolicyField.all.first { $0.name == "network.access" })
-    #expect(resolved.origin(of: limit) == .init(file: temporary.path + "/left.toml", line: 3))
+    let network = try #require(PolicyOrigins(of: resolved)["network.access"])
+    #expect(network.file == temporary.path + "/left.toml" && network.position.line == 3)
   }
 
   @Test func `a circle through any of them is named, at the name that closes it`() throws {

@@ -88,7 +88,8 @@ import Testing
       bundleIdentifier: "io.ambit.tests",
       container: try folder.folder("container"), network: network, hostID: hostID)
     let outcome = try run(
-      SandboxPlan(request, on: .current()), under: filter ?? .standard(network: network.hasSockets), foreign: foreign)
+      SandboxPlan(request, on: .current()), under: filter ?? .standard(network: network.hasSockets),
+      foreign: foreign.map { [$0] } ?? [])
     #expect(outcome.failure == nil)
     #expect(outcome.status == 0, "\(outcome.output)")
     var answers: [String: String] = [:]

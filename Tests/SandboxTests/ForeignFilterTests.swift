@@ -21,7 +21,8 @@ import Testing
 
   private static let calls = ["getppid", "getgid", "getegid", "getuid", "sched_yield", "munlockall", "sync"]
 
-  private func results(_ attempts: [(call: String, arguments: [UInt64])], _ profile: SeccompProfile) throws -> [String]
+  private func results(_ attempts: [(call: String, arguments: [UInt64])], _ profiles: SeccompProfile...) throws
+    -> [String]
   {
     let numbers = Dictionary(
       (Int32(0)..<600).map { (SeccompProgram.name(ofCall: $0) ?? "", $0) }, uniquingKeysWith: { first, _ in first })
@@ -32,7 +33,7 @@ import Testing
     let request = SandboxRequest(
       program: .file(path: "/usr/bin/python3"), arguments: ["-I", "-c", Self.script, lines.joined(separator: ";")],
       bundleIdentifier: "io.ambit.tests", container: try folder.folder("container"), hostID: hostID)
-    let outcome = try run(SandboxPlan(request, on: .current()), foreign: profile)
+    let outcome = try run(SandboxPlan(request, on: .current()), foreign: profiles)
     #expect(outcome.failure == nil)
     #expect(outcome.status == 0, "\(outcome.output)")
     return outcome.lines
@@ -100,5 +101,37 @@ import Testing
     ]
     #expect(
       try results(attempts.map { ("getppid", $0) }, profile) == ["ok", "ok", "44", "ok", "44", "\(ENOSYS)"])
+  }
+
+  @Test func `of several profiles the strictest decides, call by call, and each of them is loaded`() throws {
+    func profile(_ entries: String) throws -> SeccompProfile {
+      let text = #"{ "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [ \#(entries) ] }"#
+      return try OCIProfile(parsing: Array(text.utf8), file: "p.json").evaluated(on: .current).profile
+    }
+    func refusing(_ call: String, _ errno: Int) -> String {
+      #"{ "name": "\#(call)", "action": "SCMP_ACT_ERRNO", "errnoRet": \#(errno) }"#
+    }
+    let first = try profile(refusing("getppid", 41))
+    let second = try profile(refusing("getgid", 42) + "," + refusing("getppid", 43))
+    // The last one may refuse what it was loaded with.
+    let third = try profile(refusing("sync", 44) + "," + refusing("seccomp", 45))
+    let attempts = ["getppid", "getgid", "sync", "getegid"].map {
+      (call: $0, arguments: [UInt64](repeating: 0, count: 6))
+    }
+    // Of two that refuse by an errno the kernel takes the newest one's.
+    #expect(try results(attempts, first, second, third) == ["43", "42", "44", "ok"])
+    #expect(try results(attempts, first) == ["41", "ok", "ok", "ok"])
+  }
+
+  @Test func `a profile behind one that lets none be loaded ends the launch`() throws {
+    let closed =
+      #"{ "defaultAction": "SCMP_ACT_ALLOW", "syscalls": [ { "name": "seccomp", "action": "SCMP_ACT_ERRNO" } ] }"#
+    let profile = try OCIProfile(parsing: Array(closed.utf8), file: "p.json").evaluated(on: .current).profile
+    let folder = try TemporaryFolder()
+    let request = SandboxRequest(
+      program: .file(path: "/bin/echo"), arguments: ["ran"], bundleIdentifier: "io.ambit.tests",
+      container: try folder.folder("container"), hostID: hostID)
+    let outcome = try run(SandboxPlan(request, on: .current()), foreign: [profile, profile])
+    #expect(outcome.failure?.hasPrefix("filter 4") == true && outcome.output.isEmpty, "\(outcome)")
   }
 }

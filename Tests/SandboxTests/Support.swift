@@ -17,17 +17,17 @@ struct Outcome {
 
 /// Launches a plan as Ambit does, and lets it run to its end.
 ///
-/// - Parameter foreign: somebody else's profile, which holds as well.
+/// - Parameter foreign: profiles of others, which hold as well.
 func run(
-  _ plan: SandboxPlan, under profile: SeccompProfile = .standard(network: false), foreign: SeccompProfile? = nil
+  _ plan: SandboxPlan, under profile: SeccompProfile = .standard(network: false), foreign: [SeccompProfile] = []
 ) throws -> Outcome {
   let folder = try TemporaryFolder()
   let output = try Descriptor.open("\(folder.path)/output", flags: [.readWrite, .create], mode: 0o666)
   let input = try Descriptor.open("/dev/null", flags: .read)
   let filter = try SeccompCache(folder: nil).program(for: profile)
-  let second = try foreign.map { try SeccompCache(folder: nil).program(for: $0, by: .strictest) }
+  let others = try foreign.map { try SeccompCache(folder: nil).program(for: $0, by: .strictest) }
   let launched = try SandboxLauncher.start(
-    plan, filter: filter, profile: second, standardStreams: [input, output, output])
+    plan, filter: filter, profiles: others, standardStreams: [input, output, output])
   var outcome = Outcome()
   messages: while true {
     switch try launched.receive() {

@@ -17,8 +17,9 @@ extension AuditCommand {
         "Look through apps and policies for contradictions, claims that are too broad, and what can never be used.",
       discussion: """
         Apps are bundles, manifests and entitlements (as `ambit app inspect` reads them), and are held against a policy; \
-        policies are names, or files that end in .toml. What an app is held against is what this machine's owner leaves of it \
-        (/etc/ambit/policy.toml). Nothing is run.
+        policies are names, or files that end in .toml. What is looked at, and what apps are held against, is what this machine's \
+        owner leaves of a policy (/etc/ambit/policy.toml), unless --without-machine says otherwise; each value that was made \
+        stricter is a note that names both places. Nothing is run.
 
         Each finding has a name that stays, a place (file, line, key), what it is, and what to do. Errors cannot work, or open \
         nearly everything; warnings open more than is needed, or do not do what they seem to; notes harm nobody.
@@ -46,6 +47,9 @@ extension AuditCommand {
       help: ArgumentHelp("Leave findings of this name out. As often as you like.", valueName: "name"))
     var ignore: [LintRule] = []
 
+    @Flag(help: "Leave out what this machine's owner takes away from every policy.")
+    var withoutMachine = false
+
     @Option(help: "table, for people; json, one object, for programs.")
     var format: OutputFormat = .table
 
@@ -57,14 +61,14 @@ extension AuditCommand {
 
     package func run() throws {
       let library = UserPolicies().library
-      // A policy is looked at as it is written; an app is held against what would be left of it here.
-      let machines = try UserPolicies().machinePolicies()
+      let machines = withoutMachine ? [] : try UserPolicies().machinePolicies()
       var findings: [LintFinding] = []
       var policies: [String: ResolvedPolicy] = [:]
       for subject in subjects {
         if isPolicy(subject) {
           do throws(PolicyError) {
-            findings += Review.Lint.findings(policy: try library.resolve(subject))
+            let policy = try library.resolve(subject)
+            findings += Review.Lint.findings(policy: policy.narrowed(by: machines, memory: MachineMemory.total))
           } catch {
             // A name that nothing has is an error of the command line's, and no finding.
             if case .unknownName = error { throw Failure(printable("\(error)")) }

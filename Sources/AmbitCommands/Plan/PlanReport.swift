@@ -39,7 +39,7 @@ struct PlanReport {
     lines += layers.lines(style, width: width).map { "  " + $0 }
     lines.append("")
     section("Filter", filter)
-    if let foreign = planned.foreign { section("And a profile", profile(foreign)) }
+    for foreign in planned.foreign { section("And a profile", profile(foreign)) }
     section("Limits", limits)
     section("Environment", plan.environment.sorted { $0.key < $1.key }.map { ($0.key, printable($0.value)) })
     return lines.joined(separator: "\n")
@@ -87,7 +87,7 @@ struct PlanReport {
   private func profile(_ foreign: ForeignSeccomp) -> [(String, String)] {
     let summary = ProfileSummary(foreign.evaluated)
     return [("file", printable(foreign.file))] + summary.rows.map { ($0.name, $0.text) } + [
-      ("together", "of the filter and the profile the stricter decides, call by call")
+      ("together", "of the filter and each profile the strictest decides, call by call")
     ]
   }
 
@@ -136,9 +136,10 @@ struct PlanReport {
             ])
           }), "otherwise": .string(planned.filter.otherwise.sentence),
       ]),
-      "profile": planned.foreign.map {
-        .object(["file": .string($0.file), "summary": .object(ProfileSummary($0.evaluated).json)])
-      } ?? .null,
+      "profiles": .array(
+        planned.foreign.map {
+          .object(["file": .string($0.file), "summary": .object(ProfileSummary($0.evaluated).json)])
+        }),
       "limits": .object(
         JSONObject(Dictionary(uniqueKeysWithValues: plan.limits.map { ($0.kind.rawValue, "\($0.value)") }))),
       "usage": .object(usageJSON),

@@ -14,8 +14,8 @@ struct PlannedLaunch {
   let identifier: String
   let capabilities: Capabilities
   let plan: SandboxPlan
-  /// The profile that holds besides ``filter``.
-  let foreign: ForeignSeccomp?
+  /// The profiles that hold besides ``filter``.
+  let foreign: [ForeignSeccomp]
 
   init(
     app: String, arguments: [String], policy: String, container: String?, seccomp: String?, limits: [String] = []
@@ -39,7 +39,7 @@ struct PlannedLaunch {
     let answer = LauncherInterface.PrepareReply(
       instance: "", bundleIdentifier: identifier, name: rules.name(of: call),
       container: rules.container(of: identifier),
-      hostID: -1, filters: foreign == nil ? 1 : 2, network: false,
+      hostID: -1, filters: 1 + foreign.count, network: false,
       capabilities: .init(capabilities, variables: call.variables))
     plan = SandboxPlan(request.sandboxRequest(answer, environment: environment), on: .current())
   }

@@ -43,8 +43,8 @@ struct Reason {
   init(call: String, _ planned: PlannedLaunch) throws(Failure) {
     try NamedProfile.check(call: call)
     let found = planned.filter.explanation(of: call)
-    // Of the two the stricter decides: what the filter refuses no profile brings back.
-    if found.canPass, let foreign = planned.foreign {
+    // The strictest decides: what the filter refuses no profile brings back.
+    for foreign in found.canPass ? planned.foreign : [] {
       let theirs = foreign.evaluated.profile.explanation(of: call)
       if !theirs.canPass {
         self.init(

@@ -54,8 +54,9 @@ struct PolicyFinding {
     do throws(PolicyError) {
       let resolved = try library.resolve(file)
       if asMachine { _ = try MachinePolicy(contentsOf: resolved) }
+      let origins = PolicyOrigins(of: resolved)
       warnings = resolved.notInForce.map { field in
-        let place = resolved.origin(of: field).map { "\($0.file):\($0.line): " } ?? ""
+        let place = origins[field.name].map { "\($0.file):\($0.position.line): " } ?? ""
         return "\(place)\(field.name) is known and not in force. \(field.notInForce ?? "")"
       }
       fault = nil

@@ -53,22 +53,23 @@ struct PolicyReport {
   private struct Row {
     let field: PolicyField
     let value: String
-    let origin: ResolvedPolicy.Origin?
+    let origin: SettingOrigin?
     /// The last of those that took something away, and what there was before the first did.
     let narrowing: (file: String, from: String)?
 
     var source: String {
-      let written = origin.map { "\($0.file):\($0.line)" } ?? "not said"
+      let written = origin.map { "\($0.file):\($0.position.line)" } ?? "not said"
       return narrowing.map { "\($0.file) narrows \($0.from) (\(written))" } ?? written
     }
   }
 
   private var rows: [Row] {
-    PolicyField.all.compactMap { field in
+    let origins = PolicyOrigins(of: resolved)
+    return PolicyField.all.compactMap { field in
       guard let value = field.text(in: policy.settings) else { return nil }
       let taken = policy.narrowings.filter { $0.field == field.name }
       return Row(
-        field: field, value: value, origin: resolved.origin(of: field),
+        field: field, value: value, origin: origins[field.name],
         narrowing: taken.last.flatMap { last in taken.first.map { (last.file, $0.from) } })
     }
   }
@@ -107,7 +108,7 @@ struct PolicyReport {
           ]
           if let origin = row.origin {
             json["file"] = .string(origin.file)
-            json["line"] = JSONValue(origin.line)
+            json["line"] = JSONValue(origin.position.line)
           }
           if let narrowing = row.narrowing {
             json["narrowedBy"] = .string(narrowing.file)

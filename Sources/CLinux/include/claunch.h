@@ -38,6 +38,12 @@ struct ambit_step {
   const char *inodes;
 };
 
+/* One of somebody else's making. */
+struct ambit_profile {
+  const void *instructions; /* struct sock_filter[] */
+  size_t count;
+};
+
 struct ambit_limit {
   int32_t resource;
   int32_t unused;
@@ -127,7 +133,7 @@ struct ambit_launch {
   const void *filter; /* struct sock_filter[] */
   size_t filter_count;
   struct ambit_landlock landlock;
-  const void *profile; /* struct sock_filter[]: a second filter, of somebody else's making; the stricter of the two wins */
+  const struct ambit_profile *profiles; /* further filters, in the order in which they are loaded; the strictest of all wins */
   size_t profile_count;
   int32_t group; /* the control group (version 2) to start in, or -1 */
   int32_t awaits_group; /* the launcher moves the init into its group, and says when it has (AMBIT_ENTERED) */

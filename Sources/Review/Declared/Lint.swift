@@ -18,13 +18,14 @@ package enum Lint {
       findings += keys(entitlements, as: .entitlements) + sandbox(entitlements) + exceptions(entitlements)
     }
     if let manifest, let entitlements { findings += together(manifest, entitlements) }
-    if let policy { findings += under(policy, manifest: manifest, entitlements: entitlements) }
+    if let policy { findings += under(LintedPolicy(policy), manifest: manifest, entitlements: entitlements) }
     return sorted(findings)
   }
 
-  /// A policy by itself.
-  package static func findings(policy: ResolvedPolicy) -> [LintFinding] {
-    sorted(paths(policy) + openings(policy) + documents(policy) + limits(policy))
+  /// A policy, as it holds under the machine-wide ones that it was narrowed by.
+  package static func findings(policy resolved: ResolvedPolicy) -> [LintFinding] {
+    let policy = LintedPolicy(resolved)
+    return sorted(narrowed(policy) + paths(policy) + openings(policy) + documents(policy) + limits(policy))
   }
 
   /// A policy that could not be read.

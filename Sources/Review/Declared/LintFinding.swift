@@ -95,6 +95,7 @@ package enum LintRule: String, CaseIterable, Sendable {
   case settingInVain = "setting-in-vain"
   case limitOutOfReach = "limit-out-of-reach"
   case noLimit = "no-limit"
+  case narrowedByMachine = "narrowed-by-machine"
   // An app under a policy
   case forbiddenNetwork = "forbidden-network"
   case unaskedNetwork = "unasked-network"
@@ -111,7 +112,7 @@ package enum LintRule: String, CaseIterable, Sendable {
       .unusablePolicy:
       .error
     case .unknownKey, .typeNotInSearch, .undeclaredType, .sharingWithoutInPlace, .sandboxNotRequested, .notInForce,
-      .pathInVain, .limitOutOfReach, .noLimit, .riskyEntitlement:
+      .pathInVain, .limitOutOfReach, .noLimit, .narrowedByMachine, .riskyEntitlement:
       .note
     default: .warning
     }

@@ -1,26 +1,57 @@
 internal import AppModel
 internal import Policy
 
-extension ResolvedPolicy {
-  /// The place that a field's value comes from; the policy's own file where no file says anything of it, and that of a machine-wide
-  /// policy which has made it stricter.
+/// A policy as it holds in the end, and where each part of it stands.
+struct LintedPolicy {
+  let policy: Policy
+  let notInForce: [PolicyField]
+  private let origins: PolicyOrigins
+  /// Of the machine-wide policies that it is under, by their files.
+  private let machines: [String: PolicyOrigins]
+
+  init(_ resolved: ResolvedPolicy) {
+    policy = resolved.policy
+    notInForce = resolved.notInForce
+    origins = PolicyOrigins(of: resolved)
+    machines = Dictionary(resolved.machines.map { ($0.file, PolicyOrigins(of: $0)) }, uniquingKeysWith: { $1 })
+  }
+
+  /// The place that a field's value comes from: that of a machine-wide policy which has made it stricter, or else where it is written.
   func place(_ field: String) -> LintFinding.Place {
-    if let narrowing = policy.narrowings.last(where: { $0.field == field }) {
-      return LintFinding.Place(file: narrowing.file, line: nil, key: field)
-    }
-    let origin = PolicyField.all.first { $0.name == field }.flatMap(origin)
-    return LintFinding.Place(file: origin?.file ?? policy.file, line: origin?.line, key: field)
+    policy.narrowings.last { $0.field == field }.map(place) ?? written(field)
+  }
+
+  /// The place where the policy has a field; its own file where no file says anything of it.
+  func written(_ field: String) -> LintFinding.Place {
+    let origin = origins[field]
+    return LintFinding.Place(file: origin?.file ?? policy.file, line: origin?.position.line, key: field)
+  }
+
+  func place(_ narrowing: Narrowing) -> LintFinding.Place {
+    let origin = machines[narrowing.file]?[narrowing.field]
+    return LintFinding.Place(
+      file: origin?.file ?? narrowing.file, line: origin?.position.line, key: narrowing.field)
   }
 
   /// Whether the policy's own file says something of a field, and not one that it inherits.
-  func says(_ field: String) -> Bool {
-    PolicyField.all.first { $0.name == field }.flatMap(file) == policy.file
-  }
+  func says(_ field: String) -> Bool { origins[field]?.file == policy.file }
 }
 
 /// What a policy opens to apps. Of what it inherits only that is looked at which it does not say itself.
 extension Lint {
-  static func paths(_ policy: ResolvedPolicy) -> [LintFinding] {
+  /// What the policy says and does not come to, since this machine's owner lets nobody permit as much.
+  static func narrowed(_ policy: LintedPolicy) -> [LintFinding] {
+    policy.policy.narrowings.map { narrowing in
+      let place = policy.place(narrowing)
+      return LintFinding(
+        .narrowedByMachine, at: policy.written(narrowing.field),
+        "It would be \(narrowing.from), and the machine-wide policy \(place.file)\(place.line.map { ":\($0)" } ?? "") leaves "
+          + "\(narrowing.to) of that.",
+        "It can stay: here the machine's owner decides. Use --without-machine to look at the policy alone.")
+    }
+  }
+
+  static func paths(_ policy: LintedPolicy) -> [LintFinding] {
     let place = policy.place("system.read_only")
     let paths = policy.policy.settings.readOnlyPaths
     return paths.compactMap { path in
@@ -51,7 +82,7 @@ extension Lint {
     }
   }
 
-  static func openings(_ policy: ResolvedPolicy) -> [LintFinding] {
+  static func openings(_ policy: LintedPolicy) -> [LintFinding] {
     let settings = policy.policy.settings
     var findings: [LintFinding] = []
     if settings.network == .host {
@@ -101,7 +132,7 @@ extension Lint {
     "DOCKER_HOST": "the way to the machine's containers", "KUBECONFIG": "the way to keys of clusters",
   ]
 
-  private static func variables(_ policy: ResolvedPolicy) -> [LintFinding] {
+  private static func variables(_ policy: LintedPolicy) -> [LintFinding] {
     let settings = policy.policy.settings
     func secret(_ name: String) -> String? {
       if let what = agents[name] { return what }

@@ -3,7 +3,7 @@ internal import Policy
 
 /// What a policy says of documents and limits, and what of it can never come to anything.
 extension Lint {
-  static func documents(_ policy: ResolvedPolicy) -> [LintFinding] {
+  static func documents(_ policy: LintedPolicy) -> [LintFinding] {
     let settings = policy.policy.settings
     var findings: [LintFinding] = []
     func vain(_ field: String, _ what: String, _ remedy: String) {
@@ -71,7 +71,7 @@ extension Lint {
       }
   }
 
-  static func limits(_ policy: ResolvedPolicy) -> [LintFinding] {
+  static func limits(_ policy: LintedPolicy) -> [LintFinding] {
     let settings = policy.policy.settings
     let limits = settings.limits
     var findings: [LintFinding] = []

@@ -4,7 +4,7 @@ internal import Policy
 /// An app under a policy: what it asks for and is not given, and what it is given and has not asked for.
 extension Lint {
   static func under(
-    _ policy: ResolvedPolicy, manifest: PropertyListFile?, entitlements: PropertyListFile?
+    _ policy: LintedPolicy, manifest: PropertyListFile?, entitlements: PropertyListFile?
   ) -> [LintFinding] {
     let settings = policy.policy.settings
     let name = policy.policy.name
@@ -65,7 +65,7 @@ extension Lint {
   }
 
   private static func documents(
-    of manifest: PropertyListFile, under policy: ResolvedPolicy, _ because: (String) -> String
+    of manifest: PropertyListFile, under policy: LintedPolicy, _ because: (String) -> String
   ) -> [LintFinding] {
     let settings = policy.policy.settings
     var findings: [LintFinding] = []

@@ -3,10 +3,15 @@ internal import AppModel
 /// What Apple's sandbox takes from an app that asks for it and not for the rest (`Capabilities.hold(to:)`).
 extension Rules {
   func held(_ entry: Entry) -> Entry {
-    guard let sandbox = app?.entitlements.sandbox, entry.extent.isPossible,
-      let missing = Self.missing(for: entry.ability, in: sandbox)
-    else { return entry }
+    guard let sandbox = app?.entitlements.sandbox, entry.extent.isPossible else { return entry }
     var entry = entry
+    guard let missing = Self.missing(for: entry.ability, in: sandbox) else {
+      if entry.ability.verb == .makeBookmarks, !sandbox.appBookmarks {
+        entry.manner = "only such as go with a document"
+        entry.decisions.append(.notAsked(keys: [AppSandbox.appScope]))
+      }
+      return entry
+    }
     entry.extent = .no
     entry.manner = nil
     entry.decisions.append(.notAsked(keys: missing.map { "com.apple.security.files.\($0)" }))

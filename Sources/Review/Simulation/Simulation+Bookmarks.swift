@@ -33,6 +33,7 @@ extension Simulation {
     let scope = event.detail[AuditEvent.Fact.scope]
     let change = change(event.instance) { Self.refusal(ofMakingBookmark: scope, $0) }
     if event.result == .refused {
+      if event.rule == "LIM-11" { return bookmarkQuotaRefused(event) }
       guard case .allows(let verdict) = change, event.rule == verdict.rule else { return }
       judged += 1
       return allow(event, verdict)
@@ -46,7 +47,11 @@ extension Simulation {
       // Less than the app has is a grant of its own, which was made for the bookmark.
       cause = absence(grant, in: instance)
       if cause == nil, !isShown(grant, in: instance) { cause = notStarted[instance]?[grant] }
-      if let cause { differ(event, .refused, cause) }
+      if let cause {
+        differ(event, .refused, cause)
+      } else if let verdict = refusal(ofFirstBookmarkIn: event) {
+        cause = refuse(event, verdict)
+      }
     }
     guard let grant = event.grant else { return }
     var known = bookmarks[grant] ?? (0, 0, nil)
@@ -85,6 +90,10 @@ extension Simulation {
   }
 
   mutating func reference(_ event: AuditEvent) {
+    if event.result == .allowed, let grant = event.grant, event.instance.flatMap({ rules[$0] })?.now.references ?? true
+    {
+      referenced.insert(grant)
+    }
     guard event.result == .allowed, let grant = event.grant, let rules = event.instance.flatMap({ self.rules[$0] }),
       rules.then.references, !rules.now.references, event.detail[AuditEvent.Fact.kept] != "true", lost[grant] == nil
     else { return }

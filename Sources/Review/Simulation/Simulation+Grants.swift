@@ -4,7 +4,11 @@ internal import Policy
 
 extension Simulation {
   mutating func pick(_ event: AuditEvent) {
-    let kind = event.detail[AuditEvent.Fact.documentKind] ?? event.grant.flatMap { history.grants[$0]?.kind }
+    if event.result == .refused, event.document == nil { return refusedUnasked(event) }
+    let kind =
+      event.detail[AuditEvent.Fact.documentKind] ?? event.grant.flatMap { history.grants[$0]?.kind }
+      // Entries of older versions do not say it otherwise.
+      ?? (event.result == .refused && event.rule == "PCK-10" ? "folder" : nil)
     let name = event.documentName
     let change = change(event.instance) { Self.refusal(ofPicking: kind, named: name, $0) }
     switch event.result {
@@ -31,13 +35,27 @@ extension Simulation {
       }
     case .refused:
       guard case .allows(let verdict) = change, event.rule == verdict.rule else { return }
-      if event.document == nil {
-        cannotJudge("picks that were refused before the user was asked: what they would have chosen")
-      } else {
-        allow(event, verdict)
-      }
+      judged += 1
+      allow(event, verdict)
     case .failed: break
     }
+  }
+
+  /// The policy of then did not let the app ask at all.
+  private mutating func refusedUnasked(_ event: AuditEvent) {
+    guard let rule = event.rule, ["PCK-1", "PCK-10"].contains(rule) else { return }
+    judged += 1
+    // Older versions wrote neither down, and could only open.
+    let mode = event.detail[AuditEvent.Fact.mode].map(PickerMode.init) ?? .open
+    let kind = event.detail[AuditEvent.Fact.documentKind] ?? (rule == "PCK-10" ? "folder" : nil)
+    guard let mode else { return cannotJudge("picks of a mode that this version does not know") }
+    guard case .allows(let verdict) = change(event.instance, { Self.refusal(ofAsking: mode, for: kind, $0) }),
+      verdict.rule == rule
+    else { return }
+    differ(
+      event, .allowed, field: verdict.field, rule: rule,
+      "the user would have been asked; refused then: \(verdict.reason)")
+    cannotJudge("picks that were refused before the user was asked: what they would have chosen")
   }
 
   mutating func grant(_ event: AuditEvent) {
@@ -51,6 +69,7 @@ extension Simulation {
       lost[id] = nil
       return decide(id, event)
     }
+    lastUses[id] = event.sequence
     let parent = event.detail[AuditEvent.Fact.parent]
     if let cause = lost[id] ?? parent.flatMap({ lost[$0] }) {
       lost[id] = cause
@@ -73,66 +92,22 @@ extension Simulation {
     if event.how == "passed" || event.how == "bookmark", let instance = event.instance {
       expose(id, to: instance, nil)
     }
+    granted(event, id)
     if isNarrowed(event.instance), event.detail[AuditEvent.Fact.access] == RecordedAccess.readWrite.rawValue {
       differ(event, .narrowed, field: "grants.access", rule: "AUD-3", "the policy lets its grants be for reading only")
     }
   }
 
   private mutating func grantRefused(_ event: AuditEvent) {
-    if event.rule == "LIM-11" {
-      guard let app = event.app, let rules = event.instance.flatMap({ self.rules[$0] }), isQuotaOpen(app, rules) else {
-        return
-      }
-      guard rules.now.persisted.quota.map({ held(by: app).count < $0 || rules.now.persisted.releasesOldest }) ?? true
-      else { return }
-      judged += 1
-      differ(event, .allowed, field: "grants.persisted", rule: "LIM-11", "the policy lets the app keep more")
-    } else if case .allows(let verdict) = change(
-      event.instance,
-      { Self.refusal(of: event.grant.flatMap { history.grants[$0]?.kind }, named: event.documentName, $0) }
-    ), event.rule == verdict.rule {
-      judged += 1
-      allow(event, verdict)
-    }
-  }
-
-  // MARK: How many an app may keep
-
-  /// Where the rule is the same, and so is what the app has, it decides as it did.
-  private func isQuotaOpen(_ app: String, _ rules: Rules) -> Bool {
-    guard rules.then.persisted != .windows, rules.now.persisted != .windows else { return false }
-    return rules.then.persisted != rules.now.persisted || kept.values.contains { $0.app == app }
-      || lost.keys.contains { history.grants[$0]?.app == app }
-  }
-
-  /// What an app would have that counts, the oldest first.
-  private func held(by app: String, but id: String? = nil) -> [RecordedGrant] {
-    let there = history.grants.values.filter { $0.app == app && lost[$0.id] == nil && $0.id != id }
-    return (there + kept.values.filter { $0.app == app }).filter { $0.parent == nil || $0.how == "passed" }
-      .sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
-  }
-
-  /// Whether one more grant is made; the oldest give way where the policy says so.
-  private mutating func admit(_ event: AuditEvent, _ id: String, _ parent: String?) -> Bool {
-    guard let app = event.app, let rules = event.instance.flatMap({ self.rules[$0] }), isQuotaOpen(app, rules),
-      parent == nil || event.how == "passed", let quota = rules.now.persisted.quota
-    else { return true }
-    let held = held(by: app, but: id)
-    guard held.count >= quota else { return true }
-    if rules.now.persisted.releasesOldest {
-      for grant in held.prefix(held.count - quota + 1) {
-        end(
-          grant, event.sequence, event.time, field: "grants.persisted", rule: "LIM-10",
-          "the oldest gives way: the policy keeps \(quota)", scopesEnd: false)
-      }
-      return true
-    }
-    let verdict = Verdict(
-      field: "grants.persisted", rule: "LIM-11",
-      reason: "the app has \(held.count) grants, and the policy keeps \(quota)")
-    lost[id] = refuse(event, verdict)
-    if let instance = event.instance { expose(id, to: instance, lost[id]) }
-    return false
+    if event.rule == "LIM-11" { return quotaRefused(event) }
+    let kind =
+      event.grant.flatMap { history.grants[$0]?.kind } ?? (event.rule == "PCK-10" ? "folder" : nil)
+    guard
+      case .allows(let verdict) = change(event.instance, { Self.refusal(of: kind, named: event.documentName, $0) }),
+      event.rule == verdict.rule
+    else { return }
+    judged += 1
+    allow(event, verdict)
   }
 
   // MARK: How long
@@ -174,7 +149,7 @@ extension Simulation {
   }
 
   /// A grant would have ended, and with it what was made from it.
-  private mutating func end(
+  mutating func end(
     _ grant: RecordedGrant, _ sequence: Int64, _ time: Date, field: String, rule: String, _ reason: String,
     scopesEnd: Bool = true
   ) {
@@ -223,6 +198,7 @@ extension Simulation {
   private mutating func forget(_ id: String) {
     justForgotten[id] = (lost[id], terms[id], bookmarks[id], unwritten[id])
     (lost[id], kept[id], terms[id], bookmarks[id], unwritten[id]) = (nil, nil, nil, nil, nil)
+    (lastUses[id], referenced) = (nil, referenced.subtracting([id]))
     dropScopes(of: id, assumedOnly: true)
   }
 

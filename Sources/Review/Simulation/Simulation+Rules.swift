@@ -1,3 +1,4 @@
+internal import AppModel
 internal import Audit
 internal import Foundation
 internal import Policy
@@ -12,10 +13,17 @@ extension Simulation {
   }
 
   static func refusal(ofPicking kind: String?, named name: String, _ policy: Capabilities) -> Verdict? {
-    if !policy.picker.modes.contains(.open) {
-      return Verdict(field: "picker.modes", rule: "PCK-1", reason: "the policy does not let the picker open documents")
+    refusal(ofAsking: .open, for: kind, policy) ?? refusal(of: kind, named: name, policy)
+  }
+
+  /// What stands against a question before anybody is asked it. Of a question for types that the policy does not have nothing does:
+  /// the picker then shows none of them.
+  static func refusal(ofAsking mode: PickerMode, for kind: String?, _ policy: Capabilities) -> Verdict? {
+    if !policy.picker.modes.contains(mode) {
+      return Verdict(
+        field: "picker.modes", rule: "PCK-1", reason: "the policy does not let the picker \(mode.rawValue) documents")
     }
-    return refusal(of: kind, named: name, policy)
+    return kind == "folder" ? refusal(of: kind, named: "", policy) : nil
   }
 
   static func refusal(of kind: String?, named name: String, _ policy: Capabilities) -> Verdict? {
@@ -49,6 +57,8 @@ extension Simulation {
 
   static func refusal(ofBookmark scope: String?, _ policy: Capabilities) -> Verdict? {
     switch scope {
+    case "app" where policy.missingBookmarks.contains(AppSandbox.appScope):
+      Verdict(field: "bookmarks.create", rule: "BMK-1", reason: "the app's entitlements do not have it make bookmarks")
     case "document" where !policy.bookmarks.documentScoped:
       Verdict(
         field: "bookmarks.document_scoped", rule: "BMK-5", reason: "the policy does not allow document-scoped bookmarks"

@@ -31,12 +31,15 @@ extension Simulation {
       return
     }
     notStarted[key.instance]?[key.grant] = nil
+    let isFirst = !isShown(key.grant, in: key.instance)
+    lastUses[key.grant] = event.sequence
     scopes[key.instance, default: [:]][key.process, default: [:]][key.grant] = held + 1
     if held == 0, isNarrowed(key.instance),
       event.detail[AuditEvent.Fact.access] == RecordedAccess.readWrite.rawValue
     {
       differ(event, .narrowed, field: "grants.access", rule: "AUD-3", "the policy lets its grants be for reading only")
     }
+    if isFirst { trimRecent(event) }
   }
 
   /// What would stand against a start that was allowed, of what its process has not started.
@@ -102,6 +105,9 @@ extension Simulation {
       guard let held = scopes[key.instance]?[process]?[key.grant] else { continue }
       let rest = min(held - 1, left)
       scopes[key.instance]?[process]?[key.grant] = rest > 0 ? rest : nil
+    }
+    if event.how != AuditEvent.ScopeEnd.app, !isShown(key.grant, in: key.instance) {
+      lastUses[key.grant] = event.sequence
     }
   }
 

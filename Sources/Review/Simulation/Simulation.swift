@@ -51,6 +51,10 @@ package struct Simulation: Sendable {
   var bookmarks: [String: (made: Int, would: Int, cause: Cause?)] = [:]
   /// Grants of which references were written, and would not have been.
   var unwritten: [String: Cause] = [:]
+  /// Grants of which a reference would lie in the app's container.
+  var referenced: Set<String> = []
+  /// The entry that a grant was used last with.
+  var lastUses: [String: Int64] = [:]
   /// The launch that a grant was decided in, and when.
   var terms: [String: Term] = [:]
   /// The rules of an app's last launch: for what happens to its grants while it does not run.
@@ -194,14 +198,8 @@ package struct Simulation: Sendable {
     self.rules[id] = rules
     lastRules[app] = rules
     for field in PolicyField.all where field.text(in: known) != field.text(in: policy.settings) {
-      if !isJudged(field.name, known) { gaps.fields[field.name, default: 0] += 1 }
+      if !Self.judgedFields.contains(field.name) { gaps.fields[field.name, default: 0] += 1 }
     }
-  }
-
-  private func isJudged(_ name: String, _ then: PolicySettings) -> Bool {
-    // What Windows keeps depends on what was used when, and on where an app keeps its bookmarks.
-    if name == "grants.persisted" { return then.persisted != .windows && policy.settings.persisted != .windows }
-    return Self.judgedFields.contains(name)
   }
 
   /// Fields of the policy whose decisions are in the log, and are judged.

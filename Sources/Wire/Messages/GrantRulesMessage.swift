@@ -33,6 +33,8 @@ extension LauncherInterface {
     package var makesBookmarks: Bool
     package var documentBookmarks: Bool
     package var implicitBookmarks: Bool
+    /// The entitlements for bookmarks, of an app's own and of a document's, that it asks for Apple's sandbox without.
+    package var missingBookmarks: [String]
     /// Seconds for which a bookmark can be resolved; `nil`: always.
     package var bookmarkLifetime: Int?
     /// Each decision is on the disk before it is answered.
@@ -48,7 +50,8 @@ extension LauncherInterface {
       startsPicked: Bool = false, executesPicked: Bool = false, tellsHostPaths: Bool = false,
       readOnly: Bool = false, modes: [String] = ["open"], types: [String]? = nil, folders: Bool = true,
       lifetime: Int? = nil, endsWithLaunch: Bool = false, makesBookmarks: Bool = true, documentBookmarks: Bool = true,
-      implicitBookmarks: Bool = true, bookmarkLifetime: Int? = nil, syncsFully: Bool = false, packages: [String] = [],
+      implicitBookmarks: Bool = true, missingBookmarks: [String] = [], bookmarkLifetime: Int? = nil,
+      syncsFully: Bool = false, packages: [String] = [],
       profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
@@ -68,6 +71,7 @@ extension LauncherInterface {
       self.makesBookmarks = makesBookmarks
       self.documentBookmarks = documentBookmarks
       self.implicitBookmarks = implicitBookmarks
+      self.missingBookmarks = missingBookmarks
       self.bookmarkLifetime = bookmarkLifetime
       self.syncsFully = syncsFully
       self.packages = packages
@@ -92,6 +96,7 @@ extension LauncherInterface {
       makesBookmarks = try json.bool("makesBookmarks")
       documentBookmarks = try json.bool("documentBookmarks")
       implicitBookmarks = try json.bool("implicitBookmarks")
+      missingBookmarks = try json.strings("missingBookmarks")
       bookmarkLifetime = try json.intIfPresent("bookmarkLifetime")
       syncsFully = try json.bool("syncsFully")
       packages = try json.strings("packages")
@@ -106,7 +111,7 @@ extension LauncherInterface {
         "profile": .string(profile), "readOnly": .bool(readOnly), "modes": .array(modes.map { .string($0) }),
         "folders": .bool(folders), "endsWithLaunch": .bool(endsWithLaunch), "makesBookmarks": .bool(makesBookmarks),
         "documentBookmarks": .bool(documentBookmarks), "implicitBookmarks": .bool(implicitBookmarks),
-        "syncsFully": .bool(syncsFully),
+        "missingBookmarks": .array(missingBookmarks.map { .string($0) }), "syncsFully": .bool(syncsFully),
       ]
       json.set("types", types)
       json.set("lifetime", lifetime)
