@@ -25,8 +25,12 @@ struct RecoveryTests {
     ("withdraw", { try $0.withdraw() }),
   ]
 
-  // Its saves are not copied.
-  @Test(arguments: FaultPoint.allCases.filter { $0 != .contentDue }, TestUser.all)
+  /// Its saves are not copied, it has no database, and picks one document at a time.
+  private static let elsewhere: Set<FaultPoint> = [
+    .contentDue, .picksDue, .sidecarsTaken, .sidecarsDue, .sidecarsCopied, .sidecarsKept,
+  ]
+
+  @Test(arguments: FaultPoint.allCases.filter { !elsewhere.contains($0) }, TestUser.all)
   func `the broker is killed at any change: what was answered is there after, nothing is invented, nothing stays shown`(
     point: FaultPoint, user: TestUser
   ) throws {
