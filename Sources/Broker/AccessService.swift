@@ -17,6 +17,8 @@ extension Broker {
       return Answer(try start(request, by: Caller(call, for: request.process), for: instance).json)
     case "Stop":
       let request = try AccessInterface.StopCall(json: call.parameters)
+      // When it is told that the scope is stopped, what belongs to the document is there.
+      self.request?.awaitsWhatFollows = true
       let count = try stop(request.scope, by: Caller(call, for: request.process), for: instance)
       return Answer(AccessInterface.StopReply(count: count).json)
     case "Open": return try open(try AccessInterface.OpenCall(json: call.parameters), for: instance)
@@ -121,6 +123,7 @@ extension Broker {
       do {
         let location = try locate(grant, for: instance)
         let document = location.document
+        try awaitSidecars(of: document)
         if let refusal = refusal(ofUsing: location.grant, for: instance) {
           try decide([
             event(
@@ -151,7 +154,7 @@ extension Broker {
       } catch {
         // Nothing was shown, so nothing may be counted.
         _ = instance.owners.stop(grant.id, by: process.pid)
-        if error is Waiting { throw error }
+        if error is Waiting || error is WaitingForSidecars { throw error }
         if let refusal = error as? Refusal { throw AccessInterface.Failure.notAllowed(refusal.reason) }
         record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
         if error is ErrorReply { throw error }
@@ -219,7 +222,8 @@ extension Broker {
     defer {
       if instance.staging.holdsAnything(grant, name: exposure.name) {
         if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
-          keepSidecars(of: document, grant, name: exposure.name, from: folder, through: area)
+          keepSidecars(
+            of: document, grant, name: exposure.name, from: folder, through: area, owner: instance.id)
         }
         instance.staging.discard(grant)
       }

@@ -64,6 +64,8 @@ extension Broker {
     let own = try grants.records(of: app).map(\.grant)
     let others = try foreignGrants(inContainerOf: app)
     let reason = "the app \(app) was removed"
+    // With a container its references go anyway.
+    self.request?.awaitsWhatFollows = request.keepData
     var ended = try end(own, GrantEnding(how: "removed", rule: "AUD-1", reason: reason))
     ended += try end(
       others, GrantEnding(how: "removed", rule: "AUD-1", reason: "\(reason), and the document lay in its container"))

@@ -60,6 +60,10 @@ package final class Broker {
   var lookups: Lookups
   /// What takes long and changes something.
   var errands = Errands()
+  /// What belongs to databases, on its way to them.
+  var sidecars = SidecarKeeping()
+  /// References that are being removed, by app.
+  var references = Batches<RemovedReference>()
   /// Requests that wait for apps to end.
   var awaitedEnds: [(request: Request, wait: WaitingForEnd, due: Int64)] = []
   /// Where documents are, before somebody asks.
@@ -121,6 +125,7 @@ package final class Broker {
     try settleReplacements()
     clearStaging()
     removeRetired()
+    removeReferencesLeft()
     // What ended while no broker was there.
     endDue()
     if log.lacksCarried { try beginCarrying() }
@@ -216,6 +221,7 @@ package final class Broker {
       }
     }
     for instance in Array(instances.values) { leave(instance) }
+    finishSidecars()
     for instance in Array(ended.values) { recordExit(of: instance, nil) }
     try? grants.flushUses()
     try log.append(refusals.takeAll(now: Clock.monotonic(), time: Date()))
@@ -249,7 +255,7 @@ package final class Broker {
   }
 
   private func isIdleTooLong(now: Int64) -> Bool {
-    guard instances.isEmpty, user.connections.isEmpty else {
+    guard instances.isEmpty, user.connections.isEmpty, sidecars.batches.isIdle, references.isIdle else {
       idleSince = nil
       return false
     }

@@ -74,9 +74,10 @@ extension Broker {
   }
 
   /// What the user has just chosen has not to be looked for.
-  func remember(_ document: FoundDocument, of grant: Grant) {
+  func remember(_ chosen: Chosen, of grant: Grant) {
     var looked = Looked()
-    looked.found = (document, .lastPlace)
+    looked.found = (chosen.document, .lastPlace)
+    (looked.place, looked.sidecar, looked.isThorough) = (chosen.place, chosen.sidecar, true)
     request?.results[lookup(of: grant).key] = .some(looked)
   }
 

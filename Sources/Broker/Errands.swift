@@ -5,6 +5,8 @@ internal import Synchronization
 /// Thrown where something has to be done first that may take long. Nothing that cannot be done twice may have happened before.
 struct WaitingForErrand: Error {
   let subject: String
+  /// Who has a place for it; `nil`: the app that asks.
+  let owner: String?
   let work: @Sendable (Errands.Pulse) -> any Sendable
 }
 
@@ -73,16 +75,16 @@ extension Broker {
   /// - Returns: `nil` if nothing came back in time.
   /// - Throws: ``WaitingForErrand`` the first time.
   func outcome<Value: Sendable>(
-    of subject: String, _ work: @escaping @Sendable (Errands.Pulse) -> Value
+    of subject: String, owner: String? = nil, _ work: @escaping @Sendable (Errands.Pulse) -> Value
   ) throws -> Value? {
     guard let request else { return work(Errands.Pulse()) }
     if let known = request.outcomes[subject] { return known as? Value }
-    throw WaitingForErrand(subject: subject, work: work)
+    throw WaitingForErrand(subject: subject, owner: owner, work: work)
   }
 
   /// Has something done for a request, which is begun anew then.
   func begin(_ waiting: WaitingForErrand, for request: Request) {
-    let owner = request.instance?.app.bundleIdentifier ?? ""
+    let owner = waiting.owner ?? request.instance?.app.bundleIdentifier ?? ""
     errands.add(owner: owner, subject: waiting.subject, waiting.work) { value in
       request.outcomes[waiting.subject] = .some(value)
       self.serve(request)

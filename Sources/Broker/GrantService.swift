@@ -63,6 +63,8 @@ extension Broker {
       return whereabouts(of: grant) == path
     }
     guard !chosen.isEmpty else { throw GrantsInterface.Failure.notFound(Self.absence(request)) }
+    // Nobody can use it from now on; the user is told when nothing of it is left.
+    self.request?.awaitsWhatFollows = true
     let ended = try end(chosen, GrantEnding(how: "user", rule: "AUD-1", reason: "the user withdrew the grant"))
     let gone = Set(ended.map(\.grant.id))
     let apps = Set(chosen.map(\.bundleIdentifier))

@@ -12,8 +12,8 @@ extension Broker {
         "No app is called \(request.app); “ambit app list” has those that were launched.")
     }
     guard !documents.isEmpty else { throw ErrorReply.invalidParameter("app") }
-    let found = try documents.map { try FoundDocument($0) }
-    for document in found {
+    let found = try look(at: documents, "documents for \(request.app)")
+    for document in found.map(\.document) {
       let path = document.path ?? "the document"
       guard let reason = rules.refusal(of: document.kind, at: document.path) else { continue }
       record(
@@ -29,12 +29,12 @@ extension Broker {
     return .init(grants: ids)
   }
 
-  private func grant(_ documents: [FoundDocument], to app: String, _ rights: AccessRights) throws -> [String] {
+  private func grant(_ chosen: [Chosen], to app: String, _ rights: AccessRights) throws -> [String] {
     var all: [(grant: Grant, document: FoundDocument, isNew: Bool)] = []
     let now = Clock.realtime()
     // What the app's own manifest calls a package is known while it runs.
     let packages = instances.values.first { $0.app.bundleIdentifier == app }?.app.packages ?? PackageTypes()
-    for document in documents {
+    for (document, place) in chosen.map({ ($0.document, $0.place) }) {
       if let same = all.first(where: { $0.document.identity == document.identity }) {
         all.append((same.grant, document, false))
       } else if let known = try grants.grant(for: document.identity, of: app, rights: rights) {
@@ -43,7 +43,7 @@ extension Broker {
         let new = Grant(
           id: Grant.makeID(), bundleIdentifier: app, kind: Self.kind(of: document, packages), rights: rights,
           origin: .user, created: now,
-          identity: document.identity, path: document.path ?? "", place: Place(of: document))
+          identity: document.identity, path: document.path ?? "", place: place)
         all.append((new, document, true))
       }
     }

@@ -38,6 +38,7 @@ extension Broker {
   /// `TOK-19`: without any right but the one that is given up.
   func release(_ scope: String, for instance: Instance) throws {
     let grant = try grant(ofScope: scope, instance)
+    request?.awaitsWhatFollows = true
     try end([grant], GrantEnding(how: "app", rule: "TOK-19", reason: "the app gave its grant up"))
   }
 

@@ -213,7 +213,7 @@ extension Broker {
     instance.leaks += describe(instance).scopes
     let events = endScopes(
       of: instance, how: AuditEvent.ScopeEnd.app, reason: "the app ended without stopping it")
-    instance.staging.removeAll()
+    clean(instance.id, instance.staging.removeAll)
     _ = try? log.append(events)
     FaultPoint.ended.pass()
     try? grants.flushUses()
@@ -264,7 +264,7 @@ extension Broker {
     _ = try? log.append(endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended"))
     // Nobody else would, before the next broker.
     try? instance.mounts.emptyExit()
-    instance.staging.removeAll()
+    clean(instance.id, instance.staging.removeAll)
   }
 
   private func describe(_ instance: Instance) -> LauncherInterface.Instance {

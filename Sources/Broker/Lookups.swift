@@ -19,6 +19,13 @@ final class Request {
   var results: [Lookup.Key: Looked?] = [:]
   /// What errands for it came to; `nil`: nothing came back.
   var outcomes: [String: (any Sendable)?] = [:]
+  /// It has waited for something else.
+  var hasWaited = false
+  /// Its answer waits for what it has set off.
+  var awaitsWhatFollows = false
+  /// How much of that is under way, and the answer.
+  fileprivate var following = 0
+  fileprivate var answer: (() -> Void)?
 
   init(
     _ connection: WireConnection, _ instance: Instance?, failure: @escaping (any Error) -> ErrorReply,
@@ -33,6 +40,23 @@ final class Request {
 
   /// It is about an app with these rules.
   func hold(to rules: LauncherInterface.GrantRules) { if rules.syncsFully { sync = .full } }
+}
+
+/// Something that a request has set off; its answer says that it is done.
+final class Followed {
+  private let request: Request
+  init(_ request: Request) {
+    self.request = request
+    request.following += 1
+  }
+
+  /// Once.
+  func isDone() {
+    request.following -= 1
+    guard request.following == 0, let answer = request.answer else { return }
+    request.answer = nil
+    answer()
+  }
 }
 
 /// Thrown where a document has to be looked for in a way that may take long. Nothing that cannot be done twice may have happened
@@ -178,22 +202,33 @@ extension Broker {
     return request.instance.map { instances[$0.id] === $0 } ?? true
   }
 
+  /// For something that the request under way has set off, if its answer waits for that.
+  func followed() -> Followed? { request.flatMap { $0.awaitsWhatFollows ? Followed($0) : nil } }
+
   /// Runs a service and sends what it answers; `nil` is an answer that comes later. Whatever goes wrong becomes an
   /// answer: nothing that an app sends may end the broker.
   func serve(_ request: Request) {
-    guard (request.results.isEmpty && request.outcomes.isEmpty) || isWanted(request) else { return }
+    guard !request.hasWaited || isWanted(request) else { return }
     let outer = self.request
     self.request = request
     defer { self.request = outer }
     let connection = request.connection
     do {
       if let answer = try request.body() {
-        send(Reply(answer.parameters), descriptors: answer.descriptors, on: connection)
+        let send = { [sync = request.sync] in
+          self.send(Reply(answer.parameters), descriptors: answer.descriptors, on: connection, sync)
+        }
+        if request.following == 0 { send() } else { request.answer = send }
       }
     } catch let waiting as Waiting {
+      request.hasWaited = true
       wait(for: waiting, request)
     } catch let waiting as WaitingForErrand {
+      request.hasWaited = true
       begin(waiting, for: request)
+    } catch is WaitingForSidecars {
+      request.hasWaited = true
+      sidecars.requests.append(request)
     } catch let waiting as WaitingForEnd {
       let due = Clock.monotonic() + WaitingForEnd.patience
       awaitedEnds.append((request, waiting, due))

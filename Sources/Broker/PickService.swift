@@ -68,6 +68,17 @@ extension Broker {
     guard let pick = instance.picks.first, pick.id == answer.id else {
       return LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])
     }
+    // As long as it is looked at, the question stays the one that was asked.
+    let chosen: Result<[Chosen], any Error>
+    do {
+      let isChosen = answer.unavailable == nil && !answer.cancelled
+      let looked = isChosen ? try look(at: documents, "choice \(answer.id) of \(instance.id)") : []
+      if instance.app.rules.startsPicked { for each in looked { try awaitSidecars(of: each.document) } }
+      chosen = .success(looked)
+    } catch {
+      if error is WaitingForErrand || error is WaitingForSidecars { throw error }
+      chosen = .failure(error)
+    }
     defer {
       instance.picks.removeFirst()
       ask(instance)
@@ -85,11 +96,11 @@ extension Broker {
       return LauncherInterface.AnswerReply(refused: [])
     }
     do {
-      let found = try documents.map { try FoundDocument($0) }
-      let refused = refusals(found, pick.call, instance)
+      let found = try chosen.get()
+      let refused = refusals(found.map(\.document), pick.call, instance)
       guard refused.isEmpty else {
         try decide(
-          zip(found, refused).map { document, refusal in
+          zip(found.map(\.document), refused).map { document, refusal in
             event(
               .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: refusal.rule,
               reason: refusal.reason, detail: [AuditEvent.Fact.documentKind: kind(of: document, for: instance).rawValue]
@@ -155,62 +166,63 @@ extension Broker {
   /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
   /// several documents all are handed over, or none.
   private func hand(
-    _ documents: [FoundDocument], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights,
+    _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights,
     for caller: Caller
   ) throws -> [DocumentMessage] {
     let origin: Grant.Origin = answer.how == .user ? .user : .scripted
     let now = Clock.realtime()
-    var handed: [(grant: Grant, document: FoundDocument, isNew: Bool)] = []
-    for document in documents {
+    var handed: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
+    for each in chosen {
+      let document = each.document
       guard let path = document.path else { throw StateError("the document has no place in the file system") }
       // The same document may have been chosen by two of its names.
-      if let same = handed.first(where: { $0.document.identity == document.identity }) {
-        handed.append((same.grant, document, false))
+      if let same = handed.first(where: { $0.chosen.document.identity == document.identity }) {
+        handed.append((same.grant, each, false))
       } else if let known = try grants.grant(for: document.identity, of: instance.app.bundleIdentifier, rights: rights)
       {
-        handed.append((known, document, false))
+        handed.append((known, each, false))
       } else {
         try makeRoom(for: instance, besides: handed.count { $0.isNew })
         let new = Grant(
           id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: kind(of: document, for: instance),
           rights: rights,
           origin: origin, created: now, identity: document.identity, path: path,
-          place: Place(of: document), term: term(for: instance, at: now))
-        handed.append((new, document, true))
+          place: each.place, term: term(for: instance, at: now))
+        handed.append((new, each, true))
       }
     }
-    let messages = try handed.map { try expose($0.grant, as: $0.document, to: instance, how: origin.rawValue) }
-    let events = handed.flatMap { grant, document, isNew in
+    let messages = try handed.map { try expose($0.grant, as: $0.chosen.document, to: instance, how: origin.rawValue) }
+    let events = handed.flatMap { grant, chosen, isNew in
       let pick = event(
-        .pick, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
+        .pick, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
         detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
       guard isNew else { return [pick] }
       return [
         pick,
         event(
-          .grant, .allowed, instance, grant: grant, document: document, how: origin.rawValue,
+          .grant, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
           detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": Self.until(grant)]),
       ]
     }
     try establish(handed.filter(\.isNew).map(\.grant), events)
-    for (grant, document, isNew) in handed {
+    for (grant, chosen, isNew) in handed {
       if !isNew {
-        if let path = document.path, grant.path != path {
-          try grants.move(grant.id, to: path, place: Place(of: document))
+        if let path = chosen.document.path, grant.path != path {
+          try grants.move(grant.id, to: path, place: chosen.place)
         }
         // The user has now decided on it themselves.
         try grants.makeIndependent(grant.id)
         try grants.renew(grant.id, term(for: instance, at: now))
       }
-      pin(document, for: grant.id)
+      pin(chosen.document, for: grant.id)
     }
     if instance.app.references {
-      try log.append(handed.map { reference(to: $0.grant, isNew: $0.isNew, $0.document, instance) })
+      try log.append(handed.map { reference(to: $0.grant, isNew: $0.isNew, $0.chosen.document, instance) })
     }
     try trimRecent(of: instance)
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     if instance.app.rules.startsPicked {
-      for (grant, document, _) in handed { remember(document, of: grant) }
+      for (grant, chosen, _) in handed { remember(chosen, of: grant) }
       for message in messages {
         _ = try? start(.init(scope: message.scope, caller: "the picker"), by: caller, for: instance)
       }

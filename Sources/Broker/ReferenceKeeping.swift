@@ -2,25 +2,55 @@ internal import Audit
 internal import Kernel
 internal import ScopedAccess
 
+/// A reference that goes with its grant.
+struct RemovedReference {
+  /// That it was for.
+  let grant: String
+  let answer: Followed?
+}
+
 /// References and the grants behind them end together: with the grant its references go, and with the last reference the grant
 /// that nothing else needs (`REF-7`).
 extension Broker {
   /// Removes the references to grants that have ended. One that the app has renamed is recognised by its file, one that it has copied
-  /// by its name; any other is of no use any more, and stays.
+  /// by its name; any other is of no use any more, and stays. An app decides how much there is to look through, so a thread does.
   func removeReferences(to ended: [Grant]) {
-    for (app, grants) in Dictionary(grouping: ended, by: \.bundleIdentifier) {
-      guard let container = try? Descriptor.open(app, below: containers(), flags: [.read, .directory, .noFollow]) else {
-        continue
-      }
-      let gone = Set(grants.map(\.id))
-      var walk = ContainerWalk()
+    for grant in ended {
+      references.add(.init(grant: grant.id, answer: followed()), of: grant.bundleIdentifier)
+    }
+    for app in Set(ended.map(\.bundleIdentifier)) { beginRemoving(app) }
+  }
+
+  /// The same for what a broker that died has left.
+  func removeReferencesLeft() {
+    removeReferences(to: (try? grants.endedWithReferences()) ?? [])
+  }
+
+  private func beginRemoving(_ app: String) {
+    guard let pieces = references.begin(app) else { return }
+    let gone = Set(pieces.map(\.grant))
+    let container = try? Descriptor.open(app, below: containers(), flags: [.read, .directory, .noFollow])
+    let key = key
+    errands.add(owner: "references of \(app)", subject: "references") { pulse in
+      FaultPoint.referencesDue.hold()
+      FaultPoint.referencesDue.pass()
+      guard let container else { return true }
+      var walk = ContainerWalk(budget: 2_000_000, while: pulse.beat)
       _ = walk.run(from: container) { folder, entry in
-        guard Self.mayBeReference(entry), let grant = self.grant(ofReference: entry.name, in: folder, app: app),
-          gone.contains(grant)
+        guard Self.mayBeReference(entry),
+          let grant = Self.grant(ofReference: entry.name, in: folder, app: app, key), gone.contains(grant)
         else { return }
         try? folder.removeFile(entry.name)
       }
+      return true
+    } then: { (isDone: Bool?) in
+      // Where the disk did not answer, the next broker tries again.
+      if isDone != nil { try? self.grants.forgetReferences(Array(gone)) }
+      self.references.end(app)
+      self.beginRemoving(app)
+      for piece in pieces { piece.answer?.isDone() }
     }
+    beginErrands(now: Clock.monotonic())
   }
 
   /// Ends the grants of an app whose last reference it has deleted, unless a bookmark or another grant was made of them. Looked at

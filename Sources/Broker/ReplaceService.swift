@@ -151,36 +151,6 @@ extension Broker {
     }
   }
 
-  /// What belongs to a database goes with it when the app's own folder beside it is removed.
-  func keepSidecars(
-    of document: FoundDocument, _ grant: String, name: String, from folder: Descriptor, through area: Descriptor
-  ) {
-    for path in Sidecars.keep(document, name: name, from: folder, through: area) {
-      record(
-        AuditEvent(
-          .replaced, grant: grant, document: .init(path: path), how: "sidecar", rule: "FSF-6",
-          reason: "the app left it beside its database"))
-    }
-  }
-
-  /// What instances of a broker that died have left is cleared away, but for what belongs to databases.
-  func clearStaging() {
-    for instance in (try? DirectoryReader.entries(of: staging)) ?? [] {
-      guard let area = try? Descriptor.open(instance.name, below: staging, flags: [.read, .directory, .noFollow]) else {
-        continue
-      }
-      for entry in (try? DirectoryReader.entries(of: area)) ?? [] {
-        guard let folder = try? Descriptor.open(entry.name, below: area, flags: [.read, .directory, .noFollow]),
-          let grant = try? grants.grant(entry.name), grant.rights == .readWrite,
-          let opened = try? Descriptor.open(grant.path, flags: [.path, .noFollow], resolve: .noSymlinks),
-          let document = try? FoundDocument(opened), document.identity == grant.identity
-        else { continue }
-        keepSidecars(of: document, grant.id, name: grant.name, from: folder, through: area)
-      }
-    }
-    Staging.clear(staging)
-  }
-
   /// Settles what a broker that died had begun.
   func settleReplacements() throws {
     for pending in try grants.pendingReplacements() {

@@ -20,6 +20,12 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   case segmentEnded, segmentMade, somethingCarried, removalSaid, removalSigned
   /// Before the content of a file is copied that an app saves, where it has to be.
   case contentDue
+  /// What an app has left of its database is out of its reach; is about to be copied; is about to appear; has appeared.
+  case sidecarsTaken, sidecarsDue, sidecarsCopied, sidecarsKept
+  /// Before the references to grants that have ended are removed.
+  case referencesDue
+  /// Before many documents that were picked are looked at.
+  case picksDue
 
   #if DEBUG
     /// What a process that a test looks at hands on.

@@ -6,9 +6,10 @@ extension Workspace {
   /// Runs a script of bash as an app that has picked documents. `$u` is the first one's URL, and `take` picks the next one;
   /// after `open` its scope is started, `$p` is its path, and the folder that it appears in is the current one.
   func saving(
-    _ documents: [String], as name: String = "Script", options: [String] = [], pick: String = "", _ lines: String
+    _ documents: [String], as name: String = "Script", options: [String] = [], pick: String = "",
+    environment: [String: String] = [:], _ lines: String
   ) throws -> Outcome {
-    try start(saving: documents, as: name, options: options, pick: pick, lines).outcome()
+    try start(saving: documents, as: name, options: options, pick: pick, environment: environment, lines).outcome()
   }
 
   func start(

@@ -44,7 +44,9 @@ import Testing
     let folder = try Folder()
     for path in ["one/grant", ".old-two.5/grant"] { try fill(try folder.folder(path), count) }
     try folder.write("stray")
-    Staging.clear(try Descriptor.open(folder.path, flags: [.read, .directory]))
+    let left = Staging.left(in: try Descriptor.open(folder.path, flags: [.read, .directory]))
+    #expect(left.count == 2)
+    for each in left { each.remove() }
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/one"))
     try Deadline.wait(for: "everything to be gone") {
       try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty

@@ -144,6 +144,28 @@ extension GrantStore {
     }
   }
 
+  /// The grants that have ended and whose references were not all looked for yet.
+  package func endedWithReferences() throws(StateError) -> [Grant] {
+    try access { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT \(Grant.columns) FROM grant_
+          WHERE revoked IS NOT NULL AND id IN (SELECT id FROM grantReference) ORDER BY created
+          """
+      ).map { try Grant(row: $0) }
+    }
+  }
+
+  /// Those of these grants are gone.
+  package func forgetReferences(_ ids: [String]) throws(StateError) {
+    try write { db in
+      for id in ids {
+        try db.cachedStatement(sql: "DELETE FROM grantReference WHERE id = ?").execute(arguments: [id])
+      }
+    }
+  }
+
   /// The grants in force of an app that nothing but references needs: no bookmark was made of them, and none was made from them;
   /// with the inodes of the files that their references were written to.
   package func heldByReferences(of app: String) throws(StateError) -> [String: Set<UInt64>] {

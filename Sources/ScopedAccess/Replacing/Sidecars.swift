@@ -25,45 +25,74 @@ package enum Sidecars {
     return nil
   }
 
-  /// Puts beside a database on the host what an app that did not close it has left in its own folder. Nothing that is there is
-  /// touched.
+  /// Takes what an app that did not close its database has left in its own folder out of its reach.
   ///
   /// - Parameters:
   ///   - name: the database's, inside.
   ///   - area: a folder out of every app's reach, on the file system of the app's own.
-  /// - Returns: the paths.
-  package static func keep(
-    _ document: FoundDocument, name: String, from folder: Descriptor, through area: Descriptor
-  ) -> [String] {
-    var kept: [String] = []
+  /// - Returns: whether there was anything.
+  package static func take(_ name: String, of grant: String, from folder: Descriptor, to area: Descriptor) -> Bool {
+    var found = false
     for suffix in suffixes where regular(name + suffix, in: folder) != nil {
-      guard isDatabase(document.descriptor), let path = document.descriptor.currentPath,
-        let place = DocumentPlace(of: document)
-      else { return kept }
-      if (try? move(name + suffix, from: folder, through: area, to: place, as: place.name + suffix, document)) == true {
-        kept.append(path + suffix)
-      }
+      let taken = taken(grant, suffix)
+      try? area.removeFile(taken)
+      if (try? folder.move(name + suffix, to: area, as: taken)) != nil { found = true }
     }
-    return kept
+    return found
   }
 
-  private static func move(
-    _ name: String, from folder: Descriptor, through area: Descriptor, to place: DocumentPlace, as new: String,
-    _ document: FoundDocument
-  ) throws(KernelError) -> Bool {
-    let taken = "sidecar"
-    try? area.removeFile(taken)
-    try folder.move(name, to: area, as: taken)
-    guard let file = regular(taken, in: area) else { return false }
-    // Always a copy: who has the app's file open could still make it name another one.
-    let copy = try place.folder.makeUnnamedFile()
-    try file.reopened(.read).copyContent(to: copy)
-    if name.hasSuffix("-journal"), try end(of: copy) == reference { return false }
-    try document.descriptor.copyAttributes(to: copy)
-    try copy.synchronize()
-    try place.folder.name(copy, new)
-    try? area.removeFile(taken)
-    return true
+  private static func taken(_ grant: String, _ suffix: String) -> String { "\(grant).sidecar\(suffix)" }
+
+  /// The grants that something was taken for, by the names in an area.
+  package static func grants(in names: [String]) -> Set<String> {
+    Set(
+      names.flatMap { name in
+        suffixes.map { taken("", $0) }.filter { name.hasSuffix($0) }.map { String(name.dropLast($0.count)) }
+      })
+  }
+
+  /// What was taken for a grant is needed no more.
+  package static func discard(_ grant: String, in area: Descriptor) {
+    for suffix in suffixes { try? area.removeFile(taken(grant, suffix)) }
+  }
+
+  /// A copy of a sidecar, which has no name yet.
+  package struct Copy: Sendable {
+    fileprivate let file: Descriptor
+    fileprivate let place: DocumentPlace
+    fileprivate let name: String
+    /// On the host.
+    package let path: String
+
+    /// Something is there already, which is not touched.
+    package var isInTheWay: Bool {
+      (try? Descriptor.open(name, below: place.folder, flags: [.path, .noFollow])) != nil
+    }
+
+    package func appear() throws(KernelError) { try place.folder.name(file, name) }
+  }
+
+  /// Copies what was taken to where its database stands, which may take long; from any thread. Always a copy: who has the app's
+  /// file open could still make it name another one.
+  ///
+  /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  package static func copies(
+    of grant: String, in area: Descriptor, beside document: FoundDocument, while isWanted: () -> Bool
+  ) throws(KernelError) -> [Copy] {
+    var copies: [Copy] = []
+    for suffix in suffixes {
+      guard let file = regular(taken(grant, suffix), in: area), isDatabase(document.descriptor) else { continue }
+      guard let path = document.descriptor.currentPath, let place = DocumentPlace(of: document) else {
+        throw KernelError("open", "the database is in no folder any more", errno: .noSuchFileOrDirectory)
+      }
+      let copy = try place.folder.makeUnnamedFile()
+      try file.reopened(.read).copyContent(to: copy, while: isWanted)
+      if suffix == "-journal", try end(of: copy) == reference { continue }
+      try document.descriptor.copyAttributes(to: copy)
+      try copy.synchronize()
+      copies.append(Copy(file: copy, place: place, name: place.name + suffix, path: path + suffix))
+    }
+    return copies
   }
 
   private static func end(of file: Descriptor) throws(KernelError) -> [UInt8] {

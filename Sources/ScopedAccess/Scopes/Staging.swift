@@ -98,7 +98,7 @@ package final class Staging {
 
   private static let oldPrefix = ".old-"
 
-  private static func remove(_ instance: String, _ area: Descriptor, from parent: Descriptor) {
+  fileprivate static func remove(_ instance: String, _ area: Descriptor, from parent: Descriptor) {
     let folders = (try? DirectoryReader.entries(of: area)) ?? []
     let isLittle = folders.allSatisfy { entry in
       entry.kind != .directory
@@ -109,26 +109,40 @@ package final class Staging {
       _ = try? area.removeContents(most: Self.most)
       if (try? parent.removeDirectory(instance)) != nil { return }
     }
-    var old = instance
-    if !old.hasPrefix(oldPrefix) {
-      // Out of the way of an instance of this name that may be handed over.
-      old = "\(oldPrefix)\(instance).\(Clock.monotonic())"
-      guard (try? parent.moveAside(instance, to: parent, as: old)) != nil else { return }
-    }
-    Sweeper.shared.remove { [old] in
+    guard let old = outOfTheWay(instance, in: parent) else { return }
+    Sweeper.shared.remove {
       _ = try? area.removeContents(most: Self.most)
       try? parent.removeDirectory(old)
     }
   }
 
-  /// Removes what instances of a broker that died have left.
-  package static func clear(_ parent: Descriptor) {
-    for entry in (try? DirectoryReader.entries(of: parent)) ?? [] {
-      if let area = try? Descriptor.open(entry.name, below: parent, flags: [.read, .directory, .noFollow]) {
-        remove(entry.name, area, from: parent)
-      } else {
-        try? parent.removeFile(entry.name)
-      }
+  /// What an instance of a broker that died has left.
+  package struct Left {
+    package let area: Descriptor
+    package let name: String
+    private let parent: Descriptor
+
+    fileprivate init(_ area: Descriptor, _ name: String, _ parent: Descriptor) {
+      (self.area, self.name, self.parent) = (area, name, parent)
     }
+
+    package func remove() { Staging.remove(name, area, from: parent) }
+  }
+
+  /// What instances of a broker that died have left, out of the way of those of these names that may be handed over.
+  package static func left(in parent: Descriptor) -> [Left] {
+    ((try? DirectoryReader.entries(of: parent)) ?? []).compactMap { entry in
+      guard let area = try? Descriptor.open(entry.name, below: parent, flags: [.read, .directory, .noFollow]) else {
+        try? parent.removeFile(entry.name)
+        return nil
+      }
+      return Left(area, outOfTheWay(entry.name, in: parent) ?? entry.name, parent)
+    }
+  }
+
+  private static func outOfTheWay(_ instance: String, in parent: Descriptor) -> String? {
+    if instance.hasPrefix(oldPrefix) { return instance }
+    let old = "\(oldPrefix)\(instance).\(Clock.monotonic())"
+    return (try? parent.moveAside(instance, to: parent, as: old)).map { old }
   }
 }
