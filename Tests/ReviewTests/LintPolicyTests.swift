@@ -102,7 +102,7 @@ import Testing
     let policy = try resolved("inherits = \"default\"\n" + text)
     let identity = `What lint finds in apps`.identity
     return Lint.under(
-      policy, manifest: try `What lint finds in apps`.list(identity + manifest),
+      LintedPolicy(policy), manifest: try `What lint finds in apps`.list(identity + manifest),
       entitlements: try key.map { try `What lint finds in apps`.list($0, "Entitlements.plist") })
   }
 
