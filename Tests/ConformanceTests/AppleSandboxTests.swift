@@ -114,8 +114,8 @@ struct AppleSandboxTests {
         let answers = [
           try app.tell("bookmark", ["of": "a", "options": .array(scope)]),
           try app.tell("bookmark", ["of": "a", "options": .array(scope), "relativeTo": "d"]),
-          try app.tell("bookmark", ["of": "a", "options": []]),
-          try app.tell("bookmark", ["of": "in", "options": []]),
+          try app.tell("bookmark", ["of": "a", "options": .array([])]),
+          try app.tell("bookmark", ["of": "in", "options": .array([])]),
         ]
         _ = try app.finish()
         return answers

@@ -19,8 +19,8 @@ extension AuditCommand {
       discussion: """
         Events leave in the order of the log, each with a name that is the same at every delivery (the log's identity and \
         the event's number). A file is gone on with where it ends, each event once. Elsewhere --state keeps how far the \
-        receiver has read; after a crash a receiver can get events again, and never misses one. docs/export.md has the \
-        fields of each format, and whole set-ups.
+        receiver has read; after a crash a receiver can get events again, and misses none but what the log has removed \
+        meanwhile, because it keeps no more. docs/export.md has the fields of each format, and whole set-ups.
 
         EXAMPLES
           Keep a file of JSON Lines up to date, from cron:
@@ -34,6 +34,9 @@ extension AuditCommand {
 
           What one app did today, for a SIEM:
             ambit audit export --as ocsf --to - --app io.ambit.TextEdit --since 1d
+
+        Exit status: 0 when everything was delivered; 1 when it was, but for entries that the log had removed since the last \
+        delivery, which are counted on standard error.
         """)
 
     @Option(
@@ -137,8 +140,13 @@ extension AuditCommand.Export {
     func encoder(_ log: LogIdentity) -> ExportEncoder {
       ExportEncoder(format, ExportSource(log: log, host: host, version: AmbitVersion.current))
     }
+    let own = try reader.publicKey().map { LogIdentity(key: $0) }
+    if own == nil {
+      note(
+        "There is no audit.pub beside \(reader.path): its events are named by its first entry, as in earlier versions.")
+    }
     let log = try ExportBeginning.identity(
-      first: first, state: try states?.read(), line: try (destination as? FileDestination)?.lastEvent(),
+      own: own, first: first, state: try states?.read(), line: try (destination as? FileDestination)?.lastEvent(),
       encoder: encoder
     ) { number in
       try reader.events(after: number - 1, limit: 1).first { $0.sequence == number }
@@ -151,6 +159,7 @@ extension AuditCommand.Export {
       reader: reader, encoder: encoder(log), query: query, follows: follow, destination: destination, stateFile: states,
       rest: rest)
     run.note = note
+    run.naming = log == own ? .byKey : .byFirst
     try run.resume(after: after ?? 0)
     let progress = LogProgress(of: try reader.lastSequence(), isShown: !follow && to != "-", doing: "exporting")
     defer { progress.clear() }
@@ -158,6 +167,7 @@ extension AuditCommand.Export {
     try run.run()
     progress.clear()
     if to != "-" { note("\(run.count) events delivered; the last is \(run.sent).") }
+    if run.missed > 0 { throw ExitCode(1) }
   }
 
   private static var hostName: String {

@@ -3,15 +3,21 @@ internal import Foundation
 
 /// Which log an event is of, wherever the log's file has been moved or copied to.
 ///
-/// It is made of the log's first entry, which names its moment to the microsecond and can never change: two logs that
-/// were begun apart are two, a copy of a log is the same one.
+/// It is made of the key that the log is signed with, which lies beside it (`audit.pub`) and stays while old entries go: two logs
+/// that were begun apart are two, a copy of a log with its public key is the same one. Earlier versions made it of the first entry,
+/// and so is that of a log without a key.
 package struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
   /// A UUID (RFC 9562, version 8) in lower case.
   package let description: String
 
-  /// The identity of a log that begins with this entry.
-  package init(first: AuditEvent) throws {
-    var bytes = Array(SHA256.hash(data: Data(try first.jsonLine().utf8)).prefix(16))
+  /// The identity of a log that is signed with this key.
+  package init(key: AuditKey.Public) { self.init(hashing: "ambit-log \(key.text)") }
+
+  /// The identity of a log that begins with this entry, and has no key.
+  package init(first: AuditEvent) throws { self.init(hashing: try first.jsonLine()) }
+
+  private init(hashing text: String) {
+    var bytes = Array(SHA256.hash(data: Data(text.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x80
     bytes[8] = bytes[8] & 0x3F | 0x80
     let digits = hexadecimal(bytes)

@@ -15,9 +15,11 @@ struct SmallLog {
   let source: ExportSource
   let events: [AuditEvent]
 
-  init(_ count: Int, seed: Int64 = 1) throws {
+  /// - Parameter other: a log whose key this one is signed with.
+  init(_ count: Int, seed: Int64 = 1, key other: SmallLog? = nil) throws {
     folder = try TemporaryFolder()
     path = "\(folder.path)/audit.sqlite"
+    if let other { try other.giveKey(to: folder.path) }
     let kinds = AuditEvent.Kind.known.filter { $0 != .logRotated }
     let log = try AuditLog(path: path)
     try log.append(
@@ -31,7 +33,38 @@ struct SmallLog {
     try log.flush()
     reader = try AuditReader(path: path)
     events = try reader.events(limit: count)
-    source = ExportSource(log: try LogIdentity(first: try #require(events.first)), host: "workstation", version: "1")
+    source = try Self.source(reader)
+  }
+
+  private init(_ folder: TemporaryFolder, _ path: String, _ events: [AuditEvent]) throws {
+    self.folder = folder
+    self.path = path
+    self.events = events
+    reader = try AuditReader(path: path)
+    source = try Self.source(reader)
+  }
+
+  private static func source(_ reader: AuditReader) throws -> ExportSource {
+    ExportSource(log: LogIdentity(key: try #require(try reader.publicKey())), host: "workstation", version: "1")
+  }
+
+  private func giveKey(to other: String) throws {
+    for name in ["audit.key", "audit.pub"] {
+      try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(other)/\(name)")
+    }
+  }
+
+  /// The same log as it is when so many of its first entries have been removed.
+  func withoutFirst(_ count: Int) throws -> SmallLog {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/audit.sqlite"
+    try giveKey(to: folder.path)
+    let base = ChainMark(sequence: Int64(count), hash: EntryHash())
+    _ = try AuditFile.openForWriting(path, of: LogFiles(path), after: base)
+    let log = try AuditLog(path: path)
+    try log.append(Array(events[count...]))
+    try log.flush()
+    return try SmallLog(folder, path, Array(events[count...]))
   }
 
   func run(

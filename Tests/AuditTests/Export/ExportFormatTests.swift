@@ -64,7 +64,20 @@ import Testing
     #expect(sequences.sorted() == sequences.sorted { (Int64($0) ?? 0) < (Int64($1) ?? 0) })
   }
 
-  @Test func `are told apart by their log's first entry, wherever the log lies`() throws {
+  @Test func `are told apart by their log's key, wherever the log lies, and stay the same when entries go`() throws {
+    let (folder, other) = (try Folder(), try Folder())
+    func identity(_ folder: Folder) throws -> LogIdentity {
+      let log = try AuditLog(path: folder.log)
+      try log.append([AuditEvent(.brokerStarted)])
+      try log.finish()
+      return LogIdentity(key: try #require(try AuditReader(path: folder.log).publicKey()))
+    }
+    let one = try identity(folder)
+    #expect(try identity(folder) == one && identity(other) != one)
+    #expect(LogIdentity(one.description) == one && Array(one.description.utf8)[14] == UInt8(ascii: "8"))
+  }
+
+  @Test func `are told apart by their log's first entry where there is no key`() throws {
     var first = AuditEvent(.brokerStarted, time: Timestamp(microseconds: 1_700_000_000_000_000).date, sequence: 1)
     let one = try LogIdentity(first: first)
     #expect(try LogIdentity(first: first) == one)

@@ -24,6 +24,11 @@ struct ExportRun {
   private(set) var sent: Int64 = 0
   private(set) var settled: Int64 = 0
   private(set) var count = 0
+  /// How many entries were removed from the log after the last one that was delivered: nobody has them.
+  private(set) var missed: Int64 = 0
+  /// What its identity is made of, for the state.
+  var naming = ExportState.Naming.byKey
+  private var noted: Int64 = 0
   private var last: AuditEvent?
   private var written: ExportState?
   private var nextWrite: Int64 = 0
@@ -69,11 +74,27 @@ struct ExportRun {
     }
     settled = sent
     written = state
-    if let first = try reader.events(limit: 1).first, first.sequence > sent + 1, sent > 0 || number == 0 {
-      note(
-        "Entries \(sent + 1) to \(first.sequence - 1) are not delivered: the log has removed them, because they were old."
-      )
-    }
+    noted = sent
+    // What nobody has been promised is told, and not missed.
+    if sent == 0 { noted = number > 0 ? try reader.removedThrough() : 0 }
+    try lookForRemoved(before: nil)
+  }
+
+  /// Tells of entries that the log had removed before they were delivered.
+  ///
+  /// - Parameter next: the number of the entry that is delivered next.
+  private mutating func lookForRemoved(before next: Int64?) throws {
+    guard next.map({ $0 > max(noted, sent) + 1 }) ?? true else { return }
+    let from = max(noted, sent)
+    // What has been removed since it was read is delivered all the same.
+    let removed = min(try reader.removedThrough(), next.map { $0 - 1 } ?? .max)
+    guard removed > from else { return }
+    let entries = removed - from == 1 ? "1 entry" : "\(removed - from) entries"
+    note(
+      "\(entries) (\(from + 1) to \(removed)) cannot be delivered: the log has removed \(removed - from == 1 ? "it" : "them"), "
+        + "because it keeps no more. The export goes on with \(removed + 1).")
+    if sent > 0 { missed += removed - from }
+    noted = removed
   }
 
   private func check(_ state: ExportState) throws {
@@ -116,6 +137,7 @@ struct ExportRun {
   /// - Returns: whether to go on.
   private mutating func deliver() throws -> Bool {
     let events = try reader.events(matching: query, after: sent, limit: batch)
+    try lookForRemoved(before: events.first?.sequence)
     if let last = events.last {
       try destination.send(events, encoder)
       (sent, self.last) = (last.sequence, last)
@@ -139,7 +161,8 @@ struct ExportRun {
     nextWrite = Clock.monotonic() + Self.betweenStates
     guard let stateFile, let last, last.sequence == sent else { return }
     let state = ExportState(
-      event: EventIdentifier(log: encoder.source.log, sequence: last.sequence), digest: try last.digest())
+      naming: naming, event: EventIdentifier(log: encoder.source.log, sequence: last.sequence),
+      digest: try last.digest())
     guard state != written else { return }
     try stateFile.write(state)
     written = state

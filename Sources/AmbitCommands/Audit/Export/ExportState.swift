@@ -6,6 +6,14 @@ internal import SystemPackage
 
 /// How far an export has got: the last event that is certain to have been delivered.
 struct ExportState: Equatable {
+  /// What the log's identity is made of.
+  enum Naming: Int {
+    /// Its first entry, as earlier versions had it.
+    case byFirst = 1
+    case byKey = 2
+  }
+
+  var naming = Naming.byKey
   let event: EventIdentifier
   /// `AuditEvent.digest()` of that event: a log in which that number is another event is another log.
   let digest: String
@@ -14,17 +22,19 @@ struct ExportState: Equatable {
 extension ExportState {
   /// One line of JSON.
   var text: String {
-    #"{"ambitExport":1,"digest":"\#(digest)","log":"\#(event.log)","sequence":\#(event.sequence)}"# + "\n"
+    #"{"ambitExport":\#(naming.rawValue),"digest":"\#(digest)","log":"\#(event.log)","sequence":\#(event.sequence)}"#
+      + "\n"
   }
 
   /// Nil when the bytes are not what `text` writes.
   init?(_ bytes: [UInt8]) {
     guard let object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
-      object["ambitExport"] as? Int == 1, let digest = object["digest"] as? String, digest.utf8.count == 64,
+      let naming = (object["ambitExport"] as? Int).flatMap({ Naming(rawValue: $0) }),
+      let digest = object["digest"] as? String, digest.utf8.count == 64,
       let log = (object["log"] as? String).flatMap({ LogIdentity($0) }),
       let sequence = (object["sequence"] as? NSNumber)?.int64Value, sequence > 0
     else { return nil }
-    self.init(event: EventIdentifier(log: log, sequence: sequence), digest: digest)
+    self.init(naming: naming, event: EventIdentifier(log: log, sequence: sequence), digest: digest)
   }
 }
 
