@@ -82,7 +82,7 @@ let package = Package(
         "Kernel", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
       ],
       swiftSettings: strict),
-    .target(name: "AmbitKit", dependencies: ["Wire"], swiftSettings: strict),
+    .target(name: "AmbitKit", dependencies: ["Kernel", "Wire", system], swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
     .target(
       name: "Launcher",

@@ -195,9 +195,9 @@ extension Broker {
   private func show(
     _ document: FoundDocument, of grant: Grant, as name: String, to instance: Instance
   ) throws(KernelError) {
-    // A folder has room for what an app makes before it renames it; a file that it may not change is not saved.
-    let isSaved = grant.kind == .file && grant.rights == .readWrite
-    let staging = isSaved ? try instance.staging.make(grant.id, name: name) : nil
+    // A folder has room for what an app makes before it renames it; what it may not change is not saved.
+    let isSaved = grant.kind != .folder && grant.rights == .readWrite
+    let staging = isSaved ? try instance.staging.make(grant.id, name: name, kind: document.kind) : nil
     do throws(KernelError) {
       try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights, in: staging)
     } catch {
@@ -221,7 +221,9 @@ extension Broker {
     guard let exposure = instance.exposed[grant] else { return Held() }
     defer {
       if instance.staging.holdsAnything(grant, name: exposure.name) {
-        if let document, let folder = instance.staging.folder(of: grant), let area = try? instance.staging.area() {
+        if let document, document.kind == .file, let folder = instance.staging.folder(of: grant),
+          let area = try? instance.staging.area()
+        {
           keepSidecars(
             of: document, grant, name: exposure.name, from: folder, through: area, owner: instance.id)
         }

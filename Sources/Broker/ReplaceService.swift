@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess
@@ -35,6 +36,12 @@ extension Broker {
       record(event(.replaced, .failed, instance, grant: grant, reason: "the document is not in any folder any more"))
       return .init(error: Int(Errno.noSuchFileOrDirectory.rawValue))
     }
+    if document.kind == .folder {
+      return replacePackage(document, at: place, grant, request, instance, from: staging) {
+        self.send(Reply($0.json), on: connection, sync)
+      }
+    }
+    guard !request.exchanges else { return .init(error: Int(Errno.invalidArgument.rawValue)) }
     let replacement: Replacement
     do {
       replacement = try Replacement(
@@ -60,15 +67,20 @@ extension Broker {
         reply = self.failed(error, grant, document, instance)
       }
       self.send(Reply(reply.json), on: connection, sync)
-      let next = instance.savesWaiting.removeValue(forKey: grant.id) ?? []
-      for save in next { save() }
+      self.goOnSaving(grant.id, instance)
     }
     beginErrands(now: Clock.monotonic())
     return nil
   }
 
+  /// Lets those go on that wait until a document is saved.
+  func goOnSaving(_ grant: String, _ instance: Instance) {
+    let next = instance.savesWaiting.removeValue(forKey: grant) ?? []
+    for save in next { save() }
+  }
+
   /// The grant and the app's folder of a rename that is a save; `nil` if it is none.
-  private func saved(
+  func saved(
     _ request: LauncherInterface.ReplaceCall, _ instance: Instance
   ) throws -> (Grant, Descriptor)? {
     guard instances[instance.id] === instance, instance.owners.isActive(request.grant),
@@ -112,7 +124,7 @@ extension Broker {
     return .init(error: 0)
   }
 
-  private func failed(
+  func failed(
     _ error: any Error, _ grant: Grant, _ document: FoundDocument, _ instance: Instance, _ facts: [String: String] = [:]
   ) -> LauncherInterface.ReplaceReply {
     record(
@@ -130,8 +142,10 @@ extension Broker {
 
   /// Another file is the document from now on, for one app or for every one that has been granted it, and wherever it is shown
   /// to them (`SBX-14`).
-  func succeed(_ old: FileIdentity, by new: FoundDocument, of app: String? = nil) throws {
-    try grants.replace(old, by: new.identity, of: app)
+  ///
+  /// - Parameter isSettled: nothing is left of the replacement that would have to be removed.
+  func succeed(_ old: FileIdentity, by new: FoundDocument, of app: String? = nil, isSettled: Bool = true) throws {
+    try grants.replace(old, by: new.identity, of: app, isSettled: isSettled)
     FaultPoint.grantsReplaced.pass()
     for instance in instances.values where app == nil || instance.app.bundleIdentifier == app {
       instance.made.remove(old)

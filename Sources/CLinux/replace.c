@@ -73,6 +73,38 @@ int ambit_copy_attributes(int from, int to) {
   return 0;
 }
 
+int ambit_adopt(int from, int to, int owner) {
+  char source[32], target[32], names[65536];
+  path_of(from, source);
+  path_of(to, target);
+  struct stat old, whose;
+  if (fstat(from, &old) == -1 || fstat(owner, &whose) == -1) return -errno;
+  mode_t mode = old.st_mode & 0777;
+  if (chown(target, whose.st_uid, whose.st_gid) == -1 && chown(target, (uid_t)-1, whose.st_gid) == -1) {
+    mode &= ~(mode_t)070;
+  }
+  ssize_t length = listxattr(source, names, sizeof names);
+  for (ssize_t at = 0; at < length; at += (ssize_t)strlen(names + at) + 1) {
+    if (strncmp(names + at, "user.", 5) == 0) copy_attribute(source, target, names + at);
+  }
+  return chmod(target, mode) == -1 ? -errno : 0;
+}
+
+ssize_t ambit_link_text(int link, char *text, size_t size) {
+  ssize_t length = readlinkat(link, "", text, size);
+  return length == -1 ? -errno : length;
+}
+
+int ambit_make_link(const char *text, int directory, const char *name, int owner) {
+  struct stat whose;
+  if (fstat(owner, &whose) == -1 || symlinkat(text, directory, name) == -1) return -errno;
+  if (fchownat(directory, name, whose.st_uid, whose.st_gid, AT_SYMLINK_NOFOLLOW) == -1) {
+    /* Whose it is, nobody asks of a link. */
+    (void)!fchownat(directory, name, (uid_t)-1, whose.st_gid, AT_SYMLINK_NOFOLLOW);
+  }
+  return 0;
+}
+
 int ambit_sync_data(int file) { return answer(fdatasync(file)); }
 
 int ambit_unnamed_file(int directory) { return answer(openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)); }

@@ -26,6 +26,13 @@ extension Descriptor {
     }
   }
 
+  /// The same by paths, as a program does that has no descriptor.
+  package static func exchange(_ path: String, with other: String) throws(KernelError) {
+    try KernelError.checkNegative("renameat2", other) {
+      unsafe ambit_rename(AT_FDCWD, path, AT_FDCWD, other, UInt32(AMBIT_RENAME_EXCHANGE))
+    }
+  }
+
   /// Opens the file that this place (`O_PATH`) is of, as this process may.
   package func reopened(_ flags: OpenFlags) throws(KernelError) -> Descriptor {
     try Descriptor.open("/proc/self/fd/\(rawValue)", flags: flags)
@@ -49,6 +56,23 @@ extension Descriptor {
     try KernelError.checkNegative("chmod", "descriptor \(other.rawValue)") {
       ambit_copy_attributes(rawValue, other.rawValue)
     }
+  }
+
+  /// Gives another file or folder this one's mode and user attributes, and the owner and group of a third.
+  package func adopt(_ other: Descriptor, as owner: Descriptor) throws(KernelError) {
+    try KernelError.checkNegative("chmod", "descriptor \(other.rawValue)") {
+      ambit_adopt(rawValue, other.rawValue, owner.rawValue)
+    }
+  }
+
+  /// Makes a link in this folder that says what another one, which is open as a place, does; of the owner of a third.
+  package func copyLink(_ link: Descriptor, as name: String, owner: Descriptor) throws(KernelError) {
+    var text = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+    let room = text.count - 1
+    try KernelError.checkNegative("readlinkat", name) {
+      unsafe text.withUnsafeMutableBufferPointer { unsafe CInt(ambit_link_text(link.rawValue, $0.baseAddress, room)) }
+    }
+    try KernelError.checkNegative("symlinkat", name) { unsafe ambit_make_link(text, rawValue, name, owner.rawValue) }
   }
 
   /// Waits until the file's content is on the disk (`fdatasync(2)`).

@@ -35,14 +35,17 @@ final class Renamer: Sendable {
   enum Decision {
     /// A file in the folder of a grant comes into the place of the document there.
     case replace(grant: String, folder: Descriptor, document: String, by: String)
+    /// A folder there and the package change places.
+    case exchange(grant: String, folder: Descriptor, document: String, with: String)
     /// The document gets another name in its folder.
     case setAside(folder: Descriptor, document: String, as: String, over: Bool)
     case fail(Errno)
     case goOn
   }
 
-  /// `RENAME_NOREPLACE` of rename(2).
+  /// `RENAME_NOREPLACE` and `RENAME_EXCHANGE` of rename(2).
   private static let noReplace: UInt64 = 1
+  private static let exchange: UInt64 = 2
 
   func decide(_ call: SeccompListener.Notification) -> Decision {
     let arguments = call.arguments
@@ -63,10 +66,16 @@ final class Renamer: Sendable {
     switch (from.isDocument, to.isDocument) {
     case (false, true):
       if flags == Self.noReplace { return .fail(.fileExists) }
+      if flags == Self.exchange, to.isFolder {
+        return .exchange(grant: to.grant, folder: to.folder, document: to.name, with: from.name)
+      }
       // As of a file system on which names cannot change places.
       guard flags == 0 else { return .fail(.invalidArgument) }
       return .replace(grant: to.grant, folder: to.folder, document: to.name, by: from.name)
     case (true, false):
+      if flags == Self.exchange, from.isFolder {
+        return .exchange(grant: to.grant, folder: to.folder, document: from.name, with: to.name)
+      }
       guard flags & ~Self.noReplace == 0 else { return .fail(.invalidArgument) }
       return .setAside(folder: to.folder, document: from.name, as: to.name, over: flags == 0)
     default: return .goOn
@@ -82,6 +91,7 @@ final class Renamer: Sendable {
     let grant: String
     /// Something is mounted on the name; in the folder of a grant that is the document.
     let isDocument: Bool
+    let isFolder: Bool
   }
 
   /// - Parameter folder: the argument with the number that a relative path starts from; `nil`: the current folder.
@@ -110,7 +120,8 @@ final class Renamer: Sendable {
         }
         let present = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow])
         return Target(
-          folder: folder, name: name, grant: grant, isDocument: present.map { $0.mount != folder.mount } ?? false)
+          folder: folder, name: name, grant: grant, isDocument: present.map { $0.mount != folder.mount } ?? false,
+          isFolder: (try? present?.status().kind) == .directory)
       }
     } catch { return nil }
   }
@@ -136,15 +147,18 @@ final class Renamer: Sendable {
 
   // MARK: Acting
 
+  /// - Parameter exchanging: the document is to stand at the other name afterwards.
   /// - Returns: what the rename answers; `nil`: the kernel is to say.
-  func replace(_ grant: String, in folder: Descriptor, _ document: String, by temporary: String) -> Errno?? {
+  func replace(
+    _ grant: String, in folder: Descriptor, _ document: String, by temporary: String, exchanging: Bool = false
+  ) -> Errno?? {
     // It takes as long as the disk likes, and the broker has others to serve.
     let file = try? ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
       try Descriptor.open(temporary, below: folder, flags: [.read, .noFollow, .nonBlocking])
     }
     if let file, (try? file.status().kind) == .regular { try? file.synchronize() }
     let call = LauncherInterface.ReplaceCall(
-      instance: instance, grant: grant, name: document, temporary: temporary)
+      instance: instance, grant: grant, name: document, temporary: temporary, exchanges: exchanging)
     let answer: Int? = broker.withLock { broker in
       // That of a broker that died meanwhile: the next one has taken the app over, and can be asked.
       if broker?.hasHungUp == true { broker = nil }

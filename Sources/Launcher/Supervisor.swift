@@ -156,6 +156,8 @@ final class Supervisor: Sendable {
     case _ where !hasFollower(): return listener.finish(call, .resourceTemporarilyUnavailable)
     case .replace(let grant, let folder, let document, let temporary):
       outcome = renamer.replace(grant, in: folder, document, by: temporary)
+    case .exchange(let grant, let folder, let document, let other):
+      outcome = renamer.replace(grant, in: folder, document, by: other, exchanging: true)
     case .setAside(let folder, let document, let name, let over):
       outcome = renamer.setAside(document, in: folder, as: name, over: over, for: call)
     }

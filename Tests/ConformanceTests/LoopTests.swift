@@ -105,7 +105,12 @@ struct LoopTests {
         try world.staged().contains { $0.hasSuffix(".sidecar-journal") }
       }
       let broker = try #require(try world.brokerProcess())
-      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      #expect(kill(broker, SIGTERM) == 0)
+      // It has read that it is to end.
+      try Deadline.wait(for: "the signal to be read") {
+        let status = (try? String(contentsOfFile: "/proc/\(broker)/status", encoding: .utf8)) ?? ""
+        return !status.contains(try Regex("ShdPnd:\t0*4000\n"))
+      }
       try FileManager.default.removeItem(atPath: held)
       try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
       #expect(try world.read("\(path)-journal").hasSuffix("kept\n"))

@@ -80,12 +80,13 @@ struct PackageTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `a package is saved by changing what is in it; another folder does not take its place, and that is said`(
+  func `a package is saved by changing what is in it; a picked folder does not give way to another, and that is said`(
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in
       let page = try world.document("Papers/Letter.rtfd/TXT.rtf", "old")
-      let app = try world.probe(picks: ["\(world.home)/Papers/Letter.rtfd"])
+      let (package, folder) = ("\(world.home)/Papers/Letter.rtfd", "\(world.home)/Papers")
+      let app = try world.probe(picks: [package, folder])
       let path = try #require(try app.pick()["path"]?.string)
       #expect(try app.start())
       // As programs save: anew beside it, and over it.
@@ -95,14 +96,19 @@ struct PackageTests {
       #expect(try world.read(page) == "new")
       #expect(try app.tell("foundationWrite", ["path": .string("\(path)/TXT.rtf"), "text": "newer"]).isDone)
       #expect(try world.read(page) == "newer")
+      try app.stop()
 
-      #expect(try app.tell("makeFolder", ["path": "/home/user/Library/Letter.rtfd"]).isDone)
-      let other: JSON = "/home/user/Library/Letter.rtfd"
-      let refused = try app.tell("replace", ["of": "a", "with": other])
-      #expect(refused["posix"] == "EISDIR" && refused["sentence"]?.string?.contains("changing what is in it") == true)
-      #expect(try !app.tell("rename", ["path": other, "to": .string(path)]).isDone)
+      #expect(try app.tell("pick", ["as": "f", "kind": "folder"])["didPick"] == 1)
+      #expect(try app.tell("makeFolder", ["path": "/home/user/Library/Papers"]).isDone)
+      let other: JSON = "/home/user/Library/Papers"
+      #expect(try app.tell("replace", ["of": "f", "with": other])["posix"] == "EACCES")
+      #expect(try app.start("f"))
+      let refusal = try app.tell("replace", ["of": "f", "with": other])
+      #expect(
+        refusal["posix"] == "EISDIR" && refusal["sentence"]?.string?.contains("changing what is in it") == true,
+        "\(refusal.text)")
       #expect(try world.read(page) == "newer")
-      #expect(try FileManager.default.contentsOfDirectory(atPath: "\(world.home)/Papers") == ["Letter.rtfd"])
+      #expect(try world.names() == ["Letter.rtfd"])
     }
   }
 }

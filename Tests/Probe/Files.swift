@@ -61,6 +61,12 @@ extension Session {
       try FileManager.default.replaceDocument(
         at: URL(fileURLWithPath: try path(request)), withItemAt: URL(fileURLWithPath: try self.text("with", request)))
       return ["done": true]
+    // As programs do that know nothing of Ambit: what is to come in is made where Foundation wants it.
+    case "foundationReplace":
+      let document = URL(fileURLWithPath: try path(request))
+      let item = URL(fileURLWithPath: try self.text("with", request))
+      _ = try FileManager.default.replaceItemAt(document, withItemAt: item)
+      return ["done": true]
     case "foundationWrite":
       try Data(try text("text", request).utf8).write(to: URL(fileURLWithPath: try path(request)), options: .atomic)
       return ["done": true]

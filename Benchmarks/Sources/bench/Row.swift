@@ -1,5 +1,5 @@
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
-struct Row: Encodable {
+struct Row: Codable {
   /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`,
   /// `audit-explain`.
   var part: String

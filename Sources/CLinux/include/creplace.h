@@ -23,6 +23,15 @@ ssize_t ambit_copy_part(int from, int to);
    the group has no rights. */
 int ambit_copy_attributes(int from, int to);
 
+/* Gives `to` the mode (without set-id bits) and user attributes of `from`, and the owner and group of `owner`. Without the group
+   the group has no rights. */
+int ambit_adopt(int from, int to, int owner);
+
+/* The text of a link that is open as a place; answers its length. */
+ssize_t ambit_link_text(int link, char *text, size_t size);
+/* Makes a link in a folder, of the owner and group of `owner`. */
+int ambit_make_link(const char *text, int directory, const char *name, int owner);
+
 /* fdatasync(2). */
 int ambit_sync_data(int file);
 

@@ -37,7 +37,11 @@ extension GrantStore {
   }
 
   /// Every grant of a file is a grant of another from now on, of one app or of all, and nothing is under way for it any more.
-  package func replace(_ old: FileIdentity, by new: FileIdentity, of app: String? = nil) throws(StateError) {
+  ///
+  /// - Parameter isSettled: no while something of it has still to be removed, until ``abandon(_:)``.
+  package func replace(
+    _ old: FileIdentity, by new: FileIdentity, of app: String? = nil, isSettled: Bool = true
+  ) throws(StateError) {
     defer { forget(old) }
     try write { db in
       try db.execute(
@@ -46,7 +50,7 @@ extension GrantStore {
           WHERE volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
           AND bundleIdentifier = coalesce(?, bundleIdentifier)
           """, arguments: new.row + old.row + [app])
-      try Self.drop(old, db)
+      if isSettled { try Self.drop(old, db) }
     }
   }
 

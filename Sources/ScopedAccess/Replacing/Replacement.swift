@@ -138,7 +138,7 @@ package struct Replacement: Sendable {
     if let temporary = pending.temporary, let left = DocumentPlace.document(temporary, in: folder)?.identity,
       left == pending.new || (isReplaced && left == pending.old)
     {
-      try? folder.removeFile(temporary)
+      if (try? folder.removeFile(temporary)) == nil { try? folder.removeTree(temporary) }
     }
     return isReplaced
   }

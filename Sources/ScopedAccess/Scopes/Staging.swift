@@ -1,3 +1,4 @@
+package import Folders
 package import Kernel
 internal import SystemPackage
 
@@ -35,23 +36,28 @@ package final class Staging {
   }
 
   /// Makes the folder of a grant, with a place for its document in it; the one that is there will do.
-  package func make(_ grant: String, name: String) throws(KernelError) -> Descriptor {
+  package func make(_ grant: String, name: String, kind: DocumentKind = .file) throws(KernelError) -> Descriptor {
     if let folder = folders[grant] {
-      if isPlace(name, in: folder) { return folder }
+      if isPlace(name, in: folder, kind) { return folder }
       discard(grant)
     }
     let area = try area()
     try area.makeDirectory(grant, mode: 0o755)
     let folder = try Descriptor.open(grant, below: area, flags: [.read, .directory, .noFollow])
-    _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
+    if kind == .file {
+      _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
+    } else {
+      try folder.makeDirectory(name, mode: 0)
+    }
     if let hostID { try folder.changeOwner(hostID) }
     folders[grant] = folder
     return folder
   }
 
   /// Somebody inside may have been in the folder all the time.
-  private func isPlace(_ name: String, in folder: Descriptor) -> Bool {
-    (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind) == .regular
+  private func isPlace(_ name: String, in folder: Descriptor, _ kind: DocumentKind) -> Bool {
+    (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind)
+      == (kind == .file ? .regular : .directory)
   }
 
   /// Lets whoever watches the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.

@@ -9,12 +9,15 @@ extension LauncherInterface {
     package var name: String
     /// The other file's, in the same folder.
     package var temporary: String
+    /// The document is to stand at that name afterwards.
+    package var exchanges: Bool
 
-    package init(instance: String, grant: String, name: String, temporary: String) {
+    package init(instance: String, grant: String, name: String, temporary: String, exchanges: Bool = false) {
       self.instance = instance
       self.grant = grant
       self.name = name
       self.temporary = temporary
+      self.exchanges = exchanges
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -22,11 +25,13 @@ extension LauncherInterface {
       grant = try json.string("grant")
       name = try json.string("name")
       temporary = try json.string("temporary")
+      exchanges = try json.boolIfPresent("exchange") ?? false
     }
 
     package var json: JSONObject {
       [
         "instance": .string(instance), "grant": .string(grant), "name": .string(name), "temporary": .string(temporary),
+        "exchange": .bool(exchanges),
       ]
     }
   }

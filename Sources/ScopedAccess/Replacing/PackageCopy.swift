@@ -1,0 +1,70 @@
+internal import Kernel
+internal import SystemPackage
+
+/// A copy of a folder with all that is in it: by descriptor, following no link, and never with anything in it that somebody has
+/// open, or that has another name elsewhere. From any thread.
+struct PackageCopy {
+  /// Whose the copy is.
+  let owner: Descriptor
+  /// Asked from time to time; where it says no, the error is `ECANCELED`.
+  let isWanted: () -> Bool
+  private var left = most
+
+  /// Files and folders in a package.
+  private static let most = 200_000
+  private static let depth = 64
+
+  init(owner: Descriptor, while isWanted: @escaping () -> Bool) {
+    self.owner = owner
+    self.isWanted = isWanted
+  }
+
+  /// Fills an empty folder with what is in another one.
+  ///
+  /// - Parameter former: what has the name and kind there that something has here gives it its attributes.
+  /// - Throws: `EPERM` if there is anything but files, folders and links; `E2BIG` if there is too much; `EXDEV` if something is mounted
+  ///   in it.
+  mutating func fill(_ copy: Descriptor, from source: Descriptor, like former: Descriptor?) throws(KernelError) {
+    try fill(copy, from: source, like: former, depth: Self.depth)
+  }
+
+  private mutating func fill(
+    _ copy: Descriptor, from source: Descriptor, like former: Descriptor?, depth: Int
+  ) throws(KernelError) {
+    for entry in try DirectoryReader.entries(of: source) {
+      left -= 1
+      guard left > 0, depth > 0 else { throw KernelError("copy", entry.name, errno: .argListTooLong) }
+      guard isWanted() else { throw KernelError("copy", entry.name, errno: .canceled) }
+      let found = try Descriptor.open(entry.name, below: source, flags: [.path, .noFollow])
+      guard found.mount == source.mount else { throw KernelError("copy", entry.name, errno: .improperLink) }
+      let kind = try found.status().kind
+      let old = try old(entry.name, kind, in: former)
+      switch kind {
+      case .regular:
+        let file = try Descriptor.open(
+          entry.name, below: copy, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
+        try found.reopened([.read, .nonBlocking]).copyContent(to: file, while: isWanted)
+        try dress(file, from: found, like: old)
+        try file.synchronize()
+      case .directory:
+        try copy.makeDirectory(entry.name, mode: 0o700)
+        let folder = try Descriptor.open(entry.name, below: copy, flags: [.read, .directory, .noFollow])
+        try fill(folder, from: found, like: old, depth: depth - 1)
+        try dress(folder, from: found, like: old)
+      case .symlink: try copy.copyLink(found, as: entry.name, owner: owner)
+      case .other: throw KernelError("copy", "\(entry.name) is no file and no folder", errno: .notPermitted)
+      }
+    }
+  }
+
+  private func old(_ name: String, _ kind: FileStatus.Kind, in former: Descriptor?) throws(KernelError) -> Descriptor? {
+    guard let former, kind != .symlink,
+      let old = try? Descriptor.open(name, below: former, flags: [.path, .noFollow]), (try? old.status().kind) == kind
+    else { return nil }
+    return old
+  }
+
+  private func dress(_ made: Descriptor, from source: Descriptor, like old: Descriptor?) throws(KernelError) {
+    if let old { try old.copyAttributes(to: made) } else { try source.adopt(made, as: owner) }
+  }
+}
