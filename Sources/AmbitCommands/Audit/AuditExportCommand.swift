@@ -4,6 +4,7 @@ internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Launcher
+internal import Scenario
 internal import Terminal
 
 #if canImport(Glibc)
@@ -151,6 +152,11 @@ extension AuditCommand.Export {
       reader: reader, encoder: encoder(log), query: query, follows: follow, destination: destination, stateFile: states,
       rest: rest)
     run.note = note
+    if destination is FileDestination {
+      // The file ends with a whole line then. Other places may keep a write waiting, which an interruption has to end.
+      Interruption.listen()
+      run.isInterrupted = { Interruption.signal != nil }
+    }
     try run.resume(after: after ?? 0)
     let progress = LogProgress(of: try reader.lastSequence(), isShown: !follow && to != "-", doing: "exporting")
     defer { progress.clear() }
@@ -158,6 +164,7 @@ extension AuditCommand.Export {
     try run.run()
     progress.clear()
     if to != "-" { note("\(run.count) events delivered; the last is \(run.sent).") }
+    if let signal = Interruption.signal { throw ExitCode(128 + signal) }
   }
 
   private static var hostName: String {
