@@ -93,7 +93,7 @@ fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 	@mkdir -p .build-fuzz/corpus
 	cd .build-fuzz && debug/fuzz -runs=$(RUNS) -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 corpus ../Tests/Fuzz/seeds
 
-bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant growth io resolve save audit-explain'
+bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant growth io resolve save audit-explain audit'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
 
 docs: build ## Write the manual pages to .build/man, and the policy language's reference and schema to docs

@@ -117,6 +117,10 @@ let package = Package(
     .executableTarget(
       name: "probe", dependencies: ["AmbitKit"], path: "Tests/Probe", swiftSettings: strict,
       linkerSettings: selfContained),
+    // Writes logs for the benchmarks.
+    .executableTarget(
+      name: "logload", dependencies: ["Audit", "Kernel", "Policy"], path: "Tests/LogLoad", swiftSettings: strict,
+      linkerSettings: selfContained),
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),

@@ -9,6 +9,9 @@ internal import GRDB
 /// `block` and `place` are there to find entries: for each block of 256 the times that occur in it, and the texts that
 /// people ask for. A row for each text and block, and not one for each entry, is what keeps writing cheap and an index of
 /// ten million entries small; that a clock was set back makes a block's times wider and nothing else.
+///
+/// `newest` has the texts of the last blocks as they came, eight bytes each and ascending; of 256 at a time they are put into
+/// `place`. There each is on a page of its own, and all of these would be written for every few entries.
 enum AuditSchema {
   /// SQLite's `application_id`: "AMBa".
   static let applicationID: Int32 = 0x414D_4261
@@ -48,6 +51,8 @@ enum AuditSchema {
     "CREATE TABLE place (term INTEGER, block INTEGER, PRIMARY KEY (term, block)) STRICT, WITHOUT ROWID",
   ]
 
+  static let newest = "CREATE TABLE newest (block INTEGER PRIMARY KEY, terms BLOB NOT NULL) STRICT"
+
   static let triggers = Dictionary(
     uniqueKeysWithValues: ["base", "entry", "checkpoint"].flatMap { table in
       ["update", "delete"].map { action in
@@ -72,6 +77,7 @@ enum AuditSchema {
       try db.execute(sql: "DROP TABLE event")
       for trigger in triggers.sorted(by: { $0.key < $1.key }) { try db.execute(sql: trigger.value) }
     }
+    migrator.registerMigration("3: newest blocks") { db in try db.execute(sql: newest) }
     return migrator
   }()
 
@@ -79,7 +85,7 @@ enum AuditSchema {
   private static func chainFirstEntries(_ db: Database) throws {
     let file = "\(db.description)"
     var mark = ChainMark()
-    var writer = SegmentWriter()
+    var writer = SegmentWriter(isOrdered: true)
     let rows = try Row.fetchCursor(db, sql: "SELECT \(FirstFormat.columns) FROM event ORDER BY sequence")
     while let row = try rows.next() {
       let event = try FirstFormat.event(Array(row.databaseValues), file: file)

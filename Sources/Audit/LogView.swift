@@ -75,6 +75,10 @@ struct LogView {
     }
     if ascending { try take(waiting) }
     try checkNumbers(of: events, filter, after: ascending ? try max(sequence, base.sequence) : nil)
+    // A damaged page may lead nowhere, and say nothing of it.
+    if ascending, filter.isEmpty, events.count < limit, last.sequence > events.last?.sequence ?? sequence {
+      throw AuditLogError(.damaged, files.log, "entry \((events.last?.sequence ?? sequence) + 1) is missing")
+    }
     return events
   }
 
@@ -113,12 +117,11 @@ struct SegmentSearch {
       try scan(bounds, filter, limit: limit, found)
       return
     }
-    let blocks = try BlockIndex.blocks(
+    var blocks = try BlockIndex.blocks(
       db, filter, from: SegmentWriter.block(bounds.lowerBound), through: SegmentWriter.block(bounds.upperBound),
       ascending: ascending)
     var rest = limit
-    while rest > 0, let row = try blocks.next() {
-      guard let block = Int64.fromDatabaseValue(row.databaseValues.first ?? .null) else { continue }
+    while rest > 0, let block = try blocks.next() {
       let whole = (block << SegmentWriter.blockBits) + 1...((block + 1) << SegmentWriter.blockBits)
       rest -= try scan(whole.clamped(to: bounds), filter, limit: rest, found)
     }
@@ -138,6 +141,10 @@ struct SegmentSearch {
     var count = 0
     var neighbour: ChainMark?
     while count < limit, let row = try rows.next() {
+      if let mayFit = try row.withUnsafeData(atIndex: 1, { $0.map(filter.mayFit) }), !mayFit {
+        neighbour = nil
+        continue
+      }
       guard let entry = SegmentReader.entry(row), let payload = Payload(entry.payload),
         payload.sequence == entry.mark.sequence
       else { throw damaged(Int64.fromDatabaseValue(row.databaseValues.first ?? .null)) }

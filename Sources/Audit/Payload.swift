@@ -15,8 +15,8 @@ struct Payload {
   let bytes: [UInt8]
   let sequence: Int64
   let time: Int64
-  /// Where its texts are, by `Text`.
-  private let texts: [Range<Int>?]
+  /// Where its texts are, by `Text`. Of millions none has an array of its own.
+  private let texts: InlineArray<10, Range<Int>?>
   private let numbers: (pid: Int64?, inode: Int64?, birth: Int64?)
   /// Where its facts begin.
   private let facts: Int
@@ -57,7 +57,7 @@ struct Payload {
   /// A text as it can be stored: without U+0000, which ends a text for many a program, and not too long.
   static func storable(_ text: String) -> String {
     var text = text
-    if text.utf8.contains(0) { text = text.replacing("\0", with: "\u{fffd}") }
+    if text.withUTF8({ bytes in unsafe bytes.contains(0) }) { text = text.replacing("\0", with: "\u{fffd}") }
     guard text.utf8.count > longestText else { return text }
     // An index into the bytes is rounded down to where a scalar begins.
     let end = text.utf8.index(text.startIndex, offsetBy: longestText)
@@ -69,11 +69,12 @@ struct Payload {
   /// Nil when the bytes are not exactly those of an event.
   init?(_ bytes: [UInt8]) {
     var reader = PayloadReader(bytes)
-    var texts: [Range<Int>?] = []
-    texts.reserveCapacity(10)
+    var texts = InlineArray<10, Range<Int>?>(repeating: nil)
+    var next = 0
     func text() -> Bool {
       guard let found = reader.text() else { return false }
-      texts.append(found)
+      texts[next] = found
+      next += 1
       return true
     }
     guard reader.byte() == PayloadWriter.format, case .some(.some(let sequence)) = reader.number(),
@@ -107,18 +108,18 @@ struct Payload {
     func damaged(_ what: String) -> AuditLogError { AuditLogError(.damaged, file, "entry \(sequence) \(what)") }
     func string(_ text: Text) throws(AuditLogError) -> String? {
       guard let bytes = self.text(text) else { return nil }
-      guard let string = String(validating: bytes, as: UTF8.self) else { throw damaged("has a text that is none") }
+      guard let string = String(recorded: bytes) else { throw damaged("has a text that is none") }
       return string
     }
     guard let kind = try string(.kind), let result = try string(.result).flatMap(AuditEvent.Result.init) else {
       throw damaged("has no kind or result that this version of Ambit knows")
     }
-    var detail: [String: String] = [:]
     var reader = PayloadReader(bytes, from: facts)
-    for _ in 0..<(reader.group() ?? 0) {
+    let count = reader.group() ?? 0
+    var detail = [String: String](minimumCapacity: Int(count))
+    for _ in 0..<count {
       guard case .some(.some(let name)) = reader.text(), case .some(.some(let value)) = reader.text(),
-        let key = String(validating: bytes[name], as: UTF8.self),
-        let fact = String(validating: bytes[value], as: UTF8.self)
+        let key = String(recorded: bytes[name]), let fact = String(recorded: bytes[value])
       else { throw damaged("has facts that cannot be read") }
       detail[key] = fact
     }
@@ -132,6 +133,20 @@ struct Payload {
       instance: try string(.instance), pid: numbers.pid.map { Int32(truncatingIfNeeded: $0) },
       grant: try string(.grant), document: document, how: try string(.how), rule: try string(.rule),
       reason: try string(.reason), detail: detail, sequence: sequence)
+  }
+}
+
+extension String {
+  /// Nil when the bytes are no UTF-8.
+  fileprivate init?(recorded bytes: ArraySlice<UInt8>) {
+    // Nearly all texts are ASCII, which needs no check of its own: that would take as long as everything else in an entry.
+    if bytes.reduce(0, |) < 0x80 {
+      self = String(decoding: bytes, as: UTF8.self)
+    } else if let text = String(validating: bytes, as: UTF8.self) {
+      self = text
+    } else {
+      return nil
+    }
   }
 }
 

@@ -2,16 +2,23 @@ internal import Foundation
 internal import GRDB
 
 /// Entries and what finds them, on their way into a segment. Within one transaction; `finish` at its end.
+///
+/// What finds them is noted block by block first (`newest`), which changes a page or two, and brought in the order of the
+/// texts (`place`) for many blocks at a time: there each text is on another page.
 struct SegmentWriter {
   /// Entries in a block: 1 to 256, 257 to 512, …
   static let blockBits: Int64 = 8
 
   static func block(_ sequence: Int64) -> Int64 { (sequence - 1) >> blockBits }
 
+  private let isOrdered: Bool
   private var block: Int64 = -1
   private var times: (earliest: Int64, latest: Int64) = (.max, .min)
-  /// The terms of the block that are noted already.
+  /// Of the block, as far as it goes.
   private var terms: Set<Int64> = []
+
+  /// - Parameter isOrdered: in the order of the texts at once.
+  init(isOrdered: Bool = false) { self.isOrdered = isOrdered }
 
   mutating func add(_ event: EncodedEvent, to db: Database) throws {
     guard let payload = Payload(event.payload), payload.sequence == event.mark.sequence else {
@@ -24,13 +31,21 @@ struct SegmentWriter {
     if own != block {
       try finish(db)
       block = own
+      if !isOrdered { terms = try Self.terms(of: own, before: event.mark.sequence, db) }
     }
     times = (min(times.earliest, payload.time), max(times.latest, payload.time))
-    for term in BlockIndex.terms(payload) where terms.insert(term).inserted {
-      let insert = try db.cachedStatement(sql: "INSERT OR IGNORE INTO place VALUES (?, ?)")
-      insert.setUncheckedArguments([term, own])
-      try insert.execute()
-    }
+    for term in BlockIndex.terms(payload) { terms.insert(term) }
+  }
+
+  /// The terms of the entries that a block has already.
+  private static func terms(of block: Int64, before sequence: Int64, _ db: Database) throws -> Set<Int64> {
+    let first = (block << blockBits) + 1
+    guard sequence > first else { return [] }
+    if let noted = try BlockIndex.newest(block, db) { return Set(BlockIndex.terms(noted)) }
+    // Begun by a version that did not note it so.
+    let sql = "SELECT payload FROM entry WHERE sequence BETWEEN ? AND ?"
+    let payloads = try Data.fetchAll(db, sql: sql, arguments: [first, sequence - 1])
+    return Set(payloads.compactMap { Payload(Array($0)) }.flatMap(BlockIndex.terms))
   }
 
   /// Writes down what is known of the block up to here.
@@ -43,6 +58,11 @@ struct SegmentWriter {
       let insert = try db.cachedStatement(sql: sql)
       insert.setUncheckedArguments([block, times.earliest, times.latest])
       try insert.execute()
+      if isOrdered {
+        try BlockIndex.place(terms.sorted().map { ($0, block) }, db)
+      } else {
+        try BlockIndex.note(terms, of: block, db)
+      }
     }
     times = (.max, .min)
     terms.removeAll(keepingCapacity: true)
@@ -77,10 +97,10 @@ enum SegmentReader {
   }
 
   static func entry(_ row: Row) -> EncodedEvent? {
-    guard let sequence = row[0] as? Int64, let payload = row[1] as? Data, let hash = row[2] as? Data,
-      let hash = EntryHash(bytes: hash)
+    guard let sequence = row[0] as? Int64, let payload = try? row.withUnsafeData(atIndex: 1, { $0.map(Array.init) }),
+      let hash = try? row.withUnsafeData(atIndex: 2, { $0.flatMap { EntryHash(bytes: $0) } })
     else { return nil }
-    return EncodedEvent(payload: Array(payload), mark: ChainMark(sequence: sequence, hash: hash))
+    return EncodedEvent(payload: payload, mark: ChainMark(sequence: sequence, hash: hash))
   }
 
   private static func mark(_ row: Row) -> ChainMark? {
@@ -111,6 +131,7 @@ enum SegmentReader {
         last = event.mark
       }
       try writer.finish(db)
+      try BlockIndex.orderNewest(db)
       // Something to write, or there is nothing to wait for.
       if durably {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0

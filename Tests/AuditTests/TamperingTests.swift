@@ -21,7 +21,9 @@ private final class Exhibit {
   }
 
   /// A log of a broker that ended (`stored` entries), or of one that was killed when it had `waiting` more in the journal.
-  init(stored: Int, waiting: Int, seed: UInt64) throws {
+  ///
+  /// - Parameter isOrdered: what finds its entries is in the order of their texts already.
+  init(stored: Int, waiting: Int, seed: UInt64, isOrdered: Bool = false) throws {
     let folder = try Folder()
     var generator = SplitMix(seed: seed)
     var settings = AuditLog.Settings()
@@ -56,6 +58,10 @@ private final class Exhibit {
     try source.backup(to: queue)
     (entries, checkpoints) = try queue.write { db in
       for name in AuditSchema.triggers.keys { try db.execute(sql: "DROP TRIGGER \(name)") }
+      if isOrdered {
+        try BlockIndex.place(try #require(try BlockIndex.newest(0, db).map(BlockIndex.terms)).map { ($0, 0) }, db)
+        try db.execute(sql: "DELETE FROM newest")
+      }
       let rows = try Row.fetchAll(db, sql: "SELECT sequence, payload, hash FROM entry ORDER BY sequence")
       return (
         rows.compactMap(SegmentReader.entry), try Int64.fetchAll(db, sql: "SELECT sequence FROM checkpoint ORDER BY 1")
@@ -95,7 +101,7 @@ private final class Exhibit {
   @Test(arguments: 0..<4)
   func `is found, whatever is changed, removed, moved or cut off: 10,000 times at random`(seed: Int) throws {
     var generator = SplitMix(seed: UInt64(100 + seed))
-    let log = try Exhibit(stored: 18, waiting: seed % 2 == 0 ? 0 : 6, seed: UInt64(seed))
+    let log = try Exhibit(stored: 18, waiting: seed % 2 == 0 ? 0 : 6, seed: UInt64(seed), isOrdered: seed > 1)
     #expect(try log.finding { _, _ in } == nil, "as it was it is whole")
     #expect(log.entries.count == 18 && log.checkpoints.count >= 3)
     var made: [Tampering: Int] = [:]
@@ -109,7 +115,8 @@ private final class Exhibit {
       made[way, default: 0] += 1
       try #require(finding != nil, "\(way), the \(made[way] ?? 0)th of it")
     }
-    #expect(made.count >= Tampering.allCases.count - (seed % 2 == 0 ? Tampering.ofJournal.count : 0))
+    let others = (seed % 2 == 0 ? Tampering.ofJournal.count : 0) + (seed > 1 ? Tampering.ofNotes.count : 1)
+    #expect(made.count >= Tampering.allCases.count - others)
   }
 
   @Test func `names the first entry that is not as it was`() throws {
@@ -137,6 +144,7 @@ private final class Exhibit {
       let head = try #require(try HeadFile.statement(evidence.head, .head, ""))
       try db.execute(
         sql: "DELETE FROM checkpoint; DELETE FROM entry WHERE sequence > 12; DELETE FROM block; DELETE FROM place")
+      try db.execute(sql: "DELETE FROM newest")
       var writer = SegmentWriter()
       try db.execute(sql: "DELETE FROM entry")
       for entry in log.entries.prefix(12) { try writer.add(entry, to: db) }
@@ -159,13 +167,15 @@ private final class Exhibit {
 private enum Tampering: CaseIterable {
   case flipPayload, flipHash, removeEntry, cutTail, exchange, duplicate, forgeOne, forgeRest, insertAndChain
   case removeCheckpoint, flipCheckpoint, exchangeCheckpoints, signCheckpoint
-  case hide, hideTime, invent, base
+  case hide, hideTime, invent, base, removeNote, flipNote, lengthenNote
   case flipHead, removeHead, foreignHead, foreignKey, removeKey, flipKey
   case cutJournal, flipJournal, removeJournal, zeroJournal, dropRecord, repeatRecord, exchangeRecords
 
   static let ofJournal: [Self] = [
     .cutJournal, .flipJournal, .removeJournal, .zeroJournal, .dropRecord, .repeatRecord, .exchangeRecords,
   ]
+
+  static let ofNotes: [Self] = [.removeNote, .flipNote, .lengthenNote]
 
   /// False when it changes nothing here.
   func apply(
@@ -243,11 +253,17 @@ private enum Tampering: CaseIterable {
       try db.execute(sql: "UPDATE checkpoint SET statement = ? WHERE sequence = ?", arguments: [line, place])
     case .hide:
       let all = try Row.fetchAll(db, sql: "SELECT term, block FROM place")
-      let one = try #require(all.randomElement(using: &random))
+      guard let one = all.randomElement(using: &random) else { return false }
       try db.execute(sql: "DELETE FROM place WHERE term = ? AND block = ?", arguments: [one["term"], one["block"]])
     case .hideTime: try db.execute(sql: "UPDATE block SET latest = latest - 1")
     case .invent:
       try db.execute(sql: "INSERT INTO place VALUES (?, 0)", arguments: [Int64.random(in: 0...9999, using: &random)])
+    case .removeNote, .flipNote, .lengthenNote:
+      guard var note = try BlockIndex.newest(0, db).map(Array.init) else { return false }
+      if self == .flipNote { flip(&note) }
+      if self == .lengthenNote { note += [UInt8](repeating: 0, count: Int.random(in: 1...8, using: &random)) }
+      try db.execute(sql: "DELETE FROM newest")
+      if self != .removeNote { try db.execute(sql: "INSERT INTO newest VALUES (0, ?)", arguments: [Data(note)]) }
     case .base: try db.execute(sql: "INSERT INTO base VALUES (?, ?)", arguments: [number, entry.mark.hash.data])
     case .flipHead:
       var head = try #require(evidence.head)

@@ -10,10 +10,11 @@ import Foundation
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
   progress(
-    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [audit-explain]")
+    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [audit-explain] [audit]"
+  )
   exit(2)
 }
-let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "audit-explain"]
+let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "audit-explain", "audit"]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
 if let unknown = chosen.first(where: { !known.contains($0) }) {
   progress("there is no part called \(unknown); there are \(known.joined(separator: ", "))")
@@ -38,6 +39,7 @@ do {
     case "io": rows += bench.io()
     case "resolve": rows += bench.resolve()
     case "audit-explain": rows += bench.auditExplain()
+    case "audit": rows += bench.audit()
     default: rows += bench.save()
     }
   }

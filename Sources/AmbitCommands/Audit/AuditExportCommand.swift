@@ -4,6 +4,7 @@ internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Launcher
+internal import Scenario
 internal import Terminal
 
 #if canImport(Glibc)
@@ -160,6 +161,11 @@ extension AuditCommand.Export {
       rest: rest)
     run.note = note
     run.naming = log == own ? .byKey : .byFirst
+    if destination is FileDestination {
+      // The file ends with a whole line then. Other places may keep a write waiting, which an interruption has to end.
+      Interruption.listen()
+      run.isInterrupted = { Interruption.signal != nil }
+    }
     try run.resume(after: after ?? 0)
     let progress = LogProgress(of: try reader.lastSequence(), isShown: !follow && to != "-", doing: "exporting")
     defer { progress.clear() }
@@ -167,6 +173,7 @@ extension AuditCommand.Export {
     try run.run()
     progress.clear()
     if to != "-" { note("\(run.count) events delivered; the last is \(run.sent).") }
+    if let signal = Interruption.signal { throw ExitCode(128 + signal) }
     if run.missed > 0 { throw ExitCode(1) }
   }
 

@@ -24,6 +24,9 @@ extension AuditCommand {
           What did the editor do in the last ten minutes?
             ambit audit log --app io.ambit.TextEdit --since 10m
 
+          Who had to do with this document in May?
+            ambit audit log --document ~/Documents/plan.txt --since 2025-05-01T00:00:00Z --until 2025-06-01T00:00:00Z
+
           Watch decisions as they are made:
             ambit audit log --follow
 
@@ -52,6 +55,13 @@ extension AuditCommand {
         valueName: "time"))
     var since: String?
 
+    @Option(help: ArgumentHelp("Only until then, in the same words.", valueName: "time"))
+    var until: String?
+
+    @Option(
+      help: ArgumentHelp("Only entries about the document that lay there then: the whole path.", valueName: "path"))
+    var document: String?
+
     @Option(help: ArgumentHelp("Only the newest so many.", valueName: "count"))
     var limit: Int?
 
@@ -68,11 +78,13 @@ extension AuditCommand {
 
     package func validate() throws {
       if let limit, limit < 0 { throw ValidationError("--limit takes a count that is not negative, not \(limit).") }
-      if let since, AuditQuery.moment(since, before: Date()) == nil {
+      for (name, text) in [("--since", since), ("--until", until)] {
+        guard let text, AuditQuery.moment(text, before: Date()) == nil else { continue }
         throw ValidationError(
-          "--since takes a time such as 2025-06-01T09:30:00Z, or a span such as 90s, 10m, 1h or 2d; "
-            + "\"\(printable(since))\" is neither.")
+          "\(name) takes a time such as 2025-06-01T09:30:00Z, or a span such as 90s, 10m, 1h or 2d; "
+            + "\"\(printable(text))\" is neither.")
       }
+      if follow, until != nil { throw ValidationError("--follow goes on until interrupted: leave out --until.") }
     }
 
     package func run() throws {
@@ -97,7 +109,9 @@ extension AuditCommand.Log {
     let path = log ?? AuditCommand.defaultPath
     let query = AuditQuery(
       app: app, instance: instance, kind: kind.map(AuditEvent.Kind.init), result: result,
-      since: since.flatMap { AuditQuery.moment($0, before: Date()) })
+      document: document.map { URL(fileURLWithPath: $0).standardizedFileURL.path },
+      since: since.flatMap { AuditQuery.moment($0, before: Date()) },
+      until: until.flatMap { AuditQuery.moment($0, before: Date()) })
     guard let reader = try open(path, output) else { return }
 
     var lines = AuditLines(format: format, following: follow, output: output)

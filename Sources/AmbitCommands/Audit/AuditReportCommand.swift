@@ -4,6 +4,7 @@ internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Review
+internal import Scenario
 internal import Terminal
 
 #if canImport(Glibc)
@@ -93,9 +94,12 @@ extension AuditCommand {
         app: app, since: since.flatMap { AuditQuery.moment($0, before: now) },
         until: until.flatMap { AuditQuery.moment($0, before: now) })
       let path = log ?? AuditCommand.defaultPath
-      let integrity = try verdict(of: path)
+      // Nothing half-written is left behind, and nothing beside it. What is written to may keep one waiting, if it is no file.
+      if let output, output != "-", ReportFile.replaces(output) { Interruption.listen() }
+      let verdict = Verdict(of: path, isAskedFor: verify)
       var builder = ReportBuilder(selection)
-      try RecordedLog(path: path).forEach { builder.take($0) }
+      try RecordedLog(path: path).forEach { Interruption.signal == nil && builder.take($0) }
+      let integrity = try verdict.wait()
       var model = builder.finish(log: path, integrity: integrity)
       model.explainPolicies()
       do {
@@ -114,29 +118,6 @@ extension AuditCommand {
         Launcher.Failure.say("the report is written, but its log does not verify: \(printable(integrity.detail))")
         throw ExitCode(1)
       }
-    }
-
-    private func verdict(of path: String) throws -> ReportModel.Integrity {
-      guard verify else { return .init(.unchecked, "--no-verify was given") }
-      guard !RecordedLog(path: path).isJSONLines else {
-        return .init(.unchecked, "JSON Lines carry nothing that could be checked")
-      }
-      do {
-        return .init(.verified, Self.words(try AuditReader(path: path).verified()))
-      } catch let error where error.problem == .damaged {
-        return .init(.damaged, error.description)
-      } catch {
-        throw Launcher.Failure(printable(error.description), status: 2)
-      }
-    }
-
-    /// What `ambit audit verify` says of a log in order, as the end of a sentence.
-    private static func words(_ found: AuditVerification) -> String {
-      var text = "\(found.count) entries, each as it was written, none missing"
-      if let begins = found.begins { text += "; entries up to \(begins.mark.sequence) were removed, which is signed" }
-      text += "; signed through entry \(found.head.mark.sequence)"
-      text += found.lastCheckpoint.map { ", the last signed checkpoint is at entry \($0)" } ?? ", no checkpoint in it"
-      return text
     }
 
     static func json(_ model: ReportModel) throws -> String {

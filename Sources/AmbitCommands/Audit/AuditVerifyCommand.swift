@@ -68,11 +68,18 @@ extension AuditCommand {
         let isWatched = format == .table && isatty(STDERR_FILENO) == 1
         let total = isWatched ? try reader.lastSequence() : 0
         defer { if isWatched { try? Output.error.write("\r\u{1b}[K") } }
-        let found = try reader.verified(key: key, anchors: anchor.compactMap { ChainMark($0) }) { number in
-          if isWatched { try? Output.error.write("\r\u{1b}[K\(number) of \(total) entries …") }
-          return Interruption.signal == nil
+        let anchors = anchor.compactMap { ChainMark($0) }
+        if isWatched { try? Output.error.write("looking at the structure of \(total) entries …") }
+        let work = BackgroundWork {
+          Result { () throws(AuditLogError) in
+            try reader.verified(key: key, anchors: anchors) { number in
+              if isWatched { try? Output.error.write("\r\u{1b}[K\(number) of \(total) entries …") }
+              return Interruption.signal == nil
+            }
+          }
         }
-        try report(found, path)
+        if let found = try work.wait()?.get() { try report(found, path) }
+        if let signal = Interruption.signal { throw ExitCode(128 + signal) }
       } catch let error as AuditLogError where error.problem == .damaged {
         try report(error, path)
         throw ExitCode(1)

@@ -3,6 +3,7 @@ internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Launcher
+internal import Synchronization
 internal import SystemPackage
 internal import Terminal
 
@@ -35,12 +36,20 @@ struct RecordedLog {
     let last = try reader.lastSequence()
     let progress = LogProgress(of: last, isShown: showsProgress)
     defer { progress.clear() }
-    var seen: Int64 = 0
-    while true {
-      let events = try reader.events(after: seen, limit: Self.batch)
-      for event in events { guard try take(event) else { return } }
-      seen = events.last?.sequence ?? seen
-      if events.count < Self.batch || seen >= last { return }
+    var next: NextEntries? = NextEntries(reader, after: 0, limit: Self.batch)
+    while let events = try next?.wait() {
+      next = nil
+      let seen = events.last?.sequence ?? last
+      if events.count == Self.batch, seen < last { next = NextEntries(reader, after: seen, limit: Self.batch) }
+      do {
+        for event in events where try !take(event) {
+          _ = try next?.wait()
+          return
+        }
+      } catch {
+        _ = try? next?.wait()
+        throw error
+      }
       progress.show(seen)
     }
   }
@@ -91,8 +100,45 @@ struct RecordedLog {
   }
 }
 
+/// Entries that a thread of its own reads, while those before are looked at.
+private struct NextEntries {
+  private final class Answer: Sendable {
+    let events = Mutex<Result<[AuditEvent], AuditLogError>?>(nil)
+  }
+
+  private let answer = Answer()
+  private let worker: Worker?
+
+  init(_ reader: AuditReader, after sequence: Int64, limit: Int) {
+    @Sendable func read() throws(AuditLogError) -> [AuditEvent] { try reader.events(after: sequence, limit: limit) }
+    let answer = answer
+    worker = try? Worker {
+      let result = Result { () throws(AuditLogError) in try read() }
+      answer.events.withLock { $0 = result }
+    }
+    // Without a thread they are read here.
+    if worker == nil { answer.events.withLock { $0 = Result { () throws(AuditLogError) in try read() } } }
+  }
+
+  /// Once.
+  func wait() throws(AuditLogError) -> [AuditEvent] {
+    worker?.finish()
+    return try answer.events.withLock { $0 }?.get() ?? []
+  }
+}
+
 /// How far a long reading is, on a terminal.
 final class LogProgress {
+  /// What a terminal needs to have the line empty again.
+  static let cleared = "\r\u{1b}[2K"
+
+  /// Whether lines that are written there would stand behind it.
+  static func isSeen(beside descriptor: Int32) -> Bool { isatty(descriptor) == 1 && isOnTerminal }
+
+  private static var isOnTerminal: Bool {
+    isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+  }
+
   private let total: Int64
   private let isShown: Bool
   private let doing: String
@@ -101,17 +147,17 @@ final class LogProgress {
   init(of total: Int64, isShown: Bool, doing: String = "reading the log") {
     self.doing = doing
     self.total = total
-    self.isShown = isShown && isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    self.isShown = isShown && Self.isOnTerminal
   }
 
   func show(_ done: Int64) {
     let share = Int(done * 100 / max(1, total))
     guard isShown, share != last else { return }
     last = share
-    try? Output.error.write("\r\u{1b}[2K\(doing): \(share) % of \(total) entries (interrupt to stop)")
+    try? Output.error.write("\(Self.cleared)\(doing): \(share) % of \(total) entries (interrupt to stop)")
   }
 
   func clear() {
-    if last >= 0 { try? Output.error.write("\r\u{1b}[2K") }
+    if last >= 0 { try? Output.error.write(Self.cleared) }
   }
 }

@@ -36,6 +36,12 @@ enum ReportFile {
     }
   }
 
+  /// Whether what stands there, if anything does, is a file in whose place another one is put.
+  static func replaces(_ path: String) -> Bool {
+    var about = stat()
+    return unsafe stat(path, &about) != 0 || about.st_mode & S_IFMT == S_IFREG
+  }
+
   private static func pour(_ text: String, into path: String) throws(KernelError) {
     let descriptor = try KernelError.check("open", path) { unsafe open(path, O_WRONLY | O_CLOEXEC) }
     defer { close(descriptor) }

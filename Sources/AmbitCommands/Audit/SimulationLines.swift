@@ -32,10 +32,13 @@ struct SimulationLines {
   private var byField: [String: Int] = [:]
   private let table: Table
   private var layout: Table.Layout?
+  /// Takes away what says on the same terminal how far the log is read.
+  private let beginning: String
 
   init(format: OutputFormat, output: Output) {
     self.format = format
     self.output = output
+    beginning = LogProgress.isSeen(beside: output.descriptor) ? LogProgress.cleared : ""
     table = Table(
       [
         .init("ENTRY", alignment: .trailing, minWidth: 6), .init("APP", minWidth: 8, maxWidth: 28, keeping: .end),
@@ -54,9 +57,9 @@ struct SimulationLines {
       let rows = differences.map(Self.row)
       // Columns are settled by the first, with room for what usually comes.
       let layout = self.layout ?? table.layout(rows + [Self.typical])
-      if self.layout == nil { try output.write(layout.header + "\n") }
+      if self.layout == nil { try output.write(beginning + layout.header + "\n") }
       self.layout = layout
-      try output.write(rows.map { layout.line($0) + "\n" }.joined())
+      try output.write(beginning + rows.map { layout.line($0) + "\n" }.joined())
     }
   }
 

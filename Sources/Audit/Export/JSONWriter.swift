@@ -71,12 +71,15 @@ struct JSONWriter {
   }
 
   private mutating func quote(_ text: String) {
+    var text = text
     bytes.append(UInt8(ascii: "\""))
-    // Swift's strings are UTF-8 without surrogates, so what is no control character can stay as it is.
-    if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
-      for byte in text.utf8 { escape(byte) }
-    } else {
-      bytes.append(contentsOf: text.utf8)
+    text.withUTF8 { utf8 in
+      // Swift's strings are UTF-8 without surrogates, so what is no control character can stay as it is.
+      if unsafe utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
+        for index in utf8.indices { escape(unsafe utf8[index]) }
+      } else {
+        unsafe bytes.append(contentsOf: utf8)
+      }
     }
     bytes.append(UInt8(ascii: "\""))
   }

@@ -16,9 +16,9 @@ struct LaunchTracks: Sendable {
   /// Takes an entry that is about a launch.
   mutating func take(_ event: AuditEvent, document: Int?, isCounted: Bool) {
     guard let id = event.instance, let app = event.app, event.kind != .exit else { return }
-    var track = live[id] ?? LaunchTrack(id: id, app: app, since: event.time, sequence: event.sequence)
-    track.take(event, document, isCounted: isCounted, limits)
-    live[id] = track
+    // In its place: a copy would be one of all that it has had started.
+    live[id, default: LaunchTrack(id: id, app: app, since: event.time, sequence: event.sequence)]
+      .take(event, document, isCounted: isCounted, limits)
   }
 
   mutating func close(_ scope: RecordedScope, _ ending: RecordedScopeEnding?, document: Int, isCounted: Bool) {
@@ -122,21 +122,8 @@ struct LaunchTrack: Sendable {
       use(before - 1, by: process, ending.time, isCounted, limits)
     }
     guard isCounted else { return }
-    let isLeak = ending?.isLeak ?? false
-    var lane = lanes[document] ?? Lane(document: document)
-    lane.access = scope.access ?? lane.access
-    if let how = scope.how, lane.how.count < 8 { lane.how.insert(how) }
-    lane.caller = scope.caller ?? lane.caller
-    lane.seconds += max(0, (ending?.time ?? scope.since).timeIntervalSince(scope.since))
-    if isLeak {
-      lane.leaks += 1
-      leaks += 1
-    }
-    let sequence = ending?.sequence ?? Int64.max
-    if sequence >= lane.last { (lane.last, lane.ending) = (sequence, ending?.cause.words ?? "still started") }
-    lane.bars.append(ReportModel.Bar(since: scope.since, until: ending?.time, isLeak: isLeak))
-    if lane.bars.count > limits.bars { lane.bars = Self.joined(lane.bars, limits.bars / 2) }
-    lanes[document] = lane
+    if ending?.isLeak ?? false { leaks += 1 }
+    lanes[document, default: Lane(document: document)].close(scope, ending, limits)
   }
 
   mutating func close(_ instance: RecordedInstance, _ ending: RecordedInstanceEnding?) {
@@ -201,6 +188,21 @@ struct LaunchTrack: Sendable {
       result.append(last)
     }
     return result
+  }
+}
+
+extension LaunchTrack.Lane {
+  fileprivate mutating func close(_ scope: RecordedScope, _ ending: RecordedScopeEnding?, _ limits: ReportLimits) {
+    let isLeak = ending?.isLeak ?? false
+    access = scope.access ?? access
+    if let how = scope.how, self.how.count < 8 { self.how.insert(how) }
+    caller = scope.caller ?? caller
+    seconds += max(0, (ending?.time ?? scope.since).timeIntervalSince(scope.since))
+    if isLeak { leaks += 1 }
+    let sequence = ending?.sequence ?? Int64.max
+    if sequence >= last { (last, self.ending) = (sequence, ending?.cause.words ?? "still started") }
+    bars.append(ReportModel.Bar(since: scope.since, until: ending?.time, isLeak: isLeak))
+    if bars.count > limits.bars { bars = LaunchTrack.joined(bars, limits.bars / 2) }
   }
 }
 

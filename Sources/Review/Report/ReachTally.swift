@@ -32,17 +32,7 @@ struct ReachTally: Sendable {
   private var reaches: [Key: Reach] = [:]
 
   mutating func count(_ event: AuditEvent, _ id: String, _ document: Int?, weight: Int) {
-    var app = self.app(id)
-    app.name = event.detail[AuditEvent.Fact.name].flatMap { event.kind == .launch ? $0 : nil } ?? app.name
-    if event.kind == .launch || event.kind == .attach, event.result == .allowed {
-      if event.kind == .launch { app.launches += 1 }
-      if let policy = event.detail[AuditEvent.Fact.policy], !app.policies.contains(policy), app.policies.count < 16 {
-        app.policies = (app.policies + [policy]).sorted()
-      }
-    }
-    if event.result == .refused { app.refused += weight }
-    if event.kind == .start, event.result == .allowed { app.starts += 1 }
-    apps[id] = app
+    apps[id, default: Self.app(id)].count(event, weight: weight)
     guard let document, Self.kinds.contains(event.kind) else { return }
     change(id, document, event.time) { reach in
       guard event.result == .allowed else {
@@ -126,19 +116,35 @@ struct ReachTally: Sendable {
     .descriptor, .hostPath, .passed, .refuse,
   ]
 
-  private func app(_ id: String) -> ReportModel.App {
-    apps[id] ?? .init(id: id, name: nil, policies: [], launches: 0, starts: 0, refused: 0, leaks: 0)
+  private static func app(_ id: String) -> ReportModel.App {
+    .init(id: id, name: nil, policies: [], launches: 0, starts: 0, refused: 0, leaks: 0)
   }
 
-  private mutating func touch(_ id: String) { apps[id] = app(id) }
+  private mutating func touch(_ id: String) {
+    if apps[id] == nil { apps[id] = Self.app(id) }
+  }
 
   private mutating func change(_ app: String, _ document: Int, _ time: Date, _ body: (inout Reach) -> Void) {
-    let key = Key(app: app, document: document)
-    var reach = reaches[key] ?? Reach(first: time, last: time)
-    reach.first = min(reach.first, time)
-    reach.last = max(reach.last, time)
-    body(&reach)
-    reaches[key] = reach
+    func change(_ reach: inout Reach) {
+      reach.first = min(reach.first, time)
+      reach.last = max(reach.last, time)
+      body(&reach)
+    }
+    change(&reaches[Key(app: app, document: document), default: Reach(first: time, last: time)])
+  }
+}
+
+extension ReportModel.App {
+  fileprivate mutating func count(_ event: AuditEvent, weight: Int) {
+    if event.kind == .launch || event.kind == .attach, event.result == .allowed {
+      if event.kind == .launch { launches += 1 }
+      if let policy = event.detail[AuditEvent.Fact.policy], !policies.contains(policy), policies.count < 16 {
+        policies = (policies + [policy]).sorted()
+      }
+    }
+    if event.kind == .launch, let named = event.detail[AuditEvent.Fact.name] { name = named }
+    if event.result == .refused { refused += weight }
+    if event.kind == .start, event.result == .allowed { starts += 1 }
   }
 }
 

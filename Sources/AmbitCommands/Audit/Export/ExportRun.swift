@@ -17,6 +17,8 @@ struct ExportRun {
   /// Told how far it has got, and what it waits for.
   var progress: (Int64) -> Void = { _ in }
   var note: (String) -> Void = { _ in }
+  /// Somebody wants it to stop, after what is being delivered.
+  var isInterrupted: () -> Bool = { false }
   /// Waits so long; answers whether to go on.
   var rest: (Duration) throws -> Bool
 
@@ -138,7 +140,7 @@ struct ExportRun {
   private mutating func deliver() throws -> Bool {
     let events = try reader.events(matching: query, after: sent, limit: batch)
     try lookForRemoved(before: events.first?.sequence)
-    if let last = events.last {
+    if let last = events.last, !isInterrupted() {
       try destination.send(events, encoder)
       (sent, self.last) = (last.sequence, last)
       count += events.count
@@ -146,7 +148,7 @@ struct ExportRun {
       if Clock.monotonic() >= nextWrite, try destination.settles(within: .zero) { try settle() }
       return true
     }
-    if !follows {
+    if !follows || isInterrupted() {
       try destination.finish()
       try settle()
       return false
