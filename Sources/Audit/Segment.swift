@@ -154,8 +154,8 @@ enum SegmentReader {
   /// It says of everything that was in force when it began.
   static func hasAllCarried(_ db: Database) throws -> Bool {
     let kind = EntryFilter(AuditQuery(kind: .carriedAll))
-    let blocks = try BlockIndex.blocks(db, kind, from: 0, through: .max, ascending: true)
-    while let block = try blocks.next()?[0] as? Int64 {
+    var blocks = try BlockIndex.blocks(db, kind, from: 0, through: .max, ascending: true)
+    while let block = try blocks.next() {
       let sql = "SELECT payload FROM entry WHERE sequence BETWEEN ? AND ?"
       let first = (block << SegmentWriter.blockBits) + 1
       let last = (block + 1) << SegmentWriter.blockBits
