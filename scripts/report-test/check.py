@@ -29,10 +29,93 @@ def quiet(browser, path):
     check(not any(each.get("method") == "Page.javascriptDialogOpening" for each in browser.events), "no dialog opens")
 
 
+class Heard:
+    """One node of the accessibility tree, with those in it, as a screen reader comes to them."""
+
+    def __init__(self, node, children):
+        def value(key):
+            return node.get(key, {}).get("value", "")
+        self.role, self.name, self.words = value("role"), value("name"), value("description")
+        self.level = next((each["value"].get("value") for each in node.get("properties", []) if each["name"] == "level"), 0)
+        self.children = children
+
+    def all(self, *roles):
+        found = [self] if self.role in roles else []
+        for child in self.children:
+            found += child.all(*roles)
+        return found
+
+    def each(self):
+        yield self
+        for child in self.children:
+            yield from child.each()
+
+
+def heard(browser):
+    nodes = {node["nodeId"]: node for node in browser.call("Accessibility.getFullAXTree")["nodes"]}
+
+    def build(number):
+        node = nodes[number]
+        children = [child for each in node.get("childIds", []) if each in nodes for child in build(each)]
+        # What is ignored is not heard, and what is in it is.
+        return children if node.get("ignored") else [Heard(node, children)]
+    return build(next(iter(nodes)))[0]
+
+
 def tree(browser):
-    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
-    return [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in nodes
-            if not node.get("ignored")]
+    return [(node.role, node.name) for node in heard(browser).each()]
+
+
+SECTIONS = ["Apps and documents", "Scopes over time", "Refusals", "Leaks", "Policies in words"]
+
+
+def in_order(browser, model):
+    """What a screen reader says from the top to the bottom: headings, tables, pictures, in words and in their order."""
+    page = heard(browser)
+    headings = page.all("heading")
+    levels = [each.level for each in headings]
+    check(levels[:1] == [1] and levels.count(1) == 1, "the first heading is the page's, and there is one of it")
+    jumps = [headings[at].name for at in range(1, len(levels)) if levels[at] > levels[at - 1] + 1]
+    check(not jumps, f"no heading skips a level {jumps[:3] if jumps else ''}")
+    check([each.name for each in headings if each.level == 2] == SECTIONS + ["How to read this"], "the sections come in order")
+    check(all(each.name for each in headings), f"each of {len(headings)} headings says something")
+    check([each.name for each in page.all("region")] == SECTIONS, "the sections are the landmarks, and nothing else is")
+
+    tables = page.all("table")
+    for table in tables:
+        rows = [[cell for cell in row.children if cell.role in ("columnheader", "rowheader", "cell", "gridcell")]
+                for row in table.all("row")]
+        columns, body = rows[0] if rows else [], rows[1:]
+        holds = (
+            table.name and len(columns) > 1 and all(each.role == "columnheader" and each.name for each in columns)
+            and body and all(len(row) == len(columns) for row in body)
+            and all([cell.role for cell in row].count("rowheader") == 1 for row in body)
+            and all(cell.name for row in body for cell in row))
+        if not holds:
+            check(False, f"the table “{table.name}” has a name, a heading for each column and each row, and no empty cell")
+    check(len(tables) > 1, f"each of {len(tables)} tables has a name, headings for columns and rows, and no empty cell")
+    names = [table.name for table in tables]
+    check(len(set(names)) == len(names), "no two tables have one name")
+
+    pictures = [each for each in page.all("image", "img", "graphics-document", "SvgRoot")]
+    graph = [each for each in page.all("group") if each.name == "Which app reached which document"]
+    check(len(graph) == (1 if model["reaches"] else 0), "the graph is one group")
+    for each in pictures + graph:
+        if not (each.name and len(each.words) > 20 and any(sign.isdigit() for sign in each.words)):
+            check(False, f"the picture “{each.name}” is told in words ({each.words})")
+    check(len({each.name for each in pictures}) == len(pictures), f"{len(pictures)} pictures have words, and names of their own")
+    twice = [each.name for each in page.all("link") if each.words]
+    check(not twice, f"no link is said twice {twice[:2] if twice else ''}")
+    if graph:
+        links = [each.name for each in graph[0].all("link")][len(model["apps"]):]
+        silent = [each for each in links if not any(word in each for word in ("used by", "refused to"))]
+        check(not silent, f"each document in the graph says who reached it {silent[:2] if silent else ''}")
+    # A path that the model has whole and that has nothing odd in it is heard whole.
+    plain = [place["path"].rsplit("/", 1)[0] for place in model["places"]]
+    plain = [each for each in plain if each and len(each) < 200 and re.fullmatch(r"[A-Za-z0-9_./-]+", each)]
+    said = [cell.name for table in tables for cell in table.all("cell", "gridcell", "rowheader")]
+    missing = [each for each in plain if not any(each in name for name in said)]
+    check(not missing, f"each of {len(plain)} plain paths is heard in one piece {missing[:2] if missing else ''}")
 
 
 def accessible(browser, model):
@@ -54,6 +137,54 @@ def accessible(browser, model):
     check(all(links), f"each of {len(links)} links has a name")
     boxes = len([app for app in model["apps"]]) + len(model["places"]) if model["reaches"] else 0
     check(len(links) == 1 + 6 + boxes, f"each of {boxes} boxes of the graph is a link to its row")
+
+
+FORCED = """(() => {
+  const named = (name) => { const it = document.createElement("i"); it.style.color = name; document.body.append(it);
+    const value = getComputedStyle(it).color; it.remove(); return value };
+  const known = ["Canvas", "CanvasText", "LinkText", "Highlight", "GrayText"].map(named);
+  const odd = new Set(), seen = new Set();
+  for (const it of document.querySelectorAll("svg path, svg rect, svg text")) {
+    const style = getComputedStyle(it);
+    if (style.display === "none") continue;
+    for (const paint of [style.stroke, style.fill]) {
+      if (paint === "none" || paint === "rgba(0, 0, 0, 0)") continue;
+      (known.includes(paint) ? seen : odd).add(paint + " of ." + it.getAttribute("class"));
+    }
+  }
+  return [[...odd], seen.size, named("Canvas")] })()"""
+
+
+def forced(browser, path, folder, name):
+    """Colours of the reader's own choice: everything in the pictures takes them, on a light ground and on a dark one."""
+    grounds = set()
+    for scheme in ("light", "dark"):
+        browser.media(forced_colors="active", prefers_color_scheme=scheme)
+        browser.load(path)
+        odd, seen, ground = browser.evaluate(FORCED)
+        grounds.add(ground)
+        check(not odd and (seen > 0), f"in forced colours, {scheme}, the pictures have those alone {odd[:4] if odd else ''}")
+        browser.picture(os.path.join(folder, f"{name}-forced-{scheme}"), 3600)
+    check(len(grounds) == 2, f"on two grounds ({', '.join(sorted(grounds))})")
+
+
+BROKEN = """(() => {
+  const broken = [], range = document.createRange();
+  for (const cell of document.querySelectorAll("td, th")) {
+    const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = words.nextNode(); text; text = words.nextNode()) {
+      if (text.parentElement.closest(".path, svg, .where")) continue;
+      // What a log quotes may be of any length, and breaks anywhere.
+      if (text.parentElement.closest("bdi") && !/^[A-Za-z ,]{1,40}$/.test(text.data)) continue;
+      for (const word of text.data.matchAll(/[A-Za-z0-9]{2,12}(?![A-Za-z0-9:./-])/g)) {
+        range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+        if (word.index > 0 && /[A-Za-z0-9:./-]/.test(text.data[word.index - 1])) continue;
+        const tops = new Set([...range.getClientRects()].map((each) => Math.round(each.top)));
+        if (tops.size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken })()"""
 
 
 ORDER = """(() => { const all = [...document.querySelectorAll("a[href],input,[tabindex]")];
@@ -135,6 +266,7 @@ def look_at(browser, source, folder, path, model):
     browser.load(path)
     quiet(browser, path)
     accessible(browser, model)
+    in_order(browser, model)
     overflowing(browser, 1280)
     axe(browser, source, "in light")
     browser.load(path)
@@ -151,9 +283,7 @@ def look_at(browser, source, folder, path, model):
         if scheme == "dark":
             axe(browser, source, "in dark")
         browser.picture(os.path.join(folder, f"{name}-{scheme}"))
-    browser.media(forced_colors="active")
-    browser.load(path)
-    browser.picture(os.path.join(folder, f"{name}-forced"), 3600)
+    forced(browser, path, folder, name)
     browser.media(prefers_color_scheme="light")
     browser.load(path, width=390)
     overflowing(browser, 390)
@@ -163,6 +293,8 @@ def look_at(browser, source, folder, path, model):
     ground = browser.evaluate("getComputedStyle(document.body).color")
     check(ground == "rgb(27, 29, 32)", f"on paper it is light whatever the screen is ({ground})")
     overflowing(browser, 690)
+    broken = browser.evaluate(BROKEN)
+    check(not broken, f"on paper no short word is broken {sorted(set(broken))[:6] if broken else ''}")
     browser.picture(os.path.join(folder, f"{name}-print"), 5400)
     browser.media(prefers_color_scheme="light")
     browser.load(path)

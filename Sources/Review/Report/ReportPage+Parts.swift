@@ -20,7 +20,8 @@ extension ReportPage {
   }
 
   mutating func table(_ id: String, _ caption: String, filter: String? = nil, _ columns: [Column]) {
-    html.open("div", ["class": "scroll", "role": "region", "aria-label": caption, "tabindex": "0"])
+    // No landmark: the sections are. It has a name because it takes the focus, for who scrolls it by keyboard.
+    html.open("div", ["class": "scroll", "role": "group", "aria-label": caption, "tabindex": "0"])
     if let filter {
       html.open("table", ["id": id, "data-filter": filter])
     } else {

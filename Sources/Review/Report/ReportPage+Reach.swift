@@ -39,9 +39,9 @@ extension ReportPage {
 
   private mutating func graph() {
     let graph = ReachGraph(model)
-    html.open("figure")
+    html.open("figure", ["role": "none"])
     html.open(
-      "div", ["class": "scroll", "role": "region", "aria-label": "Graph of apps and documents", "tabindex": "0"])
+      "div", ["class": "scroll", "role": "group", "aria-label": "Graph of apps and documents", "tabindex": "0"])
     html.open(
       "svg",
       [
@@ -124,15 +124,29 @@ extension ReportPage {
     node(
       box, key: "p\(box.index)", target: "#place-\(box.index)", shape: place.isFolded ? "box folder" : "box",
       title: place.isFolded ? name + "/ …" : name, line: [holds, folder].compactMap(\.self).joined(separator: " · "),
-      label: [place.path, holds].compactMap(\.self).joined(separator: ", "), columns: (44, 56))
+      label: [HTMLText.cut(place.path, to: 160), holds].compactMap(\.self).joined(separator: ", ")
+        + HTMLText.cut(reachedBy(box.index), to: 160), columns: (44, 56))
+  }
+
+  /// What the lines to a place say, for who does not see them.
+  private func reachedBy(_ place: Int) -> String {
+    [(ReportModel.Reach.Outcome.used, "used by"), (.granted, "not used by"), (.refused, "refused to")]
+      .compactMap { outcome, words in
+        let apps = model.reaches.filter { $0.place == place && $0.outcome == outcome }.map { reach in
+          let app = model.apps[reach.app]
+          return (app.name ?? app.id) + (reach.leaks > 0 ? " (\(counted(reach.leaks, "leak", "leaks")))" : "")
+        }
+        return apps.isEmpty ? nil : "; \(words) \(apps.joined(separator: ", "))"
+      }.joined()
   }
 
   private mutating func node(
     _ box: ReachGraph.Box, key: String, target: String, shape: String, title: String, line: String, label: String,
     columns: (title: Int, line: Int)
   ) {
-    let label = HTMLText.cut(label, to: 400)
-    html.open("a", ["href": target, "data-node": key, "aria-label": label])
+    // Its title is its name, and what is shown by the pointer; an aria-label besides would be read as well.
+    html.open("a", ["href": target, "data-node": key])
+    html.element("title", HTMLText.cut(label, to: 400))
     html.empty(
       "rect",
       [
@@ -145,7 +159,6 @@ extension ReportPage {
     html.open("text", ["class": "s", "x": number(box.x + 13), "y": number(box.middle + 13)])
     html.label(line, columns: columns.line, keeping: .end)
     html.close("text")
-    html.element("title", label)
     html.close("a")
   }
 

@@ -46,9 +46,9 @@ extension ReportPage {
       $0.say(", ")
       $0.quote(launch.ending)
     }
-    html.open("figure")
+    html.open("figure", ["role": "none"])
     html.open(
-      "div", ["class": "scroll", "role": "region", "aria-label": "Timeline \(index + 1)", "tabindex": "0"])
+      "div", ["class": "scroll", "role": "group", "aria-label": "Timeline \(index + 1)", "tabindex": "0"])
     html.open(
       "svg",
       [
@@ -76,7 +76,12 @@ extension ReportPage {
     words += launch.limit.map { " of \(grouped($0)). " } ?? ". "
     let refusals = launch.refusals.count + launch.refusalsLeftOut
     words += "\(counted(refusals, "refusal", "refusals")), \(counted(launch.leaks, "leak", "leaks")). "
-    return words + "The table below has each lane as a row."
+    switch (launch.lanes.isEmpty, launch.refusals.isEmpty) {
+    case (true, true): return words
+    case (false, true): return words + "The table below has each lane as a row."
+    case (true, false): return words + "The table below has each refusal as a row."
+    case (false, false): return words + "The tables below have each lane and each refusal as a row."
+    }
   }
 
   // MARK: - Its parts

@@ -22,6 +22,7 @@ enum ReportStyle {
     .quiet{color:var(--quiet)}
     .small{font-size:.875rem}
     code,.path{font-family:ui-monospace,"SF Mono","Cascadia Mono","Noto Sans Mono","DejaVu Sans Mono",monospace;font-size:.86em;overflow-wrap:anywhere}
+    .where.path{word-break:break-all}
     .u{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.85em;color:var(--refused);border:1px solid;border-radius:3px;padding:0 .2em;margin:0 .1em;white-space:nowrap}
     .badge{display:inline-flex;gap:.45em;align-items:baseline;font-weight:600}
     .badge.verified{color:var(--good)}.badge.damaged{color:var(--refused)}.badge.unchecked{color:var(--quiet)}
@@ -114,13 +115,12 @@ enum ReportStyle {
   private static let media = """
     @media (prefers-reduced-motion:reduce){*{transition:none!important;scroll-behavior:auto!important}}
     @media (forced-colors:active){
-    svg text,.limitword{fill:CanvasText}
-    svg .box{fill:Canvas;stroke:CanvasText}
-    .edge,.inuse,.axis,.limit,.cross,.end,.leakmark{stroke:CanvasText}
-    .end,.bar,.share{fill:CanvasText}
-    .end.readOnly,.leakmark{fill:Canvas}
+    :root{--ground:Canvas;--sheet:Canvas;--tint:Canvas;--ink:CanvasText;--quiet:CanvasText;--hair:CanvasText;--rule:CanvasText;--link:LinkText;--used:CanvasText;--granted:CanvasText;--refused:CanvasText;--leak:CanvasText;--good:CanvasText}
     .under{display:none}
-    svg a:focus .box{stroke:Highlight}
+    svg a:hover .box,svg a:focus .box{stroke:Highlight}
+    .track{stroke:CanvasText}
+    .grid{stroke-dasharray:1 5}
+    tr:target{outline:3px solid Highlight;outline-offset:-3px}
     }
     @media (max-width:40rem){header,main,footer{padding:0 1rem}header{padding-top:1.5rem}.facts{grid-template-columns:1fr}.facts dd{margin-bottom:.4rem}}
     @media print{
@@ -134,12 +134,13 @@ enum ReportStyle {
     .scroll{overflow:visible;border-radius:0;border-color:var(--rule)}
     table{font-size:8pt}
     th,td{padding:.3rem .35rem}
-    .cell-app,.cell-document,.cell-words,.cell-word{min-width:0}
-    .time{white-space:normal}
+    .cell-app{min-width:24mm}.cell-document{min-width:30mm}.cell-words{min-width:20mm}.cell-word{min-width:19mm}
+    td svg{width:14mm}
     figure .scroll{padding:2mm}
     .scroll>svg{min-width:0}
-    h2,h3,h4,caption,figcaption{break-after:avoid}
-    figure,tr,.numbers{break-inside:avoid}
+    h2,h3,h4,h2+p,h3+p,.legend:not(figure *),caption,thead{break-after:avoid}
+    tbody tr:first-child{break-before:avoid}
+    figure,tr,.numbers,.scroll:has(table[id^=policy]),.scroll:has(table[id^=marks]){break-inside:avoid}
     thead{display:table-header-group}
     a{color:inherit;text-decoration:none}
     .bar,.share,.under,.track,.folder{-webkit-print-color-adjust:exact;print-color-adjust:exact}

@@ -35,7 +35,7 @@ struct HTMLTextTests {
       html.element("td") { $0.quote(words, most: 10_000) }
       let root = try PageReader.read(html.text)
       #expect(root.text.unicodeScalars.dropLast().elementsEqual(words.unicodeScalars), "\(words.debugDescription)")
-      #expect(Set(root.all.map(\.name)).isSubset(of: ["", "td", "bdi", "wbr", "span"]))
+      #expect(Set(root.all.map(\.name)).isSubset(of: ["", "td", "bdi", "span"]))
       #expect(!html.text.dropLast().unicodeScalars.contains(where: isHazardous), "\(words.debugDescription)")
     }
   }

@@ -22,7 +22,7 @@ struct PageReader {
     let description: String
   }
 
-  private static let void: Set<String> = ["meta", "wbr", "input"]
+  private static let void: Set<String> = ["meta", "input"]
   private static let raw: Set<String> = ["style", "script"]
   private static let entities: [String: Unicode.Scalar] = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'"]
 
