@@ -34,6 +34,33 @@ struct AuditQuestionTests {
     return path
   }
 
+  @Test func `entries are listed by app, document and time, and by all of them together`() throws {
+    try Workspace.with(TestUser.all[0]) { world in
+      let log = try log(world)
+      func entries(_ more: String...) throws -> [Int64] {
+        let command = [try Products.path("ambit"), "audit", "log", "--log", log, "--format", "json"]
+        let answer = try world.run(command + more)
+        #expect(answer.exit == .status(0), "\(answer)")
+        return answer.output.split(separator: "\n").compactMap { line in
+          JSON(String(line))?["sequence"]?.int.map(Int64.init)
+        }
+      }
+      let path = "/home/alice/Contracts/plan.txt"
+      #expect(try entries("--app", Self.app) == [1, 2, 3, 4, 5, 6])
+      #expect(try entries("--document", path) == [2, 3, 4, 5])
+      #expect(try entries("--document", "/home/alice/Contracts/../Contracts/plan.txt", "--limit", "2") == [4, 5])
+      #expect(try entries("--document", "/home/alice/Contracts") == [])
+      #expect(try entries("--until", "2025-06-01T09:00:30Z") == [1, 2, 3])
+      #expect(try entries("--since", "2025-06-01T09:01:00Z", "--until", "2025-06-01T09:30:00Z") == [4, 5])
+      #expect(
+        try entries("--app", Self.app, "--document", path, "--until", "2025-06-01T09:05:00Z", "--limit", "1") == [4])
+      let wrong = try world.ambit("audit", "log", "--log", log, "--until", "soon")
+      #expect(wrong.exit != .status(0) && wrong.errors.contains("--until takes a time"), "\(wrong)")
+      let endless = try world.ambit("audit", "log", "--log", log, "--until", "1h", "--follow")
+      #expect(endless.exit != .status(0) && endless.errors.contains("leave out --until"), "\(endless)")
+    }
+  }
+
   @Test func `AUD-5: who could reach what at a moment is asked of a copied log, as a database and as lines of JSON`()
     throws
   {
