@@ -38,15 +38,27 @@ extension GrantStore {
 
   /// Every grant of a file is a grant of another from now on, of one app or of all, and nothing is under way for it any more.
   package func replace(_ old: FileIdentity, by new: FileIdentity, of app: String? = nil) throws(StateError) {
-    defer { forget(old) }
-    try write { db in
-      try db.execute(
-        sql: """
-          UPDATE grant_ SET volume = ?, handleType = ?, handle = ?, inode = ?, birth = ?
-          WHERE volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
-          AND bundleIdentifier = coalesce(?, bundleIdentifier)
-          """, arguments: new.row + old.row + [app])
-      try Self.drop(old, db)
+    let condition = """
+      volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
+      AND bundleIdentifier = coalesce(?, bundleIdentifier)
+      """
+    do {
+      // Those alone: an app may have thousands.
+      forget(
+        try write { db in
+          let replaced = try String.fetchAll(
+            db, sql: "SELECT id FROM grant_ WHERE \(condition)", arguments: old.row + [app])
+          try db.execute(
+            sql: """
+              UPDATE grant_ SET volume = ?, handleType = ?, handle = ?, inode = ?, birth = ? WHERE \(condition)
+              """, arguments: new.row + old.row + [app])
+          try Self.drop(old, db)
+          return replaced
+        })
+    } catch {
+      // Whether it was written cannot be told.
+      forget(old)
+      throw error
     }
   }
 
