@@ -37,7 +37,8 @@ package final class Staging {
   /// Makes the folder of a grant, with a place for its document in it; the one that is there will do.
   package func make(_ grant: String, name: String) throws(KernelError) -> Descriptor {
     if let folder = folders[grant] {
-      if isPlace(name, in: folder) { return folder }
+      // Somebody inside may have been in the folder all the time.
+      if folder.hasRegularFile(name) { return folder }
       discard(grant)
     }
     let area = try area()
@@ -47,11 +48,6 @@ package final class Staging {
     if let hostID { try folder.changeOwner(hostID) }
     folders[grant] = folder
     return folder
-  }
-
-  /// Somebody inside may have been in the folder all the time.
-  private func isPlace(_ name: String, in folder: Descriptor) -> Bool {
-    (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind) == .regular
   }
 
   /// Lets whoever watches the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.
