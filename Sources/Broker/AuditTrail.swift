@@ -139,7 +139,14 @@ extension Broker {
   }
 
   static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+    return unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
+      for (index, byte) in bytes.enumerated() {
+        unsafe buffer[2 * index] = digit(byte >> 4)
+        unsafe buffer[2 * index + 1] = digit(byte & 15)
+      }
+      return 2 * bytes.count
+    }
   }
 
   static func date(_ nanoseconds: Int64) -> Date? {

@@ -84,9 +84,11 @@ package final class Broker {
 
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, grants that could not be ended are not tried again.
   var endsAgain: Int64 = 0
-  /// What happens in folders of documents is looked at again no sooner than this: somebody may make files there without end.
+  /// What happens in folders of documents is looked at again no sooner than this: somebody may make files there without end. A few
+  /// times it is looked at at once, since who saves a file makes another one first, and then once in each pause.
   private var foldersAgain: Int64 = 0
   private static let foldersPause: Int64 = 3_000_000
+  private static let foldersAtOnce: Int64 = 10
 
   static let pinLimit = 512
   /// How long launchers take at most to find another broker, with room to spare.
@@ -163,31 +165,40 @@ package final class Broker {
           range: instance.endpoint.appendEntries(to: &entries, now: now)
         )
       }
-      var waits: [Duration] = [.seconds(1)]
-      waits += [user.timeout(now: now), log.flushDeadline.map { .nanoseconds(max(0, $0 - now)) }].compactMap { $0 }
-      if let due = awaitedEnds.map(\.due).min() { waits.append(.nanoseconds(max(0, due - now))) }
-      if !orphans.isEmpty { waits.append(.milliseconds(50)) }
-      if foldersRest { waits.append(.nanoseconds(foldersAgain - now)) }
-      let exits = instances.values.lazy.compactMap { $0.mounts.exitDue }.min()
-      for due in [lookups.queue.nextDue, errands.queue.nextDue, surveys.catalog.nextDue, exits] {
-        if let due { waits.append(.nanoseconds(max(0, due - now))) }
+      // Nanoseconds until something is due.
+      var wait: Int64 = 1_000_000_000
+      func note(_ due: Int64?) { if let due { wait = min(wait, max(0, due - now)) } }
+      note(log.flushDeadline)
+      for end in awaitedEnds { note(end.due) }
+      if !orphans.isEmpty { note(now + 50_000_000) }
+      if foldersRest { note(foldersAgain) }
+      note(lookups.queue.nextDue)
+      note(errands.queue.nextDue)
+      note(surveys.catalog.nextDue)
+      if now >= endsAgain, let next = nextEnd() { note(now + next - Clock.realtime()) }
+      note(keeping.nextDue)
+      if let due = refusals.nextDue { note(max(due, refusalsAgain)) }
+      var timeout = user.timeout(now: now)
+      for each in served {
+        note(each.instance.mounts.exitDue)
+        if let due = each.instance.endpoint.timeout(now: now) { timeout = min(timeout ?? due, due) }
       }
-      if now >= endsAgain, let next = nextEnd() { waits.append(.nanoseconds(max(0, next - Clock.realtime()))) }
-      waits += served.compactMap { $0.instance.endpoint.timeout(now: now) }
-      if let due = keeping.nextDue { waits.append(.nanoseconds(max(0, due - now))) }
-      if let due = refusals.nextDue { waits.append(.nanoseconds(max(0, max(due, refusalsAgain) - now))) }
       let asked = Clock.monotonic()
-      try Poll.wait(&entries, timeout: waits.min(), awake: eagerness.patience)
+      if try !isAsked(&entries, now: asked) {
+        let left = Duration.nanoseconds(wait)
+        try Poll.wait(&entries, timeout: timeout.map { min($0, left) } ?? left, awake: eagerness.patience)
+      }
 
       let after = Clock.monotonic()
       eagerness.waited(after - asked)
       // Before anybody is answered.
       endDue()
-      if !entries[0].returned.isEmpty { while try signals.next() != nil { stopping = true } }
-      if entries[watcherRange].contains(where: { !$0.returned.isEmpty }) {
+      if entries[0].hasHappened { while try signals.next() != nil { stopping = true } }
+      if entries[watcherRange].contains(where: \.hasHappened) {
         noteMoves(now: after)
         examineFiles()
-        foldersAgain = after + Self.foldersPause
+        let atOnce = Self.foldersAtOnce * Self.foldersPause
+        foldersAgain = max(foldersAgain, after - atOnce) + Self.foldersPause
       }
       // The user's side first: a launcher's answer is then known before what its app does next.
       for event in user.process(entries[userRange], now: after) { handleUser(event) }
@@ -195,18 +206,18 @@ package final class Broker {
         for event in each.instance.endpoint.process(entries[each.range], now: after) {
           handle(event, of: each.instance)
         }
-        if !entries[each.process].returned.isEmpty { end(each.instance) }
+        if entries[each.process].hasHappened { end(each.instance) }
         // After what it sent: a stop that was on its way counts.
-        for owner in entries[each.owners] where !owner.returned.isEmpty { ended(Int32(owner.tag), of: each.instance) }
+        for owner in entries[each.owners] where owner.hasHappened { ended(Int32(owner.tag), of: each.instance) }
       }
-      if !entries[1].returned.isEmpty { lookups.bell.silence() }
+      if entries[1].hasHappened { lookups.bell.silence() }
       continueLookups(now: Clock.monotonic())
       continueErrands(now: Clock.monotonic())
       continueEnds(now: Clock.monotonic())
       continueSurveys(now: after)
       released = []
       emptyExits(now: Clock.monotonic())
-      for grant in files.settle(now: after) { examine(grant) }
+      files.leaveFolders(now: after)
       network.makeIfWanted()
       for app in forsakenApps { endForsaken(of: app) }
       forsakenApps = []
@@ -231,11 +242,26 @@ package final class Broker {
     held.release(through: log.durable)
   }
 
+  /// Looks whether somebody asks for something while there is still something to do that nobody waits for: who has just been
+  /// answered often asks again. Does it if nobody does, or if it has waited for long enough.
+  private func isAsked(_ entries: inout [PollEntry], now: Int64) throws -> Bool {
+    guard let since = files.pendingSince else { return false }
+    if now - since < Self.settlePatience, try Poll.look(&entries, for: min(eagerness.patience, Self.settleAwake)) > 0 {
+      return true
+    }
+    for grant in files.settle() { examine(grant) }
+    return false
+  }
+
+  /// Nanoseconds for which a folder waits to be watched while there are requests, and for which it is looked for one.
+  private static let settlePatience: Int64 = 1_000_000
+  private static let settleAwake: Int64 = 20_000
+
   /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.
   private func emptyExits(now: Int64) {
     for instance in instances.values {
       guard let due = instance.mounts.exitDue, due <= now else { continue }
-      do throws(KernelError) { try instance.mounts.emptyExit() } catch {
+      do throws(KernelError) { try instance.mounts.beginEmptying() } catch {
         record(
           event(.stop, .failed, instance, reason: "what nobody has open any more could not be unmounted: \(error)"))
       }

@@ -36,13 +36,15 @@ struct FileWatch {
   private static let mostResting = 64
   /// Grants whose documents' folders are not watched yet.
   private var pending: Set<String> = []
+  /// Since when there are some, in nanoseconds of CLOCK_MONOTONIC; `nil`: there are none.
+  private(set) var pendingSince: Int64?
 
   init() { watcher = try? FolderWatcher() }
 
   /// Becomes readable when something has happened in one of the folders.
   var descriptor: Descriptor? { watcher?.descriptor }
 
-  /// Its folder is watched from the next ``settle(now:)`` on: whoever has started the scope does not wait for that.
+  /// Its folder is watched from the next ``settle()`` on: whoever has started the scope does not wait for that.
   mutating func add(_ grant: String, _ document: FoundDocument) {
     if active[grant] != nil {
       active[grant]?.uses += 1
@@ -50,6 +52,7 @@ struct FileWatch {
     }
     active[grant] = Entry(document: document, uses: 1)
     pending.insert(grant)
+    if pendingSince == nil { pendingSince = Clock.monotonic() }
   }
 
   /// One scope on it has ended.
@@ -59,6 +62,7 @@ struct FileWatch {
     guard entry.uses == 1 else { return }
     active[grant] = nil
     pending.remove(grant)
+    if pending.isEmpty { pendingSince = nil }
     guard let number = entry.watch, let count = watches[number] else { return }
     watches[number] = count - 1
     if count == 1 { idle[number] = Clock.monotonic() }
@@ -71,17 +75,22 @@ struct FileWatch {
     active[grant]?.document = document
   }
 
-  /// When everybody has been answered: watches the folders that are not watched yet, and leaves those that nothing was active in
-  /// for a while.
+  /// Leaves the folders that nothing was active in for a while.
+  mutating func leaveFolders(now: Int64) {
+    for (number, since) in idle where now - since > Self.patience { unwatch(number) }
+  }
+
+  /// When everybody has been answered: watches the folders that are not watched yet.
   ///
   /// - Returns: grants whose documents are gone already.
-  mutating func settle(now: Int64) -> [String] {
-    for (number, since) in idle where now - since > Self.patience { unwatch(number) }
+  mutating func settle() -> [String] {
+    pendingSince = nil
     return pending.filter { settle($0) }
   }
 
   private mutating func settle(_ grant: String) -> Bool {
     pending.remove(grant)
+    if pending.isEmpty { pendingSince = nil }
     guard let document = active[grant]?.document else { return false }
     if let known = resting.removeValue(forKey: grant), watches[known.watch] != nil, known.place.holds(document) {
       active[grant]?.place = known.place

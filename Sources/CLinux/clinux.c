@@ -65,6 +65,14 @@ int ambit_move_mount(int tree, int target) {
   return answer(syscall(SYS_move_mount, tree, "", target, "", 0x04 /* F_EMPTY_PATH */ | 0x40 /* T_EMPTY_PATH */));
 }
 
+int ambit_move_mount_to(int tree, const char *place) {
+  return answer(syscall(SYS_move_mount, tree, "", AT_FDCWD, place, 0x04 /* F_EMPTY_PATH */));
+}
+
+int ambit_move_mount_at(const char *path, const char *place) {
+  return answer(syscall(SYS_move_mount, AT_FDCWD, path, AT_FDCWD, place, 0));
+}
+
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns) {
   uint64_t attributes[4] = {set, clear, 0, 0};
   if (userns != -1) {
@@ -200,6 +208,18 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   result->modified_seconds = found.stx_mtime.tv_sec;
   result->modified_nanoseconds = found.stx_mtime.tv_nsec;
   return 0;
+}
+
+int ambit_is_regular(int folder, const char *name) {
+  struct statx found;
+  int flags = AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+  return statx(folder, name, flags, STATX_TYPE, &found) == 0 && S_ISREG(found.stx_mode);
+}
+
+ssize_t ambit_descriptor_path(int descriptor, char *path, size_t size) {
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  return readlink(link, path, size);
 }
 
 #ifndef STATX_MNT_ID

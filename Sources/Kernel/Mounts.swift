@@ -11,6 +11,11 @@ package struct MountAttributes: OptionSet, Sendable, Hashable {
   package static let noDevices = MountAttributes(rawValue: 0x04)
   package static let noExecute = MountAttributes(rawValue: 0x08)
 
+  /// No set-user-id programs, and no devices.
+  package static let plain: MountAttributes = [.noSetuid, .noDevices]
+  /// Nor any programs at all.
+  package static let data: MountAttributes = [.noSetuid, .noDevices, .noExecute]
+
   /// The names as in `mount(8)`.
   package var names: [String] {
     var names: [String] = []
@@ -59,6 +64,12 @@ package struct DetachedTree: Sendable {
   package func move(onto target: Descriptor, path: String) throws(KernelError) {
     try KernelError.checkNegative("move_mount", path) { ambit_move_mount(descriptor.rawValue, target.rawValue) }
   }
+
+  /// The same over what stands at a path. Links are followed on the way to it, and not at its end: the folders on the way have to
+  /// be nobody's whom one does not trust.
+  package func move(onto path: String) throws(KernelError) {
+    try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_to(descriptor.rawValue, path) }
+  }
 }
 
 /// Ids as an id-mapped mount shows them: one owner and one group on disk stand for one identity here.
@@ -98,10 +109,9 @@ package enum Mounts {
     try KernelError.checkNegative("umount2", path) { unsafe ambit_mount_in_use(path) } == 1
   }
 
-  /// Moves what is mounted at one place of the calling thread's mount namespace to another (`move_mount(2)`).
+  /// Moves what is mounted at one place of the calling thread's mount namespace to another (`move_mount(2)`). Of links the same
+  /// holds as for ``DetachedTree/move(onto:)``.
   package static func move(_ path: String, onto target: String) throws(KernelError) {
-    let root = try Descriptor.open(path, flags: .path, resolve: .noSymlinks)
-    let place = try Descriptor.open(target, flags: .path, resolve: .noSymlinks)
-    try KernelError.checkNegative("move_mount", path) { ambit_move_mount(root.rawValue, place.rawValue) }
+    try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_at(path, target) }
   }
 }

@@ -51,6 +51,26 @@ package enum Namespaces {
     try KernelError.checkNegative("unshare", "CLONE_FS") { ambit_unshare(0x200) }
   }
 
+  /// Runs the body in another mount namespace, and comes back. The calling thread gets its own root and current directory.
+  ///
+  /// - Parameter home: the calling thread's own.
+  package static func visit<Result>(
+    _ namespace: Descriptor, from home: Descriptor, _ body: () throws(KernelError) -> Result
+  ) throws(KernelError) -> Result {
+    // Each time: a thread that somebody's queue has started meanwhile shares this one's root and directory again.
+    try separateFileSystemState()
+    try join(namespace, .mount)
+    let outcome: Swift.Result<Result, KernelError>
+    do { outcome = .success(try body()) } catch { outcome = .failure(error) }
+    do {
+      try join(home, .mount)
+    } catch {
+      // From here on every path that this thread opens would be an app's. No answer is safe but none.
+      preconditionFailure("the broker cannot leave an app's mount namespace: \(error)")
+    }
+    return try outcome.get()
+  }
+
   /// Moves the process into a user and a mount namespace of its own in which it may mount, keeping its identity.
   ///
   /// Only while the process has a single thread. Mounts that the host makes later still arrive.

@@ -39,6 +39,8 @@ package struct OpenFlags: OptionSet, Sendable {
   package static let noFollow = OpenFlags(rawValue: ambit_open_flag_nofollow())
   /// A location only: nothing is read, no device or pipe is woken.
   package static let path = OpenFlags(rawValue: ambit_open_flag_path())
+  /// The location of what stands at a path, also of a link.
+  package static let place: OpenFlags = [.path, .noFollow]
 }
 
 extension Descriptor {
@@ -65,14 +67,14 @@ extension Descriptor {
   /// The path that the kernel has for this descriptor now, or `nil` when it has none: unlinked, or an inode that
   /// was opened by handle and has not been reached by a path since.
   package var currentPath: String? {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let length = unsafe buffer.withUnsafeMutableBytes { bytes in
-      guard let base = bytes.baseAddress else { return 0 }
-      return unsafe readlink("/proc/self/fd/\(rawValue)", base.assumingMemoryBound(to: CChar.self), bytes.count)
+    // Each start of a scope asks: on the stack, and nothing of it is written to that is not read.
+    let path = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer -> String? in
+      let length = unsafe ambit_descriptor_path(rawValue, buffer.baseAddress, buffer.count)
+      guard length > 0 else { return nil }
+      return unsafe String(
+        decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length]), as: UTF8.self)
     }
-    guard length > 0 else { return nil }
-    let path = String(decoding: buffer[..<length], as: UTF8.self)
-    guard path.hasPrefix("/") else { return nil }
+    guard let path, path.hasPrefix("/") else { return nil }
     // What the kernel says where it has no path, a file may be called as well.
     guard path != "/", !path.hasSuffix(" (deleted)") else { return stands(at: path) ? path : nil }
     return path
@@ -133,6 +135,9 @@ extension Descriptor {
 }
 
 extension Descriptor {
+  /// Whether a regular file stands in this folder under a name. A link is none.
+  package func hasRegularFile(_ name: String) -> Bool { unsafe ambit_is_regular(rawValue, name) == 1 }
+
   /// The text of a symbolic link that was opened with ``OpenFlags/path`` and ``OpenFlags/noFollow``.
   package func linkText() throws(KernelError) -> String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))

@@ -15,6 +15,8 @@ package struct PollEvents: OptionSet, Sendable {
   package static let hangUp = PollEvents(rawValue: 0x010)
   /// The descriptor is not open. Reported without being asked for.
   package static let invalid = PollEvents(rawValue: 0x020)
+
+  package static let readOrWrite = PollEvents(rawValue: 0x005)
 }
 
 /// One descriptor to wait for, and what happened to it in the last wait.
@@ -25,6 +27,8 @@ package struct PollEntry {
   /// For whoever waits, to know the entry again.
   package let tag: Int
   package fileprivate(set) var returned: PollEvents = []
+  /// Whether anything has.
+  package var hasHappened: Bool { returned.rawValue != 0 }
 
   package init(_ descriptor: Descriptor, _ events: PollEvents, tag: Int = 0) {
     self.tag = tag
@@ -45,13 +49,25 @@ package enum Poll {
     _ entries: inout [PollEntry], timeout: Duration? = nil, awake: Int64
   ) throws(KernelError) -> Int {
     if awake > 0, timeout.map({ $0 > .zero }) ?? true {
-      let end = Clock.monotonic() + awake
-      repeat {
-        let ready = try wait(&entries, timeout: .zero)
-        if ready > 0 { return ready }
-      } while Clock.monotonic() < end
+      let ready = try look(&entries, for: awake)
+      if ready > 0 { return ready }
     }
     return try wait(&entries, timeout: timeout)
+  }
+
+  /// Looks, once at least, whether something has happened to one of the entries, and goes on looking without sleeping for so many
+  /// nanoseconds.
+  @discardableResult
+  package static func look(_ entries: inout [PollEntry], for awake: Int64) throws(KernelError) -> Int {
+    let end = awake > 0 ? Clock.monotonic() + awake : 0
+    var raw = raw(entries)
+    while true {
+      let ready = try ask(&raw, 0)
+      if ready > 0 || awake <= 0 || Clock.monotonic() >= end {
+        note(raw, in: &entries)
+        return ready
+      }
+    }
   }
 
   /// Waits until something happens to one of the entries, or until the time is over.
@@ -61,21 +77,30 @@ package enum Poll {
   ///   the caller looks at its clock and its signals anyway.
   @discardableResult
   package static func wait(_ entries: inout [PollEntry], timeout: Duration? = nil) throws(KernelError) -> Int {
-    var raw: [pollfd] = entries.map {
-      pollfd(fd: $0.descriptor.rawValue, events: $0.events.rawValue, revents: 0)
-    }
-    let milliseconds = timeout.map(wholeMilliseconds) ?? -1
+    var raw = raw(entries)
+    let ready = try ask(&raw, timeout.map(wholeMilliseconds) ?? -1)
+    note(raw, in: &entries)
+    return ready
+  }
+
+  private static func raw(_ entries: [PollEntry]) -> [pollfd] {
+    entries.map { pollfd(fd: $0.descriptor.rawValue, events: $0.events.rawValue, revents: 0) }
+  }
+
+  private static func note(_ raw: [pollfd], in entries: inout [PollEntry]) {
+    for index in entries.indices { entries[index].returned = PollEvents(rawValue: raw[index].revents) }
+  }
+
+  private static func ask(_ raw: inout [pollfd], _ milliseconds: Int32) throws(KernelError) -> Int {
     let ready = unsafe raw.withUnsafeMutableBufferPointer { buffer in
       unsafe ambit_poll(buffer.baseAddress, buffer.count, milliseconds)
     }
-    guard ready >= 0 else {
-      let code = Errno(rawValue: -ready)
-      for index in entries.indices { entries[index].returned = [] }
-      if code == .interrupted { return 0 }
-      throw KernelError("poll", "\(entries.count) descriptors", errno: code)
-    }
-    for index in entries.indices { entries[index].returned = PollEvents(rawValue: raw[index].revents) }
-    return Int(ready)
+    if ready >= 0 { return Int(ready) }
+    // What it had written of the last time does not count.
+    for index in raw.indices { raw[index].revents = 0 }
+    let code = Errno(rawValue: -ready)
+    if code == .interrupted { return 0 }
+    throw KernelError("poll", "\(raw.count) descriptors", errno: code)
   }
 
   private static func wholeMilliseconds(_ duration: Duration) -> Int32 {

@@ -50,6 +50,28 @@ struct ScopeTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `TOK-3: however fast scopes come and go, nothing of them stays mounted`(user: TestUser) throws {
+    try withPicked(user) { (_, app, _) throws in
+      func mounts() throws -> [Substring] {
+        let table = try #require(try app.tell("mounts").content)
+        return table.split(separator: "\n").map { $0.split(separator: " ")[4] }.filter { $0.hasPrefix("/documents/") }
+      }
+      for _ in 0..<10 {
+        #expect(try app.start())
+        #expect(try mounts().contains { $0.hasSuffix("/letter.txt") })
+        // More than wait for each other at either way out.
+        for _ in 0..<40 {
+          try app.stop()
+          #expect(try app.start())
+        }
+        try app.stop()
+        try Deadline.wait(for: "nothing to be mounted") { try mounts().isEmpty }
+        #expect(try app.read().errno == refused)
+      }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `TOK-4: n starts want n stops`(user: TestUser) throws {
     try withPicked(user) { (_, app, _) throws in
       for count in 1...5 { #expect(try app.tell("countedStart", ["of": "a"])["count"]?.int == count) }

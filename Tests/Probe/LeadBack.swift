@@ -12,11 +12,14 @@ enum LeadBack {
   /// What is tried, from the folder around the document and from the root.
   private static func ways(_ name: String, _ path: String, _ folder: Int32) -> [String] {
     let places = (0..<8).flatMap { ["file-\($0)", "folder-\($0)", "folder-\($0)/\(name)"] }
-    let roots = [
-      "..", "../now", "../../.leaving/now", "/documents/.leaving/now", "/proc/self/fd/\(folder)/..",
-      "/proc/self/cwd/..",
-      "/proc/self/root/documents/.leaving/now", "/proc/thread-self/cwd/../now",
-    ]
+    let roots =
+      ["..", "/proc/self/fd/\(folder)/..", "/proc/self/cwd/.."]
+      + ["now", "next"].flatMap { exit in
+        [
+          "../\(exit)", "../../.leaving/\(exit)", "/documents/.leaving/\(exit)",
+          "/proc/self/root/documents/.leaving/\(exit)", "/proc/thread-self/cwd/../\(exit)",
+        ]
+      }
     return [
       name, "./\(name)", path, "/proc/self/fd/\(folder)/\(name)", "/proc/self/cwd/\(name)", "/proc/self/root\(path)",
     ]

@@ -76,16 +76,19 @@ package enum Transfer: String, CaseIterable {
   /// From start to end, by pwrite(2), over what is there.
   case written
 
-  /// Moves as much as the file holds, or 16 MiB of it in pieces at random places.
+  /// Moves 16 MiB, or as much as the file holds if that is less: of each turn the next ones, or pieces at random places.
   ///
   /// - Returns: MiB a second.
-  package func run(_ path: String, _ buffer: borrowing Buffer, size: Int) throws(ReadFailure) -> Double {
+  package func run(
+    _ path: String, _ buffer: borrowing Buffer, size: Int, turn: Int
+  ) throws(ReadFailure) -> Double {
     let file = unsafe open(path, (self == .written ? O_RDWR : O_RDONLY) | O_CLOEXEC)
     if file < 0 { throw ReadFailure(path: path, code: errno) }
     defer { close(file) }
     let length = Int(lseek(file, 0, SEEK_END))
     let pieces = length / size
-    let total = self == .sequential || self == .written ? pieces : Swift.min(pieces, (16 << 20) / size)
+    let total = Swift.min(pieces, (16 << 20) / size)
+    let first = turn % Swift.max(1, pieces / total) * total
     let bytes = unsafe buffer.bytes
     let map = self == .mapped ? unsafe mmap(nil, length, PROT_READ, MAP_SHARED, file, 0) : nil
     if unsafe map == MAP_FAILED { throw ReadFailure(path: path, code: errno) }
@@ -103,9 +106,9 @@ package enum Transfer: String, CaseIterable {
       for piece in 0..<total where failure == 0 {
         let count: Int
         switch self {
-        case .sequential: count = unsafe pread(file, bytes.baseAddress, size, off_t(piece * size))
+        case .sequential: count = unsafe pread(file, bytes.baseAddress, size, off_t((first + piece) * size))
         case .random: count = unsafe pread(file, bytes.baseAddress, size, off_t(place()))
-        case .written: count = unsafe pwrite(file, bytes.baseAddress, size, off_t(piece * size))
+        case .written: count = unsafe pwrite(file, bytes.baseAddress, size, off_t((first + piece) * size))
         case .mapped:
           guard let map = unsafe map, let base = bytes.baseAddress else { return }
           unsafe memcpy(base, map + place(), size)

@@ -24,6 +24,15 @@ extension [Double] {
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
   }
 
+  /// Where the median lies with a probability of 95 in 100, whatever they are spread like: by rank, as it is of independent samples.
+  /// Nil when there are too few of them to tell.
+  package var medianRange: ClosedRange<Double>? {
+    guard count >= 8 else { return nil }
+    let sorted = sorted()
+    let reach = Int((0.98 * Double(count).squareRoot()).rounded(.up))
+    return sorted[Swift.max(0, count / 2 - reach)]...sorted[Swift.min(count - 1, (count - 1) / 2 + reach)]
+  }
+
   /// The value that so many of a hundred are not above; nil when there is none.
   package func percentile(_ percent: Double) -> Double? {
     guard !isEmpty else { return nil }

@@ -9,31 +9,33 @@ extension Bench {
   /// Reading a granted document, beside the file itself and beside the portal's file system: small and often, and a
   /// large one from start to end, out of the page cache.
   ///
-  /// Small pieces also beside the file itself read by a process with a filter that allows everything: each call of a process that
-  /// has one takes longer (some 40 ns), whatever is in it, and of what is left over Ambit's mount is to blame.
+  /// What is small is also set beside the file itself, read by a process with a filter that allows everything: each call of a
+  /// process that has one takes longer (some 40 ns), whatever is in it, and of what is left over Ambit's mount is to blame.
   func io() -> [Row] {
     var rows = io(
-      "just-open", "open + close", unit: "µs", mebibytes: 1, rounds: 31, turns: 2000, aim: .ratioAtMost(1.1))
-    rows += io("open", "open + read 4 KiB + close", unit: "µs", mebibytes: 1, rounds: 31, turns: 2000)
+      "just-open", "open + close", unit: "µs", mebibytes: 1, rounds: 40, turns: 1000, aim: .ratioAtMost(1.1))
+    rows += io("open", "open + read 4 KiB + close", unit: "µs", mebibytes: 1, rounds: 40, turns: 1000)
     for (way, words) in [
       (Transfer.sequential, "read"), (.random, "read at random"), (.mapped, "read mapped"), (.written, "write"),
     ] {
       for (size, name) in [(4096, "4 KiB"), (65_536, "64 KiB"), (1 << 20, "1 MiB")] {
-        rows += io(way.rawValue, "\(words), \(name) at a time", unit: "MiB/s", mebibytes: 64, rounds: 31, turns: size)
+        rows += io(way.rawValue, "\(words), \(name) at a time", unit: "MiB/s", mebibytes: 64, rounds: 40, turns: size)
       }
     }
-    return rows + io("read", "read 1 GiB through", unit: "MiB/s", mebibytes: 1024, rounds: 31, turns: 1)
+    return rows + io("read", "read 1 GiB through", unit: "MiB/s", mebibytes: 1024, rounds: 4, turns: 1)
   }
 
   /// The contenders are the same program, each in a process that stays, with a buffer of the same alignment that it has
-  /// written to before. They take turns, one at a time and each round in another order, and Ambit is compared with each
+  /// written to before. They take short turns, one at a time and each round in another order, and Ambit is compared with each
   /// peer round by round: whatever else the machine does, and whatever the first one in a round finds in the caches, is
-  /// shared out among them.
+  /// shared out among them. After some rounds all of them are started anew: where the kernel puts a process's memory makes it faster
+  /// or slower for as long as it lives, by more than what is to be measured.
   private func io(
-    _ act: String, _ measure: String, unit: String, mebibytes: Int, rounds: Int, turns: Int, aim: Row.Aim? = nil
+    _ act: String, _ measure: String, unit: String, mebibytes: Int, rounds: Int, turns: Int, aim: Row.Aim? = nil,
+    generations: Int = 6
   ) -> [Row] {
     // What any filter costs does not show beside more than that.
-    let isSmall = unit == "MiB/s" && turns == 4096
+    let isSmall = unit == "µs" || turns == 4096
     var samples: [String: [Double]] = [:]
     var notes: [String: String] = [:]
     var portal: Portal?
@@ -54,22 +56,26 @@ extension Bench {
           ("portal", [inside, act, "\(turns)", "\(service.mountPoint)/\(try service.grant(file))/\(name)"]))
       } catch { notes["portal"] = "\(error)" }
 
-      var running: [(name: String, program: Conversation)] = []
-      defer { for each in running { each.program.close() } }
-      for (name, arguments) in contenders {
-        do {
-          let program = try Conversation(arguments, environment: environment, errors: "\(scratch)/errors-\(name)")
-          try program.awaitReady()
-          running.append((name, program))
-        } catch { notes[name] = "\(error)" }
-      }
-      progress("io, \(measure), \(rounds) rounds")
-      for round in 0..<rounds + 2 {
-        for index in running.indices {
-          let (name, program) = running[(index + round) % running.count]
-          let value = try program.turn()
-          // The first rounds fill caches.
-          if round >= 2 { samples[name, default: []].append(value) }
+      progress("io, \(measure), \(generations) × \(rounds) rounds")
+      for _ in 0..<generations {
+        var running: [(name: String, program: Conversation)] = []
+        defer { for each in running { each.program.close() } }
+        for (name, arguments) in contenders where notes[name] == nil {
+          do {
+            let program = try Conversation(arguments, environment: environment, errors: "\(scratch)/errors-\(name)")
+            try program.awaitReady()
+            running.append((name, program))
+          } catch { notes[name] = "\(error)" }
+        }
+        // The first rounds fill caches.
+        let warm = rounds > 10 ? 4 : 1
+        for round in 0..<rounds + warm {
+          // Each comes first, second … as often as the others, and behind each of them.
+          let order = running.indices.map { running[($0 + round) % running.count] }
+          for (name, program) in round / running.count % 2 == 0 ? order : order.reversed() {
+            let value = try program.turn()
+            if round >= warm { samples[name, default: []].append(value) }
+          }
         }
       }
     } catch { notes["native"] = "\(error)" }
@@ -80,10 +86,8 @@ extension Bench {
     let ambit = samples["ambit"] ?? []
     let peers = [("native", "native", aims.0), ("portal", "document portal", aims.1)]
     return (peers + (isSmall ? [("filtered", "native, with any filter", aims.0)] : [])).map { name, peer, aim in
-      let other = samples[name] ?? []
-      return Row(
-        "io", measure, unit: unit, ambit: ambit.median, peer: peer, other: other.median,
-        ratio: zip(ambit, other).map { $0 / $1 }.median, aim: aim,
+      Row(
+        "io", measure, unit: unit, pairs: ambit, peer, samples[name] ?? [], aim: aim,
         note: notes[name] ?? (name == "native" ? notes["ambit"] : nil))
     }
   }

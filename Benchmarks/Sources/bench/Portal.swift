@@ -18,7 +18,9 @@ final class Portal {
     let lacking = needed.filter { find($0) == nil }
     let service = ["/usr/libexec", "/usr/lib"].contains { access("\($0)/xdg-document-portal") }
     guard lacking.isEmpty, service, let program = find("dbus-daemon") else {
-      throw Unavailable("install xdg-desktop-portal, dbus and fuse3 to compare with the document portal")
+      throw Unavailable(
+        "the document portal is not installed, so nothing is compared with it; where there is apt: apt-get install --yes xdg-desktop-portal dbus fuse3"
+      )
     }
     guard unsafe Glibc.access("/dev/fuse", R_OK | W_OK) == 0 else {
       throw Unavailable("the document portal needs /dev/fuse, which this user may not open (or is not there)")

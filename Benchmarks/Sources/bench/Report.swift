@@ -19,7 +19,9 @@ struct Report {
       guard let number else { return none }
       return "\(short(number)) \(row.unit)"
     }
-    let ratio: String = if let ratio = row.ratio { "\(fixed(ratio, 2)) ×" } else { "" }
+    var ratio = ""
+    if let value = row.ratio { ratio = "\(fixed(value, 2)) ×" }
+    if let from = row.ratioFrom, let to = row.ratioTo { ratio = "(\(fixed(from, 2))–\(fixed(to, 2))) \(ratio)" }
     let mark: String = if let holds = row.holds { holds ? "✓" : "✗" } else { "" }
     return [
       row.measure, value(row.ambit, or: "–"), value(row.other, or: row.peer.isEmpty ? "" : "–"), row.peer, ratio,

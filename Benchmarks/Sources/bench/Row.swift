@@ -1,3 +1,5 @@
+import Measure
+
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
 struct Row: Codable {
   /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`,
@@ -11,6 +13,9 @@ struct Row: Codable {
   var other: Double?
   /// Ambit's value over the other's; where both were taken in pairs, the median of the pairs' ratios.
   var ratio: Double?
+  /// Where the ratio lies with a probability of 95 in 100, by how the pairs' ratios are spread.
+  var ratioFrom: Double?
+  var ratioTo: Double?
   var aim: String?
   /// Whether the aim was reached; nil when it could not be told.
   var holds: Bool?
@@ -28,7 +33,7 @@ struct Row: Codable {
 
   init(
     _ part: String, _ measure: String, unit: String, ambit: Double?, peer: String = "", other: Double? = nil,
-    ratio: Double? = nil, aim: Aim? = nil, note: String? = nil
+    ratio: Double? = nil, spread: ClosedRange<Double>? = nil, aim: Aim? = nil, note: String? = nil
   ) {
     self.part = part
     self.measure = measure
@@ -38,6 +43,7 @@ struct Row: Codable {
     self.other = other
     self.note = note
     self.ratio = ratio
+    (ratioFrom, ratioTo) = (spread?.lowerBound, spread?.upperBound)
     if ratio == nil, let ambit, let other, other > 0 { self.ratio = ambit / other }
     switch aim {
     case .ratioAtMost(let limit):
@@ -54,6 +60,20 @@ struct Row: Codable {
       holds = ambit.map { $0 >= limit }
     case nil: break
     }
+  }
+}
+
+extension Row {
+  /// Samples that were taken in pairs, one of each in a round.
+  init(
+    _ part: String, _ measure: String, unit: String, pairs ambit: [Double], _ peer: String, _ other: [Double],
+    aim: Aim?,
+    note: String? = nil
+  ) {
+    let ratios = zip(ambit, other).map { $0 / $1 }
+    self.init(
+      part, measure, unit: unit, ambit: ambit.median, peer: peer, other: other.median, ratio: ratios.median,
+      spread: ratios.medianRange, aim: aim, note: note)
   }
 }
 

@@ -24,23 +24,38 @@ extension Bench {
   }
 
   /// - Returns: microseconds from each save to when it was seen.
-  func saves(of document: String, seenBy command: [String], rounds: Int) throws -> [Double] {
-    try write("0", to: document)
-    let app = try Conversation(command, environment: environment, errors: scratch + "/errors")
-    let samples = try (1...rounds).map { round in
-      try app.awaitReady()
-      try app.tell("\(round)")
-      // It looks already when the file comes.
-      usleep(2000)
-      try write("\(round)", to: document + ".new")
-      guard unsafe rename(document + ".new", document) == 0 else { throw Unavailable("cannot rename in \(scratch)") }
-      let saved = nanoseconds()
-      guard let seen = app.line().flatMap(UInt64.init) else { throw app.failure(app.close()) }
-      return seen > saved ? Double(seen - saved) / 1000 : 0
-    }
-    app.close()
-    return samples
+  private func saves(of document: String, seenBy command: [String], rounds: Int) throws -> [Double] {
+    let saves = try Saves(of: document, command, environment, scratch)
+    defer { saves.program.close() }
+    return try (1...rounds).map { try saves.save($0) }
+  }
+}
+
+/// An app that has a document started and waits for what is saved, and an editor on the host.
+struct Saves {
+  let program: Conversation
+  private let document: String
+
+  init(of document: String, _ command: [String], _ environment: [String: String], _ scratch: String) throws {
+    self.document = document
+    try Self.write("0", to: document)
+    program = try Conversation(command, environment: environment, errors: scratch + "/errors")
   }
 
-  private func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+  /// - Returns: microseconds from the save to when it was seen.
+  func save(_ round: Int) throws -> Double {
+    try program.awaitReady()
+    try program.tell("\(round)")
+    // It looks already when the file comes.
+    usleep(2000)
+    try Self.write("\(round)", to: document + ".new")
+    guard unsafe rename(document + ".new", document) == 0 else { throw Unavailable("cannot rename \(document)") }
+    let saved = nanoseconds()
+    guard let seen = program.line().flatMap(UInt64.init) else { throw program.failure(program.close()) }
+    return seen > saved ? Double(seen - saved) / 1000 : 0
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path))
+  }
 }

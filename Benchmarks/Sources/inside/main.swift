@@ -7,6 +7,8 @@ import Measure
 //
 //   scope N      picks a document, starts and stops its scope N times: µs a pair
 //   grant N      picks N documents: µs a pick
+//   scope-turns N, grant-turns N, unmoved-turns N
+//                take turns: the same N times for every line that they are sent: µs, in the middle or (grant) on average
 //   open N       takes turns: opens, reads 4 KiB of and closes a picked document N times: µs, on average
 //   read N       takes turns: reads a picked document through, N times: MiB/s, on average
 //                (both write “ready”, and do a turn for every line that they are sent; with a path as well they take
@@ -59,6 +61,16 @@ func reading(_ arguments: [String], _ body: (String, borrowing Buffer) throws ->
   if arguments.count > 2 { try takeTurns(arguments[2]) } else { try accessing(try pick(), takeTurns) }
 }
 
+/// Starts and stops a document's scope so many times: µs for each.
+func pairs(_ url: URL, _ count: Int) throws -> [Double] {
+  try (0..<count).map { _ in
+    try microseconds {
+      try SecurityScope.start(url)
+      try SecurityScope.stop(url)
+    }
+  }
+}
+
 func say(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
@@ -68,12 +80,25 @@ func run(_ arguments: [String]) throws {
   switch arguments.first {
   case "scope":
     let url = try pick()
-    for _ in 0..<count {
-      let elapsed = try microseconds {
-        try SecurityScope.start(url)
-        try SecurityScope.stop(url)
+    // The first ones fill caches. Told at the end: whoever reads them would be woken by each.
+    _ = try pairs(url, min(count, 1000))
+    say(try pairs(url, count).map { "\($0)" }.joined(separator: "\n"))
+  case "scope-turns":
+    let url = try pick()
+    say("ready")
+    while readLine() != nil { say("\(try pairs(url, count).median ?? 0)") }
+  case "grant-turns":
+    say("ready")
+    while readLine() != nil { say("\(try microseconds { for _ in 0..<count { _ = try pick() } } / Double(count))") }
+  case "unmoved-turns":
+    let bookmark = try Data(contentsOf: kept)
+    var isStale = false
+    say("ready")
+    while readLine() != nil {
+      let samples = try (0..<count).map { _ in
+        try microseconds { _ = try URL(resolvingBookmarkData: bookmark, bookmarkDataIsStale: &isStale) }
       }
-      say("\(elapsed)")
+      say("\(samples.median ?? 0)")
     }
   case "grant":
     for _ in 0..<count { say("\(try microseconds { _ = try pick() })") }
@@ -86,8 +111,10 @@ func run(_ arguments: [String]) throws {
   case "just-open":
     try reading(arguments) { path, _ in try openClose(path, count: count) }
   case let name? where Transfer(rawValue: name) != nil:
+    var turn = 0
     try reading(arguments) { path, buffer in
-      try Transfer(rawValue: name)?.run(path, buffer, size: count) ?? 0
+      defer { turn += 1 }
+      return try Transfer(rawValue: name)?.run(path, buffer, size: count, turn: turn) ?? 0
     }
   case "call":
     say("ready")
@@ -148,7 +175,7 @@ func run(_ arguments: [String]) throws {
     guard content == "a document\n" else { throw Failure("the bookmark led to another file") }
   default:
     throw Failure(
-      "usage: inside scope|grant|open|just-open|read|sequential|random|mapped|written|call|bookmark|bookmarks|unmoved|await|resolve|resolve-all [N]"
+      "usage: inside scope|grant|scope-turns|grant-turns|unmoved-turns|open|just-open|read|sequential|random|mapped|written|call|bookmark|bookmarks|unmoved|await|resolve|resolve-all [N]"
     )
   }
 }

@@ -27,6 +27,9 @@ int ambit_clone_tree(int directory, const char *path, int recursive);
 int ambit_clone_path(const char *path, int follow);
 /* move_mount(2) of a detached tree onto an opened mount point. */
 int ambit_move_mount(int tree, int target);
+/* The same onto a path, and of what is mounted at a path. A link at the end of one is not followed. */
+int ambit_move_mount_to(int tree, const char *place);
+int ambit_move_mount_at(const char *path, const char *place);
 /* mount_setattr(2) on a detached tree or mount. userns: descriptor for MOUNT_ATTR_IDMAP, or -1. */
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns);
 /* umount2(2) with MNT_DETACH | UMOUNT_NOFOLLOW. */
@@ -72,6 +75,10 @@ struct ambit_stat {
 };
 /* statx(2) on a descriptor. birth_seconds is 0 where the file system has no birth time. */
 int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
+/* Whether a regular file stands in a folder under a name. No link at the end is followed. */
+int ambit_is_regular(int folder, const char *name);
+/* readlink(2): the path that the kernel has for a descriptor. Its length, or -1. */
+ssize_t ambit_descriptor_path(int descriptor, char *path, size_t size);
 /* statx(2): the mount that a file was opened on (Linux 5.8), and which file. name: "" for the descriptor itself; links are
    followed. */
 struct ambit_place {

@@ -42,15 +42,27 @@ extension GrantStore {
   package func replace(
     _ old: FileIdentity, by new: FileIdentity, of app: String? = nil, isSettled: Bool = true
   ) throws(StateError) {
-    defer { forget(old) }
-    try write { db in
-      try db.execute(
-        sql: """
-          UPDATE grant_ SET volume = ?, handleType = ?, handle = ?, inode = ?, birth = ?
-          WHERE volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
-          AND bundleIdentifier = coalesce(?, bundleIdentifier)
-          """, arguments: new.row + old.row + [app])
-      if isSettled { try Self.drop(old, db) }
+    let condition = """
+      volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
+      AND bundleIdentifier = coalesce(?, bundleIdentifier)
+      """
+    do {
+      // Those alone: an app may have thousands.
+      forget(
+        try write { db in
+          let replaced = try String.fetchAll(
+            db, sql: "SELECT id FROM grant_ WHERE \(condition)", arguments: old.row + [app])
+          try db.execute(
+            sql: """
+              UPDATE grant_ SET volume = ?, handleType = ?, handle = ?, inode = ?, birth = ? WHERE \(condition)
+              """, arguments: new.row + old.row + [app])
+          if isSettled { try Self.drop(old, db) }
+          return replaced
+        })
+    } catch {
+      // Whether it was written cannot be told.
+      forget(old)
+      throw error
     }
   }
 

@@ -191,10 +191,18 @@ package final class GrantStore: Sendable {
 
   /// Notes where a document was seen.
   package func move(_ id: String, to path: String, place: Place?) throws(StateError) {
-    defer { forget(id) }
-    try access { db in
-      try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
-        .execute(arguments: [path, place.map { Data($0.bytes) }, id])
+    do {
+      try access { db in
+        try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
+          .execute(arguments: [path, place.map { Data($0.bytes) }, id])
+      }
+    } catch {
+      forget(id)
+      throw error
+    }
+    known.withLock { known in
+      known[id]?.path = path
+      known[id]?.place = place
     }
   }
 }

@@ -122,7 +122,7 @@ package struct DocumentFinder: Sendable {
 
   /// Whether anything stands at a path.
   package func isTaken(_ path: String) -> Bool {
-    (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)) != nil
+    (try? Descriptor.open(path, flags: .place, resolve: .noSymlinks)) != nil
   }
 
   /// What stands under the last name in the last folder, for ``ReplacementRule``: nothing is followed on the way.
@@ -145,7 +145,7 @@ package struct DocumentFinder: Sendable {
     guard
       let folder = found?.descriptor
         ?? (try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks)),
-      let opened = try? Descriptor.open(place.name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
+      let opened = try? Descriptor.open(place.name, below: folder, flags: .place, resolve: .noSymlinks),
       let status = try? opened.status()
     else { return nil }
     let document = status.kind == .regular ? try? FoundDocument(opened, status: status) : nil
@@ -217,24 +217,19 @@ package struct DocumentFinder: Sendable {
   /// Opens a path without following any link, and answers it only if it is the document.
   func candidate(_ path: String, below folder: Descriptor?, _ identity: FileIdentity) -> FoundDocument? {
     guard
-      let opened = try? Descriptor.open(path, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
+      let opened = try? Descriptor.open(path, below: folder, flags: .place, resolve: .noSymlinks),
       let status = try? opened.status(), status.inode == identity.inode,
       let document = try? FoundDocument(opened, status: status), document.identity == identity
     else { return nil }
     return document
   }
 
-  private static func isLinked(_ descriptor: Descriptor) -> Bool {
-    guard let status = try? descriptor.status() else { return false }
-    return status.links > 0
-  }
-
   /// - Throws: when this file system opens no file by its handle.
   private func byHandle(_ identity: FileIdentity, near path: String) throws(KernelError) -> FoundDocument? {
     guard identity.handle.canBeOpened else { throw KernelError("open_by_handle_at", path, errno: .notSupported) }
     guard let volume = volumeRoot(identity.volume, near: path),
-      let opened = try? identity.handle.open(on: volume, flags: .path), Self.isLinked(opened),
-      let document = try? FoundDocument(opened), document.identity == identity
+      let opened = try? identity.handle.open(on: volume, flags: .path), let status = try? opened.status(),
+      status.links > 0, let document = try? FoundDocument(opened, status: status), document.identity == identity
     else {
       return nil
     }
@@ -245,7 +240,7 @@ package struct DocumentFinder: Sendable {
   private func volumeRoot(_ volume: [UInt8], near path: String) -> Descriptor? {
     func onVolume(_ path: String) -> Descriptor? {
       guard let folder = try? Descriptor.open(path, flags: [.read, .directory, .nonBlocking]),
-        let found = try? folder.volumeIdentity(), found == volume
+        let found = try? folder.volumeIdentity(onMount: folder.status().mount), found == volume
       else { return nil }
       return folder
     }

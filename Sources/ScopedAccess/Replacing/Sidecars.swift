@@ -108,7 +108,7 @@ package enum Sidecars {
 
   /// A file with something in it and with this one name.
   private static func regular(_ name: String, in folder: Descriptor?) -> Descriptor? {
-    guard let file = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]),
+    guard let file = try? Descriptor.open(name, below: folder, flags: .place),
       let status = try? file.status(),
       status.kind == .regular, status.size > 0, status.links == 1
     else { return nil }

@@ -22,10 +22,17 @@ package final class ScopeMounts {
     let isFolder: Bool
   }
   private var shown: [String: Shown] = [:]
-  /// Whether there are places to leave to (``leave(_:_:name:)``), and a mount with them that they can go with.
+  /// Whether there are places to leave to (``leave(_:_:name:)``).
   private var hasPlaces = false
-  private var hasExit = false
-  private var exit = ScopeExit()
+  /// While what waits at one of them is unmounted, documents leave by the other.
+  private var exits = [Exit(), Exit()]
+  private var current = 0
+  private var departure: (exit: Int, work: Departure, due: Int64)?
+  private struct Exit {
+    var waiting = ScopeExit()
+    /// There is a mount of its own over it.
+    var isOpen = false
+  }
   /// Id-mapped views, by owner and group on disk.
   private var identities: [UInt64: IdentityMap] = [:]
 
@@ -73,16 +80,17 @@ package final class ScopeMounts {
     var around: DetachedTree?
     if let staging {
       let folder = try DetachedTree(cloning: staging, recursive: false, path: path)
-      try folder.restrict([.noSetuid, .noDevices, .noExecute], recursive: false)
+      try folder.restrict(.data, recursive: false)
       around = folder
     }
     try visit { () throws(KernelError) in
       if let around {
         let folder = Self.folder(of: grant)
-        try around.move(onto: try Descriptor.open(folder, flags: .path, resolve: .noSymlinks), path: folder)
+        try around.move(onto: folder)
       }
       do throws(KernelError) {
-        try tree.move(onto: try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks), path: path)
+        // The folder on the way is the app's own if there is one around; the name in it is the end of the path.
+        try tree.move(onto: path)
       } catch {
         if around != nil { try Mounts.detach(Self.folder(of: grant)) }
         throw error
@@ -99,8 +107,7 @@ package final class ScopeMounts {
     // Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
     let recursive = document.kind == .folder && hostID == nil
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
-    var attributes: MountAttributes = [.noSetuid, .noDevices]
-    if !executes { attributes.insert(.noExecute) }
+    var attributes: MountAttributes = executes ? .plain : .data
     if rights == .readOnly { attributes.insert(.readOnly) }
     try tree.restrict(attributes, recursive: recursive, identity: try identity(for: document))
     return tree
@@ -121,7 +128,7 @@ package final class ScopeMounts {
         guard error.errno == .invalidArgument else { throw error }
         // Before Linux 6.5 there is a moment without.
         try Mounts.detach(path)
-        try tree.move(onto: try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks), path: path)
+        try tree.move(onto: path)
       }
     }
   }
@@ -146,27 +153,77 @@ package final class ScopeMounts {
           ? try detach(Self.folder(of: grant), with: Self.path(grant: grant, name: name))
           : try detach(Self.path(grant: grant, name: name))
       }
-      if atOnce || held.isHeld { try detachExit() }
+      if atOnce || held.isHeld { try detachExit(current) }
       return held.mount
     }
   }
 
-  /// When ``emptyExit()`` should be called, in nanoseconds of CLOCK_MONOTONIC; `nil`: nothing waits.
-  package var exitDue: Int64? { exit.due }
+  /// When ``beginEmptying()`` should be called, in nanoseconds of CLOCK_MONOTONIC; `nil`: nothing waits.
+  package var exitDue: Int64? {
+    var due = departure?.due
+    for number in exits.indices where number != departure?.exit {
+      if let next = exits[number].waiting.due { due = min(due ?? next, next) }
+    }
+    return due
+  }
+
+  /// Nanoseconds after which it is looked whether what another thread unmounts is gone.
+  private static let look: Int64 = 10_000_000
+
+  /// Has what waits at the exit unmounted, by another thread: whoever asks for something next does not wait for it.
+  package func beginEmptying() throws(KernelError) {
+    let now = Clock.monotonic()
+    if let departure, !departure.work.isOver {
+      self.departure?.due = now + Self.look
+      exits[current].waiting.retry(at: now + ScopeExit.patience)
+      return
+    }
+    try finishDeparture()
+    guard exits.contains(where: { $0.waiting.waiting > 0 }) else { return }
+    if exits[1 - current].isOpen || !depart() { try emptyExit() }
+  }
 
   /// Unmounts what waits at the exit.
   package func emptyExit() throws(KernelError) {
-    guard exit.waiting > 0 else { return }
-    do throws(KernelError) { try visit { () throws(KernelError) in try detachExit() } } catch {
-      exit.retry(at: Clock.monotonic() + 1_000_000_000)
+    try finishDeparture()
+    guard exits.contains(where: { $0.waiting.waiting > 0 }) else { return }
+    do throws(KernelError) {
+      try visit { () throws(KernelError) in
+        for number in exits.indices where exits[number].isOpen { try detachExit(number) }
+      }
+    } catch {
+      for number in exits.indices { exits[number].waiting.retry(at: Clock.monotonic() + 1_000_000_000) }
       throw error
     }
   }
 
-  private func detachExit() throws(KernelError) {
-    try Mounts.detach(Self.exit)
-    hasExit = false
-    exit.empty()
+  private func detachExit(_ number: Int) throws(KernelError) {
+    try Mounts.detach(Self.exit(number))
+    close(number)
+  }
+
+  private func close(_ number: Int) {
+    exits[number].waiting.empty()
+    exits[number].isOpen = false
+  }
+
+  /// - Returns: whether another thread does it, and the other exit, which must be empty, is the current one now.
+  private func depart() -> Bool {
+    guard let work = Departures.shared.begin(Self.exit(current), in: instance, home: home) else { return false }
+    departure = (current, work, Clock.monotonic() + Self.look)
+    current = 1 - current
+    return true
+  }
+
+  /// Waits for what another thread unmounts.
+  private func finishDeparture() throws(KernelError) {
+    guard let (number, work, _) = departure else { return }
+    departure = nil
+    do throws(KernelError) { try work.finish() } catch {
+      exits[number].waiting.retry(at: Clock.monotonic() + 1_000_000_000)
+      throw error
+    }
+    close(number)
   }
 
   /// - Returns: the number of the mount, if somebody has something of it open.
@@ -193,13 +250,21 @@ package final class ScopeMounts {
   private func leave(
     _ known: Shown, _ grant: String, name: String
   ) throws(KernelError) -> (mount: UInt64?, isHeld: Bool)? {
-    if exit.isFull { try detachExit() }
-    guard hasExit || openExit(), let number = exit.enter(now: Clock.monotonic()) else { return nil }
-    let place = "\(Self.exit)/\(known.isFolder ? "folder" : "file")-\(number)"
+    if exits[current].waiting.isFull {
+      try? finishDeparture()
+      // One that another thread could not unmount.
+      if exits[1 - current].isOpen { try detachExit(1 - current) }
+      if !depart() { try detachExit(current) }
+    }
+    guard exits[current].isOpen || openExit(current),
+      let number = exits[current].waiting.enter(now: Clock.monotonic())
+    else { return nil }
+    let exit = Self.exit(current)
+    let place = "\(exit)/\(known.isFolder ? "folder" : "file")-\(number)"
     guard (try? Mounts.move(Self.path(grant: grant, name: name), onto: place)) != nil else { return nil }
     let held = (try? Mounts.isInUse(place)) == false ? nil : Self.mount(at: place)
     guard known.isStaged else { return (held, held != nil) }
-    let (folder, other) = (Self.folder(of: grant), "\(Self.exit)/folder-\(number)")
+    let (folder, other) = (Self.folder(of: grant), "\(exit)/folder-\(number)")
     guard (try? Mounts.move(folder, onto: other)) != nil else {
       try Mounts.detach(folder)
       return (held, held != nil)
@@ -212,17 +277,20 @@ package final class ScopeMounts {
   }
 
   /// Through this folder nobody inside comes: it permits nothing to anybody, and is shown read-only.
-  private static let exits = ".leaving"
-  private static let exit = "/documents/\(exits)/now"
+  private static let leaving = ".leaving"
+  private static let names = ["now", "next"]
+  private static let paths = names.map { "/documents/\(leaving)/\($0)" }
+  private static func exit(_ number: Int) -> String { paths[number] }
 
   /// A mount of its own over the exit: what is moved into it goes with it.
-  private func openExit() -> Bool {
+  private func openExit(_ number: Int) -> Bool {
+    let exit = Self.exit(number)
     do throws(KernelError) {
-      let here = try Descriptor.open(Self.exit, flags: [.path, .directory], resolve: .noSymlinks)
-      let tree = try DetachedTree(cloning: here, recursive: false, path: Self.exit)
+      let here = try Descriptor.open(exit, flags: [.path, .directory], resolve: .noSymlinks)
+      let tree = try DetachedTree(cloning: here, recursive: false, path: exit)
       try tree.restrict([.readOnly, .noSetuid, .noDevices, .noExecute], recursive: false)
-      try tree.move(onto: here, path: Self.exit)
-      hasExit = true
+      try tree.move(onto: here, path: exit)
+      exits[number].isOpen = true
     } catch {
       return false
     }
@@ -233,19 +301,22 @@ package final class ScopeMounts {
     if hasPlaces { return }
     let documents = documents
     try withFileSystemIdentity(hostID) { () throws(KernelError) in
-      try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(Self.exits, mode: 0o700) }
+      try tolerateExisting { () throws(KernelError) in try documents.makeDirectory(Self.leaving, mode: 0o700) }
       // One that was finished cannot be opened any more, where the broker's privilege does not come along.
-      let exits = try? Descriptor.open(Self.exits, below: documents, flags: [.read, .directory, .noFollow])
+      let exits = try? Descriptor.open(Self.leaving, below: documents, flags: [.read, .directory, .noFollow])
       guard let exits else { return }
-      try tolerateExisting { () throws(KernelError) in try exits.makeDirectory("now", mode: 0o700) }
-      if let now = try? Descriptor.open("now", below: exits, flags: [.read, .directory, .noFollow]) {
+      for name in Self.names {
+        try tolerateExisting { () throws(KernelError) in try exits.makeDirectory(name, mode: 0o700) }
+        guard let exit = try? Descriptor.open(name, below: exits, flags: [.read, .directory, .noFollow]) else {
+          continue
+        }
         for number in 0..<ScopeExit.places {
-          try tolerateExisting { () throws(KernelError) in try now.makeDirectory("folder-\(number)", mode: 0) }
+          try tolerateExisting { () throws(KernelError) in try exit.makeDirectory("folder-\(number)", mode: 0) }
           try tolerateExisting { () throws(KernelError) in
-            _ = try Descriptor.open("file-\(number)", below: now, flags: [.create, .exclusive, .noFollow], mode: 0)
+            _ = try Descriptor.open("file-\(number)", below: exit, flags: [.create, .exclusive, .noFollow], mode: 0)
           }
         }
-        try now.changeMode(0)
+        try exit.changeMode(0)
       }
       try exits.changeMode(0)
     }
@@ -276,9 +347,9 @@ package final class ScopeMounts {
   package func hideAll() throws(KernelError) -> [String] {
     var shown: [String] = []
     try visit { () throws(KernelError) in
-      _ = try? Mounts.detach(Self.exit)
+      for exit in Self.paths { _ = try? Mounts.detach(exit) }
       let documents = try Descriptor.open("/documents", flags: [.read, .directory, .noFollow])
-      for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.exits {
+      for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.leaving {
         var isStaged = false
         while (try? Mounts.detach(Self.folder(of: grant.name))) != nil { isStaged = true }
         let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
@@ -296,7 +367,7 @@ package final class ScopeMounts {
   /// The places that have been made, by grant.
   package func placeholders() throws(KernelError) -> [(grant: String, name: String)] {
     var places: [(grant: String, name: String)] = []
-    for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.exits {
+    for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.leaving {
       let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
       for entry in try DirectoryReader.entries(of: folder) { places.append((grant.name, entry.name)) }
     }
@@ -314,17 +385,6 @@ package final class ScopeMounts {
   }
 
   private func visit<Result>(_ body: () throws(KernelError) -> Result) throws(KernelError) -> Result {
-    // Each time: a thread that the database's queue has started meanwhile shares this one's root and directory again.
-    try Namespaces.separateFileSystemState()
-    try Namespaces.join(instance, .mount)
-    let outcome: Swift.Result<Result, KernelError>
-    do { outcome = .success(try body()) } catch { outcome = .failure(error) }
-    do {
-      try Namespaces.join(home, .mount)
-    } catch {
-      // From here on every path that this thread opens would be an app's. No answer is safe but none.
-      preconditionFailure("the broker cannot leave an app's mount namespace: \(error)")
-    }
-    return try outcome.get()
+    try Namespaces.visit(instance, from: home, body)
   }
 }

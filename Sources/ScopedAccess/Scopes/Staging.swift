@@ -38,6 +38,7 @@ package final class Staging {
   /// Makes the folder of a grant, with a place for its document in it; the one that is there will do.
   package func make(_ grant: String, name: String, kind: DocumentKind = .file) throws(KernelError) -> Descriptor {
     if let folder = folders[grant] {
+      // Somebody inside may have been in the folder all the time.
       if isPlace(name, in: folder, kind) { return folder }
       discard(grant)
     }
@@ -54,10 +55,9 @@ package final class Staging {
     return folder
   }
 
-  /// Somebody inside may have been in the folder all the time.
   private func isPlace(_ name: String, in folder: Descriptor, _ kind: DocumentKind) -> Bool {
-    (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind)
-      == (kind == .file ? .regular : .directory)
+    if kind == .file { return folder.hasRegularFile(name) }
+    return (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind) == .directory
   }
 
   /// Lets whoever watches the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.

@@ -46,10 +46,8 @@ package final class WireConnection {
   package var wantsWrite: Bool { !isClosed && !outgoing.isEmpty }
   /// What to wait for.
   package var events: PollEvents {
-    var events: PollEvents = []
-    if wantsRead { events.insert(.read) }
-    if wantsWrite { events.insert(.write) }
-    return events
+    if wantsRead { return wantsWrite ? .readOrWrite : .read }
+    return wantsWrite ? .write : PollEvents(rawValue: 0)
   }
 
   /// The next call, or nil when none is here, a call waits for its answer, or the connection is closed.

@@ -74,7 +74,7 @@ package final class WireEndpoint {
     starved = []
     // What was read ahead while a call was waiting is not announced by poll.
     for (id, connection) in connections where connection.hasMessage { readable.insert(id) }
-    for entry in entries where !entry.returned.isEmpty {
+    for entry in entries where entry.hasHappened {
       guard entry.tag != 0 else {
         accept(now: now, &events)
         continue
