@@ -127,7 +127,6 @@ package final class Broker {
     try settleReplacements()
     clearStaging()
     removeRetired()
-    removeReferencesLeft()
     // What ended while no broker was there.
     endDue()
     if log.lacksCarried { try beginCarrying() }
@@ -224,6 +223,7 @@ package final class Broker {
       if let due = lookForLaunches, due < now {
         lookForLaunches = nil
         endLaunches()
+        removeReferencesLeft()
       }
       // Of what ended while no broker was there. Apps that still run are handed over first.
       if let due = lookForForsaken, due < now, instances.isEmpty, prepared.isEmpty {
