@@ -13,13 +13,13 @@ extension Bench {
   /// process that has one takes longer (some 40 ns), whatever is in it, and of what is left over Ambit's mount is to blame.
   func io() -> [Row] {
     var rows = io(
-      "just-open", "open + close", unit: "µs", mebibytes: 1, rounds: 40, turns: 1000, aim: .ratioAtMost(1.1))
-    rows += io("open", "open + read 4 KiB + close", unit: "µs", mebibytes: 1, rounds: 40, turns: 1000)
+      "just-open", "open + close", unit: "µs", mebibytes: 1, rounds: 25, turns: 1000, aim: .ratioAtMost(1.1))
+    rows += io("open", "open + read 4 KiB + close", unit: "µs", mebibytes: 1, rounds: 25, turns: 1000)
     for (way, words) in [
       (Transfer.sequential, "read"), (.random, "read at random"), (.mapped, "read mapped"), (.written, "write"),
     ] {
       for (size, name) in [(4096, "4 KiB"), (65_536, "64 KiB"), (1 << 20, "1 MiB")] {
-        rows += io(way.rawValue, "\(words), \(name) at a time", unit: "MiB/s", mebibytes: 64, rounds: 40, turns: size)
+        rows += io(way.rawValue, "\(words), \(name) at a time", unit: "MiB/s", mebibytes: 64, rounds: 25, turns: size)
       }
     }
     return rows + io("read", "read 1 GiB through", unit: "MiB/s", mebibytes: 1024, rounds: 4, turns: 1)
@@ -32,7 +32,7 @@ extension Bench {
   /// or slower for as long as it lives, by more than what is to be measured.
   private func io(
     _ act: String, _ measure: String, unit: String, mebibytes: Int, rounds: Int, turns: Int, aim: Row.Aim? = nil,
-    generations: Int = 6
+    generations: Int = 4
   ) -> [Row] {
     // What any filter costs does not show beside more than that.
     let isSmall = unit == "µs" || turns == 4096
