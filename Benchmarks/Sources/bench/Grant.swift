@@ -26,9 +26,11 @@ extension Bench {
   }
 
   /// A persistent, read-write grant of a file to an app, from the caller's side: `Documents.AddFull` of the portal, and
-  /// `io.ambit.Grants.Add`, in turns. Beside it what an app sees of a pick, which asks a picker as well. A new file each time.
-  func grant(count: Int = 200) -> [Row] {
+  /// `io.ambit.Grants.Add`, in turns of fifty: of each the first, for which everybody has to be woken, and the others. Beside it
+  /// what an app sees of a pick, which asks a picker as well. A new file each time.
+  func grant(count: Int = 1000) -> [Row] {
     var (handed, picked, portal): ([Double], [Double], [Double]) = ([], [], [])
+    var (handedFirst, portalFirst): ([Double], [Double]) = ([], [])
     var notes: [String] = []
     do {
       let folder = try folder("grant")
@@ -39,20 +41,22 @@ extension Bench {
       do {
         let service = try Portal(scratch: scratch, environment: environment)
         defer { service.close() }
-        // Some at a time: who is asked one thing after the other does not have to be woken for each.
-        for start in stride(from: 0, to: count - 9, by: 10) {
-          let batch = files[start..<start + 10]
-          let theirs = try batch.map { file in try microseconds { _ = try service.grant(file) } }.median ?? 0
-          let ours = try batch.map { file in try microseconds { try app.grant(file) } }.median ?? 0
+        let turn = 50
+        for start in stride(from: 0, to: count - turn + 1, by: turn) {
+          let batch = files[start..<start + turn]
+          let theirs = try batch.map { file in try microseconds { _ = try service.grant(file) } }
+          let ours = try batch.map { file in try microseconds { try app.grant(file) } }
           // The first ones fill caches.
-          if start > 0 { (portal, handed) = (portal + [theirs], handed + [ours]) }
+          guard start > 0 else { continue }
+          (portalFirst, handedFirst) = (portalFirst + [theirs[0]], handedFirst + [ours[0]])
+          (portal, handed) = (portal + [Array(theirs[1...]).median ?? 0], handed + [Array(ours[1...]).median ?? 0])
         }
       } catch {
         notes.append("\(error)")
         handed = try files.map { file in try microseconds { try app.grant(file) } }
       }
       // Some at a time: every pick is an argument.
-      for batch in stride(from: 0, to: count, by: 50).map({ Array(files[$0..<min($0 + 50, count)]) }) {
+      for batch in stride(from: 0, to: 200, by: 50).map({ Array(files[$0..<$0 + 50]) }) {
         picked += try insideSandbox(["grant", "\(batch.count)"], picks: batch).compactMap(Double.init)
       }
     } catch { notes.append("\(error)") }
@@ -65,6 +69,11 @@ extension Bench {
         : Row(
           "grant", "grant a document", unit: "µs", pairs: handed, "document portal", portal, aim: .ratioAtMost(0.2),
           note: notes.first),
+      portal.isEmpty
+        ? Row("grant", "the first one after a while", unit: "µs", ambit: nil, peer: "document portal")
+        : Row(
+          "grant", "the first one after a while", unit: "µs", pairs: handedFirst, "document portal", portalFirst,
+          aim: nil),
       Row(
         "grant", "pick one, by a script, seen from inside", unit: "µs", ambit: picked.median, peer: "document portal",
         other: portal.median, note: notes.first),
