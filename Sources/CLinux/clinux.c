@@ -351,6 +351,17 @@ int ambit_session_keyring(void) {
   return syscall(SYS_keyctl, 0L /* KEYCTL_GET_KEYRING_ID */, -3L /* KEY_SPEC_SESSION_KEYRING */, 0L) == -1 ? -errno : 0;
 }
 
+void ambit_run_everywhere(void) {
+  cpu_set_t all, one;
+  if (sched_getaffinity(0, sizeof all, &all) == -1) return;
+  for (int processor = 0; processor < CPU_SETSIZE; processor++) {
+    if (!CPU_ISSET(processor, &all)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  sched_setaffinity(0, sizeof all, &all);
+}
 int ambit_adopt_orphans(void) { return answer(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)); }
 
 int ambit_make_dumpable(void) { return answer(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }

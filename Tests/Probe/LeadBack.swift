@@ -35,7 +35,8 @@ enum LeadBack {
   }
 
   /// - Returns: `controls`: rounds in which a held folder led to the document while its scope was active; `reached`: ways that did
-  ///   when it was over; `raced`: reads of other threads, which never pause, that began after the stop had been answered.
+  ///   when it was over; `raced`: reads of other threads, which never pause, that began after the stop had been answered; `late`:
+  ///   those that were not done when the scope began again, and may have had it open when that one ended.
   static func run(_ url: URL, rounds: Int, standing: Bool) throws -> [String: Any] {
     let path = url.path(percentEncoded: false)
     let (parent, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
@@ -43,6 +44,7 @@ enum LeadBack {
     // Even: active. It is odd from before the look of who may still read until the next start.
     let state = Atomic<Int>(0)
     let raced = Atomic<Int>(0)
+    let late = Atomic<Int>(0)
     let held = Atomic<Int>(-1)
     let ended = Atomic<Bool>(false)
     let racers = DispatchGroup()
@@ -53,9 +55,10 @@ enum LeadBack {
           let folder = Int32(held.load(ordering: .sequentiallyConsistent))
           guard before % 2 == 1 else { continue }
           for way in [name, path] where reads(way, from: folder < 0 ? AT_FDCWD : folder) {
-            if state.load(ordering: .sequentiallyConsistent) == before {
-              raced.add(1, ordering: .sequentiallyConsistent)
-            }
+            let isWithin = state.load(ordering: .sequentiallyConsistent) == before
+            _ =
+              isWithin
+              ? raced.add(1, ordering: .sequentiallyConsistent) : late.add(1, ordering: .sequentiallyConsistent)
           }
         }
       }
@@ -83,9 +86,11 @@ enum LeadBack {
       if !isHeld { close(other) }
       if standing { _ = unsafe chdir("/") }
     }
+    ended.store(true, ordering: .sequentiallyConsistent)
+    racers.wait()
     return [
       "controls": controls, "reached": reached.count, "text": Set(reached).sorted().joined(separator: " "),
-      "raced": raced.load(ordering: .sequentiallyConsistent),
+      "raced": raced.load(ordering: .sequentiallyConsistent), "late": late.load(ordering: .sequentiallyConsistent),
     ]
   }
 }

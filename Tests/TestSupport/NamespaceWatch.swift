@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Foundation
 internal import Kernel
 internal import SystemPackage
@@ -13,6 +14,10 @@ internal import SystemPackage
 /// that is never given again: who remembers it sees, by opening it, whether the namespace is gone, whatever else would hold it.
 /// On older kernels the descriptors and mounts of the processes that are left have to do. (`listns(2)`, which lists all of
 /// them, is Linux 6.19's, and would list those of everybody else's programs with them.)
+///
+/// A processor that has nothing to do keeps the memory map of the last process that ran there, and with it the user namespace
+/// which that process began in, for as long as it idles. That is nobody's doing and nobody's reach, so who is asked what is
+/// left lets every processor run something else first.
 package struct NamespaceWatch {
   private static let kinds = ["user", "mnt", "pid", "ipc", "uts", "cgroup", "net", "time"]
 
@@ -59,6 +64,7 @@ package struct NamespaceWatch {
   /// - Returns: the names of those that are left, in order.
   package mutating func left(beside processes: [Int32]) -> [String] {
     let theirs = Set(processes.flatMap(Self.names(of:)))
+    ambit_run_everywhere()
     // Whoever is looked at next time will be seen again.
     seen = seen.filter { !theirs.contains($0.name) && isThere($0, processes) }
     return seen.map(\.name).sorted()
@@ -83,7 +89,7 @@ package struct NamespaceWatch {
     return processes.sorted().compactMap { pid in
       let isIn = Self.names(of: pid).contains(where: names.contains)
       let holds = descriptors(of: pid).contains(where: names.contains)
-      return isIn || holds ? "\(pid) \(isIn ? "in it" : "by a descriptor"): \(ProcessTable.commandLine(pid))" : nil
+      return isIn || holds ? "\(isIn ? "in it" : "by a descriptor"): \(ProcessTable.describe(pid))" : nil
     }
   }
 

@@ -64,12 +64,13 @@ package enum ProcessTable {
 
   /// Who they are, for a message.
   package static func describe(_ processes: Set<Process>) -> String {
-    processes.map { process in
-      let status = status(process.pid)
-      let wait = (try? String(contentsOfFile: "/proc/\(process.pid)/wchan", encoding: .utf8)) ?? ""
-      return
-        "\(process.pid) (\(commandLine(process.pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
-    }.joined(separator: "; ")
+    processes.map { describe($0.pid) }.joined(separator: "; ")
+  }
+
+  package static func describe(_ pid: Int32) -> String {
+    let status = status(pid)
+    let wait = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? ""
+    return "\(pid) (\(commandLine(pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
   }
 
   package static func isAlive(_ pid: Int32) -> Bool {
