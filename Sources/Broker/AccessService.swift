@@ -206,7 +206,7 @@ extension Broker {
     }
     instance.shown[grant.id] = document
     // A file system that may keep one waiting does not tell what happens elsewhere.
-    if grant.kind == .file, !mayWait(document.path ?? "") { files.add(grant.id, document) }
+    if grant.kind != .folder, !mayWait(document.path ?? "") { files.add(grant.id, document) }
   }
 
   /// Takes a document away.

@@ -104,7 +104,7 @@ extension Broker {
     try decide([
       event(
         .replaced, .allowed, instance, grant: grant, document: document, rule: "BMK-12",
-        reason: "the file is gone; another one stands under its name in the same folder",
+        reason: "the \(grant.kind) is gone; another one stands under its name in the same folder",
         detail: Self.facts(grant.identity, document.identity).merging([
           AuditEvent.Fact.matchedBy: "path", "by": FindMethod.folder.rawValue,
           "was.handle": Self.hex(grant.identity.handle.bytes), "was.path": grant.path,

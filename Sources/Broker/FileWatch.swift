@@ -3,8 +3,8 @@ internal import Folders
 internal import Kernel
 internal import ScopedAccess
 
-/// Where the documents stand that single-file scopes are active on, and the folders that are watched for it: when another file
-/// comes into a document's place and the document is gone, that file is the document (decision 1 of the catalogue).
+/// Where the files and packages stand that scopes are active on, and the folders that are watched for it: when another one
+/// comes into a document's place and the document is gone, that one is the document (decision 1 of the catalogue).
 struct FileWatch {
   fileprivate struct Entry {
     var place: DocumentPlace?
@@ -12,6 +12,8 @@ struct FileWatch {
     /// Scopes that are active on it, in all instances.
     var uses: Int
     var watch: Int32?
+    /// A package that was set aside is removed there, which its own place is not told of.
+    var aside: Int32?
   }
 
   /// Beyond these folders a replacement is seen only when the document is asked for again.
@@ -63,16 +65,24 @@ struct FileWatch {
     active[grant] = nil
     pending.remove(grant)
     if pending.isEmpty { pendingSince = nil }
-    guard let number = entry.watch, let count = watches[number] else { return }
-    watches[number] = count - 1
-    if count == 1 { idle[number] = Clock.monotonic() }
+    if let aside = entry.aside { leave(aside) }
+    guard let number = entry.watch, watches[number] != nil else { return }
+    leave(number)
     if let place = entry.place, resting.count < Self.mostResting {
       resting[grant] = Resting(place: place, watch: number)
     }
   }
 
+  private mutating func leave(_ number: Int32) {
+    guard let count = watches[number] else { return }
+    watches[number] = count - 1
+    if count == 1 { idle[number] = Clock.monotonic() }
+  }
+
   mutating func replaced(_ grant: String, by document: FoundDocument) {
     active[grant]?.document = document
+    if let aside = active[grant]?.aside { leave(aside) }
+    active[grant]?.aside = nil
   }
 
   /// Leaves the folders that nothing was active in for a while.
@@ -130,18 +140,30 @@ struct FileWatch {
     guard let events = watcher?.events(), !events.isEmpty else { return [] }
     let folders = Set(events.map(\.watch))
     return active.filter { _, entry in
-      entry.watch.map { folders.contains($0) || folders.contains(-1) } ?? false
+      [entry.watch, entry.aside].contains { $0.map { folders.contains($0) || folders.contains(-1) } ?? false }
     }.map(\.key)
   }
 
-  /// The file that has come into the place of a grant's document, if the document is gone for good. One that was only moved away
-  /// is still the document, whatever stands where it was.
+  /// The file or package that has come into the place of a grant's document, if the document is gone for good. One that was only
+  /// moved away is still the document, whatever stands where it was.
   mutating func successor(of grant: String) -> (old: FileIdentity, new: FoundDocument)? {
     if pending.contains(grant) { _ = settle(grant) }
-    guard let entry = active[grant], entry.isGone, let present = entry.place?.present, present.kind == .file,
-      present.identity != entry.document.identity
+    guard let entry = active[grant] else { return nil }
+    if !entry.isGone { followAside(grant, entry) }
+    guard entry.isGone, let present = entry.place?.present, present.kind == entry.document.kind,
+      present.identity != entry.document.identity, entry.place?.isOnItsVolume(present) == true
     else { return nil }
     return (entry.document.identity, present)
+  }
+
+  /// Programs set a package aside, put the new one there, and only then remove what is in the old one and itself.
+  private mutating func followAside(_ grant: String, _ entry: Entry) {
+    guard entry.document.kind == .folder, let present = entry.place?.present,
+      present.identity != entry.document.identity, let elsewhere = DocumentPlace(of: entry.document)
+    else { return }
+    let watch = watch(elsewhere.folder)
+    if let old = active[grant]?.aside { leave(old) }
+    active[grant]?.aside = watch
   }
 }
 
@@ -155,19 +177,22 @@ extension Broker {
     for grant in files.changed() { examine(grant) }
   }
 
-  /// Looks whether another file stands in the place of a grant's document, and lets it be the document.
+  /// Looks whether another file, or package, stands in the place of a grant's document, and lets it be the document.
   func examine(_ id: String) {
     guard let (old, new) = files.successor(of: id) else { return }
     do {
       let instance = instances.values.first { $0.shown[id] != nil }
-      let refused = instance.map { refusal(of: .file, at: new.path, for: $0) } ?? rules.refusal(of: .file, at: new.path)
-      guard let grant = try grants.grant(id), grant.identity == old, refused == nil, instance?.app.replaced != .refuse
+      guard let grant = try grants.grant(id), grant.identity == old, grant.kind.isFolder == (new.kind == .folder),
+        instance?.app.replaced != .refuse
       else { return }
+      let refused =
+        instance.map { refusal(of: grant.kind, at: new.path, for: $0) } ?? rules.refusal(of: grant.kind, at: new.path)
+      guard refused == nil else { return }
       try decide([
         AuditEvent(
           .replaced, app: grant.bundleIdentifier, instance: instance?.id, pid: instance?.pid, grant: id,
           document: Self.describe(new), how: "host", rule: "BMK-12",
-          reason: "the document is gone, and this file stands in its place",
+          reason: "the document is gone, and this \(grant.kind) stands in its place",
           detail: Self.facts(old, new.identity).merging([AuditEvent.Fact.matchedBy: "path"]) { $1 })
       ])
       // Whether that is so its own policy says, for each app.

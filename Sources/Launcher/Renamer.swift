@@ -189,7 +189,13 @@ final class Renamer: Sendable {
     do throws(KernelError) {
       return try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
         let file = try Descriptor.open(document, below: folder, flags: [.read, .noFollow, .nonBlocking])
-        guard try file.status().kind == .regular else { return .none }
+        guard try file.status().kind == .regular else {
+          // What every file system says of such a rename; the kernel would speak of the mount. Foundation that was built without
+          // renameat2(2) replaces folders so, and fails by it everywhere.
+          let other = try? Descriptor.open(name, below: folder, flags: [.read, .directory, .noFollow, .nonBlocking])
+          let entries = try other.map { other throws(KernelError) in try DirectoryReader.entries(of: other) } ?? []
+          return over && !entries.isEmpty ? .some(.directoryNotEmpty) : .none
+        }
         let unfinished = ".ambit-\(call.id)"
         let copy = try Descriptor.open(
           unfinished, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)

@@ -23,8 +23,8 @@ import Testing
     return all
   }
 
-  /// The rule in other words: one case in which a file is followed, and one that beats all others.
-  @Test func `a file is followed in one case alone, whatever else is seen`() {
+  /// The rule in other words: one case in which a file is followed, one in which a package is, and one that beats all others.
+  @Test func `a file is followed in one case alone, and so is a package, whatever else is seen`() {
     for setting in ReplacementRule.Setting.allCases {
       for granted in [DocumentKind.file, .folder, .package] {
         for isFound in [true, false] {
@@ -33,6 +33,10 @@ import Testing
             if isFound {
               #expect(verdict == .identity)
             } else if setting == .follow, granted == .file, candidate == Self.whole {
+              #expect(verdict == .follow)
+            } else if setting == .follow, granted == .package, candidate?.kind == .directory,
+              candidate?.isInSameFolder == true, candidate?.isOnSameVolume == true
+            {
               #expect(verdict == .follow)
             } else {
               guard case .refuse = verdict else {
@@ -66,6 +70,9 @@ import Testing
       ReplacementRule(.refuse).verdict(isFound: false, granted: .file, candidate: Self.whole) == .refuse(.policy))
     #expect(
       ReplacementRule(.follow).verdict(isFound: false, granted: .folder, candidate: Self.whole) == .refuse(.isFolder))
+    #expect(
+      ReplacementRule(.follow).verdict(isFound: false, granted: .package, candidate: Self.whole)
+        == .refuse(.packageKind))
   }
 }
 

@@ -148,7 +148,8 @@ package struct DocumentFinder: Sendable {
       let opened = try? Descriptor.open(place.name, below: folder, flags: .place, resolve: .noSymlinks),
       let status = try? opened.status()
     else { return nil }
-    let document = status.kind == .regular ? try? FoundDocument(opened, status: status) : nil
+    let isDocument = status.kind == .regular || status.kind == .directory
+    let document = isDocument ? try? FoundDocument(opened, status: status) : nil
     return (
       ReplacementRule.Candidate(
         isInSameFolder: found != nil, kind: status.kind, links: status.links,

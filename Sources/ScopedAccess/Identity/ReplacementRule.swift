@@ -2,7 +2,8 @@ package import Folders
 package import Kernel
 
 /// What becomes of a grant whose document is gone while another file stands where it was last seen: programs save by
-/// writing a new file and renaming it over the old one, and the user means the new one (`BMK-12`, `BMK-15`).
+/// writing a new file and renaming it over the old one, and the user means the new one (`BMK-12`, `BMK-15`). A package is one
+/// document, and saved whole: a folder takes its place.
 ///
 /// A pure decision over what was looked at. Whoever looks: ``DocumentFinder/standing(at:lastSeenAt:)``.
 package struct ReplacementRule: Equatable, Sendable {
@@ -49,6 +50,7 @@ package struct ReplacementRule: Equatable, Sendable {
     case folder = "is gone, and the folder that it was in is another one now"
     case link = "is gone, and a symbolic link stands in its place"
     case kind = "is gone, and what stands in its place is no regular file"
+    case packageKind = "is gone, and what stands in its place is no folder"
     case otherNames = "is gone, and the file in its place has other names as well, by which it is known elsewhere"
     case volume = "is gone, and what stands in its place is on another volume"
     /// A folder is what it holds: another one under its name is not the one that was chosen.
@@ -66,16 +68,17 @@ package struct ReplacementRule: Equatable, Sendable {
   package func verdict(isFound: Bool, granted: DocumentKind, candidate: Candidate?) -> Verdict {
     if isFound { return .identity }
     guard let candidate else { return .refuse(.nothing) }
-    if granted.isFolder { return .refuse(.isFolder) }
+    if granted == .folder { return .refuse(.isFolder) }
     if !candidate.isInSameFolder { return .refuse(.folder) }
     switch candidate.kind {
     case .symlink: return .refuse(.link)
-    case .directory, .other: return .refuse(.kind)
-    case .regular: break
+    case .directory where granted == .package, .regular where granted == .file: break
+    case .directory, .regular, .other: return .refuse(granted == .package ? .packageKind : .kind)
     }
     if !candidate.isOnSameVolume { return .refuse(.volume) }
-    // A save makes a file with one name. One with more is somebody's already, and the user did not choose it.
-    if candidate.links != 1 { return .refuse(.otherNames) }
+    // A save makes a file with one name. One with more is somebody's already, and the user did not choose it. What a folder's
+    // number of names says depends on the file system.
+    if granted == .file, candidate.links != 1 { return .refuse(.otherNames) }
     return setting == .follow ? .follow : .refuse(.policy)
   }
 }

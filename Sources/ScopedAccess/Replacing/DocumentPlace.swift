@@ -30,6 +30,12 @@ package struct DocumentPlace: Sendable {
   /// The file or folder that stands here now. No link is followed.
   package var present: FoundDocument? { Self.document(name, in: folder) }
 
+  /// Whether what stands here is on the folder's own volume, and nothing that was mounted over the name.
+  package func isOnItsVolume(_ document: FoundDocument) -> Bool {
+    document.descriptor.mount == folder.mount
+      && (try? FileIdentity(of: folder))?.volume == document.identity.volume
+  }
+
   static func document(_ name: String, in folder: Descriptor) -> FoundDocument? {
     (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow])).flatMap { try? FoundDocument($0) }
   }
