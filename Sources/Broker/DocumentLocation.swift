@@ -1,4 +1,5 @@
 internal import Audit
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess
@@ -46,9 +47,25 @@ extension Broker {
       let known = noting ? try follow(found.document, with: grant, looked, instance) : grant
       return .success(
         Location(document: found.document, by: found.by, grant: known, isReplacement: true, looked: looked))
-    case (_, .refuse(let reason)): return .failure(NotFound(reason: reason))
+    case (_, .refuse(let reason)):
+      if noting, reason == .folder, let moved = try movedWithPackage(grant, for: instance) {
+        request?.results[lookup(of: grant).key] = nil
+        return try search(moved, for: instance)
+      }
+      return .failure(NotFound(reason: reason))
     case (nil, _): return .failure(NotFound(reason: .nothing))
     }
+  }
+
+  /// The grant of a file with the place that it has by now, if it was in a package that was replaced and that its app has as well.
+  private func movedWithPackage(_ grant: Grant, for instance: Instance) throws -> Grant? {
+    guard grant.kind == .file else { return nil }
+    for package in try grants.packages(around: grant.path, of: grant.bundleIdentifier) {
+      // Led to another folder, it takes along what is in it.
+      _ = try search(package, for: instance)
+      if let known = try grants.grant(grant.id), known.place != grant.place { return known }
+    }
+    return nil
   }
 
   /// Looks, and changes nothing.
@@ -118,6 +135,7 @@ extension Broker {
     try succeed(grant.identity, by: document, of: grant.bundleIdentifier)
     try grants.move(grant.id, to: known.path, place: known.place)
     pin(document, for: grant.id)
+    if grant.kind == .package { carryPlaces(from: grant.path, to: document) }
     return known
   }
 

@@ -85,6 +85,17 @@ struct FileWatch {
     active[grant]?.aside = nil
   }
 
+  /// The folder around a grant's document is another one now.
+  mutating func moved(_ grant: String, to place: DocumentPlace) {
+    guard active[grant] != nil else { return }
+    pending.remove(grant)
+    if pending.isEmpty { pendingSince = nil }
+    let number = watch(place.folder)
+    if let old = active[grant]?.watch { leave(old) }
+    active[grant]?.watch = number
+    active[grant]?.place = place
+  }
+
   /// Leaves the folders that nothing was active in for a while.
   mutating func leaveFolders(now: Int64) {
     for (number, since) in idle where now - since > Self.patience { unwatch(number) }
@@ -198,6 +209,7 @@ extension Broker {
       // Whether that is so its own policy says, for each app.
       try succeed(old, by: new, of: grant.bundleIdentifier)
       files.replaced(id, by: new)
+      if grant.kind == .package { carryPlaces(from: grant.path, to: new) }
     } catch {
       record(AuditEvent(.replaced, .failed, grant: id, reason: "\(error)"))
     }

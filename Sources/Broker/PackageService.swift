@@ -64,6 +64,7 @@ extension Broker {
       replacement.settle()
       // Until the old one is removed it stays written down.
       try succeed(document.identity, by: new, isSettled: false)
+      if let path = new.path { carryOver(from: document, at: path, to: new) }
       return .init(error: 0)
     } catch { return failed(error, grant, document, instance, facts) }
   }

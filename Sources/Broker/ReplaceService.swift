@@ -170,6 +170,12 @@ extension Broker {
     for pending in try grants.pendingReplacements() {
       if Replacement.settle(pending) {
         try grants.replace(pending.old, by: pending.new)
+        let path = "\(pending.folder)/\(pending.name)"
+        if let opened = try? Descriptor.open(path, flags: .place, resolve: .noSymlinks),
+          let present = try? FoundDocument(opened), present.kind == .folder, present.identity == pending.new
+        {
+          carryPlaces(from: path, to: present)
+        }
         record(
           AuditEvent(
             .replaced, .allowed, document: Self.document(pending.new, at: "\(pending.folder)/\(pending.name)"),

@@ -179,6 +179,33 @@ package final class GrantStore: Sendable {
     }
   }
 
+  /// Every grant in force of what was last seen in a folder, oldest first.
+  ///
+  /// - Parameter folder: absolute.
+  package func grants(inside folder: String) throws(StateError) -> [Grant] {
+    // Whatever begins with "folder/" is less than "folder0", by the bytes.
+    try access { db in
+      try Row.fetchAll(
+        db,
+        sql: "SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL AND path > ? AND path < ? ORDER BY created",
+        arguments: ["\(folder)/", "\(folder)0"]
+      ).map { try Grant(row: $0) }
+    }
+  }
+
+  /// An app's grants in force of packages that something would be in by its path.
+  package func packages(around path: String, of app: String) throws(StateError) -> [Grant] {
+    try access { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL AND bundleIdentifier = ? AND kind = 'package'
+          AND substr(?, 1, length(path) + 1) = path || '/' ORDER BY created
+          """, arguments: [app, path]
+      ).map { try Grant(row: $0) }
+    }
+  }
+
   /// The newest grants in force, the newest first.
   package func newest(_ count: Int) throws(StateError) -> [Grant] {
     try access { db in

@@ -21,6 +21,9 @@ package struct DocumentPlace: Sendable {
     else { return nil }
   }
 
+  /// - Parameter folder: opened with ``Kernel/OpenFlags/path``.
+  package init(_ folder: Descriptor, _ name: String) { (self.folder, self.name) = (folder, name) }
+
   /// Whether a document that was just found under its path stands here, as far as paths tell: under this name, in this very folder.
   package func holds(_ document: FoundDocument) -> Bool {
     guard let (parent, name) = document.path?.parentAndName else { return false }
