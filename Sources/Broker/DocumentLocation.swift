@@ -57,12 +57,18 @@ extension Broker {
     }
   }
 
-  /// The grant of a file with the place that it has by now, if it was in a package that was replaced and that its app has as well.
+  /// The grant of a file with the place that it has by now, if it was in a package that was replaced and that some app has.
   private func movedWithPackage(_ grant: Grant, for instance: Instance) throws -> Grant? {
     guard grant.kind == .file else { return nil }
-    for package in try grants.packages(around: grant.path, of: grant.bundleIdentifier) {
-      // Led to another folder, it takes along what is in it.
-      _ = try search(package, for: instance)
+    for package in try grants.packages(around: grant.path) {
+      if package.bundleIdentifier == grant.bundleIdentifier {
+        // Led to another folder, it takes along what is in it.
+        _ = try search(package, for: instance)
+      } else {
+        // Another app's own grant stays what it is.
+        let (_, found, verdict) = try look(for: package, under: instance.app.replaced)
+        if let found, verdict == .follow { carryPlaces(from: package.path, to: found.document) }
+      }
       if let known = try grants.grant(grant.id), known.place != grant.place { return known }
     }
     return nil

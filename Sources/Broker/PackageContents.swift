@@ -24,8 +24,8 @@ extension Broker {
         else {
           record(
             AuditEvent(
-              .replaced, .failed, app: grant.bundleIdentifier, instance: instance?.id, pid: instance?.pid, grant: grant.id,
-              document: Self.describe(former), how: "app", rule: "BMK-12",
+              .replaced, .failed, app: grant.bundleIdentifier, instance: instance?.id, pid: instance?.pid,
+              grant: grant.id, document: Self.describe(former), how: "app", rule: "BMK-12",
               reason: "the package that it was in was saved anew, and no file of its own stands at \(inside) in it"))
           continue
         }
@@ -70,7 +70,8 @@ extension Broker {
   private func movePlace(of grant: Grant, to inside: String, in package: FoundDocument) {
     guard let path = package.path else { return }
     let slash = inside.lastIndex(of: "/")
-    let (parent, name) = (slash.map { inside[..<$0] } ?? "", slash.map { inside[inside.index(after: $0)...] } ?? inside[...])
+    let parent = slash.map { inside[..<$0] } ?? ""
+    let name = slash.map { inside[inside.index(after: $0)...] } ?? inside[...]
     guard
       let folder = parent.isEmpty
         ? package.descriptor

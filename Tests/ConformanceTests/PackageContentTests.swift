@@ -108,21 +108,22 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
-  func `BMK-12: an app that has a package and a file of it finds the file in the new one, whichever it asks for first`(
-    user: TestUser
+  @Test(arguments: TestUser.all, ["Owner", "Reader"])
+  func `BMK-12: who has a file of a package that it or another app has finds it in the new one, though none was active`(
+    user: TestUser, name: String
   ) throws {
     try Workspace.with(user) { world in
       let package = try package(world)
-      let app = try world.probe("Owner", picks: ["\(package)/images/a.png", package])
+      let app = try world.probe(name, picks: ["\(package)/images/a.png"])
       try app.pick(as: "a")
-      try app.pick(as: "p")
       #expect(try app.start())
       let bookmark = try app.bookmark("a")
-      try app.stop()
       #expect(try app.finish() == .status(0))
+      let owner = try world.probe("Owner", picks: [package])
+      try owner.pick(as: "p")
+      #expect(try owner.finish() == .status(0))
       try onHost(world, "\(Self.new(".n")); rm -r Letter.rtfd; mv .n Letter.rtfd")
-      let next = try world.probe("Owner")
+      let next = try world.probe(name)
       let resolved = try next.tell("resolve", ["bookmark": .string(bookmark), "as": "a"])
       #expect(resolved["matchedBy"] == "path" && resolved["stale"] == true, "\(resolved.text)")
       #expect(try next.start())

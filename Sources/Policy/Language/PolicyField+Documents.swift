@@ -176,7 +176,7 @@ extension PolicyField {
       """
       Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone \
       and another stands under its name in the same folder, that one is the document, which is recorded, and bookmarks of it are \
-      stale; "refuse": it is not, as on iOS. A document that was moved is found wherever it is, under either.
+      stale; "refuse": it is not, as on iOS. A package is as a file here. A document that was moved is found wherever it is, under either.
       """),
     PolicyField(
       "bookmarks", "create", [.boolean], rule: "BMK-1", example: "false", narrowing: "false holds",

@@ -193,15 +193,15 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// An app's grants in force of packages that something would be in by its path.
-  package func packages(around path: String, of app: String) throws(StateError) -> [Grant] {
+  /// The grants in force of packages that something would be in by its path.
+  package func packages(around path: String) throws(StateError) -> [Grant] {
     try access { db in
       try Row.fetchAll(
         db,
         sql: """
-          SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL AND bundleIdentifier = ? AND kind = 'package'
+          SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL AND kind = 'package'
           AND substr(?, 1, length(path) + 1) = path || '/' ORDER BY created
-          """, arguments: [app, path]
+          """, arguments: [path]
       ).map { try Grant(row: $0) }
     }
   }
