@@ -86,8 +86,7 @@ extension Broker {
     if let path = document.path, path != grant.path || grant.place == nil {
       known.path = path
       known.place = place(of: document, looked)
-      try grants.move(grant.id, to: path, place: known.place)
-      FaultPoint.grantMoved.pass()
+      grants.move(grant.id, to: path, place: known.place)
     }
     pin(document, for: grant.id)
     return known
@@ -116,7 +115,7 @@ extension Broker {
     known.path = document.path ?? grant.path
     known.place = place(of: document, looked) ?? grant.place
     try succeed(grant.identity, by: document, of: grant.bundleIdentifier)
-    try grants.move(grant.id, to: known.path, place: known.place)
+    grants.move(grant.id, to: known.path, place: known.place)
     pin(document, for: grant.id)
     return known
   }

@@ -17,6 +17,13 @@ package final class GrantStore: Sendable {
   let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
   let uses = Mutex<[String: Int64]>([:])
+  /// Where documents were seen, as far as it is not on disk yet.
+  private let sightings = Mutex<[String: Sighting]>([:])
+
+  private struct Sighting {
+    let path: String
+    let place: Place?
+  }
 
   private struct App: Equatable {
     let name: String
@@ -26,8 +33,11 @@ package final class GrantStore: Sendable {
   /// Opens or makes the database. A file that is not ours, or that is damaged, is refused and left as it is (`AUD-8`).
   package init(path: String) throws(StateError) { database = try GrantFile.open(path) }
 
+  deinit { settleMoves() }
+
   /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
   func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    settleMoves()
     do { return try database.writeWithoutTransaction(body) } catch {
       throw GrantFile.explain(error, path: database.path)
     }
@@ -35,6 +45,7 @@ package final class GrantStore: Sendable {
 
   /// The same for statements that hold together or not at all.
   func write<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    settleMoves()
     do { return try database.write(body) } catch { throw GrantFile.explain(error, path: database.path) }
   }
 
@@ -189,20 +200,31 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// Notes where a document was seen.
-  package func move(_ id: String, to path: String, place: Place?) throws(StateError) {
-    do {
-      try access { db in
-        try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
-          .execute(arguments: [path, place.map { Data($0.bytes) }, id])
-      }
-    } catch {
-      forget(id)
-      throw error
-    }
+  /// Notes where a document was seen. It is on disk before anything else is read there or written, and at the latest with
+  /// ``settleMoves()``: nobody waits for it, since it is found again by what it is.
+  package func move(_ id: String, to path: String, place: Place?) {
+    sightings.withLock { $0[id] = Sighting(path: path, place: place) }
     known.withLock { known in
       known[id]?.path = path
       known[id]?.place = place
     }
+  }
+
+  /// Writes down where documents were seen. What cannot be written now is tried again.
+  package func settleMoves() {
+    let pending = sightings.withLock { sightings in
+      defer { sightings = [:] }
+      return sightings
+    }
+    guard !pending.isEmpty else { return }
+    do {
+      try database.write { db in
+        for (id, seen) in pending {
+          try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
+            .execute(arguments: [seen.path, seen.place.map { Data($0.bytes) }, id])
+        }
+      }
+      FaultPoint.grantMoved.pass()
+    } catch { sightings.withLock { $0.merge(pending) { newer, _ in newer } } }
   }
 }
