@@ -2,6 +2,7 @@ import Folders
 import Foundation
 import GRDB
 import Kernel
+import TestSupport
 import Testing
 
 @testable import ScopedAccess
@@ -231,6 +232,21 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
     #expect(try store.grant("grant1") == expected)
     store.move("grant1", to: "/x", place: place(3))
     #expect(try store.grant("grant1")?.place == place(3))
+  }
+
+  @Test func `what was written comes into the database itself while the store is open, and nobody waits for it`() throws
+  {
+    let folder = try Folder()
+    let store = try store(folder)
+    _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
+    func size(_ name: String) throws -> Int {
+      try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(name)")[.size] as? Int ?? 0
+    }
+    let before = try size("grants.sqlite")
+    for step in 0..<(2 * JournalMover.interval) { try store.add(grant(step)) }
+    try Deadline.wait(for: "the journal to be moved") { try size("grants.sqlite") > before }
+    #expect(try size("grants.sqlite-wal") < 10_000 * 4096)
+    #expect(try self.store(folder).grants().count == 2 * JournalMover.interval)
   }
 
   @Test func `ids are ten letters and digits and do not repeat`() {
