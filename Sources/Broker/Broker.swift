@@ -215,6 +215,7 @@ package final class Broker {
       continueEnds(now: Clock.monotonic())
       continueSurveys(now: after)
       released = []
+      grants.settleMoves()
       emptyExits(now: Clock.monotonic())
       files.leaveFolders(now: after)
       network.makeIfWanted()

@@ -9,10 +9,12 @@ struct Chosen: Sendable {
   /// A file beside it that says that another program has it open (``Sidecars``).
   let sidecar: String?
 
-  init(_ descriptor: Descriptor) throws(KernelError) {
-    document = try FoundDocument(descriptor)
-    place = Place(of: document)
-    sidecar = document.kind == .file ? Sidecars.inUse(beside: document) : nil
+  /// - Parameter path: the descriptor's, as it was a moment ago.
+  init(_ descriptor: Descriptor, at path: String?) throws(KernelError) {
+    document = try FoundDocument(descriptor, at: path)
+    let standing = DocumentPlace(of: document, at: path)
+    place = standing.flatMap(Place.init)
+    sidecar = Sidecars.inUse(beside: document, at: standing)
   }
 
   /// Beyond these, looking takes long enough for others to notice.
@@ -27,13 +29,17 @@ extension Broker {
   ///   not answer.
   func look(at documents: [Descriptor], _ subject: String) throws -> [Chosen] {
     mounts.refresh()
-    let isBrief = documents.count <= Chosen.few && !documents.contains { mayWait($0.currentPath ?? "") }
-    if isBrief { return try documents.map { try Chosen($0) } }
+    if documents.count <= Chosen.few {
+      let all = documents.map { (descriptor: $0, path: $0.currentPath) }
+      if !all.contains(where: { mayWait($0.path ?? "") }) {
+        return try all.map { try Chosen($0.descriptor, at: $0.path) }
+      }
+    }
     let looked = try outcome(of: subject, owner: subject) { pulse in
       FaultPoint.picksDue.hold()
       return Result { () throws(KernelError) in
         var chosen: [Chosen] = []
-        for document in documents where pulse.beat() { chosen.append(try Chosen(document)) }
+        for document in documents where pulse.beat() { chosen.append(try Chosen(document, at: document.currentPath)) }
         return chosen
       }
     }

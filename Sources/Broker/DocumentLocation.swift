@@ -109,8 +109,7 @@ extension Broker {
     if let path = document.path, path != grant.path || grant.place == nil {
       known.path = path
       known.place = place(of: document, looked)
-      try grants.move(grant.id, to: path, place: known.place)
-      FaultPoint.grantMoved.pass()
+      grants.move(grant.id, to: path, place: known.place)
     }
     pin(document, for: grant.id)
     return known
@@ -139,7 +138,7 @@ extension Broker {
     known.path = document.path ?? grant.path
     known.place = place(of: document, looked) ?? grant.place
     try succeed(grant.identity, by: document, of: grant.bundleIdentifier)
-    try grants.move(grant.id, to: known.path, place: known.place)
+    grants.move(grant.id, to: known.path, place: known.place)
     pin(document, for: grant.id)
     if grant.kind == .package { carryPlaces(from: grant.path, to: document) }
     return known

@@ -80,7 +80,7 @@ extension Broker {
           resolve: [.beneath, .noSymlinks, .sameMount]),
       let identity = try? FileIdentity(of: folder)
     else { return }
-    try? grants.move(grant.id, to: "\(path)/\(inside)", place: Place(folder: identity, name: String(name)))
+    grants.move(grant.id, to: "\(path)/\(inside)", place: Place(folder: identity, name: String(name)))
     files.moved(grant.id, to: DocumentPlace(folder, String(name)))
   }
 }

@@ -208,7 +208,7 @@ extension Broker {
     for (grant, chosen, isNew) in handed {
       if !isNew {
         if let path = chosen.document.path, grant.path != path {
-          try grants.move(grant.id, to: path, place: chosen.place)
+          grants.move(grant.id, to: path, place: chosen.place)
         }
         // The user has now decided on it themselves.
         try grants.makeIndependent(grant.id)

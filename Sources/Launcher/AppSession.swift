@@ -12,25 +12,25 @@ internal import Wire
 /// One launch of an app from beginning to end: set up, hand over to the broker, stand between the app and the user's
 /// terminal, and tell how it ended.
 final class AppSession {
-  private let request: LaunchRequest
-  private let folders: AmbitFolders
+  let request: LaunchRequest
+  let folders: AmbitFolders
   private let environment: [String: String]
   private var front: PickFrontEnd
   /// What the broker answered.
-  private let prepared: LauncherInterface.PrepareReply
+  let prepared: LauncherInterface.PrepareReply
   private let broker: WireClient
   /// What came with the answer: the filters, the broker's namespaces if it has its own, and a network's if one was ready.
   private let descriptors: [Descriptor]
   private var handover: [Descriptor] = []
   private var prompts: WireClient?
   private var answers: WireClient?
-  private var outcome: Int32?
-  private var report: (status: Int32, signal: Int32)?
+  var outcome: Int32?
+  var report: (status: Int32, signal: Int32)?
   private var endTold = false
   /// The app could not be started.
-  private var hasFailed = false
+  var hasFailed = false
   /// The init has ended without a word of its app, and not by a limit.
-  private var isGone = false
+  var isGone = false
   private let layout: SystemLayout
 
   /// Asks the broker for an instance.
@@ -200,19 +200,19 @@ final class AppSession {
   }
 
   private var admission: Admission
-  private var plan: SandboxPlan?
+  var plan: SandboxPlan?
   /// Where the app's filter asks, until somebody answers.
   private var listener: Descriptor?
   private var supervisor: Supervisor?
   /// The sandbox's own `/proc`.
-  private var processes: Descriptor?
-  private var watch: UsageWatch?
-  private var group: LaunchGroup?
+  var processes: Descriptor?
+  var watch: UsageWatch?
+  var group: LaunchGroup?
   /// The init's pidfd, once there is one.
   private var process: Descriptor?
   /// The limit that ended the app.
-  private var excess: LimitExcess?
-  private let status: StatusStream?
+  var excess: LimitExcess?
+  let status: StatusStream?
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
     switch try sandbox.receive() {
@@ -346,65 +346,6 @@ final class AppSession {
     case SIGINT, SIGQUIT, SIGTSTP: try? sandbox.signal(signal, group: true)
     default: try? sandbox.signal(signal, group: false)
     }
-  }
-
-  // MARK: Limits
-
-  private func startWatching(_ sandbox: LaunchedInit) {
-    guard let plan, plan.usage.needsWatching, let processes else { return }
-    watch = UsageWatch(
-      plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container,
-      staging: "\(folders.staging)/\(prepared.instance)")
-    self.processes = nil
-  }
-
-  /// The init is gone without a word of its app: then it was ended from here.
-  private func endByLimit() {
-    guard report == nil, !hasFailed else { return }
-    guard let excess = watch?.excess else {
-      // Or by the broker, which says why.
-      isGone = true
-      return
-    }
-    self.excess = excess
-    report = (-1, SIGKILL)
-    outcome = excess.limit == .wallTime ? 124 : 128 + SIGKILL
-  }
-
-  /// What the kernel ended by itself (`RLIMIT_CPU`): with a signal that an app may handle, and a second later for good.
-  private func processorTime(_ signal: Int32, _ used: Int) -> LimitExcess? {
-    // The kernel counts in ticks, and finer where it reports: they differ by a moment.
-    guard let ceiling = plan?.usage.cpuTime, signal == SIGXCPU || (signal == SIGKILL && used >= ceiling) else {
-      return nil
-    }
-    return LimitExcess(.cpuTime, value: max(used, ceiling), ceiling: ceiling)
-  }
-
-  /// What the broker knows of the app's end.
-  private func tell(_ last: LauncherInterface.EndedReply) {
-    if let reason = last.reason {
-      if report == nil {
-        report = (128 + SIGKILL, SIGKILL)
-        outcome = outcome ?? 128 + SIGKILL
-      }
-      Failure.say("the app was ended: \(reason)")
-      status?.send("ended", ["reason": .string(reason)])
-    }
-    for leak in last.leaks {
-      status?.leaked(leak)
-      if request.trace { Trace.show(leaked: leak) }
-    }
-  }
-
-  private func tellLimit() {
-    guard let excess else { return }
-    Failure.say("the app was ended: \(excess)")
-    status?.send(
-      "limit",
-      [
-        "limit": .string(excess.limit.key), "value": JSONValue(excess.value), "ceiling": JSONValue(excess.ceiling),
-        "reason": .string("\(excess)"),
-      ])
   }
 
   // MARK: The user

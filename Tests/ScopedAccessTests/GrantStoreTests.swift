@@ -2,6 +2,7 @@ import Folders
 import Foundation
 import GRDB
 import Kernel
+import TestSupport
 import Testing
 
 @testable import ScopedAccess
@@ -152,7 +153,7 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
       let store = try store(folder)
       _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
       try store.add(grant(1))
-      try store.move("grant1", to: path, place: nil)
+      store.move("grant1", to: path, place: nil)
       #expect(try store.grant("grant1")?.path == path)
     }
     #expect(try store(folder).grant("grant1")?.path == path)
@@ -186,10 +187,10 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
         model[some]?.path = "/moved/\(step)"
         model[some]?.place = place
         if Bool.random(using: &generator) {
-          try current.move(some, to: "/moved/\(step)", place: place)
+          current.move(some, to: "/moved/\(step)", place: place)
         } else {
           try current.replace(try #require(model[some]).identity, by: identity(step))
-          try current.move(some, to: "/moved/\(step)", place: place)
+          current.move(some, to: "/moved/\(step)", place: place)
           model[some]?.identity = identity(step)
         }
       case 8...9:
@@ -199,7 +200,7 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
           try current.grant(for: expected.identity, of: expected.bundleIdentifier, rights: expected.rights) == expected)
       case 10:
         #expect(try current.grant("grant-\(step)") == nil)
-        try current.move("grant-\(step)", to: "/nothing", place: nil)
+        current.move("grant-\(step)", to: "/nothing", place: nil)
       default:
         current = try store(folder)
       }
@@ -229,8 +230,23 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
     var expected = grant(1)
     expected.place = nil
     #expect(try store.grant("grant1") == expected)
-    try store.move("grant1", to: "/x", place: place(3))
+    store.move("grant1", to: "/x", place: place(3))
     #expect(try store.grant("grant1")?.place == place(3))
+  }
+
+  @Test func `what was written comes into the database itself while the store is open, and nobody waits for it`() throws
+  {
+    let folder = try Folder()
+    let store = try store(folder)
+    _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
+    func size(_ name: String) throws -> Int {
+      try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(name)")[.size] as? Int ?? 0
+    }
+    let before = try size("grants.sqlite")
+    for step in 0..<(2 * JournalMover.interval) { try store.add(grant(step)) }
+    try Deadline.wait(for: "the journal to be moved") { try size("grants.sqlite") > before }
+    #expect(try size("grants.sqlite-wal") < 10_000 * 4096)
+    #expect(try self.store(folder).grants().count == 2 * JournalMover.interval)
   }
 
   @Test func `ids are ten letters and digits and do not repeat`() {

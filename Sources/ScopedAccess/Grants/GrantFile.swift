@@ -25,7 +25,7 @@ enum GrantFile {
     }
   }
 
-  private static func connect(_ path: String, writing: Bool) throws -> DatabaseQueue {
+  static func connect(_ path: String, writing: Bool) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = !writing
     configuration.busyMode = .timeout(5)
@@ -34,6 +34,8 @@ enum GrantFile {
       guard writing else { return }
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      // Pages. Long before that many are in the journal it is moved by a thread (JournalMover).
+      try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
     }
     return try DatabaseQueue(path: path, configuration: configuration)
   }

@@ -85,13 +85,10 @@ extension GrantStore {
 
   /// Ends grants, all of them or none.
   package func revoke(_ ids: [String], at time: Int64) throws(StateError) {
-    try access { db in
-      try db.inTransaction {
-        for id in ids {
-          try db.cachedStatement(sql: "UPDATE grant_ SET revoked = ? WHERE id = ? AND revoked IS NULL")
-            .execute(arguments: [time, id])
-        }
-        return .commit
+    try write { db in
+      for id in ids {
+        try db.cachedStatement(sql: "UPDATE grant_ SET revoked = ? WHERE id = ? AND revoked IS NULL")
+          .execute(arguments: [time, id])
       }
     }
     forget(ids)
@@ -110,17 +107,14 @@ extension GrantStore {
       return uses
     }
     guard !pending.isEmpty else { return }
-    try access { db in
-      try db.inTransaction {
-        for (id, time) in pending {
-          try db.cachedStatement(
-            sql: """
-              INSERT INTO grantLife (id, used) SELECT id, ?2 FROM grant_ WHERE id = ?1
-              ON CONFLICT (id) DO UPDATE SET used = max(coalesce(used, 0), excluded.used)
-              """
-          ).execute(arguments: [id, time])
-        }
-        return .commit
+    try write { db in
+      for (id, time) in pending {
+        try db.cachedStatement(
+          sql: """
+            INSERT INTO grantLife (id, used) SELECT id, ?2 FROM grant_ WHERE id = ?1
+            ON CONFLICT (id) DO UPDATE SET used = max(coalesce(used, 0), excluded.used)
+            """
+        ).execute(arguments: [id, time])
       }
     }
   }

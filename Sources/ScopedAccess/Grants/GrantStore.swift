@@ -7,6 +7,7 @@ internal import Synchronization
 /// Apps and their grants, on disk. A grant that has been answered for is there after any crash.
 package final class GrantStore: Sendable {
   private let database: DatabaseQueue
+  private let journal: JournalMover
   /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
   private let known = Mutex<[String: Grant]>([:])
   /// Grants that are none, whatever the file says.
@@ -17,6 +18,13 @@ package final class GrantStore: Sendable {
   let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
   let uses = Mutex<[String: Int64]>([:])
+  /// Where documents were seen, as far as it is not on disk yet.
+  private let sightings = Mutex<[String: Sighting]>([:])
+
+  private struct Sighting {
+    let path: String
+    let place: Place?
+  }
 
   private struct App: Equatable {
     let name: String
@@ -24,18 +32,42 @@ package final class GrantStore: Sendable {
   }
 
   /// Opens or makes the database. A file that is not ours, or that is damaged, is refused and left as it is (`AUD-8`).
-  package init(path: String) throws(StateError) { database = try GrantFile.open(path) }
+  package init(path: String) throws(StateError) {
+    database = try GrantFile.open(path)
+    journal = JournalMover(path)
+  }
+
+  deinit { settleMoves() }
 
   /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
   func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    settleMoves()
+    return try use(body)
+  }
+
+  /// The same for statements that hold together or not at all.
+  func write<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    try access { db in try Self.transaction(db, body) }
+  }
+
+  private func use<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    defer { journal.note() }
     do { return try database.writeWithoutTransaction(body) } catch {
       throw GrantFile.explain(error, path: database.path)
     }
   }
 
-  /// The same for statements that hold together or not at all.
-  func write<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
-    do { return try database.write(body) } catch { throw GrantFile.explain(error, path: database.path) }
+  /// What `Database.inTransaction(_:_:)` does, with statements that are prepared once.
+  private static func transaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
+    try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+    do {
+      let value = try body(db)
+      try db.cachedStatement(sql: "COMMIT").execute()
+      return value
+    } catch {
+      if db.isInsideTransaction { try? db.execute(sql: "ROLLBACK") }
+      throw error
+    }
   }
 
   // MARK: Apps
@@ -82,9 +114,10 @@ package final class GrantStore: Sendable {
   ///   - owed: grants of which the app is still to get a reference, new ones or others.
   package func add(_ grants: [Grant], from parent: String? = nil, owed: [String] = []) throws(StateError) {
     guard !grants.isEmpty || !owed.isEmpty else { return }
-    try access { db in
-      if parent == nil, grants.count == 1, owed.isEmpty { return try insert(grants[0], into: db) }
-      try db.inTransaction {
+    if parent == nil, grants.count == 1, owed.isEmpty {
+      try access { db in try insert(grants[0], into: db) }
+    } else {
+      try write { db in
         for grant in grants {
           try insert(grant, into: db)
           guard let parent else { continue }
@@ -93,7 +126,6 @@ package final class GrantStore: Sendable {
         for id in owed {
           try db.cachedStatement(sql: "INSERT OR IGNORE INTO owedReference (id) VALUES (?)").execute(arguments: [id])
         }
-        return .commit
       }
     }
     for grant in grants { remember(grant) }
@@ -216,20 +248,32 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// Notes where a document was seen.
-  package func move(_ id: String, to path: String, place: Place?) throws(StateError) {
-    do {
-      try access { db in
-        try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
-          .execute(arguments: [path, place.map { Data($0.bytes) }, id])
-      }
-    } catch {
-      forget(id)
-      throw error
-    }
+  /// Notes where a document was seen. It is on disk before anything else is read there or written, and at the latest with
+  /// ``settleMoves()``: nobody waits for it, since it is found again by what it is.
+  package func move(_ id: String, to path: String, place: Place?) {
+    sightings.withLock { $0[id] = Sighting(path: path, place: place) }
     known.withLock { known in
       known[id]?.path = path
       known[id]?.place = place
     }
+  }
+
+  /// Writes down where documents were seen. What cannot be written now is tried again.
+  package func settleMoves() {
+    let pending = sightings.withLock { sightings in
+      defer { sightings = [:] }
+      return sightings
+    }
+    guard !pending.isEmpty else { return }
+    func write(_ db: Database) throws {
+      for (id, seen) in pending {
+        try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
+          .execute(arguments: [seen.path, seen.place.map { Data($0.bytes) }, id])
+      }
+    }
+    do throws(StateError) {
+      try use { db in pending.count == 1 ? try write(db) : try Self.transaction(db, write) }
+      FaultPoint.grantMoved.pass()
+    } catch { sightings.withLock { $0.merge(pending) { newer, _ in newer } } }
   }
 }

@@ -44,23 +44,35 @@ package struct FoundDocument: Sendable {
   package let descriptor: Descriptor
   package let identity: FileIdentity
   package let kind: DocumentKind
+  /// Bytes, when it was found.
+  package let size: UInt64
   /// Where it is on the host now; `nil` while no path has led to it since it was opened by its handle.
   package let path: String?
 
   /// Looks at an open file or folder; anything else is no document.
   package init(_ descriptor: Descriptor) throws(KernelError) {
-    try self.init(descriptor, status: try descriptor.status())
+    try self.init(descriptor, at: descriptor.currentPath)
+  }
+
+  /// - Parameter path: its descriptor's, as it was a moment ago.
+  package init(_ descriptor: Descriptor, at path: String?) throws(KernelError) {
+    try self.init(descriptor, status: try descriptor.status(), at: path)
   }
 
   /// - Parameter status: of the same descriptor.
   init(_ descriptor: Descriptor, status: FileStatus) throws(KernelError) {
+    try self.init(descriptor, status: status, at: descriptor.currentPath)
+  }
+
+  private init(_ descriptor: Descriptor, status: FileStatus, at path: String?) throws(KernelError) {
     self.descriptor = descriptor
+    self.path = path
+    size = status.size
     switch status.kind {
     case .regular: kind = .file
     case .directory: kind = .folder
     default: throw KernelError("open", "not a file and not a folder", errno: .invalidArgument)
     }
     identity = try FileIdentity(of: descriptor, status: status)
-    path = descriptor.currentPath
   }
 }

@@ -100,8 +100,9 @@ extension DocumentFinder {
     var looked = look(briefly: lookup) ?? searched(lookup)
     looked.isThorough = true
     if let document = looked.found?.document ?? looked.standing?.document {
-      looked.place = Place(of: document)
-      if beside, document.kind == .file { looked.sidecar = Sidecars.inUse(beside: document) }
+      let place = DocumentPlace(of: document, at: document.path)
+      looked.place = place.flatMap(Place.init)
+      if beside { looked.sidecar = Sidecars.inUse(beside: document, at: place) }
     }
     return looked
   }

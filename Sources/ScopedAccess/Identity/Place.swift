@@ -14,13 +14,14 @@ package struct Place: Hashable, Sendable {
 
   /// The place of an open document; `nil` if no path leads to it now.
   package init?(of document: FoundDocument) {
-    guard let path = document.path, let (parent, name) = path.parentAndName,
-      let folder = try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks),
-      let here = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks),
-      let status = try? here.status(), status.inode == document.identity.inode,
-      let identity = try? FileIdentity(of: folder)
-    else { return nil }
-    self.init(folder: identity, name: name)
+    guard let place = DocumentPlace(of: document, at: document.path) else { return nil }
+    self.init(place)
+  }
+
+  /// The same, to be stored.
+  package init?(_ place: DocumentPlace) {
+    guard let identity = try? FileIdentity(of: place.folder) else { return nil }
+    self.init(folder: identity, name: place.name)
   }
 
   /// As it is stored.

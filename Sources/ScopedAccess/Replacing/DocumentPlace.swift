@@ -7,18 +7,17 @@ package struct DocumentPlace: Sendable {
   package let name: String
 
   /// Where a document stands that the kernel knows a path of; `nil` if there is none, or another file stands there.
-  package init?(of document: FoundDocument) {
-    guard let path = document.descriptor.currentPath, let slash = path.lastIndex(of: "/") else { return nil }
-    let parent = slash == path.startIndex ? "/" : String(path[..<slash])
-    guard
-      let folder = try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks)
-    else { return nil }
-    self.folder = folder
-    name = String(path[path.index(after: slash)...])
-    guard let mine = try? document.descriptor.status(),
-      let there = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status(),
+  package init?(of document: FoundDocument) { self.init(of: document, at: document.descriptor.currentPath) }
+
+  /// - Parameter path: its descriptor's, as it was a moment ago.
+  package init?(of document: FoundDocument, at path: String?) {
+    guard let (parent, name) = path?.parentAndName,
+      let folder = try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks),
+      let mine = try? document.descriptor.status(),
+      let there = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow], resolve: .noSymlinks).status(),
       mine.inode == there.inode, mine.device == there.device
     else { return nil }
+    (self.folder, self.name) = (folder, name)
   }
 
   /// - Parameter folder: opened with ``Kernel/OpenFlags/path``.

@@ -1,3 +1,4 @@
+internal import Folders
 package import Kernel
 internal import SystemPackage
 
@@ -14,10 +15,15 @@ package enum Sidecars {
   private static let reference: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
   /// The name of a file beside a database on the host that says that another program has it open, or died over it.
-  package static func inUse(beside document: FoundDocument) -> String? {
-    guard let path = document.path else { return nil }
+  ///
+  /// - Parameter place: where the document stands, for who knows it already.
+  package static func inUse(beside document: FoundDocument, at place: DocumentPlace? = nil) -> String? {
+    guard document.kind == .file, document.size >= heading.count, let path = document.path else { return nil }
     for suffix in suffixes {
-      guard let file = regular(path + suffix, in: nil), isDatabase(document.descriptor) else { continue }
+      guard let file = regular((place?.name ?? path) + suffix, in: place?.folder), isDatabase(document.descriptor)
+      else {
+        continue
+      }
       let first = (try? file.reopened(.read)).flatMap { try? $0.readAll(limit: 1) }?.first
       // A journal that is kept for the next time begins with zeros.
       if suffix == "-wal" || first != 0 { return path + suffix }

@@ -1,0 +1,68 @@
+internal import Folders
+internal import Kernel
+internal import Sandbox
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What ends an app that did not end by itself: a limit of its sandbox, or the broker; and what is said of that.
+extension AppSession {
+  func startWatching(_ sandbox: LaunchedInit) {
+    guard let plan, plan.usage.needsWatching, let processes else { return }
+    watch = UsageWatch(
+      plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container,
+      staging: "\(folders.staging)/\(prepared.instance)")
+    self.processes = nil
+  }
+
+  /// The init is gone without a word of its app: then it was ended from here.
+  func endByLimit() {
+    guard report == nil, !hasFailed else { return }
+    guard let excess = watch?.excess else {
+      // Or by the broker, which says why.
+      isGone = true
+      return
+    }
+    self.excess = excess
+    report = (-1, SIGKILL)
+    outcome = excess.limit == .wallTime ? 124 : 128 + SIGKILL
+  }
+
+  /// What the kernel ended by itself (`RLIMIT_CPU`): with a signal that an app may handle, and a second later for good.
+  func processorTime(_ signal: Int32, _ used: Int) -> LimitExcess? {
+    // The kernel counts in ticks, and finer where it reports: they differ by a moment.
+    guard let ceiling = plan?.usage.cpuTime, signal == SIGXCPU || (signal == SIGKILL && used >= ceiling) else {
+      return nil
+    }
+    return LimitExcess(.cpuTime, value: max(used, ceiling), ceiling: ceiling)
+  }
+
+  /// What the broker knows of the app's end.
+  func tell(_ last: LauncherInterface.EndedReply) {
+    if let reason = last.reason {
+      if report == nil {
+        report = (128 + SIGKILL, SIGKILL)
+        outcome = outcome ?? 128 + SIGKILL
+      }
+      Failure.say("the app was ended: \(reason)")
+      status?.send("ended", ["reason": .string(reason)])
+    }
+    for leak in last.leaks {
+      status?.leaked(leak)
+      if request.trace { Trace.show(leaked: leak) }
+    }
+  }
+
+  func tellLimit() {
+    guard let excess else { return }
+    Failure.say("the app was ended: \(excess)")
+    status?.send(
+      "limit",
+      [
+        "limit": .string(excess.limit.key), "value": JSONValue(excess.value), "ceiling": JSONValue(excess.ceiling),
+        "reason": .string("\(excess)"),
+      ])
+  }
+}

@@ -1,0 +1,50 @@
+internal import Folders
+internal import GRDB
+internal import Kernel
+internal import Synchronization
+
+/// Moves what was written to the journal of a database into the database, in a thread and over a connection of its own: that
+/// waits for the disk, and who writes does not.
+///
+/// Should it fail, nothing is lost: the journal grows until the connection that writes moves it itself.
+final class JournalMover: Sendable {
+  /// After so many times that the database was asked for something. A grant is some five pages of 4 KiB.
+  static let interval = 256
+
+  private struct State {
+    var asked = 0
+    var isMoving = false
+  }
+
+  private let path: String
+  private let state = Mutex(State())
+  /// The thread's.
+  private let connection = Mutex<DatabaseQueue?>(nil)
+
+  init(_ path: String) { self.path = path }
+
+  /// Notes that the database was asked for something; moves the journal when it is time to.
+  func note() {
+    let isDue = state.withLock { state in
+      state.asked += 1
+      guard state.asked >= Self.interval, !state.isMoving else { return false }
+      state = State(asked: 0, isMoving: true)
+      return true
+    }
+    guard isDue else { return }
+    do throws(KernelError) {
+      try Worker.start { [self] in
+        Worker.stepBack()
+        move()
+        state.withLock { $0.isMoving = false }
+      }
+    } catch { state.withLock { $0.isMoving = false } }
+  }
+
+  private func move() {
+    connection.withLock { connection in
+      if connection == nil { connection = try? GrantFile.connect(path, writing: true) }
+      _ = try? connection?.writeWithoutTransaction { try $0.checkpoint(.passive) }
+    }
+  }
+}
