@@ -63,4 +63,11 @@ package struct FoundDocument: Sendable {
     identity = try FileIdentity(of: descriptor, status: status)
     path = descriptor.currentPath
   }
+
+  private init(_ other: FoundDocument, path: String?) {
+    (descriptor, identity, kind, self.path) = (other.descriptor, other.identity, other.kind, path)
+  }
+
+  /// The same, where its path is none that leads to it.
+  var withoutPath: FoundDocument { FoundDocument(self, path: nil) }
 }
