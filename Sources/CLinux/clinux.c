@@ -74,7 +74,9 @@ int ambit_move_mount_at(const char *path, const char *place) {
 }
 
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns) {
-  uint64_t attributes[4] = {set, clear, 0, 0};
+  /* A clone would stay with what it was made of, where that is shared, as everything is under systemd: what is mounted on the one
+     would be on the other. */
+  uint64_t attributes[4] = {set, clear, MS_PRIVATE, 0};
   if (userns != -1) {
     attributes[0] |= 0x00100000; /* MOUNT_ATTR_IDMAP */
     attributes[3] = (uint64_t)userns;
