@@ -49,7 +49,9 @@ package final class DiskImage {
   package let path: String
   private var device: String?
   private var point: String?
-  private var spare: String?
+  /// The device that it was on before, and those with its number since.
+  private var last: String?
+  private var spares: [String] = []
 
   package static let isPossible =
     geteuid() == 0 && !VolumeKind.here.isEmpty
@@ -70,7 +72,7 @@ package final class DiskImage {
 
   deinit {
     unmount()
-    if let spare { _ = try? Self.run("losetup", "--detach", spare) }
+    for spare in spares { _ = try? Self.run("losetup", "--detach", spare) }
     _ = try? Self.run("umount", "--lazy", folder)
     _ = unsafe unlink(path)
   }
@@ -107,7 +109,11 @@ package final class DiskImage {
   /// - Returns: where it is mounted.
   @discardableResult
   package func mount(_ name: String, for user: TestUser = .root, options: String = "defaults") throws -> String {
-    let device = try Self.run("losetup", "--find", "--show", path)
+    var device = try Self.run("losetup", "--find", "--show", path)
+    if device == last {
+      spares.append(device)
+      device = try Self.run("losetup", "--find", "--show", path)
+    }
     self.device = device
     let point = "\(folder)/\(name)"
     try FileManager.default.createDirectory(atPath: point, withIntermediateDirectories: true)
@@ -127,11 +133,20 @@ package final class DiskImage {
         usleep(20_000)
       }
     }
-    if let device { _ = try? Self.run("losetup", "--detach", device) }
-    (point, device) = (nil, nil)
-    // The number that it had is another one's now.
-    if spare == nil { spare = try? Self.run("losetup", "--find", "--show", "--read-only", path) }
+    if let device {
+      // In other namespaces a search may still have it open: until that is over, btrfs takes another device for another volume.
+      for _ in 0..<500 where !isFree(device) { usleep(20_000) }
+      _ = try? Self.run("losetup", "--detach", device)
+    }
+    (last, point, device) = (device, nil, nil)
   }
+}
+
+/// Whether no file system is on a device.
+private func isFree(_ device: String) -> Bool {
+  let file = unsafe open(device, O_RDONLY | O_EXCL | O_CLOEXEC)
+  if file != -1 { close(file) }
+  return file != -1 || errno != EBUSY
 }
 
 /// A folder for volumes, gone with the last reference. What is mounted in it is the tests' own, by its name.
