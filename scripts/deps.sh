@@ -39,21 +39,27 @@ fi
 if have apt-get; then
   manager=apt pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
   libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
+  btrfs=btrfs-progs losetup=mount
 elif have dnf; then
   manager=dnf pkgconf=pkgconf-pkg-config seccomp=libseccomp-devel sqlite=sqlite-devel pip=python3-pip
   libc=glibc-static libstdcxx=libstdc++-static vim=vim-minimal sqlite_shell=sqlite
+  btrfs=btrfs-progs losetup=util-linux
 elif have pacman; then
   manager=pacman pkgconf=pkgconf seccomp=libseccomp sqlite=sqlite pip=python-pip
   libc=glibc libstdcxx=gcc vim=vim sqlite_shell=sqlite
+  btrfs=btrfs-progs losetup=util-linux
 elif have zypper; then
   manager=zypper pkgconf=pkgconf seccomp=libseccomp-devel sqlite=sqlite3-devel pip=python3-pip
   libc=glibc-devel-static libstdcxx=gcc-c++ vim=vim-small sqlite_shell=sqlite3
+  btrfs=btrfsprogs losetup=util-linux
 elif have apk; then
   manager=apk pkgconf=pkgconf seccomp=libseccomp-dev sqlite=sqlite-dev pip=py3-pip
   libc=musl-dev libstdcxx=g++ vim=vim sqlite_shell=sqlite
+  btrfs=btrfs-progs losetup=losetup
 else
   manager=none pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip
   libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
+  btrfs=btrfs-progs losetup=mount
 fi
 
 missing=''
@@ -86,6 +92,14 @@ fi
 if $want_tests; then
   have vim.tiny || have vim || have vi || need "$vim"
   have sqlite3 || need "$sqlite_shell"
+  # File systems that documents lie on. Root's tests make volumes of them, and nobody else's.
+  if [ "$(id -u)" -eq 0 ]; then
+    PATH=$PATH:/usr/sbin:/sbin
+    have mkfs.ext4 || need e2fsprogs
+    have mkfs.xfs || need xfsprogs
+    { have mkfs.btrfs && have btrfs; } || need "$btrfs"
+    have losetup || need "$losetup"
+  fi
   # Podman's seccomp profile.
   [ $manager != apt ] || [ -e /usr/share/containers/seccomp.json ] || need golang-github-containers-common
 fi

@@ -162,7 +162,9 @@ extension Broker {
     var points: Set<String>?
     return trash.holds(path) { folder in
       if points == nil { points = Set(MountTable.mountPoints()) }
-      return points?.contains(folder) == true
+      if points?.contains(folder) == true { return true }
+      // File managers take the top of a subvolume for one: it has a device number of its own.
+      return (try? Descriptor.open(folder, flags: [.path, .directory], resolve: .noSymlinks))?.isSubvolume == true
     }
   }
 }

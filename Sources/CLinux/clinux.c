@@ -74,7 +74,9 @@ int ambit_move_mount_at(const char *path, const char *place) {
 }
 
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns) {
-  uint64_t attributes[4] = {set, clear, 0, 0};
+  /* A clone would stay with what it was made of, where that is shared, as everything is under systemd: what is mounted on the one
+     would be on the other. */
+  uint64_t attributes[4] = {set, clear, MS_PRIVATE, 0};
   if (userns != -1) {
     attributes[0] |= 0x00100000; /* MOUNT_ATTR_IDMAP */
     attributes[3] = (uint64_t)userns;
@@ -285,52 +287,6 @@ int ambit_machine_memory(struct ambit_memory *result) {
   result->shared = (uint64_t)found.sharedram * found.mem_unit;
   result->swap_used = (uint64_t)(found.totalswap - found.freeswap) * found.mem_unit;
   return 0;
-}
-
-/* Newer than this machine's headers may be. */
-struct uuid_answer {
-  uint8_t length;
-  uint8_t uuid[16];
-};
-#define AMBIT_GETFSUUID _IOR(0x15, 0, struct uuid_answer)
-
-int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
-  memset(bytes, 0, 16);
-  struct statfs found;
-  if (fstatfs(descriptor, &found) == -1) return -errno;
-  struct uuid_answer uuid;
-  memset(&uuid, 0, sizeof uuid);
-  /* Fails on a descriptor opened with O_PATH; both ways of opening have to answer the same, so reopen to ask. */
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-  int is_asked = 0;
-  struct stat kind;
-  if (fstat(descriptor, &kind) == 0 && (S_ISDIR(kind.st_mode) || S_ISREG(kind.st_mode))) {
-    int readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (readable != -1) {
-      int got = ioctl(readable, AMBIT_GETFSUUID, &uuid);
-      close(readable);
-      is_asked = 1;
-      /* A file system that was made without one has zeros there, which name nothing. */
-      static const uint8_t none[16];
-      if (got == 0 && uuid.length == 16 && memcmp(uuid.uuid, none, 16) != 0) {
-        memcpy(bytes, uuid.uuid, 16);
-        return 1;
-      }
-    }
-  }
-  memcpy(bytes, &found.f_fsid, sizeof found.f_fsid);
-  uint64_t type = (uint64_t)found.f_type;
-  memcpy(bytes + 8, &type, sizeof type);
-  /* These have one for all of their files; others (btrfs) may have one for each part of a mount. */
-  int is_one = type == 0xEF53 /* ext4 */ || type == 0x58465342 /* xfs */ || type == 0x01021994 /* tmpfs */;
-  return is_asked && is_one ? 2 : 0;
-}
-
-int ambit_is_readable(int descriptor) {
-  /* The call itself: glibc's goes another way where the kernel lacks it. */
-  if (syscall(SYS_faccessat2, descriptor, "", R_OK, AT_EMPTY_PATH | AT_EACCESS) == 0) return 1;
-  return errno == EACCES ? 0 : -errno;
 }
 
 int ambit_memory_file(const char *name) { return answer(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)); }

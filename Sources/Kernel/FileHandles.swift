@@ -27,6 +27,17 @@ package struct FileHandle: Hashable, Sendable {
   /// Whether the file system opens files by it; with those of others, one can only be compared.
   package var canBeOpened: Bool { type & Int32(AMBIT_HANDLE_COMPARABLE) == 0 }
 
+  /// The inode number of the folder at the top of each subvolume.
+  package static let topOfSubvolume: UInt64 = 256
+
+  /// The subvolume that it is in, where the file system has such (`btrfs`): a part with inode numbers of its own, which a file never
+  /// leaves. Those numbers, and generations and birth times with them, are the same in every snapshot.
+  package var subvolume: UInt64? {
+    // FILEID_BTRFS_WITHOUT_PARENT and the two with: inode, subvolume, generation, the parent's.
+    guard (0x4d...0x4f).contains(type), bytes.count >= 20 else { return nil }
+    return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) }
+  }
+
   /// Opens the file, wherever it is now (`open_by_handle_at(2)`). Needs `CAP_DAC_READ_SEARCH` on the host.
   ///
   /// - Parameter volume: any descriptor on the same file system.
@@ -41,7 +52,8 @@ package struct FileHandle: Hashable, Sendable {
 
 extension Descriptor {
   /// Sixteen bytes that name the file's volume, the same after a reboot: the file system's UUID where the kernel
-  /// tells it (`FS_IOC_GETFSUUID`), else `f_fsid` of `statfs(2)` and the file system's type.
+  /// tells it (`FS_IOC_GETFSUUID`; XFS and btrfs have calls of their own), else `f_fsid` of `statfs(2)` and the file system's type.
+  /// All subvolumes of btrfs are one volume.
   ///
   /// - Parameter mount: the file's mount, from ``status()``, where that is known.
   package func volumeIdentity(onMount mount: UInt64? = nil) throws(KernelError) -> [UInt8] {
@@ -59,6 +71,25 @@ extension Descriptor {
     if let mount, answer > 0 { KnownVolumes.all.note(.init(name: bytes, isForReadable: answer == 1), of: mount) }
     return bytes
   }
+}
+
+extension Descriptor {
+  /// The UUID of an open file's volume as its kind of file system alone is asked for it, on kernels that have no call for all.
+  var ownUUID: [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let answer = unsafe bytes.withUnsafeMutableBufferPointer {
+      unsafe ambit_volume_own_uuid(rawValue, $0.baseAddress)
+    }
+    return answer == 1 ? bytes : nil
+  }
+
+  /// Whether this folder is the top of a subvolume (`BTRFS_FIRST_FREE_OBJECTID`).
+  package var isSubvolume: Bool {
+    (try? status().inode) == FileHandle.topOfSubvolume && (try? FileHandle(of: self))?.subvolume != nil
+  }
+
+  /// Whether the subvolume that this open folder is in has other subvolumes in it. Where nobody can tell, it may.
+  package var mayHaveSubvolumes: Bool { ambit_has_subvolumes(rawValue) != 0 }
 }
 
 /// The names of volumes by mount: asking takes five calls, and a start asks each time.

@@ -29,7 +29,8 @@ extension Descriptor {
 /// What lies in folders and below them: bytes on the disk, and how many files. Measured in parts, so that whoever measures
 /// can do something else in between.
 ///
-/// By descriptor, never following a link and never into another mount. What the owner of the folder changes meanwhile may
+/// By descriptor, never following a link and never into another mount; but into subvolumes, which have device numbers of their
+/// own and which anybody can make (btrfs). What the owner of the folder changes meanwhile may
 /// be counted as it was or as it is. A file with several names counts once.
 @safe package final class FolderMeasurement {
   package private(set) var bytes = 0
@@ -38,23 +39,20 @@ extension Descriptor {
   /// There are folders so deep that nobody counts what is in them: more is open at a time than a launcher may have.
   package private(set) var isTooDeep = false
 
-  private let devices: Set<dev_t>
+  /// Of the folders that it has been in.
+  private var devices: Set<dev_t> = []
   private var open: [OpaquePointer] = unsafe []
-  private var linked: Set<ino_t> = []
+  private var linked: [dev_t: Set<ino_t>] = [:]
 
   /// Deeper than any program of use makes folders.
   package static let deepest = 200
 
   /// - Parameter folders: open folders; locations (`O_PATH`) will do.
   package init(of folders: [Descriptor]) throws(KernelError) {
-    var devices: Set<dev_t> = []
     for folder in folders {
-      var status = stat()
-      try KernelError.check("fstat", "descriptor \(folder.rawValue)") { unsafe fstat(folder.rawValue, &status) }
-      devices.insert(status.st_dev)
+      _ = try folder.status()
+      _ = unsafe enter(".", in: folder.rawValue)
     }
-    self.devices = devices
-    for folder in folders { unsafe enter(".", in: folder.rawValue) }
   }
 
   deinit { unsafe open.forEach { unsafe closedir($0) } }
@@ -88,34 +86,42 @@ extension Descriptor {
         let dot = CChar(bitPattern: UInt8(ascii: "."))
         if first == dot, second == 0 || (second == dot && third == 0) { return }
         var status = stat()
-        guard unsafe fstatat(folder, name, &status, CInt(AT_SYMLINK_NOFOLLOW)) == 0, devices.contains(status.st_dev)
-        else {
+        guard unsafe fstatat(folder, name, &status, CInt(AT_SYMLINK_NOFOLLOW)) == 0 else { return }
+        let isKnown = devices.contains(status.st_dev)
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+          let isNew = status.st_nlink < 2 || linked[status.st_dev, default: []].insert(status.st_ino).inserted
+          if isKnown, isNew { count(status) }
           return
         }
-        let kind = status.st_mode & S_IFMT
-        if kind != S_IFDIR, status.st_nlink > 1, !linked.insert(status.st_ino).inserted { return }
-        files += 1
-        bytes += Int(status.st_blocks) * 512
-        guard kind == S_IFDIR else { return }
+        if isKnown { count(status) }
         if unsafe open.count >= Self.deepest {
           isTooDeep = true
-          return
+        } else if unsafe enter(name, in: folder), !isKnown {
+          count(status)
         }
-        unsafe enter(name, in: folder)
       }
     }
   }
 
+  private func count(_ status: stat) {
+    files += 1
+    bytes += Int(status.st_blocks) * 512
+  }
+
   /// Gone, replaced, or nobody's to read: then it is not counted.
-  private func enter(_ name: UnsafePointer<CChar>, in folder: Int32) {
+  ///
+  /// - Returns: whether it is one to look into.
+  private func enter(_ name: UnsafePointer<CChar>, in folder: Int32) -> Bool {
     let flags: OpenFlags = [.read, .directory, .noFollow]
-    let raw = unsafe ambit_openat2(folder, name, flags.rawValue, 0, 0)
-    guard raw >= 0 else { return }
+    let raw = unsafe ambit_openat2(folder, name, flags.rawValue, 0, Resolve.sameMount.rawValue)
+    guard raw >= 0 else { return false }
     var status = stat()
-    guard unsafe fstat(raw, &status) == 0, devices.contains(status.st_dev), let stream = unsafe fdopendir(raw) else {
+    guard unsafe fstat(raw, &status) == 0, let stream = unsafe fdopendir(raw) else {
       close(raw)
-      return
+      return false
     }
+    devices.insert(status.st_dev)
     unsafe open.append(stream)
+    return true
   }
 }

@@ -35,6 +35,7 @@ package struct Hold: Equatable, Sendable {
     onMount mount: UInt64?, orAny anyMount: Bool, of document: Descriptor
   ) -> (holds: [Hold], isComplete: Bool) {
     guard let own = Self.place("", in: document) else { return ([], false) }
+    let device = Self.mappingDevice(of: document) ?? own.device
     let isHeld: (Place) -> Bool = { $0.mount == mount || (anyMount && $0.isSameFile(as: own)) }
     let deadline = Clock.monotonic() + Self.patience
     var found: [Hold] = []
@@ -48,7 +49,7 @@ package struct Hold: Equatable, Sendable {
         if let place = Self.place(name, in: folder), isHeld(place) { hold.folder = true }
       }
       let isComplete = look(folder, &hold, until: deadline, isHeld)
-      if isMapped(document, own, by: folder, &hold) { hold.mapped = true }
+      if isMapped(document, own, on: device, by: folder, &hold) { hold.mapped = true }
       if hold != Hold(process: process) { found.append(hold) }
       if !isComplete || Clock.monotonic() > deadline { return (found, false) }
     }
@@ -109,21 +110,37 @@ package struct Hold: Equatable, Sendable {
   // MARK: Memory
 
   /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
-  private func isMapped(_ document: Descriptor, _ own: Place, by process: Descriptor, _ hold: inout Hold) -> Bool {
+  ///
+  /// - Parameter device: as ``mappingDevice(of:)``.
+  private func isMapped(
+    _ document: Descriptor, _ own: Place, on device: UInt64, by process: Descriptor, _ hold: inout Hold
+  ) -> Bool {
     guard let file = try? Descriptor.open("maps", below: process, flags: .read), let text = try? file.readAll() else {
       return false
     }
     // Most processes have nothing of it, and their lines are not worth being read one by one.
-    guard Self.contains(text, own.isFolder ? Self.deviceWord(own.device) : " \(own.inode) ") else { return false }
+    guard Self.contains(text, own.isFolder ? Self.deviceWord(device) : " \(own.inode) ") else { return false }
     var isMapped = false
     for line in text.split(separator: UInt8(ascii: "\n")) {
-      guard let mapping = Mapping(line), mapping.device == own.device else { continue }
+      guard let mapping = Mapping(line), mapping.device == device else { continue }
       guard mapping.inode == own.inode || (own.isFolder && Self.lies(mapping, in: document)) else { continue }
       isMapped = true
       hold.reads = true
       if mapping.isShared && mapping.isWritable { hold.writes = true }
     }
     return isMapped
+  }
+
+  /// The device number that mappings tell where it is not the file's: each subvolume has one of its own, and mappings have the whole
+  /// file system's, as the mount table does. So a file of the same number in another subvolume is taken for the document.
+  private static func mappingDevice(of document: Descriptor) -> UInt64? {
+    guard (try? FileHandle(of: document))?.subvolume != nil else { return nil }
+    func text(_ name: String) -> [UInt8] {
+      (try? Descriptor.open("/proc/thread-self/\(name)", flags: .read).readAll()) ?? []
+    }
+    let facts = text("fdinfo/\(document.rawValue)").split(separator: UInt8(ascii: "\n"))
+    guard let mount = facts.first(where: { $0.starts(with: "mnt_id:".utf8) })?.dropFirst(7) else { return nil }
+    return MountTable.device(ofMount: mount.filter { $0 > UInt8(ascii: " ") }, in: text("mountinfo"))
   }
 
   /// As the kernel writes it there.

@@ -52,6 +52,21 @@ package enum MountTable {
     return found
   }
 
+  /// - Parameters:
+  ///   - mount: its number in this table, in digits.
+  ///   - table: `mountinfo`.
+  /// - Returns: the file system's device number: the major one above, the minor one in the lower half.
+  static func device(ofMount mount: [UInt8], in table: [UInt8]) -> UInt64? {
+    for line in table.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 3)
+      guard fields.count == 4, fields[0].elementsEqual(mount) else { continue }
+      let numbers = fields[2].split(separator: UInt8(ascii: ":")).map { UInt64(String(decoding: $0, as: UTF8.self)) }
+      guard numbers.count == 2, let major = numbers[0], let minor = numbers[1] else { return nil }
+      return major << 32 | minor
+    }
+    return nil
+  }
+
   static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
     let fields = line.split(separator: UInt8(ascii: " "))
     // Optional fields stand before a hyphen, and nothing else there is one.

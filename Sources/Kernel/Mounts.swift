@@ -50,7 +50,8 @@ package struct DetachedTree: Sendable {
     descriptor = Descriptor(owning: raw)
   }
 
-  /// Adds denials; `identity` shows the files to other ids than they have on disk.
+  /// Adds denials, and parts it from what it was made of: what is mounted here is not mounted there, and the other way round.
+  /// `identity` shows the files to other ids than they have on disk.
   package func restrict(
     _ attributes: MountAttributes, recursive: Bool, identity: IdentityMap? = nil
   ) throws(KernelError) {

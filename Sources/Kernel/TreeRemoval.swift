@@ -29,7 +29,7 @@ extension Descriptor {
 
   /// Opens a folder of this one to read it, and lets its owner change it if it did not.
   fileprivate func openToEmpty(_ name: String) throws(KernelError) -> Descriptor {
-    let place = try Descriptor.open(name, below: self, flags: [.path, .directory, .noFollow])
+    let place = try Descriptor.open(name, below: self, flags: [.path, .directory, .noFollow], resolve: .sameMount)
     if try place.status().mode & 0o700 != 0o700 {
       // A descriptor of a place cannot be changed; its entry in /proc can, and leads nowhere else.
       try KernelError.check("chmod", name) { unsafe chmod("/proc/self/fd/\(place.rawValue)", 0o700) }
@@ -42,12 +42,16 @@ private struct TreeRemoval {
   let top: Descriptor
   /// Files and folders that may still be removed.
   var left: Int
+  /// How many subvolumes (btrfs) the top is in, one in the other: nothing moves up from one of them to the next.
+  private let depth: Int
+  private static let deepest = 32
   private var moved = 0
   private var failure: KernelError?
 
-  init(top: Descriptor, left: Int) {
+  init(top: Descriptor, left: Int, depth: Int = 0) {
     self.top = top
     self.left = left
+    self.depth = depth
   }
 
   mutating func run() throws(KernelError) -> Bool {
@@ -71,6 +75,13 @@ private struct TreeRemoval {
     do throws(KernelError) {
       guard try !removeFile(name, of: top) else { return true }
       let folder = try top.openToEmpty(name)
+      if depth < Self.deepest, folder.isSubvolume {
+        var removal = TreeRemoval(top: folder, left: left, depth: depth + 1)
+        let isEmpty = try removal.run()
+        left = removal.left
+        if isEmpty { try top.removeDirectory(name) }
+        return true
+      }
       for entry in try DirectoryReader.entries(of: folder) {
         guard left > 0 else { return true }
         do throws(KernelError) {

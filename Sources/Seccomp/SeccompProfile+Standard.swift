@@ -34,8 +34,11 @@ extension SeccompProfile {
           reason: "a new user namespace would bring back capabilities and most of the kernel's attack surface",
           rules: cloneRules),
         Group(
-          name: "terminal", reason: "typing into the user's terminal from inside (TIOCSTI, TIOCLINUX)",
-          rules: terminalRules),
+          name: "requests",
+          reason:
+            "no typing into the user's terminal from inside (TIOCSTI, TIOCLINUX); no subvolumes: a snapshot has what no "
+            + "mount shows, and what is made read-only so nobody can remove",
+          rules: requestRules),
         Group(
           name: "personality", reason: "address-space tricks; the plain values are harmless", rules: personalityRules),
         Group(
@@ -132,19 +135,20 @@ extension SeccompProfile {
     SeccompRule("clone", .allow, [SeccompCondition(argument: 0, .masked(mask: namespaceBits, value: 0))])
   ]
 
-  private static let terminalRules: [SeccompRule] =
-    // TIOCSTI and TIOCLINUX. An allow rule for "anything else" cannot be said in 32 bits at once, so: allow each
-    // request whose low byte or second byte differs.
-    ioctlExcept([0x5412, 0x541c])
+  /// TIOCSTI and TIOCLINUX. Of btrfs what names a subvolume (`struct btrfs_ioctl_vol_args`, also the second one) and
+  /// BTRFS_IOC_SUBVOL_SETFLAGS: before Linux 6.7 anybody who owned one file could make a snapshot of all the subvolume that it is in.
+  private static let requestRules = ioctlExcept([0x5412, 0x541c, 0x4008_941a], noneOf: [0x5000_9400])
 
-  /// Allows ioctl for every 32-bit request but these. Each forbidden number is cut out by allowing, for every bit, the
-  /// numbers that agree with it above that bit and differ in it.
-  static func ioctlExcept(_ forbidden: [UInt32]) -> [SeccompRule] {
+  /// Allows ioctl for every 32-bit request but these. An allow rule for "anything else" cannot be said in 32 bits at once: each
+  /// forbidden number is cut out by allowing, for every bit, the numbers that agree with it above that bit and differ in it.
+  ///
+  /// - Parameter families: requests that are forbidden whatever their lowest byte is.
+  static func ioctlExcept(_ forbidden: [UInt32], noneOf families: [UInt32] = []) -> [SeccompRule] {
     var rules: [SeccompRule] = []
     func cut(prefix: UInt32, depth: Int) {
       let mask: UInt32 = depth == 0 ? 0 : ~UInt32(0) << UInt32(32 - depth)
-      let inside = forbidden.filter { $0 & mask == prefix }
-      if inside.isEmpty {
+      if depth == 24, families.contains(prefix) { return }
+      if !(forbidden + families).contains(where: { $0 & mask == prefix }) {
         rules.append(SeccompRule("ioctl", .allow, [SeccompCondition(argument: 1, .masked(mask: mask, value: prefix))]))
       } else if depth < 32 {
         let bit = UInt32(1) << UInt32(31 - depth)

@@ -41,4 +41,19 @@ import Testing
   @Test func `has this process's own root`() {
     #expect(MountTable.covering("/", in: MountTable.entries()) != nil)
   }
+
+  @Test func `The device of a mount is told by its number, and by nothing that looks like it`() {
+    let table = Array(
+      """
+      36 25 0:66 /a b /mnt rw shared:1 - btrfs /dev/loop2 rw
+      6 36 254:1 / /36 rw - ext4 /dev/vda rw
+      7 36 x:1 / /36 rw - ext4 /dev/vda rw
+
+      """.utf8)
+    #expect(MountTable.device(ofMount: Array("36".utf8), in: table) == 66)
+    #expect(MountTable.device(ofMount: Array("6".utf8), in: table) == 254 << 32 | 1)
+    for mount in ["7", "3", "25", "", "366"] {
+      #expect(MountTable.device(ofMount: Array(mount.utf8), in: table) == nil)
+    }
+  }
 }

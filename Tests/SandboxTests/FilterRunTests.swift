@@ -59,10 +59,10 @@ import Testing
       for flags in [0, 0x80800, 1 << 32]:
         say(f"unix-{type}-{flags:x}", attempt("socket", 1, type | flags, 0))
         say(f"unixpair-{type}-{flags:x}", attempt("socketpair", 1, type | flags, 0, ctypes.addressof(pair)))
-    for request in [0x5412, 0x541c]:
+    for request in [0x5412, 0x541c, 0x50009401, 0x5000940e, 0x50009417, 0x50009418, 0x4008941a]:
       for high in [0, 1 << 32, 0xffffffff << 32]:
         say(f"ioctl-{request | high:x}", attempt("ioctl", 0, request | high, 0))
-    for request in [0x5401, 0x5413, 0x5411, 0x541d, 0x5412 | 1 << 31, 0x1541c]:
+    for request in [0x5401, 0x5413, 0x5411, 0x541d, 0x5412 | 1 << 31, 0x1541c, 0x40009401, 0x80089419]:
       say(f"ioctl-{request:x}", attempt("ioctl", 0, request, 0))
     for value in [0xffffffff, 0, 8, 0x0040000, 0x0400000, 0x5000007]:
       say(f"personality-{value:x}", child(lambda: attempt("personality", value)))
@@ -165,7 +165,15 @@ import Testing
     }
     // Others reach the kernel, which says that /dev/null is no terminal.
     expect(
-      answers, ["ioctl-5401", "ioctl-5413", "ioctl-5411", "ioctl-541d", "ioctl-80005412", "ioctl-1541c"], "ENOTTY")
+      answers,
+      [
+        "ioctl-5401", "ioctl-5413", "ioctl-5411", "ioctl-541d", "ioctl-80005412", "ioctl-1541c", "ioctl-40009401",
+        "ioctl-80089419",
+      ], "ENOTTY")
+    // A snapshot has what no mount shows; what was made read-only so nobody removes.
+    for request in ["50009401", "5000940e", "50009417", "50009418", "4008941a"] {
+      expect(answers, ["ioctl-\(request)", "ioctl-1\(request)", "ioctl-ffffffff\(request)"], "EPERM")
+    }
   }
 
   @Test func `lets a personality be asked for, and only plain ones be taken`() throws {

@@ -35,6 +35,16 @@ import Testing
     #expect(rules.allSatisfy { $0.call == "ioctl" && $0.action == .allow && $0.conditions.map(\.argument) == [1] })
   }
 
+  @Test func `a family of requests is left out whole, and nothing beside it`() {
+    let rules = SeccompProfile.ioctlExcept([0x5412, 0x4008_941a], noneOf: [0x5000_9400])
+    let left = (0x5000_9300..<0x5000_9600).filter { value in rules.count { matches($0, UInt32(value)) } != 1 }
+    #expect(left == Array(0x5000_9400..<0x5000_9500))
+    for value: UInt32 in [0x5412, 0x4008_941a] { #expect(!rules.contains { matches($0, value) }) }
+    for value: UInt32 in [0x5413, 0x4008_941b, 0x4000_9401, 0xd000_9401, 0x5001_9401, 0x4004_9409] {
+      #expect(rules.count { matches($0, value) } == 1)
+    }
+  }
+
   @Test(arguments: [0, 1, 2, 3, 8, 9, 0x10, 0x11, 0x18, UInt32.max])
   func `B16: without execution, a file in memory is made sealed against it or not at all`(flags: UInt32) {
     let answers = SeccompProfile.standard(network: false).rules.filter {

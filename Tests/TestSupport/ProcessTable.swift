@@ -85,10 +85,12 @@ package enum ProcessTable {
     return String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\0", with: " ")
   }
 
-  /// What is mounted, as that process sees it, one line each.
+  /// What is mounted, as that process sees it, one line each; but for the volumes of tests, which come and go in every namespace
+  /// (``DiskImage``).
   package static func mounts(_ pid: Int32) -> [String] {
     let bytes = FileManager.default.contents(atPath: "/proc/\(pid)/mountinfo") ?? Data()
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+      .filter { !$0.contains("/\(DiskImage.folderName)") }
   }
 
   /// Kibibytes of memory that a process has in use.

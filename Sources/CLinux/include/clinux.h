@@ -98,9 +98,14 @@ void ambit_unring(int bell);
 void ambit_step_back(void);
 /* memmem(3): whether a text has a part. */
 int ambit_find(const void *text, size_t length, const void *part, size_t part_length);
-/* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, else statfs's f_fsid. 16 bytes.
-   1 if it is the former: then it is the same for all files of the mount that can be opened for reading. 2: for all of them. */
+/* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, what XFS and btrfs have instead, else statfs's
+   f_fsid. 16 bytes. 1 if it is a UUID: then it is the same for all files of the mount that can be opened for reading. 2: for all
+   of them. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
+/* The same UUID by an open file, as XFS and btrfs alone are asked for it. 0 if there is none. */
+int ambit_volume_own_uuid(int file, uint8_t bytes[16]);
+/* BTRFS_IOC_GET_SUBVOL_ROOTREF: whether the subvolume that an open folder is in has others in it. 1, 0, or -errno. */
+int ambit_has_subvolumes(int directory);
 /* faccessat2(2): whether the file of a descriptor could be opened for reading. 1, 0, or -errno. */
 int ambit_is_readable(int descriptor);
 

@@ -228,29 +228,29 @@ package struct DocumentFinder: Sendable {
   /// - Throws: when this file system opens no file by its handle.
   private func byHandle(_ identity: FileIdentity, near path: String) throws(KernelError) -> FoundDocument? {
     guard identity.handle.canBeOpened else { throw KernelError("open_by_handle_at", path, errno: .notSupported) }
-    guard let volume = volumeRoot(identity.volume, near: path),
-      let opened = try? identity.handle.open(on: volume, flags: .path), let status = try? opened.status(),
-      status.links > 0, let document = try? FoundDocument(opened, status: status), document.identity == identity
-    else {
-      return nil
+    var document: FoundDocument?
+    var tried: Set<UInt64> = []
+    // An ancestor of its last place, else whatever is mounted.
+    for places in [{ path.ancestors }, MountTable.localMountPoints] as [() -> [String]] {
+      for place in places() {
+        guard let (volume, mount) = folder(place, on: identity.volume), mount.map({ tried.insert($0).inserted }) ?? true
+        else { continue }
+        guard let opened = try? identity.handle.open(on: volume, flags: .path), let status = try? opened.status(),
+          status.links > 0, let found = try? FoundDocument(opened, status: status), found.identity == identity
+        else { return nil }
+        // By a mount that shows another part of the volume it is open as well, and the path that the kernel tells leads nowhere.
+        guard let path = found.path, candidate(path, below: nil, identity) == nil else { return found }
+        document = document ?? found.withoutPath
+      }
     }
     return document
   }
 
-  /// Any open folder on the document's file system: an ancestor of its last place, else whatever is mounted.
-  private func volumeRoot(_ volume: [UInt8], near path: String) -> Descriptor? {
-    func onVolume(_ path: String) -> Descriptor? {
-      guard let folder = try? Descriptor.open(path, flags: [.read, .directory, .nonBlocking]),
-        let found = try? folder.volumeIdentity(onMount: folder.status().mount), found == volume
-      else { return nil }
-      return folder
-    }
-    for ancestor in path.ancestors {
-      if let folder = onVolume(ancestor) { return folder }
-    }
-    for mount in MountTable.localMountPoints() {
-      if let folder = onVolume(mount) { return folder }
-    }
-    return nil
+  /// An open folder, and the number of its mount, if it lies on a volume.
+  private func folder(_ path: String, on volume: [UInt8]) -> (folder: Descriptor, mount: UInt64?)? {
+    guard let folder = try? Descriptor.open(path, flags: [.read, .directory, .nonBlocking]),
+      let status = try? folder.status(), (try? folder.volumeIdentity(onMount: status.mount)) == volume
+    else { return nil }
+    return (folder, status.mount)
   }
 }

@@ -3,6 +3,10 @@ internal import Kernel
 /// A walk through folders, nearest to the last place first: by the inode number that reading a folder tells anyway,
 /// so that nothing but true candidates is opened. It looks for several documents of one volume at once.
 ///
+/// A volume may have subvolumes (btrfs), each with inode numbers and a device number of its own. No file leaves its subvolume, but
+/// subvolumes are renamed and moved themselves: so those of the documents are gone into wherever they are met, and others last, and
+/// only if there are more in them. Snapshots, which hold copies of everything, mostly have none.
+///
 /// What it keeps is the numbers of the folders that it has been in, and the names of those that it still has to go to:
 /// some sixteen bytes for each folder that it has read, whatever the number of files.
 struct DocumentSearch {
@@ -18,12 +22,19 @@ struct DocumentSearch {
 
   private var budget: Int
   private let deadline: Int64
-  private var visited: Set<UInt64> = []
+  /// By the number of the device, which each subvolume has its own.
+  private var visited: [UInt64: Set<UInt64>] = [:]
+  private var visitedCount = 0
+  /// The subvolumes that the documents are in; `nil` where there are none.
+  private let subvolumes: Set<UInt64?>
+  /// Folders at the top of other subvolumes, for the end.
+  private var others: [String] = []
   private var begun: Set<String> = []
   private var scan = FolderScan()
 
   /// More folders than these are not kept in mind, nor gone to.
   private static let mostFolders = 1 << 19
+  private static let mostOthers = 4096
 
   /// - Parameters:
   ///   - identities: all of one volume.
@@ -37,8 +48,14 @@ struct DocumentSearch {
     volume = identities.first?.volume ?? []
     essential = Set(identities)
     deadline = Clock.monotonic() + time
-    for identity in identities + companions where identity.volume == volume {
+    let all = (identities + companions).filter { [volume] in $0.volume == volume }
+    subvolumes = Set(all.map(\.handle.subvolume))
+    for identity in all {
       wanted[identity.inode, default: []].append(identity)
+      // The folder around it says the number of the subvolume instead.
+      if identity.inode == FileHandle.topOfSubvolume, let subvolume = identity.handle.subvolume {
+        wanted[subvolume, default: []].append(identity)
+      }
     }
   }
 
@@ -56,7 +73,7 @@ struct DocumentSearch {
       }
     }
     searchOtherMounts()
-    if !essential.isEmpty, budget <= 0 { isComplete = false }
+    searchOtherSubvolumes()
   }
 
   private mutating func begin(at path: String, by method: FindMethod, deep: Bool) {
@@ -64,8 +81,26 @@ struct DocumentSearch {
       let folder = try? Descriptor.open(path, flags: [.read, .directory, .nonBlocking], resolve: .noSymlinks),
       let status = try? folder.status(), (try? folder.volumeIdentity()) == volume
     else { return }
-    visited.insert(status.inode)
+    if deep, !isWorthwhile(folder) {
+      others.append(path)
+      return
+    }
+    visit(status)
     walk(folder, device: status.device, method, deep: deep)
+  }
+
+  /// - Returns: whether it is the first time.
+  @discardableResult
+  private mutating func visit(_ folder: FileStatus) -> Bool {
+    let isNew = visited[folder.device, default: []].insert(folder.inode).inserted
+    if isNew { visitedCount += 1 }
+    return isNew
+  }
+
+  /// Whether a folder is in a subvolume that a document is in.
+  private func isWorthwhile(_ folder: Descriptor) -> Bool {
+    guard subvolumes != [nil] else { return true }
+    return subvolumes.contains((try? FileHandle(of: folder))?.subvolume)
   }
 
   /// In one folder with all that is below it, and nowhere else.
@@ -75,42 +110,81 @@ struct DocumentSearch {
         ".", below: folder, flags: [.read, .directory, .nonBlocking], resolve: .noSymlinks),
       let status = try? start.status()
     else { return }
-    visited.insert(status.inode)
+    visit(status)
     walk(start, device: status.device, .search, deep: true)
-    if !essential.isEmpty, budget <= 0 { isComplete = false }
+    searchOtherSubvolumes()
   }
 
   /// Its volume may be mounted somewhere else than it was (`BMK-1`).
   private mutating func searchOtherMounts() {
     for mount in isOver ? [] : MountTable.localMountPoints() where !isOver {
       guard let folder = try? Descriptor.open(mount, flags: [.read, .directory, .nonBlocking]),
-        let status = try? folder.status(), (try? folder.volumeIdentity()) == volume,
-        visited.insert(status.inode).inserted
+        let status = try? folder.status(), (try? folder.volumeIdentity()) == volume
+      else { continue }
+      if !isWorthwhile(folder) {
+        others.append(mount)
+      } else if visit(status) {
+        walk(folder, device: status.device, .search, deep: true)
+      }
+    }
+  }
+
+  /// Where no document is, and one of their subvolumes may be.
+  private mutating func searchOtherSubvolumes() {
+    while !isOver, !others.isEmpty {
+      let path = others.removeFirst()
+      guard let folder = try? Descriptor.open(path, flags: [.read, .directory, .nonBlocking], resolve: .noSymlinks),
+        folder.mayHaveSubvolumes, let status = try? folder.status(), visit(status)
       else { continue }
       walk(folder, device: status.device, .search, deep: true)
     }
+    if !essential.isEmpty, budget <= 0 { isComplete = false }
   }
 
   /// Depth first, and a folder is opened only when its turn comes: what is open at a time is one folder a level.
   private mutating func walk(_ start: Descriptor, device: UInt64, _ method: FindMethod, deep: Bool) {
-    var waiting: [(name: String, parent: Descriptor)] = []
-    var current: Descriptor? = start
+    var waiting: [Waiting] = []
+    var current: (folder: Descriptor, device: UInt64)? = (start, device)
     while true {
-      if let folder = current {
-        look(in: folder, method, deep: deep, &waiting)
+      if let (folder, device) = current {
+        look(in: folder, device: device, method, deep: deep, &waiting)
         if isOver { return }
       }
       guard let next = waiting.popLast() else { return }
-      // What is mounted in a folder is not of this volume, or reached by its own place; and it may keep one waiting.
-      current = try? Descriptor.open(
-        next.name, below: next.parent, flags: [.read, .directory, .noFollow, .nonBlocking],
-        resolve: [.noSymlinks, .sameMount])
-      if (try? current?.status().device) != device { current = nil }
+      current = enter(next)
     }
   }
 
+  private struct Waiting {
+    let name: String
+    let parent: Descriptor
+    let device: UInt64
+  }
+
+  private mutating func enter(_ next: Waiting) -> (folder: Descriptor, device: UInt64)? {
+    // What is mounted in a folder is not of this volume, or reached by its own place; and it may keep one waiting.
+    guard
+      let folder = try? Descriptor.open(
+        next.name, below: next.parent, flags: [.read, .directory, .noFollow, .nonBlocking],
+        resolve: [.noSymlinks, .sameMount]), let status = try? folder.status()
+    else { return nil }
+    if status.device != next.device {
+      // Another one of the same mount is a subvolume.
+      guard (try? folder.volumeIdentity()) == volume else { return nil }
+      guard isWorthwhile(folder) else {
+        if others.count < Self.mostOthers, let path = folder.currentPath {
+          others.append(path)
+        } else {
+          isComplete = false
+        }
+        return nil
+      }
+    }
+    return visit(status) ? (folder, status.device) : nil
+  }
+
   private mutating func look(
-    in folder: Descriptor, _ method: FindMethod, deep: Bool, _ waiting: inout [(name: String, parent: Descriptor)]
+    in folder: Descriptor, device: UInt64, _ method: FindMethod, deep: Bool, _ waiting: inout [Waiting]
   ) {
     let (wanted, left, deadline) = (wanted, budget, deadline)
     let only = wanted.count == 1 ? wanted.keys.first : nil
@@ -127,11 +201,11 @@ struct DocumentSearch {
         found[identity] = (document, method)
         essential.remove(identity)
       }
-      guard deep, entry.kind == .directory || entry.kind == nil, visited.insert(entry.inode).inserted else { continue }
-      if waiting.count + visited.count > Self.mostFolders {
+      guard deep, entry.kind == .directory || entry.kind == nil else { continue }
+      if waiting.count + visitedCount > Self.mostFolders {
         isComplete = false
       } else {
-        waiting.append((entry.name, folder))
+        waiting.append(Waiting(name: entry.name, parent: folder, device: device))
       }
     }
   }

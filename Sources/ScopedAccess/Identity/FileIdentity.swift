@@ -75,4 +75,12 @@ package struct FoundDocument: Sendable {
     }
     identity = try FileIdentity(of: descriptor, status: status)
   }
+
+  private init(_ other: FoundDocument, path: String?) {
+    (descriptor, identity, kind, size) = (other.descriptor, other.identity, other.kind, other.size)
+    self.path = path
+  }
+
+  /// The same, where its path is none that leads to it.
+  var withoutPath: FoundDocument { FoundDocument(self, path: nil) }
 }
