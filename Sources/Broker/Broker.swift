@@ -78,7 +78,7 @@ package final class Broker {
   /// to be gone. One that still runs after that has somebody.
   private var orphans: [String: Int64] = [:]
   /// How soon the next request comes: as long as there are many, each is waited for awake.
-  private var eagerness = Eagerness(most: 50_000, processors: Poll.processors)
+  private var eagerness = Eagerness(most: 100_000, processors: Poll.processors)
   var stopping = false
   private var idleSince: Int64?
 
