@@ -69,14 +69,15 @@ struct KillRounds {
     // Two of three within the time that a launch takes on this machine just now, one beyond.
     usleep(UInt32.random(in: 0...(number % 3 == 0 ? 4 * launchTime : launchTime), using: &random))
     let victim = Victim.allCases.randomElement(using: &random) ?? .launcher
-    let family = family.map(\.pid)
-    namespaces.look(at: family.filter { !Self.isBroker($0) })
+    let family = family
+    let brokers = family.filter { Self.isBroker($0.pid) }
+    namespaces.look(at: family.subtracting(brokers))
     // It makes the network of the next launch by moving there for a moment, and keeps it.
-    namespaces.look(at: family.filter(Self.isBroker), but: "net")
+    namespaces.look(at: brokers, but: "net")
     if launch.isRaw { seen.raw += 1 }
     if let groups, !forsaken.isSuperset(of: groups.ofLaunches) { seen.groups += 1 }
-    let running = family.filter(Self.runsItsApp)
-    try kill(victim, of: launch, family.filter(Self.isBroker))
+    let running = family.map(\.pid).filter(Self.runsItsApp)
+    try kill(victim, of: launch, brokers)
     var left = ""
     try Deadline.wait(.seconds(1), for: "the end, after round \(number) (\(victim)), of \(left)") {
       left = whatIsLeft(of: launch, withGroups: victim != .broker)
@@ -101,7 +102,7 @@ struct KillRounds {
     return Launch(process: terminal.process, terminal: terminal)
   }
 
-  private mutating func kill(_ victim: Victim, of launch: Launch, _ brokers: [Int32]) throws {
+  private mutating func kill(_ victim: Victim, of launch: Launch, _ brokers: Set<ProcessTable.Process>) throws {
     if launch.terminal != nil { try Deadline.wait(for: "the launcher") { launch.launcher != nil } }
     switch victim {
     case .launcher: break
@@ -113,8 +114,8 @@ struct KillRounds {
         return
       }
     case .broker:
-      for broker in brokers {
-        Glibc.kill(broker, SIGKILL)
+      for broker in brokers where ProcessTable.isThere(broker) {
+        Glibc.kill(broker.pid, SIGKILL)
         killed[.broker, default: 0] += 1
       }
       // The launcher looks for another broker meanwhile, or starts one.

@@ -36,7 +36,7 @@ import Testing
         "/usr/bin/unshare", "--user", "--map-root-user", "--uts", "--mount", "/bin/sh", "-c", script,
       ])
       #expect(try program.readLine() == "in")
-      watch.look(at: [program.pid])
+      watch.look(at: ProcessTable.tree(below: program.pid))
       #expect(watch.count == 3)
       let names = watch.left(beside: [])
       try #require(names.count == (watch.isExact ? 3 : 0))

@@ -280,7 +280,7 @@ struct RealRun {
         moments.append((after.sequence, time, said))
         return true
       }
-    } catch { throw HarnessError("after “\(act)”: only one of log and broker says: \(difference)") }
+    } catch { throw HarnessError("after “\(act)”: only one of log and broker says: \(difference)\n\(error)") }
   }
 
   /// Under the policy that held, everything comes out as it did; with half the slots, those starts do not that had no other one.

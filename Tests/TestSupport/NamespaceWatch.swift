@@ -45,17 +45,20 @@ package struct NamespaceWatch {
   /// Remembers what these processes are in, if it is not what this one is in.
   ///
   /// - Parameter but: a kind that is left out.
-  package mutating func look(at processes: [Int32], but: String? = nil) {
-    for pid in processes {
+  package mutating func look(at processes: some Sequence<ProcessTable.Process>, but: String? = nil) {
+    for process in processes {
+      var all: [Seen] = []
       for kind in Self.kinds where kind != but {
-        let path = "/proc/\(pid)/ns/\(kind)"
+        let path = "/proc/\(process.pid)/ns/\(kind)"
         guard let name = Self.link(path), !own.contains(name), let descriptor = try? Descriptor.open(path, flags: .read)
         else { continue }
-        // The process may have moved, or be another one by now.
+        // The process may have moved.
         let opened = Self.link("/proc/self/fd/\(descriptor.rawValue)") ?? name
-        let found = Seen(name: opened, handle: try? Kernel.FileHandle(of: descriptor))
-        if seen.insert(found).inserted { count += 1 }
+        all.append(Seen(name: opened, handle: try? Kernel.FileHandle(of: descriptor)))
       }
+      // Or have ended, and its number be another one's.
+      guard ProcessTable.isThere(process) else { continue }
+      for found in all where seen.insert(found).inserted { count += 1 }
     }
   }
 

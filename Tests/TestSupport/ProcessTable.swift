@@ -24,8 +24,21 @@ package enum ProcessTable {
       if more.isEmpty { break }
       family.formUnion(more)
     }
-    return Set(family.compactMap { pid in all[pid].map { Process(pid: pid, started: $0.started) } })
+    // Reading takes a while, and numbers come again: a child counts whose parent is still who it was.
+    func isStill(_ pid: Int32) -> Bool { all[pid].map { isThere(Process(pid: pid, started: $0.started)) } ?? false }
+    return Set(
+      family.compactMap { pid in
+        guard let seen = all[pid] else { return nil }
+        if pid != root {
+          guard let now = status(pid), now.started == seen.started, family.contains(now.parent), isStill(now.parent)
+          else { return nil }
+        }
+        return Process(pid: pid, started: seen.started)
+      })
   }
+
+  /// Whether it is there, alive or not, and its number not another one's.
+  package static func isThere(_ process: Process) -> Bool { status(process.pid)?.started == process.started }
 
   /// Makes this process the parent of whatever its descendants leave behind, so that ``tree(below:except:)`` of it misses
   /// nothing (`PR_SET_CHILD_SUBREAPER`).
