@@ -12,7 +12,8 @@ final class JournalMover: Sendable {
   static let interval = 256
 
   private struct State {
-    var asked = 0
+    /// What lies in the journal from before is moved at once, and the connection is there from then on.
+    var asked = JournalMover.interval - 1
     var isMoving = false
   }
 
