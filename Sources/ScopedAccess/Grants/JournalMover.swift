@@ -12,7 +12,7 @@ final class JournalMover: Sendable {
   static let interval = 256
 
   private struct State {
-    /// What lies in the journal from before is moved at once, and the connection is there from then on.
+    /// The connection is there from the first time on.
     var asked = JournalMover.interval - 1
     var isMoving = false
   }
@@ -44,8 +44,11 @@ final class JournalMover: Sendable {
 
   private func move() {
     connection.withLock { connection in
-      if connection == nil { connection = try? GrantFile.connect(path, writing: true) }
-      _ = try? connection?.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      if let connection {
+        _ = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
+      } else {
+        connection = try? GrantFile.connect(path, writing: true)
+      }
     }
   }
 }
