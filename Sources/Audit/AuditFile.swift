@@ -26,16 +26,25 @@ enum AuditFile {
 
   /// A connection that can only read a segment of a log, whether somebody writes it meanwhile or not.
   static func openForReading(_ path: String, of files: LogFiles) throws -> DatabaseQueue {
-    guard try exists(path, files) else { throw AuditLogError(.missing, path, "there is no such file") }
-    let queue = try readable(path)
-    try queue.read { db in
-      try AuditSchema.check(db, file: path)
-      // Only a log of a version before this one can be behind, and it stays readable once the broker brought it up.
-      guard try AuditSchema.migrator.hasCompletedMigrations(db) else {
-        throw AuditLogError(.failed, path, "it is an older version's; any `ambit run` brings it up to date")
-      }
+    func requireFile() throws {
+      guard try exists(path, files) else { throw AuditLogError(.missing, path, "there is no such file") }
     }
-    return queue
+    try requireFile()
+    do {
+      let queue = try readable(path)
+      try queue.read { db in
+        try AuditSchema.check(db, file: path)
+        // Only a log of a version before this one can be behind, and it stays readable once the broker brought it up.
+        guard try AuditSchema.migrator.hasCompletedMigrations(db) else {
+          throw AuditLogError(.failed, path, "it is an older version's; any `ambit run` brings it up to date")
+        }
+      }
+      return queue
+    } catch {
+      // Whoever keeps the log may have removed it since. What SQLite says of that depends on how far it had come.
+      try requireFile()
+      throw error
+    }
   }
 
   private static func readable(_ path: String) throws -> DatabaseQueue {

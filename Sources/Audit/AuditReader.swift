@@ -28,7 +28,7 @@ package struct AuditReader: Sendable {
     self.path = path
     files = LogFiles(path)
     open = OpenSegments(files)
-    do { try open.refresh() } catch { throw AuditLogError(error, file: path) }
+    try retrying { try open.refresh() }
   }
 
   /// The number of the log's last entry; 0 when it has none.
@@ -72,19 +72,26 @@ package struct AuditReader: Sendable {
   private static let mostAttempts = 12
 
   func read<Value>(wholeJournal: Bool = false, _ body: (LogView) throws -> Value) throws(AuditLogError) -> Value {
+    try retrying {
+      // Not after the segments: see above.
+      let journal = try JournalFile.read(files.journal, whole: wholeJournal)
+      let segments = try open.refresh()
+      guard let newest = segments.last else { return nil }
+      return try newest.queue.read { db in
+        // One that was begun meanwhile may have what is neither here nor in the journal any more.
+        if files.segments().last != newest.number { return nil }
+        return try body(LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal))
+      }
+    }
+  }
+
+  /// - Parameter body: gives nil when the log went on in another file meanwhile.
+  @discardableResult
+  private func retrying<Value>(_ body: () throws -> Value?) throws(AuditLogError) -> Value {
     do {
       for attempt in 0..<Self.mostAttempts {
         do {
-          // Not after the segments: see above.
-          let journal = try JournalFile.read(files.journal, whole: wholeJournal)
-          let segments = try open.refresh()
-          guard let newest = segments.last else { break }
-          let value: Value? = try newest.queue.read { db in
-            // One that was begun meanwhile may have what is neither here nor in the journal any more.
-            if files.segments().last != newest.number { return nil }
-            return try body(LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal))
-          }
-          if let value { return value }
+          if let value = try body() { return value }
         } catch let error as AuditLogError
           where [.damaged, .missing].contains(error.problem) && attempt < Self.mostAttempts - 1
         {

@@ -35,9 +35,11 @@ package struct LogFiles: Equatable, Sendable {
   }
 
   /// The numbers of the segments that are there, in their order.
-  func segments() -> [Int] {
+  ///
+  /// - Parameter suffix: of those of which there is what SQLite has beside a database, under this ending.
+  func segments(_ suffix: String = "") -> [Int] {
     var found: [Int] = []
-    if unsafe access(log, F_OK) == 0 { found.append(0) }
+    if unsafe access(log + suffix, F_OK) == 0 { found.append(0) }
     let prefix = (stem.split(separator: "/").last.map(String.init) ?? "") + "-"
     guard let folder = unsafe opendir(folder) else { return found }
     defer { unsafe closedir(folder) }
@@ -45,12 +47,11 @@ package struct LogFiles: Equatable, Sendable {
       let name = unsafe withUnsafePointer(to: entry.pointee.d_name) { pointer in
         unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
-      guard name.hasPrefix(prefix), name.hasSuffix(".sqlite") else { continue }
-      let digits = name.dropFirst(prefix.count).dropLast(7)
-      guard let number = Int(digits), number > 0, segment(number).hasSuffix("/" + name) || segment(number) == name
-      else {
-        continue
-      }
+      let ending = ".sqlite" + suffix
+      guard name.hasPrefix(prefix), name.hasSuffix(ending) else { continue }
+      guard let number = Int(name.dropFirst(prefix.count).dropLast(ending.count)), number > 0 else { continue }
+      let path = segment(number) + suffix
+      guard path == name || path.hasSuffix("/" + name) else { continue }
       found.append(number)
     }
     return found.sorted()

@@ -84,19 +84,34 @@ extension LogCore {
   /// The oldest first: what is left meanwhile is one piece.
   private func removeFiles(through sequence: Int64) throws {
     guard sequence > 0 else { return }
-    let newest = store.withLock { $0.number }
-    for number in files.segments() where number < newest {
+    let newest = store.withLock { (number: $0.number, base: $0.base) }
+    var oldest = newest
+    for number in files.segments() where number < newest.number {
       let path = files.segment(number)
       let queue = try AuditFile.openForReading(path, of: files)
-      let last = try queue.read { try SegmentReader.last($0, file: path).sequence }
+      let (base, last) = try queue.read { db in
+        (try SegmentReader.base(db, file: path).sequence, try SegmentReader.last(db, file: path).sequence)
+      }
       try queue.close()
-      guard last <= sequence else { break }
+      guard last <= sequence else {
+        oldest = (number, base)
+        break
+      }
       // Its name first: of a segment without what SQLite has beside it the last entries may be missing.
-      for ending in ["", "-wal", "-shm"] where unsafe unlink(path + ending) != 0 && errno != ENOENT {
-        throw AuditFile.inaccessible(path + ending, errno)
+      for ending in ["", "-wal", "-shm"] { try Self.remove(path + ending) }
+    }
+    // Whoever opened one just then, or died while it removed one, left what is beside it. All before was said to go.
+    for ending in ["-wal", "-shm"] where oldest.base == sequence {
+      for number in files.segments(ending) where number < oldest.number {
+        try Self.remove(files.segment(number) + ending)
       }
     }
     SmallFile.syncFolder(of: files.log)
+  }
+
+  private static func remove(_ path: String) throws(AuditLogError) {
+    guard unsafe unlink(path) != 0, errno != ENOENT else { return }
+    throw AuditFile.inaccessible(path, errno)
   }
 
   private func event(_ segments: [OldSegment]) throws -> AuditEvent {

@@ -232,6 +232,7 @@ package final class Broker {
         for app in (try? grants.knownApps()) ?? [] { endForsaken(of: app.bundleIdentifier) }
       }
     }
+    finishCarrying()
     for instance in Array(instances.values) { leave(instance) }
     finishSidecars()
     for instance in Array(ended.values) { recordExit(of: instance, nil) }

@@ -43,7 +43,10 @@ extension Broker {
 
   /// Has the log go on in another file when one is full, and old ones removed.
   func keepLog(now: Int64) {
-    if keeping.carrying != nil { carry(now: now) }
+    if keeping.carrying != nil {
+      carry(now: now)
+      if keeping.carrying == nil { removeOldEntries() }
+    }
     if keeping.carrying == nil, log.isSegmentFull, log.segmentEntries >= keeping.least { rotateLog() }
     if now >= keeping.removal {
       keeping.removal = now + LogKeeper.hour
@@ -88,11 +91,22 @@ extension Broker {
       }
       try log.append(events)
       FaultPoint.somethingCarried.pass()
+      FaultPoint.somethingCarried.hold()
       keeping.carrying = isDone ? nil : carrying
-      if isDone { removeOldEntries() }
     } catch {
       complain("what is in force is not in the audit log's new file yet: \(error)")
       keeping.carrying?.again = now + LogKeeper.pause
+    }
+  }
+
+  /// A broker that ends in order leaves a file that stands alone: another one would have to begin anew. Nobody waits for it for
+  /// longer than a moment.
+  func finishCarrying() {
+    let end = Clock.monotonic() + LogKeeper.pause
+    while let due = keeping.nextDue {
+      let now = Clock.monotonic()
+      guard due <= now, now < end else { return }
+      carry(now: now)
     }
   }
 

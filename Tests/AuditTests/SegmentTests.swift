@@ -345,4 +345,48 @@ extension Folder {
     while !writer.isFinished { usleep(500) }
     #expect(try folder.verified().count == total)
   }
+
+  @Test func `AUD-4: whoever opens the log while files of it go can read it`() throws {
+    let folder = try Folder()
+    let log = try log(folder, .init(bytes: 1))
+    let writer = Thread {
+      for _ in 0..<250 {
+        try? log.rotate()
+        _ = try? log.removeOld(now: 0)
+      }
+    }
+    writer.start()
+    defer { while !writer.isFinished { usleep(500) } }
+    var (looks, seen) = (0, Int64(0))
+    while !writer.isFinished {
+      let reader = try AuditReader(path: folder.log)
+      let latest = try reader.latest(3).map(\.sequence)
+      #expect(latest.last ?? 0 >= seen && latest == latest.sorted())
+      seen = latest.last ?? seen
+      _ = try reader.segments()
+      looks += 1
+    }
+    #expect(looks > 20 && seen > 0)
+    #expect(try #require(folder.files.segments().first) > 200)
+  }
+
+  @Test func `what is left beside a file that was removed goes, and beside one that is gone without a word stays`()
+    throws
+  {
+    let folder = try Folder()
+    let log = try log(folder, .init(bytes: 1))
+    try log.removeOld(now: 0)
+    let left = ["audit.sqlite-shm", "audit.sqlite-wal", "audit-000002.sqlite-wal", "audit-000003.sqlite-shm"]
+    let others = ["audit-000009.sqlite-shm", "audit-2.sqlite-shm", "audit-x.sqlite-wal"]
+    for name in left + others { try Data([1]).write(to: URL(filePath: "\(folder.path)/\(name)")) }
+    try log.removeOld(now: 0)
+    let names = try Set(folder.contents().keys)
+    #expect(names.isDisjoint(with: left) && names.isSuperset(of: others))
+    // The next file is taken away, and nothing says so.
+    try log.rotate()
+    for name in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.files.segment(4) + name) }
+    try Data([1]).write(to: URL(filePath: folder.files.segment(4) + "-wal"))
+    try log.removeOld(now: 0)
+    #expect(try folder.contents()["audit-000004.sqlite-wal"] == Data([1]))
+  }
 }
