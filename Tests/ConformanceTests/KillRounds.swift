@@ -177,10 +177,14 @@ struct KillRounds {
 
   /// Of all that anybody was seen in, only what a broker is in is there.
   private mutating func checkNamespaces(after launch: Launch) throws {
-    let brokers = family.map(\.pid).filter(Self.isBroker)
     var left: [String] = []
-    try Deadline.wait(.seconds(1), for: "the end of \(left), which has \(NamespaceWatch.holders(of: left))") {
+    var brokers: [Int32] = []
+    try Deadline.wait(
+      .seconds(1), for: "the end of \(left), which has \(NamespaceWatch.holders(of: left)), beside \(brokers)"
+    ) {
       reapOrphans(except: launch)
+      // A launcher that was killed may have started one that only now is what it is to be.
+      brokers = family.map(\.pid).filter(Self.isBroker)
       left = namespaces.left(beside: brokers)
       return left.isEmpty
     }

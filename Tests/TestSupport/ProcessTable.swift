@@ -83,7 +83,10 @@ package enum ProcessTable {
   package static func describe(_ pid: Int32) -> String {
     let status = status(pid)
     let wait = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? ""
-    return "\(pid) (\(commandLine(pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) \(wait)"
+    let environment = FileManager.default.contents(atPath: "/proc/\(pid)/environ") ?? Data()
+    let home = String(decoding: environment, as: UTF8.self).split(separator: "\0").first { $0.hasPrefix("AMBIT_HOME=") }
+    return
+      "\(pid) (\(commandLine(pid))) state \(status?.state ?? "?") parent \(status?.parent ?? 0) since \(status?.started ?? "?") \(wait) \(home ?? "")"
   }
 
   package static func isAlive(_ pid: Int32) -> Bool {

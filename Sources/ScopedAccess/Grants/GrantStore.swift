@@ -37,7 +37,10 @@ package final class GrantStore: Sendable {
     journal = JournalMover(path)
   }
 
-  deinit { settleMoves() }
+  deinit {
+    settleMoves()
+    journal.close()
+  }
 
   /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
   func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {

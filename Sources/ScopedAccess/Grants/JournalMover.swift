@@ -15,6 +15,7 @@ final class JournalMover: Sendable {
     /// The connection is there from the first time on.
     var asked = JournalMover.interval - 1
     var isMoving = false
+    var isClosed = false
   }
 
   private let path: String
@@ -28,8 +29,8 @@ final class JournalMover: Sendable {
   func note() {
     let isDue = state.withLock { state in
       state.asked += 1
-      guard state.asked >= Self.interval, !state.isMoving else { return false }
-      state = State(asked: 0, isMoving: true)
+      guard state.asked >= Self.interval, !state.isMoving, !state.isClosed else { return false }
+      (state.asked, state.isMoving) = (0, true)
       return true
     }
     guard isDue else { return }
@@ -42,8 +43,15 @@ final class JournalMover: Sendable {
     } catch { state.withLock { $0.isMoving = false } }
   }
 
+  /// From here on the thread has nothing open there. What it is just moving it moves to its end.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    connection.withLock { $0 = nil }
+  }
+
   private func move() {
     connection.withLock { connection in
+      guard !state.withLock({ $0.isClosed }) else { return }
       if let connection {
         _ = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive) }
       } else {
