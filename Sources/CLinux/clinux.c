@@ -307,8 +307,9 @@ int ambit_session_keyring(void) {
   return syscall(SYS_keyctl, 0L /* KEYCTL_GET_KEYRING_ID */, -3L /* KEY_SPEC_SESSION_KEYRING */, 0L) == -1 ? -errno : 0;
 }
 
-void ambit_run_everywhere(void) {
+void ambit_settle_processors(void) {
   cpu_set_t all, one;
+  syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0, 0);
   if (sched_getaffinity(0, sizeof all, &all) == -1) return;
   for (int processor = 0; processor < CPU_SETSIZE; processor++) {
     if (!CPU_ISSET(processor, &all)) continue;
@@ -318,6 +319,7 @@ void ambit_run_everywhere(void) {
   }
   sched_setaffinity(0, sizeof all, &all);
 }
+
 int ambit_adopt_orphans(void) { return answer(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)); }
 
 int ambit_make_dumpable(void) { return answer(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }

@@ -177,6 +177,13 @@ struct KillRounds {
 
   /// Of all that anybody was seen in, only what a broker is in is there.
   private mutating func checkNamespaces(after launch: Launch) throws {
+    // A thread that was killed while it waited for the disk ends when the disk has answered, and is in them until then.
+    var dying: [Int32] = []
+    try Deadline.wait(.seconds(60), for: "the kernel to end \(dying.map(ProcessTable.describe))") {
+      reapOrphans(except: launch)
+      dying = ProcessTable.children(of: getpid()).filter { $0 != launch.process.pid && !ProcessTable.isAlive($0) }
+      return dying.isEmpty
+    }
     var left: [String] = []
     var brokers: [Int32] = []
     try Deadline.wait(

@@ -67,7 +67,7 @@ package struct NamespaceWatch {
   /// - Returns: the names of those that are left, in order.
   package mutating func left(beside processes: [Int32]) -> [String] {
     let theirs = Set(processes.flatMap(Self.names(of:)))
-    ambit_run_everywhere()
+    ambit_settle_processors()
     // Whoever is looked at next time will be seen again.
     seen = seen.filter { !theirs.contains($0.name) && isThere($0, processes) }
     return seen.map(\.name).sorted()

@@ -140,9 +140,10 @@ int ambit_make_dumpable(void);
 /* prctl(PR_SET_CHILD_SUBREAPER, 1): what this process's descendants leave behind becomes its children. */
 int ambit_adopt_orphans(void);
 
-/* sched_setaffinity(2): runs the calling thread for a moment on each processor that it may use. One that idles holds the memory
-   map of the last process it ran until then. Where there are more of them than fit the set it does nothing. */
-void ambit_run_everywhere(void);
+/* What the kernel still holds of processes that have ended it lets go of: membarrier(2) waits until every processor has left what
+   it read before, and with sched_setaffinity(2) the calling thread runs for a moment on each that it may use; one that idles
+   holds the memory map of the last process it ran until then. Where there are more of them than fit the set it does not run there. */
+void ambit_settle_processors(void);
 
 /* wait4(2) without blocking. Returns the pid, 0 if it still runs, -errno. */
 int ambit_wait(pid_t pid, int32_t *status);
