@@ -247,17 +247,27 @@ package final class Broker {
   /// Looks whether somebody asks for something while there is still something to do that nobody waits for: who has just been
   /// answered often asks again. Does it if nobody does, or if it has waited for long enough.
   private func isAsked(_ entries: inout [PollEntry], now: Int64) throws -> Bool {
-    guard let since = files.pendingSince else { return false }
-    if now - since < Self.settlePatience, try Poll.look(&entries, for: min(eagerness.patience, Self.settleAwake)) > 0 {
-      return true
+    func isAsked(since: Int64, for awake: Int64, patience: Int64) throws -> Bool {
+      guard now - since < patience else { return false }
+      return try Poll.look(&entries, for: min(eagerness.patience, awake)) > 0
     }
-    for grant in files.settle() { examine(grant) }
+    if let since = files.pendingSince {
+      if try isAsked(since: since, for: Self.folderAwake, patience: Self.folderPatience) { return true }
+      for grant in files.settle() { examine(grant) }
+    }
+    if let since = grants.pendingSince {
+      if try isAsked(since: since, for: eagerness.most, patience: Self.grantPatience) { return true }
+      // What cannot be written now stays in the journal, and is tried again.
+      try? grants.settle()
+    }
     return false
   }
 
   /// Nanoseconds for which a folder waits to be watched while there are requests, and for which it is looked for one.
-  private static let settlePatience: Int64 = 1_000_000
-  private static let settleAwake: Int64 = 20_000
+  private static let folderPatience: Int64 = 1_000_000
+  private static let folderAwake: Int64 = 20_000
+  /// Nanoseconds for which grants stay in their journal alone while there are requests.
+  private static let grantPatience: Int64 = 10_000_000
 
   /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.
   private func emptyExits(now: Int64) {

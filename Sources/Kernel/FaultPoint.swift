@@ -10,7 +10,7 @@
 package enum FaultPoint: String, CaseIterable, Sendable {
   /// What stands at the place is done, and what comes next is not.
   case eventsDue, eventsWritten, eventsMoved
-  case grantsAdded, grantMoved, grantsRevoked
+  case grantsAdded, grantsDue, grantsSettled, grantMoved, grantsRevoked
   case placeMade, referenceBegun, referenceWritten
   case documentShown, documentHidden
   case replacementBegun, filesExchanged, grantsReplaced

@@ -132,6 +132,31 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
     #expect(try store.grant(for: reused.identity, of: "io.ambit.one", rights: .readWrite) == reused)
   }
 
+  @Test func `a filter knows every file that was added, and few others`() {
+    var generator = Seeded(seed: 5)
+    var filter = FileFilter()
+    #expect((0..<1000).allSatisfy { !filter.mayHave($0) })
+    // Files that were made together have numbers that follow each other, and a volume's numbers may be anything.
+    let begin = UInt64.random(in: .min ... .max >> 1, using: &generator)
+    let files = (0..<500).map { begin + $0 } + (0..<500).map { _ in .random(in: .min ... .max, using: &generator) }
+    for file in files { filter.add(file) }
+    #expect(files.allSatisfy(filter.mayHave))
+    #expect((500..<100_500).count { filter.mayHave(begin + $0) } < 100)
+  }
+
+  @Test func `a file that has become another one's is found by an app that was asked about before`() throws {
+    let store = try store(try Folder())
+    _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
+    let one = grant(1)
+    let new = identity(9)
+    #expect(try store.grant(for: one.identity, of: one.bundleIdentifier, rights: one.rights) == nil)
+    try store.add(one)
+    #expect(try store.grant(for: new, of: one.bundleIdentifier, rights: one.rights) == nil)
+    try store.replace(one.identity, by: new)
+    #expect(try store.grant(for: new, of: one.bundleIdentifier, rights: one.rights)?.id == one.id)
+    #expect(try store.grant(for: one.identity, of: one.bundleIdentifier, rights: one.rights) == nil)
+  }
+
   @Test func `a grant of an app that was never registered, or a second one of the same name, is refused`() throws {
     let folder = try Folder()
     let store = try store(folder)

@@ -8,6 +8,11 @@ enum GrantFile {
   /// Marks the file as Ambit's grants: "AmbG".
   private static let applicationID = 0x416d_6247
 
+  /// Where what is not in the database yet is written down (``GrantJournal``).
+  static func journal(of path: String) -> String {
+    (path.hasSuffix(".sqlite") ? String(path.dropLast(7)) : path) + ".journal"
+  }
+
   /// A connection that reads and writes; the database is made where there is none.
   static func open(_ path: String) throws(StateError) -> DatabaseQueue {
     do {

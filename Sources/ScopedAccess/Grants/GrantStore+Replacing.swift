@@ -46,6 +46,7 @@ extension GrantStore {
       volume = ? AND handleType = ? AND handle = ? AND inode = ? AND birth = ?
       AND bundleIdentifier = coalesce(?, bundleIdentifier)
       """
+    mayHaveSoon(new.inode, app)
     do {
       // Those alone: an app may have thousands.
       forget(

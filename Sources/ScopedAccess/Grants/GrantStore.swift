@@ -7,19 +7,34 @@ internal import Synchronization
 /// Apps and their grants, on disk. A grant that has been answered for is there after any crash.
 package final class GrantStore: Sendable {
   private let database: DatabaseQueue
-  private let journal: JournalMover
+  private let mover: JournalMover
+  /// Nil: what is added goes to the database at once.
+  private let journal: GrantJournal?
+  /// What is only in the journal.
+  private let added: Mutex<Added>
   /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
   private let known = Mutex<[String: Grant]>([:])
   /// Grants that are none, whatever the file says.
   private let takenBack = Mutex<Set<String>>([])
   /// Apps that have been noted as they are now: most launches are of an app that was launched before.
   private let apps = Mutex<[String: (app: App, number: Int)]>([:])
+  /// Of the apps that were asked about, which files they have no grant of: most that are chosen are new to their app.
+  private let files = Mutex<[String: FileFilter]>([:])
   /// When the next grant ends by itself, as far as that is known: the broker asks each time it waits.
   let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
   let uses = Mutex<[String: Int64]>([:])
   /// Where documents were seen, as far as it is not on disk yet.
   private let sightings = Mutex<[String: Sighting]>([:])
+
+  private struct Added {
+    /// Of the next records in the journal; nil: none can be written, as the database has no number.
+    var turn: Int32?
+    var records: [GrantJournal.Record] = []
+    var bytes = 0
+    /// When the first was added, in nanoseconds of CLOCK_MONOTONIC.
+    var since: Int64?
+  }
 
   private struct Sighting {
     let path: String
@@ -34,16 +49,21 @@ package final class GrantStore: Sendable {
   /// Opens or makes the database. A file that is not ours, or that is damaged, is refused and left as it is (`AUD-8`).
   package init(path: String) throws(StateError) {
     database = try GrantFile.open(path)
-    journal = JournalMover(path)
+    mover = JournalMover(path)
+    journal = try GrantJournal(GrantFile.journal(of: path))
+    added = Mutex(Added())
+    try takeOver()
   }
 
   deinit {
+    try? settle()
     settleMoves()
-    journal.close()
+    mover.close()
   }
 
   /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
   func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    try settle()
     settleMoves()
     return try use(body)
   }
@@ -54,7 +74,7 @@ package final class GrantStore: Sendable {
   }
 
   private func use<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
-    defer { journal.note() }
+    defer { mover.note() }
     do { return try database.writeWithoutTransaction(body) } catch {
       throw GrantFile.explain(error, path: database.path)
     }
@@ -117,20 +137,19 @@ package final class GrantStore: Sendable {
   ///   - owed: grants of which the app is still to get a reference, new ones or others.
   package func add(_ grants: [Grant], from parent: String? = nil, owed: [String] = []) throws(StateError) {
     guard !grants.isEmpty || !owed.isEmpty else { return }
-    if parent == nil, grants.count == 1, owed.isEmpty {
-      try access { db in try insert(grants[0], into: db) }
-    } else {
+    for grant in grants { mayHaveSoon(grant.identity.inode, grant.bundleIdentifier) }
+    let record = GrantJournal.Record(grants: grants, owed: owed)
+    let isNoted = parent == nil ? try note(record) : false
+    if !isNoted {
       try write { db in
+        try insert(record, into: db)
+        guard let parent else { return }
         for grant in grants {
-          try insert(grant, into: db)
-          guard let parent else { continue }
           try db.execute(sql: "INSERT INTO grantLife (id, parent) VALUES (?, ?)", arguments: [grant.id, parent])
-        }
-        for id in owed {
-          try db.cachedStatement(sql: "INSERT OR IGNORE INTO owedReference (id) VALUES (?)").execute(arguments: [id])
         }
       }
     }
+    if grants.contains(where: { $0.term.until != nil }) { forgetNextEnd() }
     for grant in grants { remember(grant) }
   }
 
@@ -157,11 +176,15 @@ package final class GrantStore: Sendable {
     return Array(last.prefix { $0.created == last.first?.created })
   }
 
-  func insert(_ grant: Grant, into db: Database) throws {
-    try db.cachedStatement(
-      sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    ).execute(arguments: grant.row)
-    if grant.term.until != nil { forgetNextEnd() }
+  private func insert(_ record: GrantJournal.Record, into db: Database) throws {
+    let values = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    for grant in record.grants {
+      try db.cachedStatement(sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES \(values)").execute(
+        arguments: grant.row)
+    }
+    for id in record.owed {
+      try db.cachedStatement(sql: "INSERT OR IGNORE INTO owedReference (id) VALUES (?)").execute(arguments: [id])
+    }
   }
 
   func remember(_ grant: Grant) { known.withLock { $0[grant.id] = grant } }
@@ -190,7 +213,15 @@ package final class GrantStore: Sendable {
   package func grant(
     for identity: FileIdentity, of bundleIdentifier: String, rights: AccessRights, passed: Bool = false
   ) throws(StateError) -> Grant? {
-    try access { db in
+    guard try mayHave(identity.inode, bundleIdentifier) else { return nil }
+    let new = added.withLock { added in
+      added.records.lazy.flatMap(\.grants).first { grant in
+        grant.identity == identity && grant.bundleIdentifier == bundleIdentifier && grant.rights == rights
+          && (grant.origin == .passed) == passed
+      }
+    }
+    if let new { return new }
+    return try use { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
@@ -203,6 +234,26 @@ package final class GrantStore: Sendable {
       ).map { try Grant(row: $0) }.first { grant in
         grant.identity == identity && !takenBack.withLock { $0.contains(grant.id) }
       }
+    }
+  }
+
+  private func mayHave(_ inode: UInt64, _ app: String) throws(StateError) -> Bool {
+    if let known = files.withLock({ $0[app]?.mayHave(inode) }) { return known }
+    let filter = try access { db in
+      var filter = FileFilter()
+      let all = try Int64.fetchCursor(
+        db, sql: "SELECT inode FROM grant_ WHERE bundleIdentifier = ?", arguments: [app])
+      while let inode = try all.next() { filter.add(UInt64(bitPattern: inode)) }
+      return filter
+    }
+    files.withLock { $0[app] = filter }
+    return filter.mayHave(inode)
+  }
+
+  /// Before it is written that an app has a grant of it, or any app.
+  func mayHaveSoon(_ inode: UInt64, _ app: String?) {
+    files.withLock { files in
+      for name in app.map({ [$0] }) ?? Array(files.keys) { files[name]?.add(inode) }
     }
   }
 
@@ -251,6 +302,76 @@ package final class GrantStore: Sendable {
     }
   }
 
+  // MARK: What is written down later
+
+  /// How many additions wait at most.
+  private static let mostAdded = 64
+
+  /// Since when there is something that only the journal has; nil: there is nothing.
+  package var pendingSince: Int64? { added.withLock(\.since) }
+
+  /// Writes an addition to the journal alone.
+  ///
+  /// - Returns: false when it has to go to the database at once: nothing may wait there that the database could refuse.
+  private func note(_ record: GrantJournal.Record) throws(StateError) -> Bool {
+    let isAsExpected =
+      record.grants.allSatisfy { grant in
+        grant.revoked == nil && apps.withLock { $0[grant.bundleIdentifier] != nil }
+          && known.withLock { $0[grant.id] == nil }
+      } && Set(record.grants.map(\.id)).count == record.grants.count
+      && record.owed.allSatisfy { id in record.grants.contains { $0.id == id } }
+    guard let journal, isAsExpected else { return false }
+    if added.withLock({ $0.records.count >= Self.mostAdded }) { try settle() }
+    return added.withLock { added in
+      guard let turn = added.turn, let size = journal.append(record, at: added.bytes, turn: turn) else { return false }
+      added.records.append(record)
+      added.bytes += size
+      added.since = added.since ?? Clock.monotonic()
+      return true
+    }
+  }
+
+  /// Takes what is only in the journal over to the database. What cannot be written now stays there.
+  package func settle() throws(StateError) {
+    try added.withLock { added throws(StateError) in
+      guard !added.records.isEmpty else { return }
+      FaultPoint.grantsDue.pass()
+      added = Added(turn: try takeOver(added.records, of: added.turn))
+      FaultPoint.grantsSettled.pass()
+    }
+  }
+
+  /// Takes over what a process that died had in the journal alone.
+  private func takeOver() throws(StateError) {
+    try added.withLock { added throws(StateError) in
+      guard let journal else { return }
+      let turn = try use(Self.turn)
+      let records = turn == 0 ? [] : try journal.records(turn: turn)
+      do throws(StateError) {
+        added.turn = turn == 0 || !records.isEmpty ? try takeOver(records, of: turn) : turn
+      } catch {
+        // With nothing to take over, nothing would have to be written.
+        if !records.isEmpty { throw error }
+      }
+    }
+  }
+
+  private static func turn(_ db: Database) throws -> Int32 { try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+
+  /// - Returns: the turn that begins with it; nil when another store has taken them over and begun one.
+  private func takeOver(_ records: [GrantJournal.Record], of turn: Int32?) throws(StateError) -> Int32? {
+    let next = Int32.random(in: 1 ... .max)
+    mover.note(records.count)
+    return try use { db in
+      try Self.transaction(db) { db in
+        guard try Self.turn(db) == turn else { return nil }
+        for record in records { try insert(record, into: db) }
+        try db.execute(sql: "PRAGMA user_version = \(next)")
+        return next
+      }
+    }
+  }
+
   /// Notes where a document was seen. It is on disk before anything else is read there or written, and at the latest with
   /// ``settleMoves()``: nobody waits for it, since it is found again by what it is.
   package func move(_ id: String, to path: String, place: Place?) {
@@ -275,6 +396,8 @@ package final class GrantStore: Sendable {
       }
     }
     do throws(StateError) {
+      // One of them may be of a grant that is not there yet.
+      try settle()
       try use { db in pending.count == 1 ? try write(db) : try Self.transaction(db, write) }
       FaultPoint.grantMoved.pass()
     } catch { sightings.withLock { $0.merge(pending) { newer, _ in newer } } }

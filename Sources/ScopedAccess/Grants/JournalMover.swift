@@ -25,10 +25,10 @@ final class JournalMover: Sendable {
 
   init(_ path: String) { self.path = path }
 
-  /// Notes that the database was asked for something; moves the journal when it is time to.
-  func note() {
+  /// Notes that the database was asked for something, or for so many things at once; moves the journal when it is time to.
+  func note(_ count: Int = 1) {
     let isDue = state.withLock { state in
-      state.asked += 1
+      state.asked += count
       guard state.asked >= Self.interval, !state.isMoving, !state.isClosed else { return false }
       (state.asked, state.isMoving) = (0, true)
       return true

@@ -1,0 +1,195 @@
+internal import Crypto
+internal import Folders
+internal import Kernel
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Grants that were added and are not in the database yet, in a file beside it. To write one there takes a microsecond or two where
+/// a transaction takes thirty, and no process's end takes it back.
+///
+/// A record is whole or it is none. It belongs to a turn: a random number that the database has as its `user_version`, and
+/// that the transaction which takes the records over replaces by another. So they are in the one or in the other, and of what
+/// is left in the file from turns before, or beside a database that a backup was put in the place of, nothing counts.
+final class GrantJournal: Sendable {
+  /// What was added together.
+  struct Record: Equatable {
+    var grants: [Grant]
+    /// Those of them that the app is still to get a reference to.
+    var owed: [String]
+  }
+
+  /// Bytes that a record has at most, and all of them together.
+  static let mostBytes = (record: 65_536, all: 262_144)
+
+  private static let mark = Array("Ambit's grants 1".utf8)
+  /// Length, turn and checksum.
+  private static let headSize = 24
+
+  private let path: String
+  private let file: Descriptor
+
+  /// Opens the journal of a database, or makes it.
+  ///
+  /// - Returns: nil when there is none and none can be made: what is added then goes to the database at once.
+  /// - Throws: when what is there is something else, or cannot be read. It is left as it is.
+  init?(_ path: String) throws(StateError) {
+    self.path = path
+    do throws(KernelError) {
+      file = try Descriptor.open(path, flags: [.readWrite, .noFollow, .nonBlocking, .noControllingTerminal])
+    } catch {
+      guard error.errno == .noSuchFileOrDirectory else { throw Self.refusal(path, "cannot be opened: \(error)") }
+      guard
+        let made = try? Descriptor.open(path, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
+      else { return nil }
+      file = made
+    }
+    let begin: [UInt8]
+    do throws(KernelError) {
+      guard try file.status().kind == .regular else { throw KernelError("open", path, errno: .invalidArgument) }
+      begin = try file.bytes(at: 0, count: Self.mark.count)
+    } catch { throw Self.refusal(path, "cannot be read: \(error)") }
+    if begin == Self.mark { return }
+    // An empty one is what a process leaves that dies while it makes it.
+    guard begin.isEmpty else { throw Self.refusal(path, "is something else") }
+    guard write(Self.mark, at: 0) else { return nil }
+  }
+
+  private static func refusal(_ path: String, _ reason: String) -> StateError {
+    StateError(
+      "\(path): \(reason), and it would be the journal of Ambit's grants. It has been left as it is: move it away to go on without what is in it, or put a backup in its place."
+    )
+  }
+
+  // MARK: Writing
+
+  /// Writes a record behind others.
+  ///
+  /// - Parameter place: bytes that the records of this turn have so far.
+  /// - Returns: its bytes; nil if it could not be written, and is none.
+  func append(_ record: Record, at place: Int, turn: Int32) -> Int? {
+    let bytes = Self.bytes(of: record, turn: turn)
+    guard bytes.count <= Self.mostBytes.record, place + bytes.count <= Self.mostBytes.all else { return nil }
+    return write(bytes, at: Self.mark.count + place) ? bytes.count : nil
+  }
+
+  private func write(_ bytes: [UInt8], at place: Int) -> Bool {
+    let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.rawValue, $0.baseAddress, $0.count, off_t(place)) }
+    return count == bytes.count
+  }
+
+  private static func bytes(of record: Record, turn: Int32) -> [UInt8] {
+    var content = BinaryWriter()
+    content.write(UInt64(record.grants.count))
+    for grant in record.grants { content.write(grant) }
+    content.write(UInt64(record.owed.count))
+    for id in record.owed { content.write(id) }
+    var head = BinaryWriter()
+    head.write(UInt64(content.bytes.count))
+    head.write(Int64(turn))
+    head.write(checksum(content.bytes, turn: turn))
+    return head.bytes + content.bytes
+  }
+
+  private static func checksum(_ content: some Sequence<UInt8>, turn: Int32) -> UInt64 {
+    var number = BinaryWriter()
+    number.write(Int64(turn))
+    let digest = SHA256.hash(data: number.bytes + content)
+    return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  // MARK: Reading
+
+  /// The records of a turn, in their order.
+  ///
+  /// - Throws: when one is damaged that was followed by another: the last one may be what a process has left that died while
+  ///   it wrote it.
+  func records(turn: Int32) throws(StateError) -> [Record] {
+    let bytes: [UInt8]
+    do throws(KernelError) {
+      bytes = try file.bytes(at: UInt64(Self.mark.count), count: Self.mostBytes.all)
+    } catch { throw Self.refusal(path, "cannot be read: \(error)") }
+    var records: [Record] = []
+    var rest = bytes[...]
+    while let (record, size) = Self.record(in: rest, turn: turn) {
+      records.append(record)
+      rest = rest.dropFirst(size)
+    }
+    // Where another one could begin: it has its turn behind its length.
+    var number = BinaryWriter()
+    number.write(Int64(turn))
+    for start in rest.indices.dropLast(Self.headSize) where bytes[start + 8] == number.bytes[0] {
+      guard bytes[start + 8..<start + 16].elementsEqual(number.bytes) else { continue }
+      if Self.record(in: bytes[start...], turn: turn) != nil {
+        throw Self.refusal(path, "is damaged behind \(records.count) of its records")
+      }
+    }
+    return records
+  }
+
+  private static func record(in bytes: ArraySlice<UInt8>, turn: Int32) -> (Record, size: Int)? {
+    var reader = BinaryReader(bytes.prefix(headSize))
+    guard let length = try? reader.number(), let number = try? reader.signed(), let sum = try? reader.number(),
+      length <= UInt64(bytes.count - headSize), number == Int64(turn)
+    else { return nil }
+    let content = bytes.dropFirst(headSize).prefix(Int(length))
+    guard checksum(content, turn: turn) == sum else { return nil }
+    reader = BinaryReader(content)
+    return (try? reader.record()).map { ($0, headSize + Int(length)) }
+  }
+}
+
+extension BinaryReader {
+  fileprivate mutating func list<Element>(
+    _ body: (inout BinaryReader) throws(Malformed) -> Element
+  ) throws(Malformed) -> [Element] {
+    var list: [Element] = []
+    for _ in 0..<(try number()) { list.append(try body(&self)) }
+    return list
+  }
+
+  fileprivate mutating func record() throws(Malformed) -> GrantJournal.Record {
+    let record = GrantJournal.Record(
+      grants: try list { reader throws(Malformed) in try reader.grant() },
+      owed: try list { reader throws(Malformed) in try reader.text() })
+    try end()
+    return record
+  }
+
+  fileprivate mutating func grant() throws(Malformed) -> Grant {
+    let (id, app) = (try text(), try text())
+    guard let kind = DocumentKind(rawValue: try text()), let rights = AccessRights(rawValue: try text()),
+      let origin = Grant.Origin(rawValue: try text())
+    else { throw Malformed() }
+    let created = try signed()
+    let revoked = try optional { reader throws(Malformed) in try reader.signed() }
+    let (identity, path) = (try identity(), try text())
+    let place = try optional { reader throws(Malformed) in try reader.place() }
+    let term = Grant.Term(
+      decided: try signed(), until: try optional { reader throws(Malformed) in try reader.signed() },
+      launch: try optional { reader throws(Malformed) in try reader.text() })
+    return Grant(
+      id: id, bundleIdentifier: app, kind: kind, rights: rights, origin: origin, created: created, revoked: revoked,
+      identity: identity, path: path, place: place, term: term)
+  }
+}
+
+extension BinaryWriter {
+  fileprivate mutating func write(_ grant: Grant) {
+    write(grant.id)
+    write(grant.bundleIdentifier)
+    write(grant.kind.rawValue)
+    write(grant.rights.rawValue)
+    write(grant.origin.rawValue)
+    write(grant.created)
+    write(grant.revoked) { $0.write($1) }
+    write(grant.identity)
+    write(grant.path)
+    write(grant.place) { $0.write($1) }
+    write(grant.term.decided)
+    write(grant.term.until) { $0.write($1) }
+    write(grant.term.launch) { $0.write($1) }
+  }
+}

@@ -1,0 +1,239 @@
+import Folders
+import Foundation
+import GRDB
+import Kernel
+import TestSupport
+import Testing
+
+@testable import ScopedAccess
+
+@Suite struct `What is added and not in the database yet` {
+  private static let app = "io.ambit.one"
+
+  private func grant(_ number: Int, path: String? = nil, until: Int64? = nil) -> Grant {
+    let identity = FileIdentity(
+      volume: [UInt8](repeating: UInt8(number % 256), count: 16),
+      handle: Kernel.FileHandle(type: 1, bytes: [UInt8](repeating: 7, count: number % 100)),
+      inode: UInt64.max - UInt64(number),
+      birth: Int64(-number))
+    return Grant(
+      id: "grant\(number)", bundleIdentifier: Self.app, kind: [.file, .folder, .package][number % 3],
+      rights: number.isMultiple(of: 2) ? .readOnly : .readWrite, origin: number.isMultiple(of: 5) ? .passed : .user,
+      created: Int64(number), identity: identity, path: path ?? "/home/Größe \(number)",
+      place: number.isMultiple(of: 4) ? nil : Place(folder: identity, name: "a\nb"),
+      term: .init(decided: Int64(number) + 1, until: until, launch: number.isMultiple(of: 7) ? "a launch" : nil))
+  }
+
+  private func store(_ folder: Folder) throws -> GrantStore {
+    let store = try GrantStore(path: "\(folder.path)/grants.sqlite")
+    _ = try store.register(bundleIdentifier: Self.app, name: "One", version: nil)
+    return store
+  }
+
+  private func journal(_ folder: Folder) -> String { "\(folder.path)/grants.journal" }
+
+  /// What a process that dies now leaves. The write-ahead log first: all that is in it stays there as long as nobody writes.
+  private func killed(_ folder: Folder) throws -> Folder {
+    let copy = try Folder()
+    for ending in ["journal", "sqlite-wal", "sqlite"] {
+      let name = "/grants.\(ending)"
+      if FileManager.default.fileExists(atPath: folder.path + name) {
+        try FileManager.default.copyItem(atPath: folder.path + name, toPath: copy.path + name)
+      }
+    }
+    return copy
+  }
+
+  /// The grants that the next process has, and which of them their app is still to get a reference of.
+  private func found(_ folder: Folder) throws -> (grants: [Grant], owed: Set<String>) {
+    let store = try store(folder)
+    return (try store.grants(), try Set(store.owedReferences(of: Self.app).map(\.grant.id)))
+  }
+
+  @Test func `an addition waits in the journal, is found, and is in the database when anything else is asked of it`()
+    throws
+  {
+    let folder = try Folder()
+    let store = try store(folder)
+    #expect(store.pendingSince == nil)
+    func database() throws -> Data? { try folder.contents()["grants.sqlite-wal"] }
+    let one = grant(1)
+    // What each app has is read once.
+    for app in [Self.app, "io.ambit.two"] {
+      #expect(try store.grant(for: one.identity, of: app, rights: one.rights) == nil)
+    }
+    let before = try database()
+    try store.add([one], owed: [one.id])
+    #expect(try database() == before && store.pendingSince != nil)
+    #expect(try store.grant(one.id) == one)
+    #expect(try store.grant(for: one.identity, of: Self.app, rights: one.rights) == one)
+    #expect(try store.grant(for: one.identity, of: "io.ambit.two", rights: one.rights) == nil)
+    #expect(try store.grant(for: one.identity, of: Self.app, rights: .readOnly) == nil)
+    #expect(try store.grant(for: one.identity, of: Self.app, rights: one.rights, passed: true) == nil)
+    #expect(try store.grant(for: grant(2).identity, of: Self.app, rights: one.rights) == nil)
+    #expect(try database() == before && store.pendingSince != nil)
+    #expect(try store.grants() == [one])
+    #expect(try database() != before && store.pendingSince == nil)
+    #expect(try store.grant(for: one.identity, of: Self.app, rights: one.rights) == one)
+    // What has an end is known of at once.
+    #expect(try store.nextEnd() == nil)
+    try store.add(grant(2, until: 77))
+    #expect(try store.nextEnd() == 77)
+  }
+
+  @Test func `what the database could refuse, or is too much, does not wait`() throws {
+    let folder = try Folder()
+    let store = try store(folder)
+    try store.add(grant(1))
+    for (grants, owed) in [([grant(1)], []), ([grant(2), grant(2)], []), ([grant(3)], ["other"])] {
+      #expect(throws: StateError.self) { try store.add(grants, owed: owed) }
+    }
+    #expect(try store.grants() == [grant(1)] && store.pendingSince == nil)
+    let long = (4..<40).map { grant($0, path: "/" + String(repeating: "x", count: 4000)) }
+    try store.add(long)
+    #expect(store.pendingSince == nil)
+    for number in 40..<400 { try store.add(grant(number)) }
+    let size = try #require(try folder.contents()["grants.journal"]?.count)
+    #expect((1000...GrantJournal.mostBytes.all + 100).contains(size))
+    #expect(try found(killed(folder)).grants.count == 397)
+  }
+
+  @Test(arguments: 0..<6)
+  func `AUD-10: whenever the process dies, all that was added is there after, and nothing else`(seed: UInt64) throws {
+    var generator = Seeded(seed: 300 + seed)
+    var folder = try Folder()
+    var current = try store(folder)
+    var (model, owed): ([Int: Grant], Set<String>) = ([:], [])
+    var deaths = 0
+    for step in 0..<300 {
+      switch Int.random(in: 0..<12, using: &generator) {
+      case 0..<6:
+        let new = (0..<Int.random(in: 1...3, using: &generator)).map { grant(10 * step + $0) }
+        let due = Bool.random(using: &generator) ? new.map(\.id) : []
+        try current.add(new, owed: due)
+        owed.formUnion(due)
+        for (index, grant) in new.enumerated() { model[10 * step + index] = grant }
+      case 6:
+        try current.settle()
+      case 7:
+        guard let number = model.keys.sorted().randomElement(using: &generator), let some = model[number] else {
+          continue
+        }
+        current.move(some.id, to: "/moved/\(step)", place: nil)
+        current.settleMoves()
+        model[number]?.path = "/moved/\(step)"
+        model[number]?.place = nil
+      case 8:
+        guard let number = model.keys.sorted().randomElement(using: &generator), let some = model[number] else {
+          continue
+        }
+        if Bool.random(using: &generator) {
+          try current.revoke([some.id], at: 5)
+        } else {
+          current.takeBack([some.id])
+        }
+        model[number] = nil
+        owed.remove(some.id)
+      case 9:
+        guard let some = model.keys.sorted().randomElement(using: &generator).flatMap({ model[$0] }) else { continue }
+        #expect(
+          try current.grant(
+            for: some.identity, of: Self.app, rights: some.rights, passed: some.origin == .passed) == some)
+      default:
+        folder = try killed(folder)
+        current = try store(folder)
+        deaths += 1
+        #expect(try current.grants() == model.keys.sorted().compactMap { model[$0] }, "after step \(step)")
+        #expect(try Set(current.owedReferences(of: Self.app).map(\.grant.id)) == owed)
+      }
+    }
+    #expect(deaths > 20 && model.count > 100)
+  }
+
+  /// A journal with three records, and what each of them adds.
+  private func made() throws -> (folder: Folder, ends: [Int], grants: [Grant]) {
+    let folder = try Folder()
+    let store = try store(folder)
+    var ends = [try #require(try folder.contents()["grants.journal"]?.count)]
+    for number in 1...3 {
+      try store.add(grant(number))
+      ends.append(try #require(try folder.contents()["grants.journal"]?.count))
+    }
+    return (try killed(folder), ends, (1...3).map { grant($0) })
+  }
+
+  @Test func `a record that is cut off is none, and those before it are`() throws {
+    let (folder, ends, grants) = try made()
+    for length in stride(from: ends[0], through: ends[3], by: 7) {
+      let copy = try killed(folder)
+      #expect(unsafe truncate(journal(copy), length) == 0)
+      #expect(try found(copy).grants == Array(grants.prefix(ends.count { $0 <= length } - 1)), "\(length)")
+    }
+  }
+
+  @Test func `whatever byte is changed, it is refused and left, or the last record is none`() throws {
+    let (folder, ends, grants) = try made()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: journal(folder)))
+    var refused = 0
+    for place in stride(from: 0, to: ends[3], by: 3) {
+      let copy = try killed(folder)
+      var damaged = whole
+      damaged[place] ^= 0x20
+      try damaged.write(to: URL(fileURLWithPath: journal(copy)))
+      do {
+        let found = try found(copy).grants
+        #expect(place >= ends[2] && found == Array(grants.prefix(2)), "\(place): \(found.map(\.id))")
+      } catch {
+        refused += 1
+        #expect(place < ends[2] && "\(error)".hasPrefix("\(journal(copy)): "), "\(place): \(error)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: journal(copy))) == damaged)
+      }
+    }
+    #expect(refused > 100)
+  }
+
+  @Test func `something else in its place is refused and left`() throws {
+    let (folder, _, _) = try made()
+    func refusal(_ put: (String) throws -> Void) throws -> String {
+      let copy = try killed(folder)
+      try FileManager.default.removeItem(atPath: journal(copy))
+      try put(journal(copy))
+      let before = try? Data(contentsOf: URL(fileURLWithPath: journal(copy)))
+      let error = #expect(throws: StateError.self) { try store(copy) }
+      let after = try? Data(contentsOf: URL(fileURLWithPath: journal(copy)))
+      #expect(after == before)
+      #expect(
+        error?.description.contains(journal(copy)) == true && error?.description.contains("left as it is") == true)
+      return error?.description ?? ""
+    }
+    #expect(try refusal { try Data("a letter to somebody".utf8).write(to: URL(fileURLWithPath: $0)) }.contains("else"))
+    #expect(try refusal { try Data("x".utf8).write(to: URL(fileURLWithPath: $0)) }.contains("something else"))
+    #expect(try refusal { unsafe symlink("/etc/passwd", $0) }.contains("cannot be opened"))
+    #expect(try refusal { unsafe mkfifo($0, 0o600) }.contains("cannot be read"))
+    #expect(try refusal { unsafe mkdir($0, 0o700) }.contains("cannot be opened"))
+    // An empty one is what a process leaves that dies while it makes it; without one there is nothing to take over.
+    let copy = try killed(folder)
+    try Data().write(to: URL(fileURLWithPath: journal(copy)))
+    #expect(try found(copy).grants.isEmpty)
+  }
+
+  @Test func `records of another time are none: of a turn before, or beside a database that was put back`() throws {
+    let folder = try Folder()
+    let store = try store(folder)
+    for number in 1...3 { try store.add(grant(number)) }
+    try store.settle()
+    let backup = try killed(folder)
+    // Over the first of the three.
+    try store.add(grant(4))
+    #expect(try found(killed(folder)).grants == (1...4).map { grant($0) })
+    try store.settle()
+    try store.add(grant(5))
+    let mixed = try killed(folder)
+    for ending in ["sqlite", "sqlite-wal"] {
+      try? FileManager.default.removeItem(atPath: "\(mixed.path)/grants.\(ending)")
+      try FileManager.default.copyItem(
+        atPath: "\(backup.path)/grants.\(ending)", toPath: "\(mixed.path)/grants.\(ending)")
+    }
+    #expect(try found(mixed).grants == (1...3).map { grant($0) })
+  }
+}
