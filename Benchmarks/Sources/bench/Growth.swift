@@ -7,30 +7,38 @@ import Measure
 
 extension Bench {
   /// The same work of an app that has few grants, and of one that has many, each with a broker of its own. They take turns: what
-  /// the machine does besides is shared out between the two, and what is compared are the two of each round.
+  /// the machine does besides is shared out between the two, and what is compared are the two of each round. Where only calls are
+  /// compared, all are started anew after some rounds, brokers too: where the kernel puts a process's memory makes it faster or
+  /// slower for as long as it lives, by more than what is to be measured.
   func growth(few: Int = 10, many: Int = 10_000) -> [Row] {
     var samples: [String: [Int: [Double]]] = [:]
     var note: String?
     do {
       let all = try [few, many].map { try Population(self, $0) }
       defer { for each in all { each.stop() } }
-      func compare(_ measure: String, _ rounds: Int, _ begin: (Population) throws -> Rounds) throws {
+      func compare(
+        _ measure: String, _ rounds: Int, generations: Int = 1, _ begin: (Population, Int) throws -> Rounds
+      ) throws {
         progress("growth, \(measure)")
-        let running = try all.map { try begin($0) }
-        defer { for each in running { each.program.close() } }
-        for round in 0..<rounds + 2 {
-          for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-            let value = try running[index].turn(round)
-            // The first rounds fill caches.
-            if round >= 2 { samples[measure, default: [:]][all[index].count, default: []].append(value) }
+        for generation in 0..<generations {
+          if generations > 1 { for each in all { each.stop() } }
+          let running = try all.map { try begin($0, generation) }
+          defer { for each in running { each.program.close() } }
+          for round in 0..<rounds + 2 {
+            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+              let value = try running[index].turn(round)
+              // The first rounds fill caches.
+              if round >= 2 { samples[measure, default: [:]][all[index].count, default: []].append(value) }
+            }
           }
         }
       }
-      try compare("grant a document", 20) { each in
-        let program = try each.conversation(["grant-turns", "9"], each.spare)
+      try compare("grant a document", 5, generations: 4) { each, generation in
+        // Seven times seven.
+        let program = try each.conversation(["grant-turns", "7"], each.spare.dropFirst(generation * 49).prefix(49))
         return Rounds(program: program) { _ in try program.turn() }
       }
-      try compare("start + stop of a scope", 100) { each in
+      try compare("start + stop of a scope", 20, generations: 8) { each, _ in
         let program = try each.conversation(["scope-turns", "100"], each.files[..<1])
         return Rounds(program: program) { _ in try program.turn() }
       }
@@ -38,21 +46,21 @@ extension Bench {
         _ = try Child.lines(
           each.command(["bookmark"], each.files[..<1]), environment: each.environment, errors: scratch + "/errors")
       }
-      try compare("resolve a bookmark", 60) { each in
+      try compare("resolve a bookmark", 20, generations: 8) { each, _ in
         let program = try each.conversation(["unmoved-turns", "50"], [])
         return Rounds(program: program) { _ in try program.turn() }
       }
-      try compare("open + close on a scope", 100) { each in
+      try compare("open + close on a scope", 20, generations: 8) { each, _ in
         let program = try each.conversation(["just-open", "1000"], each.files[..<1])
         return Rounds(program: program) { _ in try program.turn() }
       }
-      try compare("a save on the host until the app sees it", 200) { each in
+      try compare("a save on the host until the app sees it", 200) { each, _ in
         let saves = try Saves(
           of: each.files[1], each.command(["await", "1000"], each.files[1..<2]), each.environment, scratch)
         return Rounds(program: saves.program) { round in try saves.save(round + 1) }
       }
       // The last: the document is somewhere else from here on.
-      try compare("resolve after a move", 200) { each in
+      try compare("resolve after a move", 200) { each, _ in
         let program = try Conversation(
           each.command(["resolve", "1000"], []), environment: each.environment, errors: scratch + "/errors")
         var here = each.files[0]
