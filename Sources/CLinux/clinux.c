@@ -307,6 +307,10 @@ int ambit_session_keyring(void) {
   return syscall(SYS_keyctl, 0L /* KEYCTL_GET_KEYRING_ID */, -3L /* KEY_SPEC_SESSION_KEYRING */, 0L) == -1 ? -errno : 0;
 }
 
+int ambit_close_from(posix_spawn_file_actions_t *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
 void ambit_settle_processors(void) {
   cpu_set_t all, one;
   syscall(SYS_membarrier, 1 /* MEMBARRIER_CMD_GLOBAL */, 0, 0);

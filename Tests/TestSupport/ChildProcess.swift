@@ -243,6 +243,8 @@ package final class ChildProcess {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe streams(&actions)
+    // What another test has open just then, as Foundation opens files, is not the program's.
+    unsafe ambit_close_from(&actions, 3)
 
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)

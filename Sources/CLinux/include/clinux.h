@@ -1,5 +1,6 @@
 #ifndef CLINUX_H
 #define CLINUX_H
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -139,6 +140,9 @@ int ambit_make_dumpable(void);
 
 /* prctl(PR_SET_CHILD_SUBREAPER, 1): what this process's descendants leave behind becomes its children. */
 int ambit_adopt_orphans(void);
+
+/* posix_spawn_file_actions_addclosefrom_np(3): the program has no descriptor from that number on. Returns 0 or an error's number. */
+int ambit_close_from(posix_spawn_file_actions_t *actions, int first);
 
 /* What the kernel still holds of processes that have ended it lets go of: membarrier(2) waits until every processor has left what
    it read before, and with sched_setaffinity(2) the calling thread runs for a moment on each that it may use; one that idles
