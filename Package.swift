@@ -132,7 +132,8 @@ let package = Package(
       name: "SandboxTests", dependencies: ["Sandbox", "Policy", "Seccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport"], swiftSettings: strict),
+      name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport", crypto],
+      swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(
       name: "ReviewTests",

@@ -28,7 +28,7 @@ struct ContainerWalk {
     var isComplete = true
     while true {
       if let (folder, depth) = current {
-        guard isWanted(), let entries = try? DirectoryReader.entries(of: folder) else { return false }
+        guard isWanted(), let entries = try? DirectoryReader.entries(of: folder, limit: budget) else { return false }
         for entry in entries {
           budget -= 1
           if budget <= 0 { return false }

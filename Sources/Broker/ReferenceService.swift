@@ -59,19 +59,27 @@ extension Broker {
     let now = Clock.monotonic()
     if let last = instance.referencesRead, now - last < 1_000_000_000 { return nil }
     instance.referencesRead = now
-    guard let entries = try? DirectoryReader.entries(of: folder) else { return nil }
+    guard let entries = try? DirectoryReader.entries(of: folder, limit: Self.mostEntries) else { return nil }
     // Nobody but this broker writes references: what is unfinished is of one that died.
     for entry in entries where entry.name.hasPrefix(Self.unfinishedPrefix) { try? folder.removeFile(entry.name) }
-    for entry in entries.prefix(Self.mostReferences) where Self.mayBeReference(entry) {
+    let candidates = entries.filter(Self.mayBeReference)
+    // By the file that each was written to; what an app has copied, or put back from a copy, has to be read.
+    let names = Dictionary(candidates.map { ($0.inode, $0.name) }) { first, _ in first }
+    let written = (try? grants.references(of: instance.app.bundleIdentifier)) ?? [:]
+    for (id, inodes) in written { instance.references[id] = inodes.lazy.compactMap { names[$0] }.first }
+    if let name = known() { return name }
+    let files = Set(written.values.joined())
+    for entry in candidates.lazy.filter({ !files.contains($0.inode) }).prefix(Self.mostRead) {
       if let id = self.grant(ofReference: entry.name, in: folder, app: instance.app.bundleIdentifier) {
-        instance.references[id] = entry.name
+        instance.references[id] = instance.references[id] ?? entry.name
       }
     }
     return known()
   }
 
-  /// More than these are not looked at for one that may be there already: then there is another one.
-  private static let mostReferences = 20_000
+  /// More than these are not looked at for a reference that may be there already, nor more read: then there is another one.
+  private static let mostEntries = 20_000
+  private static let mostRead = 256
 
   static func mayBeReference(_ entry: DirectoryReader.Entry) -> Bool {
     entry.kind == .regular && entry.name.hasSuffix(".\(referenceExtension)")

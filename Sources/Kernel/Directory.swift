@@ -10,8 +10,10 @@ package enum DirectoryReader {
     package let kind: FileStatus.Kind?
   }
 
-  /// Everything in an open folder but `.` and `..` (`readdir(3)`).
-  package static func entries(of folder: Descriptor) throws(KernelError) -> [Entry] {
+  /// What is in an open folder but `.` and `..` (`readdir(3)`).
+  ///
+  /// - Parameter limit: how many of them at most, where whoever filled the folder is not to decide that.
+  package static func entries(of folder: Descriptor, limit: Int = .max) throws(KernelError) -> [Entry] {
     let copy = try Descriptor.open(".", below: folder, flags: [.read, .directory])
     // fdopendir takes the descriptor over, closedir closes it: give it one of its own.
     let raw = try KernelError.check("dup", "folder") { dup(copy.rawValue) }
@@ -21,7 +23,7 @@ package enum DirectoryReader {
     }
     defer { unsafe closedir(stream) }
     var entries: [Entry] = []
-    while let entry = unsafe readdir(stream) {
+    while entries.count < limit, let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }

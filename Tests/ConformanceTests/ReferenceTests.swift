@@ -104,6 +104,34 @@ struct ReferenceTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `REF-1: a document that is picked again has its reference, whatever the app has called it or copied it to`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let names = ["kept.txt", "renamed.txt", "copied.txt", "deleted.txt"]
+      let documents = try names.map { try world.document($0, "text") }
+      let first = try world.probe(picks: documents)
+      for _ in names { try first.pick() }
+      func path(_ name: String) -> JSON { .string("/home/user/Documents/\(name).ambitref") }
+      #expect(try first.tell("rename", ["path": path("renamed.txt"), "to": path("of my own")]).isDone)
+      // As a backup does that is put back.
+      let folder = "\(world.container(Workspace.identifier("Probe")))/Documents"
+      let content = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/copied.txt.ambitref"))
+      try FileManager.default.removeItem(atPath: "\(folder)/copied.txt.ambitref")
+      try content.write(to: URL(fileURLWithPath: "\(folder)/a copy.ambitref"))
+      try FileManager.default.removeItem(atPath: "\(folder)/deleted.txt.ambitref")
+      #expect(try first.finish() == .status(0))
+
+      let again = try world.probe(picks: documents)
+      for _ in names { try again.pick() }
+      let found = try again.tell("references")["paths"]?.array ?? []
+      #expect(found.count == 4)
+      for name in ["kept.txt", "of my own", "a copy", "deleted.txt"] { #expect(found.contains(path(name))) }
+      #expect(try world.audit(.reference).suffix(4).map { $0.detail["kept"] } == ["true", "true", "true", nil])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `REF-1: what an app planted in its own Documents cannot lead a reference elsewhere`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")

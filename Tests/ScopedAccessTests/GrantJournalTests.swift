@@ -1,3 +1,4 @@
+import Crypto
 import Folders
 import Foundation
 import GRDB
@@ -44,11 +45,8 @@ import Testing
     return copy
   }
 
-  /// The grants that the next process has, and which of them their app is still to get a reference of.
-  private func found(_ folder: Folder) throws -> (grants: [Grant], owed: Set<String>) {
-    let store = try store(folder)
-    return (try store.grants(), try Set(store.owedReferences(of: Self.app).map(\.grant.id)))
-  }
+  /// The grants that the next process has.
+  private func found(_ folder: Folder) throws -> [Grant] { try store(folder).grants() }
 
   @Test func `an addition waits in the journal, is found, and is in the database when anything else is asked of it`()
     throws
@@ -75,6 +73,14 @@ import Testing
     #expect(try store.grants() == [one])
     #expect(try database() != before && store.pendingSince == nil)
     #expect(try store.grant(for: one.identity, of: Self.app, rights: one.rights) == one)
+    // So does a reference to it.
+    let after = try database()
+    try store.noteReference(one.id, inode: 7)
+    try store.noteReference(one.id, inode: .max)
+    #expect(try database() == after && store.pendingSince != nil)
+    #expect(try store.references(of: Self.app) == [one.id: [7, .max]] && store.pendingSince == nil)
+    #expect(try store.references(of: "io.ambit.two").isEmpty)
+    #expect(try store.heldByReferences(of: Self.app) == [one.id: [7, .max]])
     // What has an end is known of at once.
     #expect(try store.nextEnd() == nil)
     try store.add(grant(2, until: 77))
@@ -89,13 +95,15 @@ import Testing
       #expect(throws: StateError.self) { try store.add(grants, owed: owed) }
     }
     #expect(try store.grants() == [grant(1)] && store.pendingSince == nil)
+    // Nobody has a grant of that name.
+    #expect(throws: StateError.self) { try store.noteReference("other", inode: 1) }
     let long = (4..<40).map { grant($0, path: "/" + String(repeating: "x", count: 4000)) }
     try store.add(long)
     #expect(store.pendingSince == nil)
     for number in 40..<400 { try store.add(grant(number)) }
     let size = try #require(try folder.contents()["grants.journal"]?.count)
     #expect((1000...GrantJournal.mostBytes.all + 100).contains(size))
-    #expect(try found(killed(folder)).grants.count == 397)
+    #expect(try found(killed(folder)).count == 397)
   }
 
   @Test(arguments: 0..<6)
@@ -103,10 +111,10 @@ import Testing
     var generator = Seeded(seed: 300 + seed)
     var folder = try Folder()
     var current = try store(folder)
-    var (model, owed): ([Int: Grant], Set<String>) = ([:], [])
+    var (model, owed, references): ([Int: Grant], Set<String>, [String: Set<UInt64>]) = ([:], [], [:])
     var deaths = 0
     for step in 0..<300 {
-      switch Int.random(in: 0..<12, using: &generator) {
+      switch Int.random(in: 0..<14, using: &generator) {
       case 0..<6:
         let new = (0..<Int.random(in: 1...3, using: &generator)).map { grant(10 * step + $0) }
         let due = Bool.random(using: &generator) ? new.map(\.id) : []
@@ -134,7 +142,13 @@ import Testing
         }
         model[number] = nil
         owed.remove(some.id)
-      case 9:
+        references[some.id] = nil
+      case 9, 10:
+        guard let some = model.keys.sorted().randomElement(using: &generator).flatMap({ model[$0] }) else { continue }
+        let inode = UInt64.random(in: 0...3, using: &generator) &- 1
+        try current.noteReference(some.id, inode: inode)
+        references[some.id, default: []].insert(inode)
+      case 11:
         guard let some = model.keys.sorted().randomElement(using: &generator).flatMap({ model[$0] }) else { continue }
         #expect(
           try current.grant(
@@ -145,6 +159,7 @@ import Testing
         deaths += 1
         #expect(try current.grants() == model.keys.sorted().compactMap { model[$0] }, "after step \(step)")
         #expect(try Set(current.owedReferences(of: Self.app).map(\.grant.id)) == owed)
+        #expect(try current.references(of: Self.app) == references)
       }
     }
     #expect(deaths > 20 && model.count > 100)
@@ -162,12 +177,32 @@ import Testing
     return (try killed(folder), ends, (1...3).map { grant($0) })
   }
 
+  @Test func `a journal whose records have no references yet is taken over`() throws {
+    let (folder, ends, grants) = try made()
+    var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: journal(folder))).prefix(ends[0]))
+    #expect(bytes == Array("Ambit's grants 2".utf8))
+    bytes[ends[0] - 1] = UInt8(ascii: "1")
+    let whole = try Array(Data(contentsOf: URL(fileURLWithPath: journal(folder))))
+    for (start, end) in zip(ends, ends.dropFirst()) {
+      // Length, turn, checksum; and the number of references at the end.
+      let turn = whole[start + 8..<start + 16]
+      let content = whole[start + 24..<end - 8]
+      bytes += (0..<8).map { UInt8(truncatingIfNeeded: content.count >> (8 * $0)) } + turn
+      bytes += SHA256.hash(data: turn + content).prefix(8).reversed()
+      bytes += content
+    }
+    try Data(bytes).write(to: URL(fileURLWithPath: journal(folder)))
+    #expect(try found(folder) == grants)
+    #expect(try folder.contents()["grants.journal"]?.prefix(16) == Data("Ambit's grants 2".utf8))
+    #expect(try found(folder) == grants)
+  }
+
   @Test func `a record that is cut off is none, and those before it are`() throws {
     let (folder, ends, grants) = try made()
     for length in stride(from: ends[0], through: ends[3], by: 7) {
       let copy = try killed(folder)
       #expect(unsafe truncate(journal(copy), length) == 0)
-      #expect(try found(copy).grants == Array(grants.prefix(ends.count { $0 <= length } - 1)), "\(length)")
+      #expect(try found(copy) == Array(grants.prefix(ends.count { $0 <= length } - 1)), "\(length)")
     }
   }
 
@@ -181,7 +216,7 @@ import Testing
       damaged[place] ^= 0x20
       try damaged.write(to: URL(fileURLWithPath: journal(copy)))
       do {
-        let found = try found(copy).grants
+        let found = try found(copy)
         #expect(place >= ends[2] && found == Array(grants.prefix(2)), "\(place): \(found.map(\.id))")
       } catch {
         refused += 1
@@ -214,7 +249,7 @@ import Testing
     // An empty one is what a process leaves that dies while it makes it; without one there is nothing to take over.
     let copy = try killed(folder)
     try Data().write(to: URL(fileURLWithPath: journal(copy)))
-    #expect(try found(copy).grants.isEmpty)
+    #expect(try found(copy).isEmpty)
   }
 
   @Test func `records of another time are none: of a turn before, or beside a database that was put back`() throws {
@@ -225,7 +260,7 @@ import Testing
     let backup = try killed(folder)
     // Over the first of the three.
     try store.add(grant(4))
-    #expect(try found(killed(folder)).grants == (1...4).map { grant($0) })
+    #expect(try found(killed(folder)) == (1...4).map { grant($0) })
     try store.settle()
     try store.add(grant(5))
     let mixed = try killed(folder)
@@ -234,6 +269,6 @@ import Testing
       try FileManager.default.copyItem(
         atPath: "\(backup.path)/grants.\(ending)", toPath: "\(mixed.path)/grants.\(ending)")
     }
-    #expect(try found(mixed).grants == (1...3).map { grant($0) })
+    #expect(try found(mixed) == (1...3).map { grant($0) })
   }
 }

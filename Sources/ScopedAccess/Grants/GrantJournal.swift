@@ -7,7 +7,7 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Grants that were added and are not in the database yet, in a file beside it. To write one there takes a microsecond or two where
+/// What was added and is not in the database yet, in a file beside it. To write it there takes a microsecond or two where
 /// a transaction takes thirty, and no process's end takes it back.
 ///
 /// A record is whole or it is none. It belongs to a turn: a random number that the database has as its `user_version`, and
@@ -16,15 +16,26 @@ internal import SystemPackage
 final class GrantJournal: Sendable {
   /// What was added together.
   struct Record: Equatable {
-    var grants: [Grant]
+    var grants: [Grant] = []
     /// Those of them that the app is still to get a reference to.
-    var owed: [String]
+    var owed: [String] = []
+    /// References that were written, to grants of this record or of others.
+    var references: [Reference] = []
+  }
+
+  struct Reference: Equatable {
+    /// The grant's.
+    var id: String
+    /// Of the file that it was written to.
+    var inode: UInt64
   }
 
   /// Bytes that a record has at most, and all of them together.
   static let mostBytes = (record: 65_536, all: 262_144)
 
-  private static let mark = Array("Ambit's grants 1".utf8)
+  private static let mark = Array("Ambit's grants 2".utf8)
+  /// Of a journal whose records have no references yet.
+  private static let firstMark = Array("Ambit's grants 1".utf8)
   /// Length, turn and checksum.
   private static let headSize = 24
 
@@ -53,7 +64,7 @@ final class GrantJournal: Sendable {
     } catch { throw Self.refusal(path, "cannot be read: \(error)") }
     if begin == Self.mark { return }
     // An empty one is what a process leaves that dies while it makes it.
-    guard begin.isEmpty else { throw Self.refusal(path, "is something else") }
+    guard begin.isEmpty || begin == Self.firstMark else { throw Self.refusal(path, "is something else") }
     guard write(Self.mark, at: 0) else { return nil }
   }
 
@@ -86,6 +97,11 @@ final class GrantJournal: Sendable {
     for grant in record.grants { content.write(grant) }
     content.write(UInt64(record.owed.count))
     for id in record.owed { content.write(id) }
+    content.write(UInt64(record.references.count))
+    for reference in record.references {
+      content.write(reference.id)
+      content.write(reference.inode)
+    }
     var head = BinaryWriter()
     head.write(UInt64(content.bytes.count))
     head.write(Int64(turn))
@@ -153,7 +169,9 @@ extension BinaryReader {
   fileprivate mutating func record() throws(Malformed) -> GrantJournal.Record {
     let record = GrantJournal.Record(
       grants: try list { reader throws(Malformed) in try reader.grant() },
-      owed: try list { reader throws(Malformed) in try reader.text() })
+      owed: try list { reader throws(Malformed) in try reader.text() },
+      references: isAtEnd
+        ? [] : try list { reader throws(Malformed) in .init(id: try reader.text(), inode: try reader.number()) })
     try end()
     return record
   }

@@ -132,10 +132,29 @@ extension GrantStore {
 
   /// Notes the file that a reference to a grant was written to.
   package func noteReference(_ id: String, inode: UInt64) throws(StateError) {
+    try add(.init(references: [.init(id: id, inode: inode)]))
+  }
+
+  /// The inodes of the files that references of an app were written to, by grant. An inode may be another file's by now.
+  package func references(of app: String) throws(StateError) -> [String: Set<UInt64>] {
     try access { db in
-      try db.cachedStatement(sql: "INSERT OR IGNORE INTO grantReference (id, inode) VALUES (?, ?)")
-        .execute(arguments: [id, Int64(bitPattern: inode)])
+      try Self.inodes(
+        Row.fetchAll(
+          db.cachedStatement(
+            sql: """
+              SELECT grantReference.id AS id, grantReference.inode AS inode
+              FROM grantReference JOIN grant_ USING (id) WHERE bundleIdentifier = ? AND revoked IS NULL
+              """), arguments: [app]))
     }
+  }
+
+  private static func inodes(_ rows: [Row]) -> [String: Set<UInt64>] {
+    var found: [String: Set<UInt64>] = [:]
+    for row in rows {
+      guard let id: String = row.value("id"), let inode: Int64 = row.value("inode") else { continue }
+      found[id, default: []].insert(UInt64(bitPattern: inode))
+    }
+    return found
   }
 
   /// The grants that have ended and whose references were not all looked for yet.
@@ -164,22 +183,17 @@ extension GrantStore {
   /// with the inodes of the files that their references were written to.
   package func heldByReferences(of app: String) throws(StateError) -> [String: Set<UInt64>] {
     try access { db in
-      var found: [String: Set<UInt64>] = [:]
-      let rows = try Row.fetchAll(
-        db,
-        sql: """
-          SELECT grantReference.id AS id, grantReference.inode AS inode
-          FROM grantReference JOIN grant_ USING (id) LEFT JOIN grantLife AS life USING (id)
-          WHERE grant_.bundleIdentifier = ? AND grant_.revoked IS NULL AND coalesce(life.bookmarks, 0) = 0
-            AND NOT EXISTS (
-              SELECT 1 FROM grantLife AS other JOIN grant_ AS child ON child.id = other.id
-              WHERE other.parent = grant_.id AND child.revoked IS NULL)
-          """, arguments: [app])
-      for row in rows {
-        guard let id: String = row.value("id"), let inode: Int64 = row.value("inode") else { continue }
-        found[id, default: []].insert(UInt64(bitPattern: inode))
-      }
-      return found
+      try Self.inodes(
+        Row.fetchAll(
+          db,
+          sql: """
+            SELECT grantReference.id AS id, grantReference.inode AS inode
+            FROM grantReference JOIN grant_ USING (id) LEFT JOIN grantLife AS life USING (id)
+            WHERE grant_.bundleIdentifier = ? AND grant_.revoked IS NULL AND coalesce(life.bookmarks, 0) = 0
+              AND NOT EXISTS (
+                SELECT 1 FROM grantLife AS other JOIN grant_ AS child ON child.id = other.id
+                WHERE other.parent = grant_.id AND child.revoked IS NULL)
+            """, arguments: [app]))
     }
   }
 

@@ -1,5 +1,6 @@
 package import Folders
 internal import GRDB
+internal import Synchronization
 
 /// Whose Documents other apps' pickers show.
 extension GrantStore {
@@ -21,6 +22,7 @@ extension GrantStore {
 
   /// Notes it for an app that is registered.
   package func note(_ shared: SharedDocuments, of app: String) throws(StateError) {
+    defer { sharing.withLock { $0 = nil } }
     try access { db in
       try db.cachedStatement(
         sql:
@@ -31,12 +33,15 @@ extension GrantStore {
 
   /// The apps that show their Documents, by name: not those that were removed.
   package func sharingApps() throws(StateError) -> [KnownApp] {
+    if let known = sharing.withLock({ $0 }) { return known }
     let shown = try access { db in
       try String.fetchAll(
         db, sql: "SELECT bundleIdentifier FROM sharedDocuments WHERE browsable <> 0 OR publicScope <> 0")
     }
-    return try knownApps().filter { shown.contains($0.bundleIdentifier) }
+    let apps = try knownApps().filter { shown.contains($0.bundleIdentifier) }
       .sorted { ($0.name, $0.bundleIdentifier) < ($1.name, $1.bundleIdentifier) }
+    sharing.withLock { $0 = apps }
+    return apps
   }
 
   private static func text(_ row: Row, _ column: String) throws(StateError) -> String? {

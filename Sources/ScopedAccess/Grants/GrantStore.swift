@@ -20,6 +20,8 @@ package final class GrantStore: Sendable {
   private let apps = Mutex<[String: (app: App, number: Int)]>([:])
   /// Of the apps that were asked about, which files they have no grant of: most that are chosen are new to their app.
   private let files = Mutex<[String: FileFilter]>([:])
+  /// The apps that show their Documents, as far as that is known: it is asked for at each question to a user.
+  let sharing = Mutex<[KnownApp]?>(nil)
   /// When the next grant ends by itself, as far as that is known: the broker asks each time it waits.
   let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
@@ -110,6 +112,7 @@ package final class GrantStore: Sendable {
         db, sql: "SELECT number FROM app WHERE bundleIdentifier = ?", arguments: [bundleIdentifier]) ?? 0
     }
     apps.withLock { $0[bundleIdentifier] = (app, number) }
+    sharing.withLock { $0 = nil }
     return number
   }
 
@@ -138,19 +141,20 @@ package final class GrantStore: Sendable {
   package func add(_ grants: [Grant], from parent: String? = nil, owed: [String] = []) throws(StateError) {
     guard !grants.isEmpty || !owed.isEmpty else { return }
     for grant in grants { mayHaveSoon(grant.identity.inode, grant.bundleIdentifier) }
-    let record = GrantJournal.Record(grants: grants, owed: owed)
-    let isNoted = parent == nil ? try note(record) : false
-    if !isNoted {
-      try write { db in
-        try insert(record, into: db)
-        guard let parent else { return }
-        for grant in grants {
-          try db.execute(sql: "INSERT INTO grantLife (id, parent) VALUES (?, ?)", arguments: [grant.id, parent])
-        }
-      }
-    }
+    try add(.init(grants: grants, owed: owed), from: parent)
     if grants.contains(where: { $0.term.until != nil }) { forgetNextEnd() }
     for grant in grants { remember(grant) }
+  }
+
+  func add(_ record: GrantJournal.Record, from parent: String? = nil) throws(StateError) {
+    if parent == nil, try note(record) { return }
+    try write { db in
+      try insert(record, into: db)
+      guard let parent else { return }
+      for grant in record.grants {
+        try db.execute(sql: "INSERT INTO grantLife (id, parent) VALUES (?, ?)", arguments: [grant.id, parent])
+      }
+    }
   }
 
   /// Takes back grants that nobody has been told of. What cannot be taken out of the file is none from here on, and is found
@@ -185,6 +189,10 @@ package final class GrantStore: Sendable {
     for id in record.owed {
       try db.cachedStatement(sql: "INSERT OR IGNORE INTO owedReference (id) VALUES (?)").execute(arguments: [id])
     }
+    for reference in record.references {
+      try db.cachedStatement(sql: "INSERT OR IGNORE INTO grantReference (id, inode) VALUES (?, ?)")
+        .execute(arguments: [reference.id, Int64(bitPattern: reference.inode)])
+    }
   }
 
   func remember(_ grant: Grant) { known.withLock { $0[grant.id] = grant } }
@@ -203,7 +211,10 @@ package final class GrantStore: Sendable {
 
   private func forget(_ id: String) { known.withLock { $0[id] = nil } }
   func forget(_ ids: [String]) { known.withLock { known in for id in ids { known[id] = nil } } }
-  func forget(app: String) { apps.withLock { $0[app] = nil } }
+  func forget(app: String) {
+    apps.withLock { $0[app] = nil }
+    sharing.withLock { $0 = nil }
+  }
 
   func forget(_ identity: FileIdentity) { known.withLock { $0 = $0.filter { $0.value.identity != identity } } }
 
@@ -320,6 +331,7 @@ package final class GrantStore: Sendable {
           && known.withLock { $0[grant.id] == nil }
       } && Set(record.grants.map(\.id)).count == record.grants.count
       && record.owed.allSatisfy { id in record.grants.contains { $0.id == id } }
+      && record.references.allSatisfy { reference in known.withLock { $0[reference.id] != nil } }
     guard let journal, isAsExpected else { return false }
     if added.withLock({ $0.records.count >= Self.mostAdded }) { try settle() }
     return added.withLock { added in

@@ -70,8 +70,10 @@ struct BinaryReader {
     }
   }
 
+  var isAtEnd: Bool { rest.isEmpty }
+
   /// Nothing may follow.
-  func end() throws(Malformed) { if !rest.isEmpty { throw Malformed() } }
+  func end() throws(Malformed) { if !isAtEnd { throw Malformed() } }
 }
 
 extension BinaryWriter {
