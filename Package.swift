@@ -150,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess", "Review"],
+      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess", "Review", grdb],
       swiftSettings: strict),
   ]
 )

@@ -24,6 +24,8 @@ package final class AuditLog: Sendable {
     package var segmentSize = 64 << 20
     /// How much of it is kept.
     package var retention = Retention()
+    /// Called by the thread that brings entries to the disk, before it does: for what they tell of.
+    package var beforeSync: @Sendable () -> Void = {}
     /// Has the bytes of a descriptor on the disk when it returns 0; else errno.
     var sync: @Sendable (Int32) -> Int32 = Disk.sync
 

@@ -67,6 +67,7 @@ extension LogCore {
       if hasFailed {
         try rewriteJournal()
       } else {
+        settings.beforeSync()
         let code = settings.sync(journal.descriptor)
         if code != 0 {
           let failure = AuditLogError(

@@ -231,6 +231,7 @@ final class LogCore: Sendable {
         bell.ring()
         try? store.queue.close()
       }
+      settings.beforeSync()
       try move(&store)
       let (rest, last, checkpoint) = state.withLock { state in
         state.isFinished = true

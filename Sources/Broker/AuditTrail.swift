@@ -48,7 +48,7 @@ extension Broker {
   }
 
   /// The first event of a broker: with what it found of one that died.
-  static func started(_ log: AuditLog) -> AuditEvent {
+  static func started(_ log: AuditLog, _ recovery: GrantStore.Recovery) -> AuditEvent {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
     if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
     var findings: [String] = []
@@ -56,6 +56,7 @@ extension Broker {
       findings.append("what was being written when a broker or the system stopped was dropped (\(log.tornBytes) bytes)")
     }
     if let missing = log.missing { findings.append(missing) }
+    if let problem = recovery.problem { findings.append(problem) }
     if !findings.isEmpty { event.reason = findings.joined(separator: "; ") }
     return event
   }
@@ -77,6 +78,24 @@ extension Broker {
         .grant, .failed, app: grant.bundleIdentifier, grant: grant.id, document: document(grant, nil),
         how: grant.origin.rawValue,
         reason: "the broker died before it had written this down; nobody was told of it, and it does not hold")
+    }
+  }
+
+  /// What was granted since the last broker started, and is not there: the log can be on the disk where the grants were not yet when
+  /// the power went, and somebody may have put older ones in their place. Said, so that the log has who may reach what.
+  static func lost(_ grants: GrantStore, _ folders: AmbitFolders) throws -> [AuditEvent] {
+    guard let reader = try? AuditReader(path: folders.auditLog),
+      try reader.latest(1).first?.kind != .brokerStopped
+    else { return [] }
+    let start = try reader.latest(1, matching: AuditQuery(kind: .brokerStarted)).first
+    var granted: [String: AuditEvent] = [:]
+    for event in try reader.events(matching: AuditQuery(kind: .grant, since: start?.time), limit: .max)
+    where event.result == .allowed { if let grant = event.grant { granted[grant] = event } }
+    let lost = try grants.unknown(among: Set(granted.keys))
+    return granted.filter { lost.contains($0.key) }.values.sorted { $0.time < $1.time }.map { event in
+      AuditEvent(
+        .revoke, .allowed, app: event.app, grant: event.grant, document: event.document, how: "recovery", rule: "AUD-8",
+        reason: "it was not among the grants any more when this broker started")
     }
   }
 

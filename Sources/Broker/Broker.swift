@@ -108,7 +108,7 @@ package final class Broker {
     trash = Self.trash(rules.home)
     boot = try Self.bootIdentifier()
     grants = try GrantStore(path: folders.grants)
-    log = try AuditLog(path: folders.auditLog, settings: Self.logSettings(folders))
+    log = try AuditLog(path: folders.auditLog, settings: Self.logSettings(folders, grants))
     filters = FilterStore(folder: folders.filters)
     launchRules = LaunchRules(folders)
     lookups = try Lookups()
@@ -121,7 +121,8 @@ package final class Broker {
     // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
     forsake(groups.names)
     try Self.completeRevocations(grants, folders)
-    try log.append([Self.started(log)] + Self.takeBackUnwritten(grants, folders))
+    let left = try Self.takeBackUnwritten(grants, folders) + Self.lost(grants, folders)
+    try log.append([Self.started(log, grants.recovery)] + left)
     let bell = lookups.bell
     log.onDisk { bell.ring() }
     try settleReplacements()
@@ -237,6 +238,8 @@ package final class Broker {
     finishSidecars()
     for instance in Array(ended.values) { recordExit(of: instance, nil) }
     try? grants.flushUses()
+    // Here, so that it comes to the disk with the log's end.
+    try? grants.settle()
     try log.append(refusals.takeAll(now: Clock.monotonic(), time: Date()))
     try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
     // Closed here and not with the last reference: a thread that waits for the disk may have one.
@@ -258,7 +261,7 @@ package final class Broker {
     if let since = grants.pendingSince {
       if try isAsked(since: since, for: eagerness.most, patience: Self.grantPatience) { return true }
       // What cannot be written now stays in the journal, and is tried again.
-      try? grants.settle()
+      if let failure = grants.settleIfPossible() { complain("\(failure)") }
     }
     return false
   }

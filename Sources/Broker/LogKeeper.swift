@@ -32,10 +32,13 @@ struct LogKeeper {
 }
 
 extension Broker {
-  /// What the user's `audit.toml` says.
-  static func logSettings(_ folders: AmbitFolders) throws -> AuditLog.Settings {
+  /// What the user's `audit.toml` says. What the log says of grants reaches the disk after them.
+  static func logSettings(_ folders: AmbitFolders, _ grants: GrantStore) throws -> AuditLog.Settings {
     var settings = AuditLog.Settings()
     let keeping = try LogKeeping.read(folders.auditSettings)
+    settings.beforeSync = {
+      do throws(StateError) { try grants.synchronize() } catch { complain("\(error)") }
+    }
     settings.segmentSize = keeping.segment
     settings.retention = .init(bytes: keeping.size, span: keeping.seconds.map { Int64($0) * 1_000_000 })
     return settings

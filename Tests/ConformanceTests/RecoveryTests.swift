@@ -159,7 +159,7 @@ private final class Story {
 
   /// By the user, of the newest grant.
   func withdraw() throws -> Bool {
-    let newest = try store().grants().max { $0.created < $1.created }
+    let newest = try books().max { $0.created < $1.created }
     guard let grant = newest?.id, withdrawn.isEmpty else { return true }
     told.remove(grant)
     // If it finds no broker it starts one.
@@ -189,9 +189,20 @@ private final class Story {
   }
 
   /// In force, by the broker's books.
-  func grants() throws -> Set<String> { Set(try store().grants().map(\.id)) }
+  func grants() throws -> Set<String> { Set(try books().map(\.id)) }
 
-  private func store() throws -> GrantStore { try GrantStore(path: "\(world.ambitHome)/state/grants.sqlite") }
+  /// As a broker would find them that is started now. Of a copy: only one may have them open.
+  private func books() throws -> [Grant] {
+    let copy = "\(world.ambitHome)-books-\(UUID())"
+    try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    for name in ["grants.journal", "grants.sqlite-wal", "grants.sqlite"] {
+      let original = "\(world.ambitHome)/state/\(name)"
+      guard FileManager.default.fileExists(atPath: original) else { continue }
+      try FileManager.default.copyItem(atPath: original, toPath: "\(copy)/\(name)")
+    }
+    return try GrantStore(path: "\(copy)/grants.sqlite").grants()
+  }
 
   func references() throws -> [String] {
     try FileManager.default.contentsOfDirectory(

@@ -39,10 +39,6 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
   {
     let folder = try Folder()
     let path = "\(folder.path)/grants.sqlite"
-    let store = try GrantStore(path: path)
-    for app in ["io.ambit.one", "io.ambit.two"] {
-      _ = try store.register(bundleIdentifier: app, name: "One", version: nil)
-    }
     let one = grant(1)
     let others = (2..<6).map { grant($0) }
     let same = Grant(
@@ -55,29 +51,40 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
         volume: one.identity.volume, handle: one.identity.handle, inode: one.identity.inode,
         birth: one.identity.birth + 1),
       path: one.path)
-    for each in [one, same, younger] + others { try store.add(each) }
     let new = FileIdentity(volume: one.identity.volume, handle: one.identity.handle, inode: .max, birth: 7)
-    // Read before, so that what is remembered has to change as well.
-    #expect(try store.grant("same") == same)
-    try store.replace(one.identity, by: new)
-    for store in [store, try GrantStore(path: path)] {
+    func check(_ store: GrantStore) throws {
       for id in [one.id, "same"] { #expect(try store.grant(id)?.identity == new) }
       #expect(try store.grant("same")?.path == one.path)
       for each in [younger] + others { #expect(try store.grant(each.id) == each) }
     }
+    do {
+      let store = try GrantStore(path: path)
+      for app in ["io.ambit.one", "io.ambit.two"] {
+        _ = try store.register(bundleIdentifier: app, name: "One", version: nil)
+      }
+      for each in [one, same, younger] + others { try store.add(each) }
+      // Read before, so that what is remembered has to change as well.
+      #expect(try store.grant("same") == same)
+      try store.replace(one.identity, by: new)
+      try check(store)
+    }
+    try check(GrantStore(path: path))
   }
 
   @Test func `AUD-10: what is under way is there until it is done or given up`() throws {
     let folder = try Folder()
     let path = "\(folder.path)/grants.sqlite"
-    let store = try GrantStore(path: path)
     let pending = (0..<3).map { number in
       PendingReplacement(
         old: identity(number), new: identity(number + 10), folder: "/home/user/Größe \(number)", name: "“\(number)”",
         temporary: number == 1 ? nil : ".t\(number)")
     }
-    for each in pending { try store.begin(each) }
-    #expect(try GrantStore(path: path).pendingReplacements() == pending)
+    do {
+      let store = try GrantStore(path: path)
+      for each in pending { try store.begin(each) }
+    }
+    let store = try GrantStore(path: path)
+    #expect(try store.pendingReplacements() == pending)
     try store.replace(pending[0].old, by: pending[0].new)
     try store.abandon(pending[2].old)
     #expect(try store.pendingReplacements() == [pending[1]])
@@ -191,49 +198,58 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
     let apps = ["io.ambit.one", "io.ambit.two", "io.ambit.three"]
     var model: [String: Grant] = [:]
     var numbers: [String: Int] = [:]
-    var current = try store(folder)
-
-    for step in 0..<600 {
-      let some = model.keys.sorted().randomElement(using: &generator)
-      switch Int.random(in: 0..<12, using: &generator) {
-      case 0:
-        let app = apps.randomElement(using: &generator) ?? apps[0]
-        let number = try current.register(bundleIdentifier: app, name: "n\(step)", version: nil)
-        #expect(number == numbers[app] ?? numbers.count + 1)
-        numbers[app] = number
-      case 1...4:
-        guard let app = numbers.keys.sorted().randomElement(using: &generator) else { continue }
-        let new = grant(step, app: app, rights: Bool.random(using: &generator) ? .readOnly : .readWrite)
-        try current.add(new)
-        model[new.id] = new
-      case 5...7:
-        guard let some else { continue }
-        let place = Bool.random(using: &generator) ? place(step) : nil
-        model[some]?.path = "/moved/\(step)"
-        model[some]?.place = place
-        if Bool.random(using: &generator) {
-          current.move(some, to: "/moved/\(step)", place: place)
-        } else {
-          try current.replace(try #require(model[some]).identity, by: identity(step))
-          current.move(some, to: "/moved/\(step)", place: place)
-          model[some]?.identity = identity(step)
-        }
-      case 8...9:
-        guard let some, let expected = model[some] else { continue }
-        #expect(try current.grant(some) == expected)
-        #expect(
-          try current.grant(for: expected.identity, of: expected.bundleIdentifier, rights: expected.rights) == expected)
-      case 10:
-        #expect(try current.grant("grant-\(step)") == nil)
-        current.move("grant-\(step)", to: "/nothing", place: nil)
-      default:
-        current = try store(folder)
-      }
-    }
-    for store in [current, try store(folder)] {
+    func check(_ store: GrantStore) throws {
       #expect(try store.grants() == model.values.sorted { $0.created < $1.created })
       for (id, grant) in model { #expect(try store.grant(id) == grant) }
     }
+
+    var step = 0
+    while step < 600 {
+      // One store at a time has it.
+      let current = try store(folder)
+      try check(current)
+      var isOpen = true
+      while isOpen, step < 600 {
+        step += 1
+        let some = model.keys.sorted().randomElement(using: &generator)
+        switch Int.random(in: 0..<12, using: &generator) {
+        case 0:
+          let app = apps.randomElement(using: &generator) ?? apps[0]
+          let number = try current.register(bundleIdentifier: app, name: "n\(step)", version: nil)
+          #expect(number == numbers[app] ?? numbers.count + 1)
+          numbers[app] = number
+        case 1...4:
+          guard let app = numbers.keys.sorted().randomElement(using: &generator) else { continue }
+          let new = grant(step, app: app, rights: Bool.random(using: &generator) ? .readOnly : .readWrite)
+          try current.add(new)
+          model[new.id] = new
+        case 5...7:
+          guard let some else { continue }
+          let place = Bool.random(using: &generator) ? place(step) : nil
+          model[some]?.path = "/moved/\(step)"
+          model[some]?.place = place
+          if Bool.random(using: &generator) {
+            current.move(some, to: "/moved/\(step)", place: place)
+          } else {
+            try current.replace(try #require(model[some]).identity, by: identity(step))
+            current.move(some, to: "/moved/\(step)", place: place)
+            model[some]?.identity = identity(step)
+          }
+        case 8...9:
+          guard let some, let expected = model[some] else { continue }
+          #expect(try current.grant(some) == expected)
+          #expect(
+            try current.grant(for: expected.identity, of: expected.bundleIdentifier, rights: expected.rights)
+              == expected)
+        case 10:
+          #expect(try current.grant("grant-\(step)") == nil)
+          current.move("grant-\(step)", to: "/nothing", place: nil)
+        default:
+          isOpen = false
+        }
+      }
+    }
+    try check(store(folder))
     #expect(model.count > 50)
   }
 
@@ -268,10 +284,10 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
       try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(name)")[.size] as? Int ?? 0
     }
     let before = try size("grants.sqlite")
-    for step in 0..<(3 * JournalMover.interval) { try store.add(grant(step)) }
+    for step in 0..<(3 * Checkpointer.interval) { try store.add(grant(step)) }
     try Deadline.wait(for: "the journal to be moved") { try size("grants.sqlite") > before }
     #expect(try size("grants.sqlite-wal") < 10_000 * 4096)
-    #expect(try self.store(folder).grants().count == 3 * JournalMover.interval)
+    #expect(try store.grants().count == 3 * Checkpointer.interval)
   }
 
   @Test func `ids are ten letters and digits and do not repeat`() {

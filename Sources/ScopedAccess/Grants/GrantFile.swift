@@ -39,7 +39,7 @@ enum GrantFile {
       guard writing else { return }
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
-      // Pages. Long before that many are in the journal it is moved by a thread (JournalMover).
+      // Pages. Long before that many are in the journal it is moved by a thread (Checkpointer).
       try db.execute(sql: "PRAGMA wal_autocheckpoint = 10000")
     }
     return try DatabaseQueue(path: path, configuration: configuration)

@@ -11,8 +11,11 @@ internal import SystemPackage
 /// a transaction takes thirty, and no process's end takes it back.
 ///
 /// A record is whole or it is none. It belongs to a turn: a random number that the database has as its `user_version`, and
-/// that the transaction which takes the records over replaces by another. So they are in the one or in the other, and of what
-/// is left in the file from turns before, or beside a database that a backup was put in the place of, nothing counts.
+/// that the transaction which takes the records over replaces by another. So they are in the one or in the other; and when they
+/// are in the database, the first of them is struck out here (``clear()``), without which none behind it is read. What is left in the
+/// file from turns before, or beside a database that a backup was put in the place of, does not count.
+///
+/// Whoever has it open has the file's lock: two stores would take each other's records over.
 final class GrantJournal: Sendable {
   /// What was added together.
   struct Record: Equatable {
@@ -39,33 +42,49 @@ final class GrantJournal: Sendable {
   /// Length, turn and checksum.
   private static let headSize = 24
 
-  private let path: String
+  let path: String
   private let file: Descriptor
+  private let lock: FileLock
 
-  /// Opens the journal of a database, or makes it.
+  /// Opens the journal of a database.
   ///
-  /// - Returns: nil when there is none and none can be made: what is added then goes to the database at once.
-  /// - Throws: when what is there is something else, or cannot be read. It is left as it is.
-  init?(_ path: String) throws(StateError) {
+  /// - Parameter makes: makes it, if there is none.
+  /// - Returns: nil when there is none: what is added then goes to the database at once.
+  /// - Throws: when what is there is something else, cannot be read, or is another process's. It is left as it is.
+  init?(_ path: String, makes: Bool) throws(StateError) {
     self.path = path
     do throws(KernelError) {
       file = try Descriptor.open(path, flags: [.readWrite, .noFollow, .nonBlocking, .noControllingTerminal])
     } catch {
       guard error.errno == .noSuchFileOrDirectory else { throw Self.refusal(path, "cannot be opened: \(error)") }
-      guard
+      guard makes,
         let made = try? Descriptor.open(path, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
       else { return nil }
       file = made
     }
-    let begin: [UInt8]
+    let (begin, free): ([UInt8], FileLock?)
     do throws(KernelError) {
       guard try file.status().kind == .regular else { throw KernelError("open", path, errno: .invalidArgument) }
       begin = try file.bytes(at: 0, count: Self.mark.count)
+      free = try Self.lock(file)
     } catch { throw Self.refusal(path, "cannot be read: \(error)") }
-    if begin == Self.mark { return }
-    // An empty one is what a process leaves that dies while it makes it.
-    guard begin.isEmpty || begin == Self.firstMark else { throw Self.refusal(path, "is something else") }
-    guard write(Self.mark, at: 0) else { return nil }
+    guard let free else {
+      throw StateError("\(path): another process has it open, and with it the grants; only one broker may")
+    }
+    lock = free
+    // Nothing, or zeros, is what a process or the power leaves that goes while it is made.
+    guard begin == Self.mark || begin == Self.firstMark || begin.allSatisfy({ $0 == 0 }) else {
+      throw Self.refusal(path, "is something else")
+    }
+  }
+
+  /// Who had it may be about to end.
+  private static func lock(_ file: Descriptor) throws(KernelError) -> FileLock? {
+    for _ in 0..<100 {
+      if let lock = try FileLock(of: file) { return lock }
+      usleep(10_000)
+    }
+    return nil
   }
 
   private static func refusal(_ path: String, _ reason: String) -> StateError {
@@ -75,6 +94,14 @@ final class GrantJournal: Sendable {
   }
 
   // MARK: Writing
+
+  /// From here on nothing in it counts, and another record can be the first.
+  ///
+  /// - Returns: false if that could not be written.
+  func clear() -> Bool { write(Self.mark + [UInt8](repeating: 0, count: Self.headSize), at: 0) }
+
+  /// Has what was written so far on the disk.
+  func synchronize() throws(KernelError) { try file.synchronize() }
 
   /// Writes a record behind others.
   ///
@@ -118,31 +145,44 @@ final class GrantJournal: Sendable {
 
   // MARK: Reading
 
-  /// The records of a turn, in their order.
-  ///
-  /// - Throws: when one is damaged that was followed by another: the last one may be what a process has left that died while
-  ///   it wrote it.
-  func records(turn: Int32) throws(StateError) -> [Record] {
-    let bytes: [UInt8]
-    do throws(KernelError) {
-      bytes = try file.bytes(at: UInt64(Self.mark.count), count: Self.mostBytes.all)
-    } catch { throw Self.refusal(path, "cannot be read: \(error)") }
+  struct Found {
     var records: [Record] = []
-    var rest = bytes[...]
+    var bytes = 0
+    /// Behind them one begins that is not whole. A process may have died while it wrote it, and told nobody; or it was damaged since.
+    var isCut = false
+  }
+
+  /// The records of a turn, in their order.
+  func records(turn: Int32) throws(StateError) -> Found {
+    var rest = try content()[...]
+    var found = Found()
     while let (record, size) = Self.record(in: rest, turn: turn) {
-      records.append(record)
+      found.records.append(record)
+      found.bytes += size
       rest = rest.dropFirst(size)
     }
-    // Where another one could begin: it has its turn behind its length.
-    var number = BinaryWriter()
-    number.write(Int64(turn))
-    for start in rest.indices.dropLast(Self.headSize) where bytes[start + 8] == number.bytes[0] {
-      guard bytes[start + 8..<start + 16].elementsEqual(number.bytes) else { continue }
-      if Self.record(in: bytes[start...], turn: turn) != nil {
-        throw Self.refusal(path, "is damaged behind \(records.count) of its records")
-      }
-    }
-    return records
+    var reader = BinaryReader(rest.prefix(Self.headSize))
+    _ = try? reader.number()
+    found.isCut = (try? reader.signed()) == Int64(turn)
+    return found
+  }
+
+  private func content() throws(StateError) -> [UInt8] {
+    do throws(KernelError) {
+      return try file.bytes(at: UInt64(Self.mark.count), count: Self.mostBytes.all)
+    } catch { throw Self.refusal(path, "cannot be read: \(error)") }
+  }
+
+  /// Keeps what is there now in another file.
+  ///
+  /// - Returns: its path; nil when it could not be written.
+  func keepAside() -> String? {
+    let aside = "\(path).damaged-\(UInt32.random(in: 0 ... .max))"
+    guard let bytes = try? content(),
+      let copy = try? Descriptor.open(aside, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600),
+      (try? copy.writeAll(Self.mark + bytes)) != nil
+    else { return nil }
+    return aside
   }
 
   private static func record(in bytes: ArraySlice<UInt8>, turn: Int32) -> (Record, size: Int)? {

@@ -26,8 +26,10 @@ extension GrantStore {
 
   /// Every grant in force, of one app or of all, oldest first.
   package func records(of app: String? = nil) throws(StateError) -> [GrantRecord] {
-    try flushUses()
-    return try access { db in
+    try? flushUses()
+    // What could not be written just now.
+    let uses = uses.withLock(\.self)
+    return try read { db in
       try Row.fetchAll(
         db,
         sql: """
@@ -35,8 +37,10 @@ extension GrantStore {
           WHERE revoked IS NULL AND (?1 IS NULL OR bundleIdentifier = ?1) ORDER BY created, id
           """, arguments: [app]
       ).map { row in
-        GrantRecord(
-          grant: try Grant(row: row), parent: row.value("parent"), used: row.value("used"),
+        let grant = try Grant(row: row)
+        return GrantRecord(
+          grant: grant, parent: row.value("parent"),
+          used: [row.value("used"), uses[grant.id]].compactMap(\.self).max(),
           bookmarks: row.value("bookmarks") ?? 0)
       }
     }
@@ -44,14 +48,14 @@ extension GrantStore {
 
   /// The identifiers of all grants in force, the oldest first.
   package func identifiers() throws(StateError) -> [String] {
-    try access { db in
+    try read { db in
       try String.fetchAll(db, sql: "SELECT id FROM grant_ WHERE revoked IS NULL ORDER BY created, id")
     }
   }
 
   /// The grant that one was made from, and ends with.
   package func parent(of id: String) throws(StateError) -> String? {
-    try access { db in
+    try read { db in
       try String.fetchOne(
         db.cachedStatement(sql: "SELECT parent FROM grantLife WHERE id = ? AND parent IS NOT NULL"), arguments: [id])
     }
@@ -62,7 +66,7 @@ extension GrantStore {
     var found: [Grant] = []
     var waiting = grants
     while let id = waiting.popLast() {
-      let children = try access { db in
+      let children = try read { db in
         try Row.fetchAll(
           db.cachedStatement(
             sql: "SELECT \(Grant.columns) FROM \(Self.joined) WHERE parent = ? AND revoked IS NULL"), arguments: [id]
@@ -107,15 +111,20 @@ extension GrantStore {
       return uses
     }
     guard !pending.isEmpty else { return }
-    try write { db in
-      for (id, time) in pending {
-        try db.cachedStatement(
-          sql: """
-            INSERT INTO grantLife (id, used) SELECT id, ?2 FROM grant_ WHERE id = ?1
-            ON CONFLICT (id) DO UPDATE SET used = max(coalesce(used, 0), excluded.used)
-            """
-        ).execute(arguments: [id, time])
+    do throws(StateError) {
+      try write { db in
+        for (id, time) in pending {
+          try db.cachedStatement(
+            sql: """
+              INSERT INTO grantLife (id, used) SELECT id, ?2 FROM grant_ WHERE id = ?1
+              ON CONFLICT (id) DO UPDATE SET used = max(coalesce(used, 0), excluded.used)
+              """
+          ).execute(arguments: [id, time])
+        }
       }
+    } catch {
+      uses.withLock { $0.merge(pending, uniquingKeysWith: max) }
+      throw error
     }
   }
 
@@ -137,7 +146,7 @@ extension GrantStore {
 
   /// The inodes of the files that references of an app were written to, by grant. An inode may be another file's by now.
   package func references(of app: String) throws(StateError) -> [String: Set<UInt64>] {
-    try access { db in
+    try read { db in
       try Self.inodes(
         Row.fetchAll(
           db.cachedStatement(
@@ -159,7 +168,7 @@ extension GrantStore {
 
   /// The grants that have ended and whose references were not all looked for yet.
   package func endedWithReferences() throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db,
         sql: """
@@ -182,7 +191,7 @@ extension GrantStore {
   /// The grants in force of an app that nothing but references needs: no bookmark was made of them, and none was made from them;
   /// with the inodes of the files that their references were written to.
   package func heldByReferences(of app: String) throws(StateError) -> [String: Set<UInt64>] {
-    try access { db in
+    try read { db in
       try Self.inodes(
         Row.fetchAll(
           db,
@@ -199,7 +208,7 @@ extension GrantStore {
 
   /// The grants of an app of which it is still to get a reference, and whether one was written before.
   package func owedReferences(of app: String) throws(StateError) -> [(grant: Grant, isFirst: Bool)] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
@@ -220,7 +229,7 @@ extension GrantStore {
 
   /// When an app last lost a grant of a document.
   package func lastRevoked(_ identity: FileIdentity, of app: String) throws(StateError) -> Int64? {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
@@ -233,7 +242,7 @@ extension GrantStore {
   /// The grants in force of an app that count against its quota, the oldest first: not those that a bookmark for reading only
   /// made of another one.
   package func persisted(of app: String) throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
@@ -246,8 +255,9 @@ extension GrantStore {
 
   /// The same grants, with when each was last used and whether something needs it, the oldest first.
   package func recency(of app: String) throws(StateError) -> [RecentGrants.Entry] {
-    try flushUses()
-    return try access { db in
+    try? flushUses()
+    let uses = uses.withLock(\.self)
+    return try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
@@ -265,7 +275,7 @@ extension GrantStore {
         guard let id: String = row.value("id"), let last: Int64 = row.value("last"),
           let needed: Int = row.value("needed")
         else { return nil }
-        return RecentGrants.Entry(grant: id, used: last, isNeeded: needed != 0)
+        return RecentGrants.Entry(grant: id, used: max(last, uses[id] ?? last), isNeeded: needed != 0)
       }
     }
   }
@@ -274,7 +284,7 @@ extension GrantStore {
 
   /// The apps that were launched and not removed since, by identifier.
   package func knownApps() throws(StateError) -> [KnownApp] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db,
         sql: """

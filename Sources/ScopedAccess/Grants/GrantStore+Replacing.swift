@@ -79,7 +79,7 @@ extension GrantStore {
 
   /// What a broker that died had begun.
   package func pendingReplacements() throws(StateError) -> [PendingReplacement] {
-    try write { db in
+    try read { db in
       try Row.fetchAll(db, sql: "SELECT \(Self.replacementColumns) FROM replacement").map { row in
         PendingReplacement(
           old: try FileIdentity(row: row, ["volume", "handleType", "handle", "inode", "birth"]),

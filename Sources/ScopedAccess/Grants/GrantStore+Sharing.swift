@@ -6,7 +6,7 @@ internal import Synchronization
 extension GrantStore {
   /// What an app's manifests have said so far; `nil`: it was never launched with one.
   package func sharedDocuments(of app: String) throws(StateError) -> SharedDocuments? {
-    try access { db in
+    try read { db in
       try Row.fetchOne(
         db.cachedStatement(
           sql: "SELECT browsable, publicScope, version FROM sharedDocuments WHERE bundleIdentifier = ?"),
@@ -34,7 +34,7 @@ extension GrantStore {
   /// The apps that show their Documents, by name: not those that were removed.
   package func sharingApps() throws(StateError) -> [KnownApp] {
     if let known = sharing.withLock({ $0 }) { return known }
-    let shown = try access { db in
+    let shown = try read { db in
       try String.fetchAll(
         db, sql: "SELECT bundleIdentifier FROM sharedDocuments WHERE browsable <> 0 OR publicScope <> 0")
     }

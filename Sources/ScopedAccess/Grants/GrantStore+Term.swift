@@ -7,7 +7,7 @@ extension GrantStore {
   /// When the next one does, in nanoseconds since 1970; `nil`: none does.
   package func nextEnd() throws(StateError) -> Int64? {
     if let known = ending.withLock({ $0 }) { return known }
-    let next = try access { db in
+    let next = try read { db in
       try Int64.fetchOne(
         db.cachedStatement(sql: "SELECT min(until) FROM grant_ WHERE until IS NOT NULL AND revoked IS NULL"))
     }
@@ -19,7 +19,7 @@ extension GrantStore {
 
   /// The grants in force whose time is up, the first that ended first.
   package func due(at time: Int64) throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: "SELECT \(Grant.columns) FROM grant_ WHERE until <= ? AND revoked IS NULL ORDER BY until, created"),
@@ -30,7 +30,7 @@ extension GrantStore {
 
   /// The launches with which grants in force end.
   package func launches() throws(StateError) -> Set<String> {
-    try access { db in
+    try read { db in
       Set(
         try String.fetchAll(
           db.cachedStatement(
@@ -40,7 +40,7 @@ extension GrantStore {
 
   /// The grants in force that end with a launch.
   package func grants(ofLaunch launch: String) throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: "SELECT \(Grant.columns) FROM grant_ WHERE launch = ? AND revoked IS NULL ORDER BY created"),

@@ -4,20 +4,19 @@ internal import GRDB
 internal import Kernel
 internal import Synchronization
 
-/// Apps and their grants, on disk. A grant that has been answered for is there after any crash.
+/// Apps and their grants, on disk. A grant that has been answered for is there whenever a process dies; ``synchronize()`` brings it
+/// to the disk.
 package final class GrantStore: Sendable {
   private let database: DatabaseQueue
-  private let mover: JournalMover
+  let checkpointer: Checkpointer
   /// Nil: what is added goes to the database at once.
-  private let journal: GrantJournal?
-  /// What is only in the journal.
-  private let added: Mutex<Added>
+  let journal: GrantJournal?
+  /// What is written down and not in the database yet.
+  let pending = Mutex(Pending())
   /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
-  private let known = Mutex<[String: Grant]>([:])
-  /// Grants that are none, whatever the file says.
-  private let takenBack = Mutex<Set<String>>([])
+  let known = Mutex<[String: Grant]>([:])
   /// Apps that have been noted as they are now: most launches are of an app that was launched before.
-  private let apps = Mutex<[String: (app: App, number: Int)]>([:])
+  let apps = Mutex<[String: (app: App, number: Int)]>([:])
   /// Of the apps that were asked about, which files they have no grant of: most that are chosen are new to their app.
   private let files = Mutex<[String: FileFilter]>([:])
   /// The apps that show their Documents, as far as that is known: it is asked for at each question to a user.
@@ -26,47 +25,40 @@ package final class GrantStore: Sendable {
   let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
   let uses = Mutex<[String: Int64]>([:])
-  /// Where documents were seen, as far as it is not on disk yet.
-  private let sightings = Mutex<[String: Sighting]>([:])
+  /// What the last process has left in the journal alone.
+  private let recovered = Mutex(Recovery())
 
-  private struct Added {
-    /// Of the next records in the journal; nil: none can be written, as the database has no number.
-    var turn: Int32?
-    var records: [GrantJournal.Record] = []
-    var bytes = 0
-    /// When the first was added, in nanoseconds of CLOCK_MONOTONIC.
-    var since: Int64?
-  }
-
-  private struct Sighting {
-    let path: String
-    let place: Place?
-  }
-
-  private struct App: Equatable {
+  struct App: Equatable {
     let name: String
     let version: String?
   }
 
   /// Opens or makes the database. A file that is not ours, or that is damaged, is refused and left as it is (`AUD-8`).
   package init(path: String) throws(StateError) {
+    let name = GrantFile.journal(of: path)
+    // Before anything is written: another process may have both.
+    var journal = try GrantJournal(name, makes: false)
     database = try GrantFile.open(path)
-    mover = JournalMover(path)
-    journal = try GrantJournal(GrantFile.journal(of: path))
-    added = Mutex(Added())
-    try takeOver()
+    if journal == nil { journal = try GrantJournal(name, makes: true) }
+    self.journal = journal
+    checkpointer = Checkpointer(path)
+    // What one app asks for must not keep all others waiting because another program has the database locked.
+    try use { db in try db.execute(sql: "PRAGMA busy_timeout = 250") }
+    let recovery = try recover()
+    recovered.withLock { $0 = recovery }
   }
 
   deinit {
     try? settle()
-    settleMoves()
-    mover.close()
+    checkpointer.close()
   }
 
-  /// Runs statements, each a transaction of its own, and says, if one fails, which file could not be written.
+  var path: String { database.path }
+  package var recovery: Recovery { recovered.withLock(\.self) }
+
+  /// Runs statements that write, each a transaction of its own, and says, if one fails, which file could not be written.
   func access<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
     try settle()
-    settleMoves()
     return try use(body)
   }
 
@@ -75,19 +67,27 @@ package final class GrantStore: Sendable {
     try access { db in try Self.transaction(db, body) }
   }
 
-  private func use<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
-    defer { mover.note() }
+  /// Runs statements that only read. They find what is not in the database yet as well, also where it cannot be written.
+  func read<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    do throws(StateError) { try settleUnlessResting() } catch { return try foresee(body) }
+    return try use(body)
+  }
+
+  func use<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    defer { checkpointer.note() }
     do { return try database.writeWithoutTransaction(body) } catch {
       throw GrantFile.explain(error, path: database.path)
     }
   }
 
   /// What `Database.inTransaction(_:_:)` does, with statements that are prepared once.
-  private static func transaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
+  static func transaction<Value>(
+    _ db: Database, end: String = "COMMIT", _ body: (Database) throws -> Value
+  ) throws -> Value {
     try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
     do {
       let value = try body(db)
-      try db.cachedStatement(sql: "COMMIT").execute()
+      try db.cachedStatement(sql: end).execute()
       return value
     } catch {
       if db.isInsideTransaction { try? db.execute(sql: "ROLLBACK") }
@@ -119,7 +119,7 @@ package final class GrantStore: Sendable {
   /// The number of an app that was launched and not removed since.
   package func number(of bundleIdentifier: String) throws(StateError) -> Int? {
     if let known = apps.withLock({ $0[bundleIdentifier] }) { return known.number }
-    return try access { db in
+    return try read { db in
       try Int.fetchOne(
         db.cachedStatement(
           sql: """
@@ -149,7 +149,7 @@ package final class GrantStore: Sendable {
   func add(_ record: GrantJournal.Record, from parent: String? = nil) throws(StateError) {
     if parent == nil, try note(record) { return }
     try write { db in
-      try insert(record, into: db)
+      try Self.insert(record, into: db)
       guard let parent else { return }
       for grant in record.grants {
         try db.execute(sql: "INSERT INTO grantLife (id, parent) VALUES (?, ?)", arguments: [grant.id, parent])
@@ -157,30 +157,35 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// Takes back grants that nobody has been told of. What cannot be taken out of the file is none from here on, and is found
-  /// by the next process (``newest()``).
+  /// Takes back grants that nobody has been told of. What cannot be taken out of the file now is none from here on: it is tried again
+  /// with all that is written later, and found by the next process (``newest()``).
   package func takeBack(_ ids: [String]) {
-    known.withLock { known in for id in ids { known[id] = nil } }
-    takenBack.withLock { $0.formUnion(ids) }
-    _ = try? write { db in
-      for id in ids {
-        for table in ["owedReference", "grantReference", "grantLife", "grant_"] {
-          try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [id])
-        }
+    forget(ids)
+    pending.withLock { $0.takeBack(ids) }
+    try? settle()
+  }
+
+  /// The grants that were added last, together, and those that were in the journal alone: a process that died may not have told
+  /// anybody of them.
+  package func newest() throws(StateError) -> [Grant] {
+    let last = try read { db in
+      try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ ORDER BY rowid DESC LIMIT 1024")
+        .map { try Grant(row: $0) }
+    }
+    let together = last.prefix { $0.created == last.first?.created }
+    return together + recovery.grants.filter { grant in !together.contains { $0.id == grant.id } }
+  }
+
+  /// Which of these nothing is known of, not even that they have ended.
+  package func unknown(among ids: Set<String>) throws(StateError) -> Set<String> {
+    try read { db in
+      try ids.filter { id in
+        try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM grant_ WHERE id = ?"), arguments: [id]) == nil
       }
     }
   }
 
-  /// The grants that were added last, together: a process that died may not have told anybody of them.
-  package func newest() throws(StateError) -> [Grant] {
-    let last = try access { db in
-      try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ ORDER BY rowid DESC LIMIT 1024")
-        .map { try Grant(row: $0) }
-    }
-    return Array(last.prefix { $0.created == last.first?.created })
-  }
-
-  private func insert(_ record: GrantJournal.Record, into db: Database) throws {
+  static func insert(_ record: GrantJournal.Record, into db: Database) throws {
     let values = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     for grant in record.grants {
       try db.cachedStatement(sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES \(values)").execute(
@@ -199,17 +204,16 @@ package final class GrantStore: Sendable {
 
   package func grant(_ id: String) throws(StateError) -> Grant? {
     if let grant = known.withLock({ $0[id] }) { return grant }
-    let found = try access { db in
+    let found = try read { db in
       try Row.fetchOne(
         db.cachedStatement(sql: "SELECT \(Grant.columns) FROM grant_ WHERE id = ?"), arguments: [id]
       ).map { try Grant(row: $0) }
     }
-    guard let found, !takenBack.withLock({ $0.contains(id) }) else { return nil }
+    guard let found else { return nil }
     known.withLock { $0[id] = found }
     return found
   }
 
-  private func forget(_ id: String) { known.withLock { $0[id] = nil } }
   func forget(_ ids: [String]) { known.withLock { known in for id in ids { known[id] = nil } } }
   func forget(app: String) {
     apps.withLock { $0[app] = nil }
@@ -225,14 +229,15 @@ package final class GrantStore: Sendable {
     for identity: FileIdentity, of bundleIdentifier: String, rights: AccessRights, passed: Bool = false
   ) throws(StateError) -> Grant? {
     guard try mayHave(identity.inode, bundleIdentifier) else { return nil }
-    let new = added.withLock { added in
-      added.records.lazy.flatMap(\.grants).first { grant in
-        grant.identity == identity && grant.bundleIdentifier == bundleIdentifier && grant.rights == rights
-          && (grant.origin == .passed) == passed
-      }
+    func isIt(_ grant: Grant) -> Bool {
+      grant.identity == identity && grant.bundleIdentifier == bundleIdentifier && grant.rights == rights
+        && (grant.origin == .passed) == passed
     }
-    if let new { return new }
-    return try use { db in
+    let (new, takenBack) = pending.withLock { pending in
+      (pending.records.lazy.flatMap(\.grants).first(where: isIt), pending.takenBack)
+    }
+    if let new { return known.withLock { $0[new.id] } ?? new }
+    let old = try use { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
@@ -242,18 +247,18 @@ package final class GrantStore: Sendable {
         arguments: [
           bundleIdentifier, Int64(bitPattern: identity.inode), rights.rawValue, Grant.Origin.passed.rawValue, passed,
         ]
-      ).map { try Grant(row: $0) }.first { grant in
-        grant.identity == identity && !takenBack.withLock { $0.contains(grant.id) }
-      }
+      ).map { try Grant(row: $0) }.first { isIt($0) && !takenBack.contains($0.id) }
     }
+    // Where it was seen since may not be in the database yet.
+    return old.map { old in known.withLock { $0[old.id] } ?? old }
   }
 
   private func mayHave(_ inode: UInt64, _ app: String) throws(StateError) -> Bool {
     if let known = files.withLock({ $0[app]?.mayHave(inode) }) { return known }
-    let filter = try access { db in
+    let filter = try read { db in
       var filter = FileFilter()
       let all = try Int64.fetchCursor(
-        db, sql: "SELECT inode FROM grant_ WHERE bundleIdentifier = ?", arguments: [app])
+        db, sql: "SELECT inode FROM grant_ WHERE bundleIdentifier = ? AND revoked IS NULL", arguments: [app])
       while let inode = try all.next() { filter.add(UInt64(bitPattern: inode)) }
       return filter
     }
@@ -270,7 +275,7 @@ package final class GrantStore: Sendable {
 
   /// Every grant in force, oldest first.
   package func grants() throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL ORDER BY created")
         .map { try Grant(row: $0) }
     }
@@ -281,7 +286,7 @@ package final class GrantStore: Sendable {
   /// - Parameter folder: absolute.
   package func grants(inside folder: String) throws(StateError) -> [Grant] {
     // Whatever begins with "folder/" is less than "folder0", by the bytes.
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db,
         sql: "SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL AND path > ? AND path < ? ORDER BY created",
@@ -292,7 +297,7 @@ package final class GrantStore: Sendable {
 
   /// The grants in force of packages that something would be in by its path.
   package func packages(around path: String) throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db,
         sql: """
@@ -305,113 +310,11 @@ package final class GrantStore: Sendable {
 
   /// The newest grants in force, the newest first.
   package func newest(_ count: Int) throws(StateError) -> [Grant] {
-    try access { db in
+    try read { db in
       try Row.fetchAll(
         db, sql: "SELECT \(Grant.columns) FROM grant_ WHERE revoked IS NULL ORDER BY rowid DESC LIMIT ?",
         arguments: [count]
       ).map { try Grant(row: $0) }
     }
-  }
-
-  // MARK: What is written down later
-
-  /// How many additions wait at most.
-  private static let mostAdded = 64
-
-  /// Since when there is something that only the journal has; nil: there is nothing.
-  package var pendingSince: Int64? { added.withLock(\.since) }
-
-  /// Writes an addition to the journal alone.
-  ///
-  /// - Returns: false when it has to go to the database at once: nothing may wait there that the database could refuse.
-  private func note(_ record: GrantJournal.Record) throws(StateError) -> Bool {
-    let isAsExpected =
-      record.grants.allSatisfy { grant in
-        grant.revoked == nil && apps.withLock { $0[grant.bundleIdentifier] != nil }
-          && known.withLock { $0[grant.id] == nil }
-      } && Set(record.grants.map(\.id)).count == record.grants.count
-      && record.owed.allSatisfy { id in record.grants.contains { $0.id == id } }
-      && record.references.allSatisfy { reference in known.withLock { $0[reference.id] != nil } }
-    guard let journal, isAsExpected else { return false }
-    if added.withLock({ $0.records.count >= Self.mostAdded }) { try settle() }
-    return added.withLock { added in
-      guard let turn = added.turn, let size = journal.append(record, at: added.bytes, turn: turn) else { return false }
-      added.records.append(record)
-      added.bytes += size
-      added.since = added.since ?? Clock.monotonic()
-      return true
-    }
-  }
-
-  /// Takes what is only in the journal over to the database. What cannot be written now stays there.
-  package func settle() throws(StateError) {
-    try added.withLock { added throws(StateError) in
-      guard !added.records.isEmpty else { return }
-      FaultPoint.grantsDue.pass()
-      added = Added(turn: try takeOver(added.records, of: added.turn))
-      FaultPoint.grantsSettled.pass()
-    }
-  }
-
-  /// Takes over what a process that died had in the journal alone.
-  private func takeOver() throws(StateError) {
-    try added.withLock { added throws(StateError) in
-      guard let journal else { return }
-      let turn = try use(Self.turn)
-      let records = turn == 0 ? [] : try journal.records(turn: turn)
-      do throws(StateError) {
-        added.turn = turn == 0 || !records.isEmpty ? try takeOver(records, of: turn) : turn
-      } catch {
-        // With nothing to take over, nothing would have to be written.
-        if !records.isEmpty { throw error }
-      }
-    }
-  }
-
-  private static func turn(_ db: Database) throws -> Int32 { try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
-
-  /// - Returns: the turn that begins with it; nil when another store has taken them over and begun one.
-  private func takeOver(_ records: [GrantJournal.Record], of turn: Int32?) throws(StateError) -> Int32? {
-    let next = Int32.random(in: 1 ... .max)
-    mover.note(records.count)
-    return try use { db in
-      try Self.transaction(db) { db in
-        guard try Self.turn(db) == turn else { return nil }
-        for record in records { try insert(record, into: db) }
-        try db.execute(sql: "PRAGMA user_version = \(next)")
-        return next
-      }
-    }
-  }
-
-  /// Notes where a document was seen. It is on disk before anything else is read there or written, and at the latest with
-  /// ``settleMoves()``: nobody waits for it, since it is found again by what it is.
-  package func move(_ id: String, to path: String, place: Place?) {
-    sightings.withLock { $0[id] = Sighting(path: path, place: place) }
-    known.withLock { known in
-      known[id]?.path = path
-      known[id]?.place = place
-    }
-  }
-
-  /// Writes down where documents were seen. What cannot be written now is tried again.
-  package func settleMoves() {
-    let pending = sightings.withLock { sightings in
-      defer { sightings = [:] }
-      return sightings
-    }
-    guard !pending.isEmpty else { return }
-    func write(_ db: Database) throws {
-      for (id, seen) in pending {
-        try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
-          .execute(arguments: [seen.path, seen.place.map { Data($0.bytes) }, id])
-      }
-    }
-    do throws(StateError) {
-      // One of them may be of a grant that is not there yet.
-      try settle()
-      try use { db in pending.count == 1 ? try write(db) : try Self.transaction(db, write) }
-      FaultPoint.grantMoved.pass()
-    } catch { sightings.withLock { $0.merge(pending) { newer, _ in newer } } }
   }
 }

@@ -3,17 +3,17 @@ internal import GRDB
 internal import Kernel
 internal import Synchronization
 
-/// Moves what was written to the journal of a database into the database, in a thread and over a connection of its own: that
+/// Moves what was written to the write-ahead log of a database into the database, in a thread and over a connection of its own: that
 /// waits for the disk, and who writes does not.
 ///
-/// Should it fail, nothing is lost: the journal grows until the connection that writes moves it itself.
-final class JournalMover: Sendable {
+/// Should it fail, nothing is lost: that log grows until the connection that writes moves it itself.
+final class Checkpointer: Sendable {
   /// After so many times that the database was asked for something. A grant is some five pages of 4 KiB.
   static let interval = 256
 
   private struct State {
     /// The connection is there from the first time on.
-    var asked = JournalMover.interval - 1
+    var asked = Checkpointer.interval - 1
     var isMoving = false
     var isClosed = false
   }
@@ -25,7 +25,7 @@ final class JournalMover: Sendable {
 
   init(_ path: String) { self.path = path }
 
-  /// Notes that the database was asked for something, or for so many things at once; moves the journal when it is time to.
+  /// Notes that the database was asked for something, or for so many things at once; moves the log when it is time to.
   func note(_ count: Int = 1) {
     let isDue = state.withLock { state in
       state.asked += count

@@ -1,0 +1,123 @@
+import Audit
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What becomes of the grants' files besides dying processes: the power, backups, other programs.
+struct GrantLossTests {
+  private static let files = ["grants.journal", "grants.sqlite-wal", "grants.sqlite"]
+
+  /// Ends the broker at once, and waits until it is gone.
+  private func killBroker(_ world: Workspace) throws {
+    let broker = try #require(try world.brokerProcess())
+    #expect(kill(broker, SIGKILL) == 0)
+    try Deadline.wait(for: "the broker to end") { kill(broker, 0) != 0 && errno == ESRCH }
+  }
+
+  private func copy(_ from: String, _ to: String) throws {
+    try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
+    for name in Self.files {
+      try? FileManager.default.removeItem(atPath: "\(to)/\(name)")
+      guard FileManager.default.fileExists(atPath: "\(from)/\(name)") else { continue }
+      try FileManager.default.copyItem(atPath: "\(from)/\(name)", toPath: "\(to)/\(name)")
+      if let owner = try FileManager.default.attributesOfItem(atPath: "\(from)/\(name)")[.ownerAccountID] as? UInt32 {
+        _ = unsafe chown("\(to)/\(name)", owner, owner)
+      }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-8: a grant that is in the log and not among the grants any more is said to be lost, once`(user: TestUser)
+    throws
+  {
+    try Workspace.with(user) { world in
+      let (state, backup) = ("\(world.ambitHome)/state", "\(world.folder)/backup")
+      let documents = try ["before.txt", "after.txt"].map { try world.document($0, "text") }
+      let app = try world.probe(picks: documents)
+      try app.pick()
+      let before = try world.grants()
+      #expect(before.count == 1)
+      try copy(state, backup)
+      try app.pick(as: "b")
+      let lost = try #require(
+        try world.grants().compactMap { $0["grant"]?.string }.first { $0 != before[0]["grant"]?.string })
+      app.process.kill()
+      try killBroker(world)
+      // As when the power had gone before it was on the disk.
+      try copy(backup, state)
+      for _ in 0..<2 {
+        #expect(try world.grants().map { $0["grant"] } == before.map { $0["grant"] })
+        let said = try world.audit(.revoke)
+        #expect(said.map(\.grant) == [lost] && said.map(\.how) == ["recovery"])
+        #expect(said.first?.document?.path == documents[1] && said.first?.rule == "AUD-8")
+        try killBroker(world)
+      }
+      let verdict = try world.ambit("audit", "verify")
+      #expect(verdict.exit == .status(0), "\(verdict)")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-8: a backup that is put back brings no grant into force that was withdrawn since`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let (state, backup) = ("\(world.ambitHome)/state", "\(world.folder)/backup")
+      let document = try world.document("letter.txt", "text")
+      // The app is known, and nothing is granted.
+      #expect(try world.probe(picks: []).finish() == .status(0))
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      try copy(state, backup)
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      let grant = try #require(try world.grants().first?["grant"]?.string)
+      #expect(try app.finish() == .status(0))
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      #expect(try world.ambit("revoke", grant).exit == .status(0))
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      for name in ["grants.sqlite", "grants.sqlite-wal"] {
+        try? FileManager.default.removeItem(atPath: "\(state)/\(name)")
+        guard FileManager.default.fileExists(atPath: "\(backup)/\(name)") else { continue }
+        try FileManager.default.moveItem(atPath: "\(backup)/\(name)", toPath: "\(state)/\(name)")
+      }
+      #expect(try world.grants().isEmpty)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `while another program has the grants locked, apps start and stop, and what needs the file is refused`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let documents = try (0..<4).map { try world.document("\($0).txt", "text") }
+      let app = try world.probe(picks: documents)
+      try app.pick()
+      let other = try world.probe("Other", picks: documents)
+      try other.pick()
+      var configuration = Configuration()
+      configuration.allowsUnsafeTransactions = true
+      let foreign = try DatabaseQueue(path: "\(world.ambitHome)/state/grants.sqlite", configuration: configuration)
+      try foreign.unsafeReentrantWrite { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+      // What is granted now stays in the journal.
+      try app.pick(as: "b")
+      for _ in 0..<20 {
+        for (probe, name) in [(app, "a"), (app, "b"), (other, "a")] {
+          #expect(try probe.start(name))
+          try probe.stop(name)
+        }
+      }
+      let answer = try world.ambit("grants")
+      #expect(answer.exit != .status(0) && answer.errors.contains("grants.sqlite"), "\(answer)")
+      try foreign.unsafeReentrantWrite { try $0.execute(sql: "COMMIT") }
+      try foreign.close()
+      try Deadline.wait(for: "the grants to be listed") { try world.ambit("grants").exit == .status(0) }
+      #expect(try world.grants().count == 3)
+      // The broker has said it once.
+      let said = try world.read("\(world.ambitHome)/state/broker.log").split(separator: "\n")
+      #expect(said.count { $0.contains("grants.sqlite") } == 1)
+    }
+  }
+}
