@@ -67,18 +67,19 @@ extension Broker {
     let names = Dictionary(candidates.map { ($0.inode, $0.name) }) { first, _ in first }
     let written = (try? grants.references(of: instance.app.bundleIdentifier)) ?? [:]
     for (id, inodes) in written { instance.references[id] = inodes.lazy.compactMap { names[$0] }.first }
-    // The number of one that was deleted may be another file's by now.
-    for inode in written[grant.id] ?? [] {
-      instance.references[grant.id] = names[inode] ?? instance.references[grant.id]
-      if let name = known() { return name }
-    }
     let files = Set(written.values.joined())
     for entry in candidates.lazy.filter({ !files.contains($0.inode) }).prefix(Self.mostRead) {
       if let id = self.grant(ofReference: entry.name, in: folder, app: instance.app.bundleIdentifier) {
         instance.references[id] = instance.references[id] ?? entry.name
       }
     }
-    return known()
+    if let name = known() { return name }
+    // The number of one that was deleted may be another file's by now.
+    for name in (written[grant.id] ?? []).compactMap({ names[$0] }) {
+      instance.references[grant.id] = name
+      if let name = known() { return name }
+    }
+    return nil
   }
 
   /// More than these are not looked at for a reference that may be there already, nor more read: then there is another one.

@@ -117,8 +117,9 @@ struct ReferenceTests {
       // As a backup does that is put back.
       let folder = "\(world.container(Workspace.identifier("Probe")))/Documents"
       let content = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/copied.txt.ambitref"))
-      try FileManager.default.removeItem(atPath: "\(folder)/copied.txt.ambitref")
+      // First, so that it has another number.
       try content.write(to: URL(fileURLWithPath: "\(folder)/a copy.ambitref"))
+      try FileManager.default.removeItem(atPath: "\(folder)/copied.txt.ambitref")
       try FileManager.default.removeItem(atPath: "\(folder)/deleted.txt.ambitref")
       #expect(try first.finish() == .status(0))
 
