@@ -28,8 +28,8 @@ struct EndedGrant {
 
 /// What an app may still have of a document that was taken away.
 struct Held {
-  /// The number of a mount of which it has something.
-  var mount: UInt64?
+  /// Of which it has something, or in which others lie.
+  var mount: BusyMount?
   /// The file was the app's own before it became the document: it may have been open all the time, on any mount.
   var wasOwn = false
 }
@@ -98,16 +98,20 @@ extension Broker {
     _ held: Held, _ document: FoundDocument?, _ grant: Grant?, _ instance: Instance
   ) -> (holds: [Hold], killed: Bool) {
     guard held.mount != nil || held.wasOwn, let document, let table = instance.table else { return ([], false) }
-    let (holds, isComplete) = HeldFiles(table).holds(onMount: held.mount, orAny: held.wasOwn, of: document.descriptor)
-    if holds.isEmpty, isComplete, held.mount == nil { return ([], false) }
+    let found = HeldFiles(table).holds(on: held.mount, orAny: held.wasOwn, of: document.descriptor)
+    let holds = found.holds
+    if holds.isEmpty, found.isComplete {
+      guard let mount = held.mount else { return ([], false) }
+      // What is mounted in a folder keeps it in use as well, and the kernel does not tell one from the other. Then there is
+      // nobody to name, unless a descriptor is on its way, which may be of it.
+      if !mount.inner.isEmpty, !found.sends { return ([], false) }
+    }
     let ends = instance.app.rules.endsOutlived
-    // Another folder may be mounted in it, which is no descriptor; then there is nobody to name.
-    if holds.isEmpty, isComplete, grant?.kind.isFolder == true { return ([], false) }
     var detail = [
       AuditEvent.Fact.holders: holds.isEmpty
         ? "a descriptor on its way" : holds.map(\.description).joined(separator: "; ")
     ]
-    if !isComplete { detail["more"] = "true" }
+    if !found.isComplete { detail["more"] = "true" }
     record(
       event(
         .outlived, ends ? .refused : .allowed, instance, grant: grant, document: document, rule: "TOK-16",

@@ -236,6 +236,7 @@ int ambit_stat_mount(int folder, const char *name, struct ambit_place *result) {
   result->inode = found.stx_ino;
   result->device = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
   result->is_folder = S_ISDIR(found.stx_mode);
+  result->is_socket = S_ISSOCK(found.stx_mode);
   return 0;
 }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import SystemPackage
 
 /// What a process has of a mount that was taken away: an open descriptor, memory, or a folder to stand in.
 package struct Hold: Equatable, Sendable {
@@ -14,9 +15,23 @@ package struct Hold: Equatable, Sendable {
   init(process: Int32) { self.process = process }
 }
 
+/// A mount that was taken away while something of it was in use, as the kernel has it.
+package struct BusyMount: Sendable {
+  /// As ``Descriptor/mount`` has it.
+  package let number: UInt64
+  /// What was mounted in it, by which alone the kernel takes a mount for one that is in use.
+  package let inner: [MountTable.Inner]
+
+  package init(number: UInt64, inner: [MountTable.Inner] = []) {
+    self.number = number
+    self.inner = inner
+  }
+}
+
 /// Finds out, in a sandbox's own `/proc` (`proc(5)`), which of its processes have something of a mount.
 ///
-/// A descriptor that is on its way in a socket is in no process's table and is not found.
+/// A descriptor that is on its way in a socket is in no process's table and is not found; that there are any is
+/// (``Findings/sends``).
 @safe package struct HeldFiles {
   private let processes: Descriptor
   /// Nanoseconds after which it is given up: others wait for an answer meanwhile, and an app can have as many processes and
@@ -26,19 +41,30 @@ package struct Hold: Equatable, Sendable {
   /// - Parameter processes: the sandbox's `/proc`.
   package init(_ processes: Descriptor) { self.processes = processes }
 
+  package struct Findings {
+    package fileprivate(set) var holds: [Hold] = []
+    /// `false` where there was more than could be looked at.
+    package fileprivate(set) var isComplete = true
+    /// Sockets have descriptors in them that nobody has received yet, whatever they are of. Looked for where
+    /// the mount has others in it.
+    package fileprivate(set) var sends = false
+  }
+
   /// - Parameters:
-  ///   - mount: its number, as ``Descriptor/mount`` has it.
+  ///   - mount: what was taken away.
   ///   - anyMount: descriptors of the document itself count on whatever mount they were opened.
   ///   - document: what was mounted: files that are mapped are known by being this one, or by lying in it.
-  /// - Returns: `isComplete` is `false` where there was more than could be looked at.
-  package func holds(
-    onMount mount: UInt64?, orAny anyMount: Bool, of document: Descriptor
-  ) -> (holds: [Hold], isComplete: Bool) {
-    guard let own = Self.place("", in: document) else { return ([], false) }
+  package func holds(on mount: BusyMount?, orAny anyMount: Bool, of document: Descriptor) -> Findings {
+    var found = Findings()
+    guard let own = Self.place("", in: document) else {
+      found.isComplete = false
+      return found
+    }
     let device = Self.mappingDevice(of: document) ?? own.device
-    let isHeld: (Place) -> Bool = { $0.mount == mount || (anyMount && $0.isSameFile(as: own)) }
+    let inner = mount?.inner ?? []
+    let mounts = Set(inner.map(\.number) + (mount.map { [$0.number] } ?? []))
+    let isHeld: (Place) -> Bool = { mounts.contains($0.mount) || (anyMount && $0.isSameFile(as: own)) }
     let deadline = Clock.monotonic() + Self.patience
-    var found: [Hold] = []
     let listed = (try? DirectoryReader.entries(of: processes)) ?? []
     for name in listed.map(\.name) {
       guard let process = Int32(name), process != 1 else { continue }
@@ -48,22 +74,33 @@ package struct Hold: Equatable, Sendable {
       for name in ["cwd", "root"] {
         if let place = Self.place(name, in: folder), isHeld(place) { hold.folder = true }
       }
-      let isComplete = look(folder, &hold, until: deadline, isHeld)
-      if isMapped(document, own, on: device, by: folder, &hold) { hold.mapped = true }
-      if hold != Hold(process: process) { found.append(hold) }
-      if !isComplete || Clock.monotonic() > deadline { return (found, false) }
+      var sends: Bool? = inner.isEmpty ? nil : found.sends
+      let isComplete = look(folder, &hold, &sends, until: deadline, isHeld)
+      found.sends = sends ?? false
+      if isMapped(document, own, on: device, inner, by: folder, &hold) { hold.mapped = true }
+      if hold != Hold(process: process) { found.holds.append(hold) }
+      if !isComplete || Clock.monotonic() > deadline {
+        found.isComplete = false
+        return found
+      }
     }
-    return (found, true)
+    return found
   }
 
-  /// - Returns: `false` if the time was over.
+  /// - Parameter sends: whether a socket with descriptors in it was seen; `nil` if that is not asked.
+  /// - Returns: `false` if the time was over, or the process does not let itself be looked at.
   private func look(
-    _ process: Descriptor, _ hold: inout Hold, until deadline: Int64, _ isHeld: (Place) -> Bool
+    _ process: Descriptor, _ hold: inout Hold, _ sends: inout Bool?, until deadline: Int64, _ isHeld: (Place) -> Bool
   ) -> Bool {
-    guard let table = try? Descriptor.open("fd", below: process, flags: [.read, .directory]) else { return true }
+    let table: Descriptor
+    do throws(KernelError) { table = try Descriptor.open("fd", below: process, flags: [.read, .directory]) } catch {
+      return error.errno != .permissionDenied
+    }
     for (index, entry) in ((try? DirectoryReader.entries(of: table)) ?? []).enumerated() {
       if index % 256 == 255, Clock.monotonic() > deadline { return false }
-      guard let place = Self.place(entry.name, in: table), isHeld(place) else { continue }
+      guard let place = Self.place(entry.name, in: table) else { continue }
+      if place.isSocket, sends == false, Self.isCarrying(entry.name, of: process) { sends = true }
+      guard isHeld(place) else { continue }
       if place.isFolder { hold.folder = true }
       switch Self.accessMode(entry.name, of: process) {
       case 0: hold.reads = true
@@ -79,7 +116,9 @@ package struct Hold: Equatable, Sendable {
   private static func place(_ name: String, in folder: Descriptor) -> Place? {
     var found = ambit_place()
     guard unsafe ambit_stat_mount(folder.rawValue, name, &found) == 0 else { return nil }
-    return Place(mount: found.mount, inode: found.inode, device: found.device, isFolder: found.is_folder != 0)
+    return Place(
+      mount: found.mount, inode: found.inode, device: found.device, isFolder: found.is_folder != 0,
+      isSocket: found.is_socket != 0)
   }
 
   struct Place: Equatable {
@@ -88,42 +127,61 @@ package struct Hold: Equatable, Sendable {
     /// Major number above, minor number in the lower half.
     let device: UInt64
     let isFolder: Bool
+    let isSocket: Bool
 
     func isSameFile(as other: Place) -> Bool { inode == other.inode && device == other.device }
   }
 
   /// `O_ACCMODE` of an open file. What cannot be read counts as open for both.
   private static func accessMode(_ name: String, of process: Descriptor) -> Int {
+    guard let flags = fact("flags:", radix: 8, name, of: process) else { return 2 }
+    return flags & 3
+  }
+
+  /// Whether a socket has descriptors in it. What cannot be read counts as one that has; sockets that can carry none tell nothing.
+  private static func isCarrying(_ name: String, of process: Descriptor) -> Bool {
+    guard fact("flags:", radix: 8, name, of: process) != nil else { return true }
+    return fact("scm_fds:", radix: 10, name, of: process) ?? 0 > 0
+  }
+
+  /// What `fdinfo` has of a descriptor.
+  private static func fact(_ key: String, radix: Int, _ name: String, of process: Descriptor) -> Int? {
     guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
       let text = try? file.readAll(limit: 4096)
-    else { return 2 }
+    else { return nil }
     for line in text.split(separator: UInt8(ascii: "\n")) {
       let words = line.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") })
-      guard words.count == 2, words[0].elementsEqual("flags:".utf8),
-        let flags = Int(String(decoding: words[1], as: UTF8.self), radix: 8)
-      else { continue }
-      return flags & 3
+      guard words.count == 2, words[0].elementsEqual(key.utf8) else { continue }
+      return Int(String(decoding: words[1], as: UTF8.self), radix: radix)
     }
-    return 2
+    return nil
   }
 
   // MARK: Memory
 
   /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
   ///
-  /// - Parameter device: as ``mappingDevice(of:)``.
+  /// - Parameters:
+  ///   - device: as ``mappingDevice(of:)``.
+  ///   - inner: what is mounted in it.
   private func isMapped(
-    _ document: Descriptor, _ own: Place, on device: UInt64, by process: Descriptor, _ hold: inout Hold
+    _ document: Descriptor, _ own: Place, on device: UInt64, _ inner: [MountTable.Inner], by process: Descriptor,
+    _ hold: inout Hold
   ) -> Bool {
     guard let file = try? Descriptor.open("maps", below: process, flags: .read), let text = try? file.readAll() else {
       return false
     }
     // Most processes have nothing of it, and their lines are not worth being read one by one.
-    guard Self.contains(text, own.isFolder ? Self.deviceWord(device) : " \(own.inode) ") else { return false }
+    let words = own.isFolder ? ([device] + inner.map(\.device)).map(Self.deviceWord) : [" \(own.inode) "]
+    guard words.contains(where: { Self.contains(text, $0) }) else { return false }
     var isMapped = false
     for line in text.split(separator: UInt8(ascii: "\n")) {
-      guard let mapping = Mapping(line), mapping.device == device else { continue }
-      guard mapping.inode == own.inode || (own.isFolder && Self.lies(mapping, in: document)) else { continue }
+      guard let mapping = Mapping(line) else { continue }
+      let isOwn =
+        mapping.device == device
+        && (mapping.inode == own.inode || (own.isFolder && Self.lies(mapping, in: document)))
+      guard isOwn || inner.contains(where: { $0.device == mapping.device && Self.lies(mapping, in: document, $0.path) })
+      else { continue }
       isMapped = true
       hold.reads = true
       if mapping.isShared && mapping.isWritable { hold.writes = true }
@@ -158,14 +216,17 @@ package struct Hold: Equatable, Sendable {
     }
   }
 
-  /// The kernel has the path below the mount that was taken away.
-  private static func lies(_ mapping: Mapping, in folder: Descriptor) -> Bool {
-    let path = mapping.path.drop { $0 == "/" }
-    guard !path.isEmpty,
-      let file = try? Descriptor.open(
-        String(path), below: folder, flags: [.path, .noFollow], resolve: [.beneath, .noSymlinks])
-    else { return false }
-    return place("", in: file)?.inode == mapping.inode
+  /// The kernel has the path below the mount that was taken away; of what was mounted in it, below that one or the other.
+  private static func lies(_ mapping: Mapping, in folder: Descriptor, _ mount: String = "") -> Bool {
+    let path = String(mapping.path.drop { $0 == "/" })
+    guard !path.isEmpty else { return false }
+    return (mount.isEmpty ? [path] : [path, "\(mount)/\(path)"]).contains { path in
+      guard
+        let file = try? Descriptor.open(
+          path, below: folder, flags: [.path, .noFollow], resolve: [.beneath, .noSymlinks])
+      else { return false }
+      return place("", in: file)?.inode == mapping.inode
+    }
   }
 
   /// A line of `/proc/PID/maps`.

@@ -67,6 +67,49 @@ package enum MountTable {
     return nil
   }
 
+  /// A mount that lies in another one, at whatever depth.
+  package struct Inner: Equatable, Sendable {
+    package let number: UInt64
+    /// As mappings tell it: the major number above, the minor one in the lower half.
+    let device: UInt64
+    /// Below the other one.
+    let path: String
+  }
+
+  /// - Parameters:
+  ///   - mount: its number, as ``Descriptor/mount`` has it.
+  ///   - processes: a `/proc` that the calling thread has a place in, whichever mount namespace it is in.
+  /// - Returns: what lies in the mount, in the calling thread's mount namespace.
+  package static func inner(of mount: UInt64, below processes: Descriptor) throws(KernelError) -> [Inner] {
+    inner(of: mount, in: try Descriptor.open("thread-self/mountinfo", below: processes, flags: .read).readAll())
+  }
+
+  static func inner(of mount: UInt64, in table: [UInt8]) -> [Inner] {
+    func number(_ digits: ArraySlice<UInt8>) -> UInt64? { UInt64(String(decoding: digits, as: UTF8.self)) }
+    var point: String?
+    var found: [(parent: UInt64, inner: Inner, point: String)] = []
+    for line in table.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+      guard fields.count == 6, let own = number(fields[0]), let parent = number(fields[1]) else { continue }
+      let device = fields[2].split(separator: UInt8(ascii: ":")).compactMap(number)
+      let here = unescape(fields[4])
+      if own == mount { point = here }
+      guard device.count == 2 else { continue }
+      found.append((parent, Inner(number: own, device: device[0] << 32 | device[1], path: here), here))
+    }
+    guard let point else { return [] }
+    var within: Set<UInt64> = [mount]
+    var result: [Inner] = []
+    // A mount may stand before the one that it lies in, after one was moved.
+    while let next = found.firstIndex(where: { within.contains($0.parent) }) {
+      let (_, inner, place) = found.remove(at: next)
+      guard within.insert(inner.number).inserted else { continue }
+      let path = place.hasPrefix(point) ? String(place.dropFirst(point.count).drop { $0 == "/" }) : ""
+      result.append(Inner(number: inner.number, device: inner.device, path: path))
+    }
+    return result
+  }
+
   static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
     let fields = line.split(separator: UInt8(ascii: " "))
     // Optional fields stand before a hyphen, and nothing else there is one.

@@ -32,6 +32,23 @@ import Testing
     #expect(MountTable.entry(Array(line.utf8)[...]) == .init(point: point, fileSystem: fileSystem))
   }
 
+  @Test func `TOK-16: tells what lies in a mount, at any depth and in whatever order, and nothing else`() {
+    let table = """
+      40 30 0:9 / /a/b/c\\040d rw - tmpfs none rw
+      30 20 8:1 / /a/b rw - ext4 /dev/sda1 rw
+      20 1 8:2 / /a rw shared:1 - ext4 /dev/sda2 rw
+      50 1 0:10 / /a/bc rw - tmpfs none rw
+      60 20 259:7 / /a/e rw - ext4 /dev/x rw
+      1 1 0:1 / / rw - rootfs none rw
+      """
+    func inner(_ mount: UInt64) -> [MountTable.Inner] { MountTable.inner(of: mount, in: Array(table.utf8)) }
+    #expect(inner(30) == [.init(number: 40, device: 9, path: "c d")])
+    #expect(Set(inner(20).map(\.path)) == ["b", "b/c d", "e"] && inner(20).count == 3)
+    #expect(inner(60) == [] && inner(99) == [])
+    #expect(inner(1).count == 5)
+    #expect(inner(20).first { $0.path == "e" }?.device == 259 << 32 | 7)
+  }
+
   @Test func `what is no line is none`() {
     for line in ["", "1 2 3", "36 35 98:0 / /a rw shared:1", "36 35 98:0 / /a rw -"] {
       #expect(MountTable.entry(Array(line.utf8)[...]) == nil, "\(line)")

@@ -25,12 +25,36 @@ extension Session {
       let descriptor = try held(request)
       held[request["held"] as? String ?? "held"] = nil
       return Files.result(close(descriptor))
+    // What is held goes into a socket of the app's own, and is held no longer.
+    case "send":
+      let sending = try Sending()
+      let descriptor = try held(request)
+      held[request["held"] as? String ?? "held"] = nil
+      let sent = sending.send(descriptor)
+      let answer = Files.result(sent)
+      close(descriptor)
+      onTheWay = sending
+      return answer
+    case "receive":
+      guard let sending = onTheWay else { throw Usage(sentence: "nothing is on its way") }
+      onTheWay = nil
+      let descriptor = sending.receive()
+      let answer = Files.result(descriptor)
+      sending.end()
+      if descriptor >= 0 { held[request["as"] as? String ?? "held"] = descriptor }
+      return answer
     case "map":
       let descriptor = unsafe open(try place(request), O_RDWR | O_CLOEXEC)
       guard descriptor >= 0 else { return Files.result(-1) }
       defer { close(descriptor) }
       let memory = unsafe mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-      return ["done": unsafe memory != MAP_FAILED]
+      guard unsafe memory != MAP_FAILED else { return Files.result(-1) }
+      unsafe mapped = memory
+      return ["done": true]
+    case "unmap":
+      guard let memory = unsafe mapped else { throw Usage(sentence: "nothing is mapped") }
+      unsafe mapped = nil
+      return unsafe Files.result(munmap(memory, 4096))
     case "leadBack":
       return try LeadBack.run(
         try url(request), rounds: request["rounds"] as? Int ?? 1, standing: request["standing"] as? Bool ?? false)

@@ -2,11 +2,13 @@ internal import AmbitKit
 internal import Foundation
 
 /// The URLs that the probe has been handed, by name, and what can be done with them.
-struct Session {
+@safe struct Session {
   var urls: [String: URL] = [:]
   var held: [String: Int32] = [:]
   var relatives: [String: Relative] = [:]
   var sockets: [RawBroker] = []
+  var onTheWay: Sending?
+  var mapped: UnsafeMutableRawPointer?
 
   /// A request that cannot be carried out, which is the test's mistake and not an observation.
   struct Usage: Error { let sentence: String }

@@ -84,7 +84,7 @@ ssize_t ambit_descriptor_path(int descriptor, char *path, size_t size);
    followed. */
 struct ambit_place {
   uint64_t mount, inode, device;
-  int is_folder;
+  int is_folder, is_socket;
 };
 int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
 /* getdents64(2): some more entries of a folder, as the kernel lays them out; 0 at the end. */

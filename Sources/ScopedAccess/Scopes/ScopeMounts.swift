@@ -16,10 +16,14 @@ package final class ScopeMounts {
   private let hostID: UInt32?
   /// Programs in what is shown can be run (`SBX-8`). What the app makes beside a document never can.
   private let executes: Bool
+  /// `/proc` as the thread has it at home: it tells of the thread wherever that is.
+  private let processes: Descriptor?
   private struct Shown {
     /// There is a folder of the app's own around the document.
     let isStaged: Bool
     let isFolder: Bool
+    /// What lies in it may be mounts.
+    let isRecursive: Bool
   }
   private var shown: [String: Shown] = [:]
   /// Whether there are places to leave to (``leave(_:_:name:)``).
@@ -42,6 +46,7 @@ package final class ScopeMounts {
     self.documents = documents
     self.hostID = hostID
     self.executes = executes
+    processes = try? Descriptor.open("/proc", flags: [.path, .directory])
   }
 
   /// The path inside at which a grant's document appears.
@@ -96,16 +101,19 @@ package final class ScopeMounts {
         throw error
       }
     }
-    shown[grant] = Shown(isStaged: around != nil, isFolder: document.kind == .folder)
+    shown[grant] = Shown(
+      isStaged: around != nil, isFolder: document.kind == .folder, isRecursive: isRecursive(document))
   }
+
+  /// Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
+  private func isRecursive(_ document: FoundDocument) -> Bool { document.kind == .folder && hostID == nil }
 
   private static func folder(of grant: String) -> String { "/documents/\(grant)" }
 
   private func view(
     of document: FoundDocument, at path: String, _ rights: AccessRights
   ) throws(KernelError) -> DetachedTree {
-    // Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
-    let recursive = document.kind == .folder && hostID == nil
+    let recursive = isRecursive(document)
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
     var attributes: MountAttributes = executes ? .plain : .data
     if rights == .readOnly { attributes.insert(.readOnly) }
@@ -138,20 +146,22 @@ package final class ScopeMounts {
   /// What the app has nothing open of waits at the exit, where nobody comes, to be unmounted with others (``emptyExit()``).
   ///
   /// - Parameter atOnce: it waits for nothing.
-  /// - Returns: the number of the mount, if the app still has something of it open (`TOK-16`). The kernel says so by itself.
+  /// - Returns: the mount, if the app still has something of it open (`TOK-16`), or others lie in it. The kernel says so by itself.
   @discardableResult
-  package func hide(grant: String, name: String, atOnce: Bool = false) throws(KernelError) -> UInt64? {
+  package func hide(grant: String, name: String, atOnce: Bool = false) throws(KernelError) -> BusyMount? {
     guard let known = shown.removeValue(forKey: grant) else {
-      return try visit { () throws(KernelError) in try detach(Self.path(grant: grant, name: name)) }
+      return try visit { () throws(KernelError) in
+        try detach(Self.path(grant: grant, name: name), isRecursive: hostID == nil)
+      }
     }
     // Without places there is no way out.
     try? makePlaces()
-    return try visit { () throws(KernelError) -> UInt64? in
+    return try visit { () throws(KernelError) -> BusyMount? in
       guard let held = try leave(known, grant, name: name) else {
         // There is no way out: where it is, then.
         return known.isStaged
-          ? try detach(Self.folder(of: grant), with: Self.path(grant: grant, name: name))
-          : try detach(Self.path(grant: grant, name: name))
+          ? try detach(Self.folder(of: grant), with: Self.path(grant: grant, name: name), known)
+          : try detach(Self.path(grant: grant, name: name), isRecursive: known.isRecursive)
       }
       if atOnce || held.isHeld { try detachExit(current) }
       return held.mount
@@ -226,17 +236,19 @@ package final class ScopeMounts {
     close(number)
   }
 
-  /// - Returns: the number of the mount, if somebody has something of it open.
-  private func detach(_ path: String) throws(KernelError) -> UInt64? {
+  /// - Returns: the mount, if somebody has something of it open.
+  private func detach(_ path: String, isRecursive: Bool) throws(KernelError) -> BusyMount? {
     if try Mounts.detachIdle(path) { return nil }
-    let held = Self.mount(at: path)
+    let held = busyMount(at: path, isRecursive)
     try Mounts.detach(path)
     return held
   }
 
-  private func detach(_ folder: String, with document: String) throws(KernelError) -> UInt64? {
+  private func detach(
+    _ folder: String, with document: String, _ known: Shown
+  ) throws(KernelError) -> BusyMount? {
     // Without a name on the host it cannot be asked here; the folder around it goes all the same.
-    let held = (try? Mounts.isInUse(document)) == true ? Self.mount(at: document) : nil
+    let held = (try? Mounts.isInUse(document)) == true ? busyMount(at: document, known.isRecursive) : nil
     try Mounts.detach(folder)
     return held
   }
@@ -249,7 +261,7 @@ package final class ScopeMounts {
   ///   since from a folder that somebody stands in `..` leads to the exit. `nil`: nothing was moved.
   private func leave(
     _ known: Shown, _ grant: String, name: String
-  ) throws(KernelError) -> (mount: UInt64?, isHeld: Bool)? {
+  ) throws(KernelError) -> (mount: BusyMount?, isHeld: Bool)? {
     if exits[current].waiting.isFull {
       try? finishDeparture()
       // One that another thread could not unmount.
@@ -262,7 +274,7 @@ package final class ScopeMounts {
     let exit = Self.exit(current)
     let place = "\(exit)/\(known.isFolder ? "folder" : "file")-\(number)"
     guard (try? Mounts.move(Self.path(grant: grant, name: name), onto: place)) != nil else { return nil }
-    let held = (try? Mounts.isInUse(place)) == false ? nil : Self.mount(at: place)
+    let held = (try? Mounts.isInUse(place)) == false ? nil : busyMount(at: place, known.isRecursive)
     guard known.isStaged else { return (held, held != nil) }
     let (folder, other) = (Self.folder(of: grant), "\(exit)/folder-\(number)")
     guard (try? Mounts.move(folder, onto: other)) != nil else {
@@ -272,8 +284,13 @@ package final class ScopeMounts {
     return (held, held != nil || (try? Mounts.isInUse(other)) != false)
   }
 
-  private static func mount(at path: String) -> UInt64 {
-    (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
+  /// What lies in it is looked up now: when it is gone, so is that. Where this cannot be told, somebody has it open.
+  private func busyMount(at path: String, _ isRecursive: Bool) -> BusyMount {
+    let number = (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
+    guard isRecursive, let processes, let inner = try? MountTable.inner(of: number, below: processes) else {
+      return BusyMount(number: number)
+    }
+    return BusyMount(number: number, inner: inner)
   }
 
   /// Through this folder nobody inside comes: it permits nothing to anybody, and is shown read-only.
