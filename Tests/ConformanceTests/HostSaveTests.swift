@@ -203,6 +203,7 @@ import Testing
         """)
       #expect(try app.readLine() == "ready")
       var seen: Set<String> = []
+      var killed = 0
       for round in 0..<12 {
         try Deadline.wait(.seconds(20), for: "a save after broker \(round)") {
           guard let first = try? world.read(document).prefix(while: { $0 != "\n" }) else { return false }
@@ -212,12 +213,14 @@ import Testing
         usleep(UInt32.random(in: 0..<20_000))
         guard let broker = try world.brokerProcess() else { continue }
         #expect(kill(broker, SIGKILL) == 0)
+        killed += 1
         try Deadline.wait(for: "the end of broker \(broker)") { !ProcessTable.isAlive(broker) }
         let content = try world.read(document)
         let lines = content.split(separator: "\n")
         #expect(lines.count == 2000 && Set(lines).count == 1 && content.last == "\n", "round \(round)")
         seen.insert(lines.first.map(String.init) ?? "")
       }
+      #expect(killed > 0)
       app.kill()
       try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty }
       // Whatever is left of the last one the next broker clears away.

@@ -178,7 +178,13 @@ struct StrictTests {
   @Test(arguments: TestUser.all)
   func `ambit plan says in JSON that everything that it requires is full`(user: TestUser) throws {
     try Workspace.with(user) { world in
-      guard try Self.isComplete(world) else { return }
+      guard try Self.isComplete(world) else {
+        // What it is that is not full here is said all the same, and that nothing is launched.
+        let refused = try world.ambit("plan", "--policy", "strict", "--format", "json", "/bin/true")
+        let layers = try #require(JSON(refused.output)?["layers"]?.array, "\(refused)")
+        #expect(layers.contains { $0["required"] == true && $0["enforcement"] != "full" }, "\(refused)")
+        return #expect(refused.exit == .status(125))
+      }
       let plan = try #require(
         JSON(try world.ambit("plan", "--policy", "strict", "--format", "json", "/bin/true").output))
       let layers = plan["layers"]?.array ?? []

@@ -98,7 +98,10 @@ struct MachinePolicyFileTests {
         #expect(unreadable.exit == .status(125) && unreadable.errors.contains("cannot be read"), "\(unreadable)")
       }
       // No log was begun, or it has no launch.
-      #expect((try? world.audit(.launch))?.isEmpty != false)
+      let begun = ["sqlite", "journal"].contains {
+        FileManager.default.fileExists(atPath: "\(world.ambitHome)/state/audit.\($0)")
+      }
+      #expect(try !begun || world.audit(.launch).isEmpty)
       #expect(try run("ambit run /bin/echo ran", in: world) { _ in }.output == "ran\n")
     }
   }

@@ -304,6 +304,12 @@ struct OwnerTests {
       #expect(Set(ended.compactMap { $0.detail[AuditEvent.Fact.caller] }) == Set((1...8).map { "Helper.swift:\($0)" }))
       for number in 2...8 { #expect(try app.read("d\(number)").errno == refusedObserved) }
       #expect(try app.read("d1").content == "1")
+      // Nothing of theirs stays mounted, and what the other process has does.
+      try Deadline.wait(for: "what it had started to be unmounted") {
+        let table = try #require(try app.tell("mounts").content)
+        let shown = table.split(separator: "\n").map { $0.split(separator: " ")[4] }
+        return shown.filter { $0.hasPrefix("/documents/") && $0.hasSuffix(".txt") }.map { $0.suffix(6) } == ["/1.txt"]
+      }
       #expect(names(try app.tell("status")) == ["1.txt"])
       #expect(try scopes(world).count == 1)
       // Another process has the whole limit, though it may have the number of the dead one.

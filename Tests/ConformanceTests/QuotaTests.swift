@@ -29,13 +29,17 @@ struct QuotaTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
-  func `LIM-10: under android, the 513th document ends the oldest, and only the log says so`(user: TestUser) throws {
-    try withPicked(user, 512, "\"android\"") { (world, app) throws in
+  /// By Android's own number of its versions: from 11 on, and before.
+  @Test(arguments: TestUser.all, [("android", 512), ("android-10", 128)])
+  func `LIM-10: under android, the 513th document ends the oldest, before version 11 the 129th; only the log says so`(
+    user: TestUser, rule: (name: String, most: Int)
+  ) throws {
+    try withPicked(user, rule.most, "\"\(rule.name)\"") { (world, app) throws in
       #expect(try app.start("d1"))
-      #expect(try world.grants().count == 512)
+      #expect(try world.grants().count == rule.most)
+      #expect(try world.audit(.revoke).isEmpty)
       try app.pick(as: "last")
-      #expect(try world.grants().count == 512)
+      #expect(try world.grants().count == rule.most)
       #expect(try !app.start("d0"))
       #expect(try app.start("last"))
       #expect(try app.read("d1").content == "1")
@@ -128,17 +132,24 @@ struct QuotaTests {
     }
   }
 
-  @Test func `LIM-12: under xdp, 3,000 documents meet no limit`() throws {
-    try withPicked(TestUser.all[0], 3000, "\"xdp\"") { (world, app) throws in
+  @Test(arguments: TestUser.all)
+  func `LIM-12: under xdp, 3,000 documents meet no limit`(user: TestUser) throws {
+    try withPicked(user, 3000, "\"xdp\"") { (world, app) throws in
       #expect(try world.grants().count == 3000)
       for number in [0, 1500, 2999] { #expect(try app.start("d\(number)")) }
+      #expect(try world.audit(.revoke).isEmpty && world.audit(.limit).isEmpty)
     }
   }
 
   @Test(arguments: TestUser.all)
   func `a number refuses, and giving one up makes room`(user: TestUser) throws {
     try withPicked(user, 2, "2") { (world, app) throws in
-      #expect(try app.tell("pick", ["as": "last"])["didPick"] == 0)
+      let answer = try app.tell("pick", ["as": "last"])
+      #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
+      #expect(answer["sentence"]?.string?.contains("keep its access to 2 documents") == true, "\(answer.text)")
+      let refusal = try #require(try world.audit(.grant).last)
+      #expect(refusal.result == .refused && refusal.rule == "LIM-11", "\(refusal)")
+      #expect(try world.grants().count == 2)
       #expect(try app.tell("release", ["of": "d0"]).isDone)
       #expect(try world.grants().count == 1)
     }

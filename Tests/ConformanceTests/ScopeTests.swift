@@ -175,6 +175,9 @@ struct ScopeTests {
       }
       #expect(try world.audit(.scopeEnded).count == 8)
       #expect(ProcessTable.mounts(broker).allSatisfy { !$0.contains(world.home) })
+      // With its sandbox went every mount that was made in it.
+      let name = (world.folder as NSString).lastPathComponent
+      try Deadline.wait(for: "its mount namespace to go") { ProcessTable.sandboxes(showing: name).isEmpty }
 
       let next = try world.probe(picks: documents, options: ["--policy", "teach"])
       #expect(try next.tell("status")["used"] == 0)

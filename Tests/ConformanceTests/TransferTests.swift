@@ -60,6 +60,30 @@ struct TransferTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `TOK-18: who may write passes writing on, if they say so, and its end takes that away`(user: TestUser) throws {
+    try withPair(user) { (world, giver, taker) throws in
+      let passed = try #require(try transfer(giver, to: takerName, writing: true)["transfer"])
+      #expect(try taker.tell("redeem", ["transfer": passed, "as": "a"]).url != nil)
+      #expect(try taker.start())
+      #expect(try taker.tell("append", ["of": "a", "text": " and more"]).isDone)
+      #expect(try world.read("\(world.home)/Papers/letter.txt") == "text and more")
+      // The giver sees it, and is not started by what the other one does.
+      #expect(try giver.read().errno == refused)
+      #expect(try giver.start())
+      #expect(try giver.read().content == "text and more")
+      let grants = try world.grants()
+      try #require(grants.count == 2)
+      #expect(grants[1]["origin"] == "passed" && grants[1]["access"] == "readWrite")
+      let granted = try #require(try world.audit(.grant).last)
+      #expect(granted.app == takerName && granted.detail[AuditEvent.Fact.access] == "readWrite")
+      #expect(try world.audit(.passed).map { $0.detail[AuditEvent.Fact.access] } == ["readWrite"])
+      #expect(try world.ambit("revoke", "--app", giverName).exit == .status(0))
+      #expect(try taker.tell("append", ["of": "a", "text": "!"]).errno == refused)
+      #expect(try world.read("\(world.home)/Papers/letter.txt") == "text and more")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `TOK-15, TOK-18: a token or a transfer in other hands is nothing, and nobody passes on more than they have`(
     user: TestUser
   ) throws {
