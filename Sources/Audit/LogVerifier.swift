@@ -61,6 +61,7 @@ struct LogVerifier {
   private var checkpoint: Int64 = 0
   private var checkpoints = 0
   private var metCheckpoint = false
+  private var unindexed: AuditLogError?
 
   /// - Parameters:
   ///   - key: what signed it, by who asks.
@@ -87,7 +88,9 @@ struct LogVerifier {
     for segment in view.segments {
       try view.with(segment) { db in try check(db, file: segment.path, progress) }
     }
-    return try conclude(view.waiting)
+    let verified = try conclude(view.waiting)
+    if let unindexed { throw unindexed }
+    return verified
   }
 
   /// A segment, in their order.
@@ -123,7 +126,12 @@ struct LogVerifier {
       }
       if next % 16384 == 0, !progress(next) { throw AuditLogError(.failed, file, "the check was stopped") }
     }
-    try index.conclude(db, file) { progress(last.sequence) }
+    // Said only if nothing else is: of entries that were cut off the index still tells, and they are what is missing.
+    do { try index.conclude(db, file) { progress(last.sequence) } } catch let error as AuditLogError
+      where error.problem == .damaged
+    {
+      if unindexed == nil { unindexed = error }
+    }
     if let statement = statements.first {
       throw AuditLogError(
         .damaged, file, "entries \(last.sequence + 1) to \(statement.mark.sequence) are missing, which a checkpoint has"

@@ -86,6 +86,135 @@ struct AuditConformanceTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `AUD-4: each start and each stop is a record with its count, and a stop too many is none`(user: TestUser) throws
+  {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document])
+      try app.pick()
+      for count in 1...3 { #expect(try app.tell("countedStart", ["of": "a"])["count"]?.int == count) }
+      for left in [2, 1, 0, 0] { #expect(try app.tell("countedStop", ["of": "a"])["count"]?.int == left) }
+      let events = try world.audit().drop { $0.kind != .start }
+      let said = events.map { "\($0.kind.rawValue) \($0.result.rawValue) \($0.detail[AuditEvent.Fact.count] ?? "-")" }
+      #expect(
+        said == [
+          "start allowed 1", "start allowed 2", "start allowed 3", "stop allowed 2", "stop allowed 1",
+          "stop allowed 0",
+        ])
+      let used = events.map { $0.detail[AuditEvent.Fact.used] }
+      #expect(used == ["1", "1", "1", "1", "1", "0"])
+      #expect(events.allSatisfy { $0.app == Workspace.identifier("Probe") && $0.document?.path == document })
+      #expect(Set(events.map(\.grant)).count == 1 && events.first?.grant != nil)
+      // Nothing came of the one too many: one start is one start.
+      #expect(try app.tell("countedStart", ["of": "a"])["count"] == 1)
+      #expect(try app.finish() == .status(0))
+      let ended = try world.audit(.scopeEnded)
+      #expect(ended.map { $0.detail[AuditEvent.Fact.count] } == ["1"])
+    }
+  }
+
+  /// Takes entries out of a log as somebody does who knows what guards it, and puts that back.
+  private static let cutter = """
+    import sqlite3, sys
+    log = sqlite3.connect(sys.argv[1])
+    guards = log.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in guards: log.execute(f"DROP TRIGGER {name}")
+    print(log.execute(f"DELETE FROM entry WHERE {sys.argv[2]}").rowcount)
+    for _, sql in guards: log.execute(sql)
+    log.commit()
+    """
+
+  @Test(arguments: TestUser.all, ["deleted", "cut"])
+  func `AUD-8: an entry that was taken out of a broker's log is named, and so is an end that was cut off`(
+    user: TestUser, how: String
+  ) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      for _ in 1...3 {
+        #expect(try app.start())
+        try app.stop()
+      }
+      #expect(try app.finish() == .status(0))
+      let broker = try #require(try world.brokerProcess())
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
+      let last = try #require(try world.audit().last?.sequence)
+      // The control: nothing is wrong with it yet.
+      let whole = try world.ambit("audit", "verify")
+      #expect(whole.exit == .status(0), "\(whole)")
+
+      let log = "\(world.ambitHome)/state/audit.sqlite"
+      let first = how == "deleted" ? last - 4 : last - 2
+      let condition = how == "deleted" ? "sequence = \(first)" : "sequence >= \(first)"
+      let changed = try world.run(["/usr/bin/python3", "-I", "-c", Self.cutter, log, condition])
+      #expect(changed.output == (how == "deleted" ? "1\n" : "3\n"), "\(changed)")
+      for more in [[], ["--format", "json"]] {
+        let told = try world.run([try Products.path("ambit"), "audit", "verify"] + more)
+        #expect(told.exit == .status(1), "\(told)")
+        let missing = how == "deleted" ? "entry \(first) is missing" : "entries \(first) to \(last) are missing"
+        #expect((told.output + told.errors).contains(missing), "\(told)")
+      }
+      // Nor does a broker go on with one that is shorter than what was signed of it.
+      guard how == "cut" else { return }
+      let next = try world.ambit("run", "/bin/echo", "ran")
+      #expect(next.exit == .status(125) && next.output.isEmpty && next.errors.contains("damaged"), "\(next)")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-6: rules are held against the log of two apps, and the entries and the app that violate them are named`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let contract = try world.document("Contracts/plan.txt", "plan")
+      let letter = try world.document("letter.txt", "text")
+      let editor = try world.probe("Editor", picks: [contract])
+      let viewer = try world.probe("Viewer", picks: [contract, letter])
+      try editor.pick()
+      try viewer.pick(["readOnly": true])
+      try viewer.pick(as: "b")
+      for app in [editor, viewer] { #expect(try app.start()) }
+      #expect(try viewer.start("b"))
+      #expect(try editor.tell("append", ["of": "a", "text": "!"]).isDone)
+      try editor.stop()
+      for app in [editor, viewer] { #expect(try app.finish() == .status(0)) }
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      let rules = "\(world.home)/rules.toml"
+      func check(_ text: String) throws -> (exit: ChildProcess.Exit, violations: [JSON]) {
+        try world.write(text, to: rules)
+        let outcome = try world.ambit("audit", "check", rules, "--format", "json")
+        let rule = try #require(JSON(outcome.output)?["rules"]?.array?.first, "\(outcome)")
+        return (outcome.exit, rule["violations"]?.array ?? [])
+      }
+      func entry(_ app: String, _ kind: AuditEvent.Kind, _ document: String) throws -> Int {
+        let found = try world.audit(kind).first {
+          $0.app == Workspace.identifier(app) && $0.document?.path == document
+        }
+        return Int(try #require(found).sequence)
+      }
+      let writes = "[[rule]]\nname = \"w\"\nkind = \"no-writes\"\nbelow = \"\(world.home)/Contracts\"\n"
+      let written = try check(writes)
+      #expect(written.exit == .status(1))
+      #expect(written.violations.compactMap { $0["entry"]?.int } == [try entry("Editor", .start, contract)])
+      #expect(try check("\(writes)except = [\"\(Workspace.identifier("Editor"))\"]\n").exit == .status(0))
+      #expect(try check("\(writes)apps = [\"\(Workspace.identifier("Viewer"))\"]\n").exit == .status(0))
+      // The viewer never stopped what it had started; its end did.
+      let stops = "[[rule]]\nname = \"s\"\nkind = \"stops-within\"\nwithin = \"1h\"\n"
+      let left = try check("\(stops)or_exit = false\n")
+      #expect(left.exit == .status(1))
+      #expect(
+        try left.violations.compactMap { $0["entry"]?.int }
+          == [entry("Viewer", .start, contract), entry("Viewer", .start, letter)])
+      let most = "[[rule]]\nname = \"m\"\nkind = \"scopes-at-most\"\nmost ="
+      #expect(try check("\(most) 2\n").exit == .status(0))
+      let many = try check("\(most) 1\n")
+      #expect(many.exit == .status(1))
+      #expect(many.violations.compactMap { $0["entry"]?.int } == [try entry("Viewer", .start, letter)])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `AUD-10: when the broker is killed, the running app loses access cleanly and can start again`(
     user: TestUser
   ) throws {
