@@ -49,6 +49,9 @@ extension URL {
       return all
     }
 
+    /// Of what is no file's nothing is known.
+    fileprivate init() {}
+
     init(_ reply: BookmarksInterface.ValuesReply, _ keys: Set<URLResourceKey>) {
       let kept = Set(reply.keys.map(URLResourceKey.init(rawValue:)))
       func wants(_ key: URLResourceKey) -> Bool { keys.contains(key) && kept.contains(key) }
@@ -81,10 +84,12 @@ extension URL {
   /// What a bookmark remembers, without resolving it: the document may have been deleted (`BMK-9`, `BMK-22`).
   ///
   /// - Returns: nil when the bytes are no bookmark that this app may resolve. Name, path and kind are always known;
-  ///   anything else only if it was asked for when the bookmark was made.
+  ///   anything else only if it was asked for when the bookmark was made. Of a URL that is no file's there is
+  ///   none (`BMK-19`).
   public static func resourceValues(
     forKeys keys: Set<URLResourceKey>, fromBookmarkData data: Data
   ) -> BookmarkResourceValues? {
+    if PlainBookmark(data) != nil { return BookmarkResourceValues() }
     let call = BookmarksInterface.ValuesCall(bookmark: data.base64EncodedString())
     guard let reply: BookmarksInterface.ValuesReply = try? Broker.call(BookmarksInterface.values, call) else {
       return nil

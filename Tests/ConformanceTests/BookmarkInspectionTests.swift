@@ -1,5 +1,6 @@
 import Audit
 import Foundation
+import ScopedAccess
 import TestSupport
 import Testing
 
@@ -102,19 +103,60 @@ struct BookmarkInspectionTests {
       let seen = try #require(JSON(outcome.output), "\(outcome)")
       #expect(seen["until"]?.string?.contains("started anew") == true)
       #expect(seen["found"]?["matchedBy"] == "identity")
-      // The control: by the kernel's own identifier it is good for others still. An ordinary user's apps live in their
-      // broker's namespaces, where the mount over /proc would keep sandboxes from being made.
-      guard user == .root else {
-        try stopBroker(world)
-        #expect(try inspect(world, Data(bookmark.utf8))["until"] == nil)
-        return
+      // An ordinary user's apps live in their broker's namespaces, where the mount over /proc would keep sandboxes from being
+      // made; for both, the next test has such a bookmark.
+      if user == .root {
+        #expect(try resolve(world.probe("Other"), bookmark)["code"] == 259)
+        #expect(try resolve(world.probe(), bookmark)["name"] == "letter.txt")
+        let refusal = try world.audit(.bookmarkResolved).first { $0.result == .refused }
+        #expect(refusal?.rule == "BMK-8")
       }
-      #expect(try resolve(world.probe("Other"), bookmark)["code"] == 259)
-      #expect(try resolve(world.probe(), bookmark)["name"] == "letter.txt")
-      let refusal = try world.audit(.bookmarkResolved).first { $0.result == .refused }
-      #expect(refusal?.rule == "BMK-8")
       try stopBroker(world)
+      // The control: by the kernel's own identifier it is good for others still.
+      #expect(try inspect(world, Data(bookmark.utf8))["until"] == nil)
       #expect(try resolve(world.probe("Other"), bookmark)["name"] == "letter.txt")
+    }
+  }
+
+  /// The same bookmark, as it would have been sealed when the machine had been started another time.
+  @Test(arguments: TestUser.all)
+  func `BMK-8: an implicit bookmark of another boot is refused to another app, and opens for the one that made it`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.start())
+      let made = try #require(try app.tell("bookmark", ["of": "a", "options": .array([])])["bookmark"]?.string)
+      #expect(try app.finish() == .status(0))
+
+      let key = try SealingKey.load(from: "\(world.ambitHome)/state/sealing.key")
+      let sealed = Array(try #require(Data(base64Encoded: made)))
+      let bookmark = try Bookmark.open(sealed, with: key, for: .bookmark)
+      let now = try world.read("/proc/sys/kernel/random/boot_id").trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(bookmark.scope == .implicit(boot: now))
+      func sealedAnew(_ boot: String) -> String {
+        let other = Bookmark(
+          bundleIdentifier: bookmark.bundleIdentifier, grant: bookmark.grant, rights: bookmark.rights,
+          path: bookmark.path, identity: bookmark.identity, place: bookmark.place, created: bookmark.created,
+          scope: .implicit(boot: boot), values: bookmark.values, inside: bookmark.inside)
+        return Data(other.sealed(with: key, for: .bookmark)).base64EncodedString()
+      }
+      let former = sealedAnew("00000000-1111-2222-3333-444444444444")
+      let other = try world.probe("Other")
+      let answer = try resolve(other, former)
+      #expect(answer.url == nil && answer["code"] == 259, "\(answer.text)")
+      let refusal = try #require(try world.audit(.bookmarkResolved).last)
+      #expect(refusal.result == .refused && refusal.rule == "BMK-8" && refusal.app == Workspace.identifier("Other"))
+      let values: [String: JSON] = ["bookmark": .string(former), "keys": .array(["NSURLNameKey"])]
+      #expect(try other.tell("values", values)["none"] == true)
+      #expect(try world.grants().map { $0["bundleIdentifier"]?.string } == [Workspace.identifier("Probe")])
+      // The controls: sealed in the same way with this boot's identifier it opens; and the maker needs no identifier.
+      #expect(try resolve(other, sealedAnew(now))["name"] == "letter.txt")
+      #expect(try other.read("b").content == "text")
+      let own = try world.probe()
+      #expect(try resolve(own, former)["name"] == "letter.txt")
+      #expect(try own.tell("values", values)["NSURLNameKey"] == "letter.txt")
     }
   }
 

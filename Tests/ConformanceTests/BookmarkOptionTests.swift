@@ -199,6 +199,48 @@ struct BookmarkOptionTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `BMK-5: without the document that it was made relative to a bookmark opens for nobody, nor for its maker`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let (letter, index) = (try world.document("letter.txt", "text"), try world.document("index.txt", "index"))
+      let app = try world.probe(picks: [letter, index])
+      try app.pick(as: "a")
+      try app.pick(as: "doc")
+      #expect(try app.start() && app.start("doc"))
+      let bookmark = try #require(try make(app, ["withSecurityScope"], ["relativeTo": "doc"])["bookmark"]?.string)
+      let relative: [String: JSON] = ["relativeTo": "doc"]
+      // The control: with the document it opens for both.
+      #expect(try resolve(app, bookmark, relative)["name"] == "letter.txt")
+      let other = try world.probe("Other", picks: [index, index])
+      try other.pick(as: "doc")
+      #expect(try resolve(other, bookmark, relative)["name"] == "letter.txt")
+      #expect(try other.start("b"))
+      #expect(try other.read("b").content == "text")
+      try other.stop("b")
+
+      #expect(try world.ambit("revoke", "--document", index).exit == .status(0))
+      for (each, name) in [(app, "Probe"), (other, "Other")] {
+        for more in [relative, [:]] {
+          let answer = try resolve(each, bookmark, more)
+          #expect(answer.url == nil && answer["posix"] == "EPERM", "\(name): \(answer.text)")
+          let refusal = try #require(try world.audit(.bookmarkResolved).last)
+          #expect(refusal.result == .refused && refusal.rule == "BMK-5", "\(name): \(refusal)")
+          #expect(refusal.app == Workspace.identifier(name))
+        }
+      }
+      // Picked anew it is the document again.
+      try other.pick(as: "doc")
+      #expect(try resolve(other, bookmark, relative)["name"] == "letter.txt")
+      #expect(try resolve(app, bookmark, relative).url == nil)
+      #expect(try app.finish() == .status(0))
+      // The maker's next launch, which has nothing of it.
+      let next = try world.probe()
+      #expect(try resolve(next, bookmark)["posix"] == "EPERM")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `BMK-18: without a started scope no bookmark is made`(user: TestUser) throws {
     try withDocument(user) { (world, app, _) throws in
       try app.stop()
@@ -212,12 +254,26 @@ struct BookmarkOptionTests {
 
   @Test(arguments: TestUser.all)
   func `BMK-19: the bookmark of a web address holds the address`(user: TestUser) throws {
-    try withDocument(user) { (world, app, _) throws in
+    try withDocument(user, picks: ["doc.txt"]) { (world, app, _) throws in
       _ = try app.tell("fromString", ["string": "https://example.org/a?b=c", "as": "a"])
       let bookmark = try #require(
         try make(app, ["withSecurityScope", "minimalBookmark"], ["keys": .array(["NSURLNameKey"])])["bookmark"]?.string)
-      #expect(try resolve(try world.probe("Other"), bookmark).url == "https://example.org/a?b=c")
-      #expect(try world.audit(.bookmarkCreated).isEmpty)
+      let other = try world.probe("Other")
+      #expect(try resolve(other, bookmark).url == "https://example.org/a?b=c")
+      // Nothing is known of it but the address; and no document stands between.
+      let keys = JSON.array(["NSURLNameKey", "NSURLPathKey", "NSURLFileSizeKey", "NSURLIsDirectoryKey"])
+      #expect(try other.tell("values", ["bookmark": .string(bookmark), "keys": keys]) == .object([:]))
+      try app.pick(as: "doc")
+      #expect(try app.start("doc"))
+      let relative = try #require(
+        try make(app, ["withSecurityScope"], ["relativeTo": "doc"])["bookmark"]?.string)
+      for each in [bookmark, relative] {
+        for more in [[:], ["relativeTo": "doc"]] as [[String: JSON]] {
+          #expect(try resolve(app, each, more).url == "https://example.org/a?b=c")
+        }
+        #expect(try resolve(other, each).url == "https://example.org/a?b=c")
+      }
+      #expect(try world.audit(.bookmarkCreated).isEmpty && world.audit(.bookmarkResolved).isEmpty)
     }
   }
 
@@ -258,6 +314,57 @@ struct BookmarkOptionTests {
       #expect(try values(full, try world.probe("Other"))["none"] == true)
       #expect(!known.text.contains(world.home))
       #expect(Data(base64Encoded: full)?.range(of: Data("letter".utf8)) == nil)
+    }
+  }
+
+  @Test(arguments: TestUser.all, [false, true])
+  func `BMK-22: each value is what stat said when the bookmark was made, whatever became of the document`(
+    user: TestUser, isFolder: Bool
+  ) throws {
+    try Workspace.with(user) { world in
+      let file = try world.document("Papers/Folder/letter.md", "some text")
+      let document = isFolder ? "\(world.home)/Papers/Folder" : file
+      let app = try world.probe(picks: [document])
+      try app.pick(isFolder ? ["kind": "folder", "readOnly": true] : [:])
+      #expect(try app.start())
+      func stat() throws -> [Double] {
+        let outcome = try world.run(["/usr/bin/stat", "-c", "%s %.9W %.9Y", document])
+        return outcome.output.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+      }
+      let before = try stat()
+      try #require(before.count == 3 && before[1] > 0, "\(before)")
+      let names = [
+        "Name", "LocalizedName", "Path", "IsDirectory", "IsRegularFile", "IsPackage", "IsWritable", "FileSize",
+        "CreationDate", "ContentModificationDate", "TypeIdentifier", "VolumeName",
+      ]
+      let keys = JSON.array(names.map { .string("NSURL\($0)Key") })
+      let made = try make(app, ["withSecurityScope"], ["keys": keys])
+      let bookmark = try #require(made["bookmark"]?.string, "\(made.text)")
+      let path = try #require(try app.tell("copy", ["of": "a"])["path"])
+      try world.write("another text, and a longer one", to: file)
+      try world.write("new", to: "\(world.home)/Papers/Folder/new.txt")
+      #expect(try stat() != before)
+
+      let known = try app.tell("values", ["bookmark": .string(bookmark), "keys": keys])
+      func value(_ name: String) -> JSON? { known["NSURL\(name)Key"] }
+      func isTime(_ name: String, _ expected: Double) -> Bool {
+        guard case .number(let seconds)? = value(name) else { return false }
+        return abs(seconds - expected) < 1e-5
+      }
+      #expect(value("Name")?.string == (document as NSString).lastPathComponent && value("Path") == path)
+      #expect(value("IsDirectory") == .bool(isFolder) && value("IsRegularFile") == .bool(!isFolder))
+      #expect(value("IsPackage") == false && value("IsWritable") == .bool(!isFolder))
+      #expect(value("FileSize")?.int == (isFolder ? nil : Int(before[0])))
+      #expect(isTime("CreationDate", before[1]) && isTime("ContentModificationDate", before[2]), "\(known.text)")
+      let type = isFolder ? "public.folder" : "public.plain-text"
+      #expect(value("TypeIdentifier")?.string == type, "\(known.text)")
+      #expect(value("VolumeName")?.string?.isEmpty == false)
+      #expect(!known.text.contains(world.home))
+      // One key asked for is one key answered.
+      for name in ["Name", "FileSize", "CreationDate"] {
+        let one = try app.tell("values", ["bookmark": .string(bookmark), "keys": .array([.string("NSURL\(name)Key")])])
+        #expect(one == .object(known.object?.filter { $0.key == "NSURL\(name)Key" } ?? [:]), "\(one.text)")
+      }
     }
   }
 

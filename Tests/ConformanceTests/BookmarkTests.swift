@@ -173,6 +173,72 @@ struct BookmarkTests {
     }
   }
 
+  /// Tells how often something was opened (`IN_OPEN`), or a socket in its place was called, since it was asked last.
+  private static let watcher = """
+    import ctypes, os, socket, struct, sys
+    path, kind = sys.argv[1:]
+    if kind == 'folder': os.mkdir(path)
+    if kind == 'pipe': os.mkfifo(path)
+    if kind == 'socket':
+        place = socket.socket(socket.AF_UNIX)
+        place.bind(path)
+        place.listen()
+        place.setblocking(False)
+    libc = ctypes.CDLL(None)
+    queue = libc.inotify_init1(os.O_NONBLOCK)
+    libc.inotify_add_watch(queue, path.encode(), 0x20)
+    print('ready', flush=True)
+    for line in sys.stdin:
+        count = 0
+        try:
+            data = os.read(queue, 65536)
+            while data:
+                count += 1
+                data = data[16 + struct.unpack_from('IIII', data)[3]:]
+        except BlockingIOError: pass
+        try:
+            if kind == 'socket':
+                while place.accept(): count += 1
+        except BlockingIOError: pass
+        print(count, flush=True)
+    """
+
+  @Test(arguments: TestUser.all, ["folder", "pipe", "socket"])
+  func `BMK-12: a folder, a pipe or a socket in the document's place is never followed, and never opened`(
+    user: TestUser, kind: String
+  ) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      let running = try world.probe("Second", picks: [document])
+      try running.pick()
+      try FileManager.default.removeItem(atPath: document)
+      let place = try world.start(["/usr/bin/python3", "-I", "-c", Self.watcher, document, kind])
+      #expect(try place.readLine() == "ready")
+      func opened() throws -> Int? {
+        try place.send("\n")
+        return Int(try place.readLine())
+      }
+      let app = try world.probe()
+      for _ in 1...2 {
+        let answer = try resolve(app, bookmark)
+        #expect(answer.url == nil && answer["code"] == 4, "\(answer.text)")
+      }
+      #expect(try !running.start())
+      #expect(try running.read().errno == refused)
+      #expect(try world.audit(.replaced).isEmpty)
+      let refusals = try world.audit().filter { $0.result != .allowed }
+      #expect(refusals.map(\.kind) == [.bookmarkResolved, .bookmarkResolved, .start], "\(refusals)")
+      #expect(try opened() == 0)
+      // The control: whoever opens it, or calls, is seen.
+      let open = [
+        "folder": "os.listdir(path)", "pipe": "os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))",
+        "socket": "socket.socket(socket.AF_UNIX).connect(path)",
+      ]
+      let script = "import os, socket, sys; path = sys.argv[1]; \(open[kind] ?? "")"
+      #expect(try world.run(["/usr/bin/python3", "-I", "-c", script, document]).exit == .status(0))
+      #expect(try opened() == 1)
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `BMK-12: a file that a program replaced when it saved is followed, and that is said`(user: TestUser) throws {
     try withBookmark(user) { (world, document, bookmark) throws in

@@ -32,7 +32,8 @@ struct VolumeTests {
       let app = try world.probe(picks: ["\(point)/Papers/letter.txt"])
       try app.pick()
       #expect(try app.start())
-      let bookmark = try app.bookmark()
+      let keys = JSON.array(["NSURLFileSizeKey", "NSURLContentModificationDateKey", "NSURLTypeIdentifierKey"])
+      let bookmark = try #require(try app.tell("bookmark", ["of": "a", "keys": keys])["bookmark"]?.string)
       #expect(try app.finish() == .status(0))
       try stopBroker(world)
       try body(world, image, point, bookmark)
@@ -41,7 +42,7 @@ struct VolumeTests {
   }
 
   @Test(arguments: TestUser.all, VolumeKind.here)
-  func `BMK-1, BMK-3: a volume that comes back elsewhere, as another device, has its documents`(
+  func `BMK-1, BMK-3, BMK-9: a volume that comes back elsewhere, as another device, has its documents`(
     user: TestUser, kind: VolumeKind
   ) throws {
     try withVolume(user, kind) { (world, image, point, bookmark) throws in
@@ -54,6 +55,13 @@ struct VolumeTests {
       #expect(try resolve(app, bookmark)["code"] == 4)
       let refusal = try #require(try world.audit(.bookmarkResolved).last)
       #expect(refusal.reason?.contains("last seen at \(point)/Papers/letter.txt") == true)
+      // BMK-9: what it remembers is answered without the volume, and without a look at what stands in its place.
+      let names = ["Name", "IsRegularFile", "FileSize", "ContentModificationDate", "TypeIdentifier"]
+      let keys = JSON.array(names.map { .string("NSURL\($0)Key") })
+      let values = try app.tell("values", ["bookmark": .string(bookmark), "keys": keys])
+      #expect(values["NSURLNameKey"] == "letter.txt" && values["NSURLIsRegularFileKey"] == true, "\(values.text)")
+      #expect(values["NSURLFileSizeKey"] == 4 && values["NSURLTypeIdentifierKey"] == "public.plain-text")
+      #expect(values["NSURLContentModificationDateKey"] != nil)
       #expect(try app.finish() == .status(0))
       try stopBroker(world)
 
