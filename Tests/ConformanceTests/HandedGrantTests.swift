@@ -88,6 +88,50 @@ struct HandedGrantTests {
     }
   }
 
+  /// Ambit's own folders, and one of another program's: by the user's command, and by the picker.
+  @Test(arguments: TestUser.all)
+  func `SBX-15: settings and Ambit's own are granted to nobody, and both the user and the log are told why`(
+    user: TestUser
+  ) throws {
+    try withRunning(user) { (world, app) throws in
+      _ = try app.tell("create", ["path": "/home/user/Documents/own.txt", "text": "own"])
+      try world.document(".config/editor/settings.ini", "key")
+      let (settings, own) = ("it holds keys and settings of other programs", "it belongs to Ambit itself")
+      let cases: [(path: String, reason: String)] = [
+        ("\(world.home)/.config", settings), ("\(world.home)/.config/editor", settings),
+        (world.ambitHome, "it holds Ambit's own files; choose a folder in it"),
+        ("\(world.ambitHome)/state", own), ("\(world.ambitHome)/state/sealing.key", own),
+        ("\(world.ambitHome)/data/containers", own), (world.container(probe), own),
+        ("\(world.container(probe))/Documents/own.txt", own), ("\(world.ambitHome)/run", own),
+      ]
+      for (path, reason) in cases {
+        let answer = try give(world, probe, path)
+        #expect(answer.exit == .status(1), "\(path): \(answer)")
+        #expect(answer.errors.contains("\(path) cannot be granted: \(reason)"), "\(answer)")
+        let event = try #require(try world.audit(.grant).last)
+        #expect(event.result == .refused && event.rule == "SBX-15", "\(event)")
+        #expect(event.reason?.contains(reason) == true, "\(event)")
+      }
+      #expect(try world.audit(.grant).count == cases.count)
+      for (path, reason) in cases {
+        var isFolder: ObjCBool = false
+        try #require(unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder))
+        let picking = try world.probe("Picking", picks: [path])
+        let answer = try picking.tell("pick", isFolder.boolValue ? ["kind": "folder"] : [:])
+        #expect(answer["didPick"] == 0, "\(path): \(answer.text)")
+        let event = try #require(try world.audit(.pick).last)
+        #expect(event.result == .refused && event.rule == "SBX-15", "\(event)")
+        #expect(event.reason?.contains(reason) == true, "\(event)")
+        #expect(try picking.finish() == .status(0))
+        #expect(picking.process.allErrors.contains(reason), "\(picking.process.allErrors)")
+      }
+      #expect(try world.grants().isEmpty)
+      // The controls: a file that the user names in such a folder is one document, and one beside it as well.
+      #expect(try give(world, probe, "\(world.home)/.config/editor/settings.ini").exit == .status(0))
+      #expect(try give(world, probe, try world.document("letter.txt", "text")).exit == .status(0))
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `SBX-4: no app can hand anything to itself`(user: TestUser) throws {
     try withRunning(user) { (world, app) throws in

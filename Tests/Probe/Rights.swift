@@ -51,6 +51,16 @@ extension Session {
       guard unsafe memory != MAP_FAILED else { return Files.result(-1) }
       unsafe mapped = memory
       return ["done": true]
+    case "mapWrite":
+      guard let memory = unsafe mapped else { throw Usage(sentence: "nothing is mapped") }
+      let bytes = Array(try text("text", request).utf8).prefix(4096)
+      unsafe memory.copyMemory(from: Array(bytes), byteCount: bytes.count)
+      return ["done": true]
+    case "mapRead":
+      guard let memory = unsafe mapped else { throw Usage(sentence: "nothing is mapped") }
+      let count = min(request["count"] as? Int ?? 0, 4096)
+      let bytes = unsafe UnsafeRawBufferPointer(start: memory, count: count)
+      return ["done": true, "text": unsafe String(decoding: bytes, as: UTF8.self)]
     case "unmap":
       guard let memory = unsafe mapped else { throw Usage(sentence: "nothing is mapped") }
       unsafe mapped = nil
