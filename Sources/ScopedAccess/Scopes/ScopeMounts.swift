@@ -16,7 +16,9 @@ package final class ScopeMounts {
   private let hostID: UInt32?
   /// Programs in what is shown can be run (`SBX-8`). What the app makes beside a document never can.
   private let executes: Bool
-  /// `/proc` as the thread has it at home: it tells of the thread wherever that is.
+  /// `/proc` as the thread has it at home: it tells of the thread wherever that is. Opened when the first of all is made,
+  /// which is at home.
+  private static let homeProcesses = try? Descriptor.open("/proc", flags: [.path, .directory])
   private let processes: Descriptor?
   private struct Shown {
     /// There is a folder of the app's own around the document.
@@ -46,7 +48,7 @@ package final class ScopeMounts {
     self.documents = documents
     self.hostID = hostID
     self.executes = executes
-    processes = try? Descriptor.open("/proc", flags: [.path, .directory])
+    processes = Self.homeProcesses
   }
 
   /// The path inside at which a grant's document appears.
