@@ -21,7 +21,10 @@ extension WireError {
       TransferInterface.Failure.revokedName:
       .make(
         .fileReadNoPermission, .EPERM, url,
-        "The user has withdrawn this app's access to the document. Only picking it again gives it back.")
+        """
+        This app's access to the document has ended: it was withdrawn or given up, or others took its place. Only picking \
+        it again gives it back.
+        """)
     case AccessInterface.Failure.crowdedName:
       .make(.fileReadNoPermission, .EMFILE, url, "The document cannot be started: \(reason).")
     case AccessInterface.Failure.unavailableName:
@@ -47,7 +50,7 @@ extension WireError {
       .make(
         .fileReadNoPermission, .EDQUOT, url,
         """
-        This app may keep its access to \((try? parameters.int("limit")) ?? 0) documents and does already. \
+        This app may keep its access to \((try? parameters.int("limit")) ?? 0) documents, and this would be more. \
         Give one up first: SecurityScope.release(_:).
         """)
     case BookmarksInterface.Failure.notActiveName:

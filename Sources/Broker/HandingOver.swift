@@ -42,31 +42,35 @@ extension Broker {
     try end([grant], GrantEnding(how: "app", rule: "TOK-19", reason: "the app gave its grant up"))
   }
 
-  /// Before one more grant is made: by the policy's rule, the oldest give way or there is none (`LIM-10`, `LIM-11`). Under one that
+  /// Before grants are made: by the policy's rule, the oldest give way or there are none (`LIM-10`, `LIM-11`). Under one that
   /// knows a list of what was used last, what leaves no reference needs no room.
+  ///
+  /// - Parameter kept: grants that are handed over anew with them, and do not give way.
   func makeRoom(
-    for instance: Instance, besides pending: Int = 0,
+    for instance: Instance, new: Int = 1, besides kept: Set<String> = [],
     refusal: (Int) -> ErrorReply = PickerInterface.Failure.quotaReached
   ) throws {
     let rules = instance.app.rules
-    guard let quota = rules.quota, rules.recent == nil || instance.app.references else { return }
+    guard new > 0, let quota = rules.quota, rules.recent == nil || instance.app.references else { return }
     let held = try counted(instance)
-    switch GrantQuota(limit: quota, releasesOldest: rules.releasesOldest).answer(held: held.count + pending) {
-    case .admit(let count):
+    let answer = GrantQuota(limit: quota, releasesOldest: rules.releasesOldest).answer(held: held.count, new: new)
+    let others = held.filter { !kept.contains($0.id) }
+    if case .admit(let count) = answer, count <= others.count {
       guard count > 0 else { return }
       try end(
-        Array(held.prefix(count)),
+        Array(others.prefix(count)),
         GrantEnding(
           how: "quota", rule: "LIM-10",
           reason: "the oldest gives way: the profile \(rules.profile) keeps \(quota)", endsScopes: false))
-    case .refuse(let limit):
-      try decide([
-        event(
-          .grant, .refused, instance, rule: "LIM-11",
-          reason: "the app has \(held.count) grants, and the profile \(rules.profile) lets it keep \(limit)")
-      ])
-      throw refusal(limit)
+      return
     }
+    let more = new > 1 ? " and would get \(new) more" : ""
+    try decide([
+      event(
+        .grant, .refused, instance, rule: rules.releasesOldest ? "LIM-10" : "LIM-11",
+        reason: "the app has \(held.count) grants\(more), and the profile \(rules.profile) lets it keep \(quota)")
+    ])
+    throw refusal(quota)
   }
 
   /// The app's grants that count against its quota, the oldest first.

@@ -37,6 +37,8 @@ extension Broker {
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
+      // Whoever waited for the app takes its databases to be whole.
+      awaitSidecars(of: request.instance)
       guard let instance = ended[request.instance] else { return Answer(LauncherInterface.EndedReply().json) }
       recordExit(of: instance, request)
       return Answer(LauncherInterface.EndedReply(leaks: instance.leaks, reason: instance.endedBecause).json)

@@ -87,7 +87,8 @@ extension Broker {
 
     if let reason = answer.unavailable {
       try decide([event(.pick, .refused, instance, how: answer.how.rawValue, reason: reason)])
-      reply(PickerInterface.Failure.noUser(reason))
+      // What a script says of the user's files is not the app's to know.
+      reply(PickerInterface.Failure.noUser(answer.how == .user ? reason : "no answer that was given beforehand fits"))
       return LauncherInterface.AnswerReply(refused: [])
     }
     if answer.cancelled || documents.isEmpty {
@@ -103,11 +104,12 @@ extension Broker {
           zip(found.map(\.document), refused).map { document, refusal in
             event(
               .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: refusal.rule,
-              reason: refusal.reason, detail: [AuditEvent.Fact.documentKind: kind(of: document, for: instance).rawValue]
+              reason: refusal.sentence, detail: [AuditEvent.Fact.documentKind: kind(of: document, for: instance).rawValue]
             )
           })
+        // Where it lies is the user's to know, and the log's.
         reply(PickerInterface.Failure.notGrantable(refused.map(\.reason).joined(separator: "; ")))
-        return LauncherInterface.AnswerReply(refused: refused.map(\.reason))
+        return LauncherInterface.AnswerReply(refused: refused.map(\.sentence))
       }
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
       send(Reply(PickerInterface.PickReply(documents: messages).json), on: pick.connection)
@@ -123,33 +125,41 @@ extension Broker {
     }
   }
 
-  /// Why these documents may not be granted for this question, in sentences for the user. The user's side has looked as
-  /// well, to show it in the picker; what counts is what is found here, on the descriptors.
+  /// Why something that was chosen may not be granted.
+  private struct RefusedChoice {
+    var path: String?
+    var rule = "SBX-15"
+    /// The end of a sentence; it says nothing of what the user has.
+    let reason: String
+
+    var sentence: String { path.map { "\($0): \(reason)" } ?? reason }
+  }
+
+  /// Why these documents may not be granted for this question. The user's side has looked as well, to show it in the picker; what
+  /// counts is what is found here, on the descriptors.
   private func refusals(
     _ documents: [FoundDocument], _ call: PickerInterface.PickCall, _ instance: Instance
-  ) -> [Refusal] {
-    func refusal(_ reason: String, rule: String = "SBX-15") -> Refusal { Refusal(rule: rule, reason: reason) }
+  ) -> [RefusedChoice] {
     if documents.count > 1, !call.multiple {
-      return [refusal("the app asked for one document, and \(documents.count) came")]
+      return [.init(reason: "the app asked for one document, and \(documents.count) came")]
     }
     return documents.compactMap { document in
       let path = document.path ?? "the document"
       let kind = kind(of: document, for: instance)
       // One document is a file or a package.
       if (kind == .folder) != (call.kind == .folder) {
-        return refusal("\(path) is a \(kind), and the app asked for a \(call.kind)")
+        return .init(path: path, reason: "it is a \(kind), and the app asked for a \(call.kind)")
       }
       if let types = call.types, kind != .folder {
         let suffix = (path as NSString).pathExtension.lowercased()
         guard types.contains(where: { $0.lowercased() == suffix }) else {
-          return refusal("\(path) is of another type than the app asked for (\(types.joined(separator: ", ")))")
+          return .init(
+            path: path, reason: "it is of another type than the app asked for (\(types.joined(separator: ", ")))")
         }
       }
-      if let reason = self.refusal(of: kind, at: document.path, for: instance) {
-        return refusal("\(path) cannot be granted: \(reason)")
-      }
-      return self.refusal(of: kind, named: (path as NSString).lastPathComponent, for: instance)
-        .map { refusal("\(path) cannot be granted: \($0.reason)", rule: $0.rule) }
+      if let reason = refusal(of: kind, at: document.path, for: instance) { return .init(path: path, reason: reason) }
+      return refusal(of: kind, named: (path as NSString).lastPathComponent, for: instance)
+        .map { .init(path: path, rule: $0.rule, reason: $0.reason) }
     }
   }
 
@@ -182,7 +192,6 @@ extension Broker {
       {
         handed.append((known, each, false))
       } else {
-        try makeRoom(for: instance, besides: handed.count { $0.isNew })
         let new = Grant(
           id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: kind(of: document, for: instance),
           rights: rights,
@@ -191,6 +200,8 @@ extension Broker {
         handed.append((new, each, true))
       }
     }
+    let kept = Set(handed.lazy.filter { !$0.isNew }.map(\.grant.id))
+    try makeRoom(for: instance, new: handed.count { $0.isNew }, besides: kept)
     let messages = try handed.map { try expose($0.grant, as: $0.chosen.document, to: instance, how: origin.rawValue) }
     let events = handed.flatMap { grant, chosen, isNew in
       let pick = event(

@@ -26,6 +26,8 @@ struct SidecarKeeping {
   var failed: Set<String> = []
   /// Those that want to start one of the documents.
   var requests: [Request] = []
+  /// Answers that say, of one owner, that everything has found its place.
+  var awaited: [String: [Followed]] = [:]
 }
 
 extension Broker {
@@ -67,6 +69,9 @@ extension Broker {
       self.sidecars.batches.end(owner)
       self.beginKeeping(owner)
       self.cleanWhereIdle(owner)
+      if self.sidecars.batches.isIdle(owner) {
+        for answer in self.sidecars.awaited.removeValue(forKey: owner) ?? [] { answer.isDone() }
+      }
       for piece in pieces { piece.answer?.isDone() }
       let waiting = self.sidecars.requests
       self.sidecars.requests = []
@@ -112,6 +117,13 @@ extension Broker {
     guard sidecars.batches.isIdle(owner), let work = sidecars.cleaning.removeValue(forKey: owner) else { return }
     // What is left the next broker tries again.
     if sidecars.failed.remove(owner) == nil { work() }
+  }
+
+  /// The answer to the request under way says that what an owner has left is where it belongs, also what was on its way before.
+  func awaitSidecars(of owner: String) {
+    guard !sidecars.batches.isIdle(owner) else { return }
+    request?.awaitsWhatFollows = true
+    if let answer = followed() { sidecars.awaited[owner, default: []].append(answer) }
   }
 
   /// Whoever starts a database waits for what belongs to it.

@@ -95,12 +95,38 @@ struct LoopTests {
     }
   }
 
+  @Test(arguments: TestUser.all, ["it ends", "it is killed"])
+  func `FSF-6: a launch is over when what its app has left of a database stands beside that`(
+    user: TestUser, how: String
+  ) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world)
+      let (held, environment) = try hold(.sidecarsDue, world)
+      let app = try world.start(
+        saving: [path], environment: environment,
+        "open; \(Self.journal); echo end; [ '\(how)' = 'it ends' ] || kill -9 $$")
+      try app.wait(forOutput: "end\n")
+      try Deadline.wait(for: "the journal to be taken") {
+        try world.staged().contains { $0.hasSuffix(".sidecar-journal") }
+      }
+      // The app is over for everybody, and another one is launched meanwhile.
+      try Deadline.wait(for: "the app to be over") { try world.instances().isEmpty }
+      #expect(try world.ambit("run", "/bin/true").exit == .status(0))
+      #expect(!app.hasEnded)
+      #expect(try world.names() == ["list.db"])
+
+      try FileManager.default.removeItem(atPath: held)
+      #expect(try app.outcome().exit == (how == "it ends" ? .status(0) : .status(137)))
+      #expect(try world.names() == ["list.db", "list.db-journal"])
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `FSF-6: a broker that is told to end puts journals beside their databases first`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let path = try database(world)
       let (held, environment) = try hold(.sidecarsDue, world)
-      #expect(try world.saving([path], environment: environment, "open; \(Self.journal)").exit == .status(0))
+      let app = try world.start(saving: [path], environment: environment, "open; \(Self.journal)")
       try Deadline.wait(for: "the journal to be taken") {
         try world.staged().contains { $0.hasSuffix(".sidecar-journal") }
       }
@@ -112,6 +138,7 @@ struct LoopTests {
         return !status.contains(try Regex("ShdPnd:\t0*4000\n"))
       }
       try FileManager.default.removeItem(atPath: held)
+      #expect(try app.outcome().exit == .status(0))
       try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
       #expect(try world.read("\(path)-journal").hasSuffix("kept\n"))
       #expect(try world.audit(.replaced).map(\.rule) == ["FSF-6"])

@@ -18,25 +18,34 @@ import Testing
         held.remove(at: index)
         continue
       }
-      switch quota.answer(held: held.count) {
+      // Some at once: all of them, or none.
+      let new = (0..<Int.random(in: 1...3, using: &generator)).map { 3 * step + $0 }
+      switch quota.answer(held: held.count, new: new.count) {
       case .admit(let count):
         released += count
         held.removeFirst(count)
-        held.append(step)
+        held += new
       case .refuse(let number):
         refused += 1
-        if number != limit { failures += 1 }
+        if number != limit || (releases && new.count <= number) { failures += 1 }
       }
-      if releases || limit.map({ model.count < $0 }) ?? true { model.append(step) }
-      if let limit { model = Array(model.suffix(limit)) }
+      let all = model + new
+      if let limit {
+        if all.count <= limit { model = all } else if releases, new.count <= limit { model = all.suffix(limit) }
+      } else {
+        model = all
+      }
       if held != model { failures += 1 }
     }
     #expect(failures == 0)
-    if limit != nil { #expect(releases ? released > 100 && refused == 0 : refused > 100 && released == 0) }
+    if let limit {
+      #expect(releases ? released > 100 && (refused > 0) == (limit < 3) : refused > 100 && released == 0)
+    }
   }
 
   @Test func `more than the quota, from another policy, come down to it at the next`() {
     #expect(GrantQuota(limit: 5, releasesOldest: true).answer(held: 9) == .admit(ending: 5))
     #expect(GrantQuota(limit: 5, releasesOldest: false).answer(held: 9) == .refuse(limit: 5))
+    #expect(GrantQuota(limit: 5, releasesOldest: false).answer(held: 9, new: 0) == .admit(ending: 0))
   }
 }

@@ -11,14 +11,16 @@ package struct GrantQuota: Equatable, Sendable {
   }
 
   package enum Answer: Equatable, Sendable {
-    /// The new grant may be made, when so many of the oldest have ended.
+    /// The new grants may be made, when so many of the oldest have ended.
     case admit(ending: Int)
     case refuse(limit: Int)
   }
 
-  /// - Parameter held: the grants that the app has now. There may be more than the limit: made under another policy.
-  package func answer(held: Int) -> Answer {
-    guard let limit, held >= limit else { return .admit(ending: 0) }
-    return releasesOldest ? .admit(ending: held - limit + 1) : .refuse(limit: limit)
+  /// - Parameters:
+  ///   - held: the grants that the app has now. There may be more than the limit: made under another policy.
+  ///   - new: how many would be made together. They do not give way to each other: more than the limit are refused.
+  package func answer(held: Int, new: Int = 1) -> Answer {
+    guard let limit, new > 0, held + new > limit else { return .admit(ending: 0) }
+    return releasesOldest && new <= limit ? .admit(ending: held + new - limit) : .refuse(limit: limit)
   }
 }
