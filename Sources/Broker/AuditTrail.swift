@@ -48,7 +48,7 @@ extension Broker {
   }
 
   /// The first event of a broker: with what it found of one that died.
-  static func started(_ log: AuditLog, _ recovery: GrantStore.Recovery) -> AuditEvent {
+  static func started(_ log: AuditLog, _ grants: GrantStore, _ key: SealingKey) -> AuditEvent {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
     if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
     var findings: [String] = []
@@ -56,7 +56,10 @@ extension Broker {
       findings.append("what was being written when a broker or the system stopped was dropped (\(log.tornBytes) bytes)")
     }
     if let missing = log.missing { findings.append(missing) }
-    if let problem = recovery.problem { findings.append(problem) }
+    if let problem = grants.recovery.problem { findings.append(problem) }
+    if key.isNew, (try? grants.newest(1))?.isEmpty == false {
+      findings.append("the key of the bookmarks was gone, and is another one: none made before can be opened")
+    }
     if !findings.isEmpty { event.reason = findings.joined(separator: "; ") }
     return event
   }

@@ -122,7 +122,7 @@ package final class Broker {
     forsake(groups.names)
     try Self.completeRevocations(grants, folders)
     let left = try Self.takeBackUnwritten(grants, folders) + Self.lost(grants, folders)
-    try log.append([Self.started(log, grants.recovery)] + left)
+    try log.append([Self.started(log, grants, key)] + left)
     let bell = lookups.bell
     log.onDisk { bell.ring() }
     try settleReplacements()

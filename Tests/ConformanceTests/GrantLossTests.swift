@@ -88,6 +88,32 @@ struct GrantLossTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `AUD-8: grants that were emptied are refused and left, and a key that is gone is said`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let state = "\(world.ambitHome)/state"
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.finish() == .status(0))
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      try FileManager.default.removeItem(atPath: "\(state)/sealing.key")
+      #expect(try world.grants().count == 1)
+      let started = try world.audit(.brokerStarted)
+      #expect(started.last?.reason?.contains("the key of the bookmarks was gone") == true)
+      #expect(started.count { $0.reason != nil } == 1)
+
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      let whole = try Data(contentsOf: URL(fileURLWithPath: "\(state)/grants.sqlite"))
+      try world.write("", to: "\(state)/grants.sqlite")
+      let answer = try world.ambit("grants")
+      #expect(answer.exit != .status(0) && answer.errors.contains("\(state)/grants.sqlite: "), "\(answer)")
+      #expect(answer.errors.contains("it is empty") && answer.errors.contains("put a backup in its place"), "\(answer)")
+      #expect(try world.read("\(state)/grants.sqlite") == "")
+      try whole.write(to: URL(fileURLWithPath: "\(state)/grants.sqlite"))
+      #expect(try world.grants().count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `while another program has the grants locked, apps start and stop, and what needs the file is refused`(
     user: TestUser
   ) throws {

@@ -14,13 +14,22 @@ enum GrantFile {
   }
 
   /// A connection that reads and writes; the database is made where there is none.
-  static func open(_ path: String) throws(StateError) -> DatabaseQueue {
+  ///
+  /// - Parameter isNew: nothing says that there was one. Then it may be empty: that is what a crash leaves while it is made.
+  static func open(_ path: String, isNew: Bool) throws(StateError) -> DatabaseQueue {
     do {
       // Setting the journal's mode writes to the file, so a connection that cannot write has to look at it first.
-      if try holdsAnything(path) { try connect(path, writing: false).read(check) }
+      let isMade = try holdsAnything(path)
+      if isMade {
+        try connect(path, writing: false).read(check)
+      } else if !isNew, FileManager.default.fileExists(atPath: path) {
+        throw StateError("it is empty, and \(journal(of: path)) beside it says that it was not")
+      }
       let database = try connect(path, writing: true)
       try database.write { db in try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
       try migrator.migrate(database)
+      // So that it is on the disk, and never empty again.
+      if !isMade { try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
       try database.read(check)
       return database
     } catch let error as StateError {
@@ -45,7 +54,7 @@ enum GrantFile {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// Whether there is something at the path. An empty file is what a crash leaves while the database is being made.
+  /// Whether there is something at the path.
   private static func holdsAnything(_ path: String) throws(StateError) -> Bool {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return false }
     if attributes[.type] as? FileAttributeType == .typeDirectory { throw StateError("it is a folder") }

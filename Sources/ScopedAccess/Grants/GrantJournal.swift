@@ -45,6 +45,8 @@ final class GrantJournal: Sendable {
   let path: String
   private let file: Descriptor
   private let lock: FileLock
+  /// A store has been there: its database was on the disk before anything was written here.
+  let wasUsed: Bool
 
   /// Opens the journal of a database.
   ///
@@ -76,6 +78,7 @@ final class GrantJournal: Sendable {
     guard begin == Self.mark || begin == Self.firstMark || begin.allSatisfy({ $0 == 0 }) else {
       throw Self.refusal(path, "is something else")
     }
+    wasUsed = begin.first == Self.mark[0]
   }
 
   /// Who had it may be about to end.

@@ -38,7 +38,7 @@ package final class GrantStore: Sendable {
     let name = GrantFile.journal(of: path)
     // Before anything is written: another process may have both.
     var journal = try GrantJournal(name, makes: false)
-    database = try GrantFile.open(path)
+    database = try GrantFile.open(path, isNew: journal?.wasUsed != true)
     if journal == nil { journal = try GrantJournal(name, makes: true) }
     self.journal = journal
     checkpointer = Checkpointer(path)

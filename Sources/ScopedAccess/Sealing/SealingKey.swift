@@ -11,6 +11,8 @@ internal import SystemPackage
 /// The broker's secret: what seals bookmarks and references, and what tokens are made with.
 package struct SealingKey: Sendable {
   private let key: SymmetricKey
+  /// It was made just now: nothing that another key has sealed can be opened.
+  package private(set) var isNew = false
 
   package init(bytes: [UInt8]) { key = SymmetricKey(data: bytes) }
 
@@ -24,8 +26,9 @@ package struct SealingKey: Sendable {
   ///
   /// A file of another length is refused: replacing it would make every bookmark of every app worthless.
   package static func load(from path: String) throws(StateError) -> SealingKey {
+    let isNew: Bool
     do throws(KernelError) {
-      try make(at: path)
+      isNew = try make(at: path)
     } catch {
       throw StateError(
         "\(path): the key of the bookmarks cannot be made: \(error). Make the folder writable for you, or set AMBIT_HOME to another one."
@@ -40,15 +43,18 @@ package struct SealingKey: Sendable {
           "\(path): not a key (\(bytes.count) bytes, 32 expected). It has been left as it is: put a backup in its place, or move it away; then no bookmark made so far can be opened again."
         )
       }
-      return SealingKey(bytes: bytes)
+      var key = SealingKey(bytes: bytes)
+      key.isNew = isNew
+      return key
     } catch let error as StateError { throw error } catch {
       throw StateError("\(path): the key of the bookmarks cannot be read: \(error)")
     }
   }
 
-  /// Makes the file unless it is there. Whole or not at all: a key cut short by a crash would be refused for ever.
-  private static func make(at path: String) throws(KernelError) {
-    if (try? Descriptor.open(path, flags: [.path, .noFollow])) != nil { return }
+  /// Makes the file unless it is there, and says whether it did. Whole or not at all: a key cut short by a crash would be refused for
+  /// ever.
+  private static func make(at path: String) throws(KernelError) -> Bool {
+    if (try? Descriptor.open(path, flags: [.path, .noFollow])) != nil { return false }
     let unfinished = "\(path).\(Grant.makeID())"
     let file = try Descriptor.open(unfinished, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
     defer { unsafe unlink(unfinished) }
@@ -59,7 +65,9 @@ package struct SealingKey: Sendable {
       try KernelError.check("link", path) { unsafe link(unfinished, path) }
     } catch {
       if error.errno != .fileExists { throw error }
+      return false
     }
+    return true
   }
 
   // MARK: Sealed bytes
