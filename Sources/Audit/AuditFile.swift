@@ -49,7 +49,12 @@ enum AuditFile {
 
   private static func readable(_ path: String) throws -> DatabaseQueue {
     do {
-      return try connect(path, writing: false)
+      do { return try connect(path, writing: false) } catch let error as DatabaseError
+        where [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+      {
+        guard try rollBack(path) else { throw error }
+        return try connect(path, writing: false)
+      }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
       // Bytes at its beginning are not SQLite's: a file of another kind, or a log that something wrote over.
       throw AuditLogError(.foreign, path, "it is no SQLite database")
@@ -61,6 +66,37 @@ enum AuditFile {
           + "to read it all the same, copy it and, where they exist, \(path)-wal and "
           + "\(LogFiles(path).stem).journal to a folder of your own")
     }
+  }
+
+  /// Has SQLite take back what a process had begun to change that died over it, as when a segment becomes one file: before, nobody
+  /// can read it, and who only reads cannot do it.
+  ///
+  /// - Returns: false where there is nothing of that kind.
+  private static func rollBack(_ path: String) throws -> Bool {
+    guard unsafe access("\(path)-journal", F_OK) == 0 else { return false }
+    guard unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 else {
+      throw AuditLogError(
+        .inaccessible, path,
+        "a process died while it completed this file, which whoever may write it has to do first; any `ambit run` of theirs does"
+      )
+    }
+    // Nothing is done to a file that is somebody else's.
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: 68)
+    let mark = try file.read(upToCount: 4) ?? Data()
+    guard mark.elementsEqual((0..<4).map { UInt8(truncatingIfNeeded: AuditSchema.applicationID >> (24 - 8 * $0)) })
+    else {
+      return false
+    }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.label = "audit"
+    // Opening it does it, and looking at it.
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
+    try queue.close()
+    return true
   }
 
   private static func connect(_ path: String, writing: Bool) throws -> DatabaseQueue {

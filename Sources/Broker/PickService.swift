@@ -102,10 +102,10 @@ extension Broker {
       guard refused.isEmpty else {
         try decide(
           zip(found.map(\.document), refused).map { document, refusal in
-            event(
+            let kind = kind(of: document, for: instance)
+            return event(
               .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: refusal.rule,
-              reason: refusal.sentence, detail: [AuditEvent.Fact.documentKind: kind(of: document, for: instance).rawValue]
-            )
+              reason: refusal.sentence, detail: [AuditEvent.Fact.documentKind: kind.rawValue])
           })
         // Where it lies is the user's to know, and the log's.
         reply(PickerInterface.Failure.notGrantable(refused.map(\.reason).joined(separator: "; ")))

@@ -204,6 +204,68 @@ extension Folder {
   }
 }
 
+@Suite struct `A file of a log that a process died over while it changed it` {
+  /// As it is left when SQLite was killed in the midst: with a journal of its own beside it, and pages that have to be taken back.
+  private func cut(_ folder: Folder, _ name: String) throws -> Folder {
+    let (work, image) = (try folder.killed(), try folder.killed())
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let queue = try DatabaseQueue(path: "\(work.path)/\(name)", configuration: configuration)
+    try queue.unsafeReentrantWrite { db in
+      try db.execute(sql: "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1")
+      let many = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 300)"
+      try db.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE more AS \(many) SELECT zeroblob(900) FROM c")
+      for ending in ["", "-journal"] {
+        try? FileManager.default.removeItem(atPath: "\(image.path)/\(name)\(ending)")
+        try FileManager.default.copyItem(
+          atPath: "\(work.path)/\(name)\(ending)", toPath: "\(image.path)/\(name)\(ending)")
+      }
+      try db.execute(sql: "ROLLBACK")
+    }
+    try queue.close()
+    for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: "\(image.path)/\(name)\(ending)") }
+    return image
+  }
+
+  private func made(_ folder: Folder) throws -> [AuditEvent] {
+    let log = try AuditLog(path: folder.log)
+    for number in 0..<3 {
+      if number > 0 { try log.rotate() }
+      for _ in 0..<20 { try log.append((0..<10).map { AuditEvent(.start, app: "io.example.app\($0)") }) }
+      try log.flush()
+    }
+    try log.finish()
+    return try AuditReader(path: folder.log).latest(.max)
+  }
+
+  @Test(arguments: [0, 1, 2])
+  func `AUD-10: is as it was before, whoever opens it first`(number: Int) throws {
+    let folder = try Folder()
+    let events = try made(folder)
+    let name = (folder.files.segment(number) as NSString).lastPathComponent
+    let before = try Data(contentsOf: URL(fileURLWithPath: folder.files.segment(number)))
+    for isReader in [true, false] {
+      let image = try cut(folder, name)
+      #expect(try image.contents()[name] != before, "nothing of it had reached the file")
+      #expect(try image.contents()["\(name)-journal"]?.isEmpty == false)
+      if !isReader { try AuditLog(path: image.log).finish() }
+      #expect(try AuditReader(path: image.log).latest(.max) == events)
+      #expect(try image.verified().last.sequence == events.last?.sequence)
+      #expect(try image.contents()["\(name)-journal"] == nil)
+    }
+  }
+
+  @Test func `AUD-8: a journal beside what is no log of Ambit's is left alone`() throws {
+    let folder = try Folder()
+    try sql("CREATE TABLE entry (payload BLOB); INSERT INTO entry VALUES (zeroblob(90000))", on: folder.log)
+    let image = try cut(folder, "audit.sqlite")
+    let before = try image.contents()
+    #expect(throws: AuditLogError.self) { try AuditReader(path: image.log) }
+    #expect(throws: AuditLogError.self) { try AuditLog(path: image.log) }
+    for name in before.keys { #expect(try image.contents()[name] == before[name], "\(name)") }
+  }
+}
+
 @Suite struct `What is kept of a log` {
   /// Five files, of which the newest has three entries besides what is carried.
   private func log(_ folder: Folder, _ retention: AuditLog.Retention) throws -> AuditLog {
