@@ -22,9 +22,11 @@ extension AuditCommand {
 
         WHAT IT CANNOT SEE
           Who can read the broker's key (audit.key: the user, and root) and write all of the log's files can write another \
-        log and sign it. Then only what lies elsewhere shows it: an anchor from “ambit audit checkpoint”, which no later \
-        log but a true continuation meets, and the public key. Entries of the last tenth of a second before the power went \
-        may never have reached the disk; the signed head does not promise them.
+        log and sign it; and who keeps an old copy of all of the log's files, and puts it back, has a log that is \
+        whole. Only what lies elsewhere shows either: an anchor from “ambit audit checkpoint”, which no later log but a \
+        true continuation meets, and the public key. The head is signed some moments after the entries, and does not \
+        promise those of the last tenth of a second: where the power went or the broker was killed then, they may be \
+        missing or have been taken away. How many stand behind the head is said.
 
         EXAMPLES
           ambit audit verify
