@@ -12,7 +12,8 @@ struct RevokeCommand: ParsableCommand {
     abstract: "Take back what apps may use: at once, also from those that are running.",
     discussion: """
       From then on no app opens the document by that grant, nor by a bookmark or reference of it; only picking it again gives \
-      it back. What a process has open already it keeps until it closes it: who does is said here and in the log. Under a \
+      it back. What a process has open already it keeps until it closes it, and who stands in a folder goes on reading what is \
+      in it: who does is said here and in the log. Under a \
       policy with outlived = "end" ([scopes], as strict has it) such an app is ended.
 
         ambit revoke x9cvk4tmab              one grant; ambit grants has their names
@@ -77,7 +78,9 @@ enum EndedGrants {
     var words: [String] = []
     if holder.reads { words.append("read") }
     if holder.writes { words.append("write") }
-    if holder.folder { words.append("open what is in the folder") }
+    if holder.folder {
+      words.append("open what is in the folder\(holder.changesFolder ? " and change it" : " for reading")")
+    }
     return "it can \(words.joined(separator: " and ")) until it closes it"
       + (holder.mapped ? ", or its memory of it" : "")
   }

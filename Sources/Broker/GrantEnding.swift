@@ -141,7 +141,7 @@ extension Hold: CustomStringConvertible {
     var rights: [String] = []
     if reads { rights.append("read") }
     if writes { rights.append("write") }
-    if folder { rights.append("open what is in the folder") }
+    if folder { rights.append("open what is in the folder\(changesFolder ? " and change it" : " for reading")") }
     return "process \(process) can \(rights.joined(separator: " and "))\(mapped ? ", mapped" : "")"
   }
 }

@@ -91,7 +91,8 @@ extension Broker {
       access: ended.grant.rights.message, scopes: ended.scopes,
       outlived: ended.outlived.map {
         GrantsInterface.Holder(
-          pid: Int($0.process), reads: $0.reads, writes: $0.writes, mapped: $0.mapped, folder: $0.folder)
+          pid: Int($0.process), reads: $0.reads, writes: $0.writes, mapped: $0.mapped, folder: $0.folder,
+          changesFolder: $0.changesFolder)
       }, killed: ended.killed)
   }
 }

@@ -11,6 +11,8 @@ package struct Hold: Equatable, Sendable {
   package var mapped = false
   /// A folder, or the process's current one: what is in it can be opened from there.
   package var folder = false
+  /// And changed, removed and made: the mount could not be made read-only.
+  package var changesFolder = false
 
   init(process: Int32) { self.process = process }
 }
@@ -21,10 +23,13 @@ package struct BusyMount: Sendable {
   package let number: UInt64
   /// What was mounted in it, by which alone the kernel takes a mount for one that is in use.
   package let inner: [MountTable.Inner]
+  /// Nothing can be opened for writing through it any more.
+  package let isReadOnly: Bool
 
-  package init(number: UInt64, inner: [MountTable.Inner] = []) {
+  package init(number: UInt64, inner: [MountTable.Inner] = [], isReadOnly: Bool = false) {
     self.number = number
     self.inner = inner
+    self.isReadOnly = isReadOnly
   }
 }
 
@@ -78,6 +83,7 @@ package struct BusyMount: Sendable {
       let isComplete = look(folder, &hold, &sends, until: deadline, isHeld)
       found.sends = sends ?? false
       if isMapped(document, own, on: device, inner, by: folder, &hold) { hold.mapped = true }
+      hold.changesFolder = hold.folder && mount?.isReadOnly != true
       if hold != Hold(process: process) { found.holds.append(hold) }
       if !isComplete || Clock.monotonic() > deadline {
         found.isComplete = false

@@ -110,6 +110,22 @@ package enum Mounts {
     try KernelError.checkNegative("umount2", path) { unsafe ambit_mount_in_use(path) } == 1
   }
 
+  /// Makes a mount read-only for good, and what is mounted in it: opening for writing, making and removing files is `EROFS` from
+  /// then on, also for who stands in it (`mount_setattr(2)`).
+  ///
+  /// - Returns: `false` if that cannot be, as long as something of it is open for writing.
+  package static func makeReadOnly(_ path: String) -> Bool {
+    guard let mount = try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks) else { return false }
+    func set(recursive: Bool) -> Bool {
+      ambit_set_attributes(mount.rawValue, recursive ? 1 : 0, MountAttributes.readOnly.rawValue, 0, -1) >= 0
+    }
+    // Making a file takes a moment in which it counts as open for writing.
+    for _ in 0..<8 where set(recursive: true) { return true }
+    // Something of what is mounted in it, it may be.
+    _ = set(recursive: false)
+    return false
+  }
+
   /// Moves what is mounted at one place of the calling thread's mount namespace to another (`move_mount(2)`). Of links the same
   /// holds as for ``DetachedTree/move(onto:)``.
   package static func move(_ path: String, onto target: String) throws(KernelError) {

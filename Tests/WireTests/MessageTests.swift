@@ -130,7 +130,7 @@ import Testing
     let grant = G.Grant(
       grant: "g", bundleIdentifier: "b", path: "/a", kind: .file, access: .readOnly, origin: .passed, created: "c",
       lastUsed: "l", parent: "p", bookmarks: 1, uses: [use])
-    let holder = G.Holder(pid: 7, reads: true, writes: false, mapped: true, folder: false)
+    let holder = G.Holder(pid: 7, reads: true, writes: false, mapped: true, folder: false, changesFolder: false)
     let ended = G.Ended(
       grant: "g", bundleIdentifier: "b", path: "/a", access: .readWrite, scopes: 1, outlived: [holder], killed: true)
     let app = G.App(bundleIdentifier: "b", name: "n", version: "1", grants: 1, running: 2, container: true)

@@ -146,6 +146,7 @@ package final class ScopeMounts {
   /// Takes a document away: new opens fail from here on (`TOK-3`).
   ///
   /// What the app has nothing open of waits at the exit, where nobody comes, to be unmounted with others (``emptyExit()``).
+  /// What it has something of becomes read-only: whoever stands in a folder, or has it open, can still read what is in it.
   ///
   /// - Parameter atOnce: it waits for nothing.
   /// - Returns: the mount, if the app still has something of it open (`TOK-16`), or others lie in it. The kernel says so by itself.
@@ -286,13 +287,11 @@ package final class ScopeMounts {
     return (held, held != nil || (try? Mounts.isInUse(other)) != false)
   }
 
-  /// What lies in it is looked up now: when it is gone, so is that. Where this cannot be told, somebody has it open.
+  /// Makes a mount read-only that somebody has something of. What lies in it is looked up now: when it is gone, so is that. Where this cannot be told, somebody has it open.
   private func busyMount(at path: String, _ isRecursive: Bool) -> BusyMount {
     let number = (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
-    guard isRecursive, let processes, let inner = try? MountTable.inner(of: number, below: processes) else {
-      return BusyMount(number: number)
-    }
-    return BusyMount(number: number, inner: inner)
+    let inner = isRecursive ? processes.flatMap { try? MountTable.inner(of: number, below: $0) } : nil
+    return BusyMount(number: number, inner: inner ?? [], isReadOnly: Mounts.makeReadOnly(path))
   }
 
   /// Through this folder nobody inside comes: it permits nothing to anybody, and is shown read-only.
@@ -370,12 +369,16 @@ package final class ScopeMounts {
       let documents = try Descriptor.open("/documents", flags: [.read, .directory, .noFollow])
       for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.leaving {
         var isStaged = false
-        while (try? Mounts.detach(Self.folder(of: grant.name))) != nil { isStaged = true }
+        func detach(_ path: String) -> Bool {
+          _ = Mounts.makeReadOnly(path)
+          return (try? Mounts.detach(path)) != nil
+        }
+        while detach(Self.folder(of: grant.name)) { isStaged = true }
         let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
         for entry in try DirectoryReader.entries(of: folder) {
           let path = "/documents/\(grant.name)/\(entry.name)"
           var count = 0
-          while (try? Mounts.detach(path)) != nil, count < 1024 { count += 1 }
+          while detach(path), count < 1024 { count += 1 }
           if count > 0 || isStaged { shown.append(path) }
         }
       }

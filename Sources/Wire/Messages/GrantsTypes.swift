@@ -124,13 +124,16 @@ extension GrantsInterface {
     package var mapped: Bool
     /// It can open what is in the document's folder.
     package var folder: Bool
+    /// And change it.
+    package var changesFolder: Bool
 
-    package init(pid: Int, reads: Bool, writes: Bool, mapped: Bool, folder: Bool) {
+    package init(pid: Int, reads: Bool, writes: Bool, mapped: Bool, folder: Bool, changesFolder: Bool) {
       self.pid = pid
       self.reads = reads
       self.writes = writes
       self.mapped = mapped
       self.folder = folder
+      self.changesFolder = changesFolder
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -139,12 +142,13 @@ extension GrantsInterface {
       writes = try json.bool("writes")
       mapped = try json.bool("mapped")
       folder = try json.bool("folder")
+      changesFolder = try json.bool("changesFolder")
     }
 
     package var json: JSONObject {
       [
         "pid": JSONValue(pid), "reads": .bool(reads), "writes": .bool(writes), "mapped": .bool(mapped),
-        "folder": .bool(folder),
+        "folder": .bool(folder), "changesFolder": .bool(changesFolder),
       ]
     }
   }
