@@ -237,12 +237,25 @@ extension Broker {
 
   /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel
   /// finds it by its handle and nothing has to be kept.
+  ///
+  /// What is kept open keeps its volume mounted. So on volumes that people take away nothing is: there the folders are watched.
   func pin(_ document: FoundDocument, for grant: String) {
     catalog(grant, document.identity, at: document.path)
     // What is kept open can be asked about at any time, so it is not where an answer may take long.
-    guard !privileged, !mayWait(document.path ?? "") else { return }
+    guard !privileged, !mayWait(document.path ?? ""), stays(document) else {
+      pinned[grant] = nil
+      return
+    }
     if pinned[grant] == nil, pinned.count >= Self.pinLimit, let any = pinned.keys.first { pinned[any] = nil }
     pinned[grant] = document.descriptor
+  }
+
+  /// Its volume is the system's or the user's home, which nobody unmounts.
+  private func stays(_ document: FoundDocument) -> Bool {
+    guard let device = try? document.descriptor.status().device else { return false }
+    return ["/", rules.home].contains { place in
+      (try? Descriptor.open(place, flags: [.path, .directory]).status().device) == device
+    }
   }
 
   private func facts(

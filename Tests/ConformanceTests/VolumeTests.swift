@@ -41,6 +41,31 @@ struct VolumeTests {
     }
   }
 
+  @Test(arguments: TestUser.all)
+  func `BMK-1: a volume with nothing started on it can be unmounted, and what moves on it is found until then`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let image = try DiskImage(try #require(VolumeKind.here.first), in: "\(world.folder)/ambit-volumes")
+      defer { image.unmount() }
+      let point = try image.mount("first", for: user)
+      try world.makeFolder("\(point)/Papers")
+      try world.write("text", to: "\(point)/Papers/letter.txt")
+      let app = try world.probe(picks: ["\(point)/Papers/letter.txt"])
+      try app.pick()
+      #expect(try app.start())
+      try app.stop()
+      try world.makeFolder("\(point)/Other")
+      try world.rename("\(point)/Papers/letter.txt", to: "\(point)/Other/moved.txt")
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+      try app.stop()
+      try Deadline.wait(for: "the volume to be nobody's") { (try? DiskImage.run("umount", point)) != nil }
+      #expect(try world.brokerProcess() != nil)
+      #expect(try app.finish() == .status(0))
+    }
+  }
+
   @Test(arguments: TestUser.all, VolumeKind.here)
   func `BMK-1, BMK-3, BMK-9: a volume that comes back elsewhere, as another device, has its documents`(
     user: TestUser, kind: VolumeKind
