@@ -26,6 +26,23 @@ public struct DocumentReference: Sendable, Hashable {
       .map(DocumentReference.init(fileURL:))
   }
 
+  /// The references in a folder and in those below it, by path. Links are not followed, and after so many entries, or folders in
+  /// one another, there is an end of it.
+  public static func references(
+    below folder: URL, entries: Int = 100_000, depth: Int = 16
+  ) throws -> [DocumentReference] {
+    var found = try references(in: folder)
+    guard let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else { return found }
+    var seen = 0
+    for case let url as URL in walk {
+      seen += 1
+      if seen > entries { break }
+      if walk.level >= depth { walk.skipDescendants() }
+      if walk.level > 1, url.pathExtension == fileExtension { found.append(DocumentReference(fileURL: url)) }
+    }
+    return found.sorted { $0.fileURL.path < $1.fileURL.path }
+  }
+
   /// The container's `Documents`.
   public static var documents: URL {
     Container.folder.appendingPathComponent("Documents", isDirectory: true)

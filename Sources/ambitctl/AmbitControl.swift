@@ -46,7 +46,13 @@ enum Console {
 
   /// Standard error may be closed; then nobody wants to know.
   static func complain(_ line: String) {
-    try? FileHandle.standardError.write(contentsOf: Data("ambitctl: \(printable(line))\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("ambitctl: \(printable(inCommands(line)))\n".utf8))
+  }
+
+  /// Sentences name what programs call; scripts have a command for it.
+  private static func inCommands(_ sentence: String) -> String {
+    sentence.replacingOccurrences(of: "startAccessingSecurityScopedResource()", with: "“ambitctl start URL”")
+      .replacingOccurrences(of: "SecurityScope.release(_:)", with: "“ambitctl release URL”")
   }
 
   /// Names of documents are other people's: one with a line break or a terminal's commands in it stays one line of text.

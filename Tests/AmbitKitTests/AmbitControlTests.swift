@@ -259,6 +259,22 @@ import Wire
     try broker.stop()
   }
 
+  @Test func `REF-1: references lists those in folders too, follows no links, and one is resolved by its file`()
+    throws
+  {
+    let folder = URL(fileURLWithPath: broker.folder + "/Documents/Letters/2026", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let url = grant("a.txt")
+    let file = folder.appendingPathComponent("Notes.txt.ambitref")
+    try Data("bookmark 1 0 false".utf8).write(to: file)
+    try FileManager.default.createSymbolicLink(
+      atPath: broker.folder + "/Documents/again", withDestinationPath: folder.path)
+    #expect(try run("references") == Outcome(status: 0, output: "Letters/2026/Notes.txt\t\(url)\n", errors: ""))
+    #expect(try run("bookmark", "resolve", file.path) == Outcome(status: 0, output: "\(url)\n", errors: ""))
+    #expect(try run("bookmark", "resolve", file.path, "--relative-to", url).status == 64)
+    try broker.stop()
+  }
+
   @Test func `without a broker, it says how to get one`() throws {
     try broker.stop()
     let outcome = try run("scopes")

@@ -67,7 +67,7 @@ struct BookmarkCommand: ParsableCommand {
       abstract: "Print the scoped URL of the document behind a bookmark.",
       discussion: """
         A bookmark that has become stale still resolves; it is said on standard error, as is a document that lies in \
-        the trash. Make a new one then. No scope is started.
+        the trash. Make a new one then. No scope is started. The file may be a document reference, too (.ambitref).
         """)
 
     @OptionGroup var source: Source
@@ -76,8 +76,23 @@ struct BookmarkCommand: ParsableCommand {
       transform: ScopedURLArgument.parseURL)
     var relativeTo: URL?
 
+    func validate() throws {
+      if relativeTo != nil, let file = source.file, isReference(file) {
+        throw ValidationError("a document reference is relative to nothing: leave out --relative-to")
+      }
+    }
+
+    private func isReference(_ file: String) -> Bool {
+      URL(fileURLWithPath: file).pathExtension == DocumentReference.fileExtension
+    }
+
     func run() throws {
       try Console.explaining {
+        if let file = source.file, isReference(file) {
+          let (url, isStale) = try DocumentReference(fileURL: URL(fileURLWithPath: file)).resolve()
+          if isStale { Console.complain("something that the reference remembers of the document has changed") }
+          return try Console.print(url.absoluteString)
+        }
         let resolved = try BookmarkResolution(
           resolving: source.data(), options: [.withSecurityScope, .withoutImplicitStartAccessing],
           relativeTo: relativeTo)

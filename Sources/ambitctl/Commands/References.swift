@@ -6,22 +6,32 @@ struct References: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the documents that the references in ~/Documents stand for.",
     discussion: """
-      One a line: the reference's name, a tab, the document's scoped URL. A reference that leads nowhere is reported on \
+      One a line: the reference's name, a tab, the document's scoped URL. Those in folders of ~/Documents as well, with \
+      the folder before the name. `ambitctl bookmark resolve FILE` prints the URL of a single one. A reference that leads nowhere is reported on \
       standard error, and makes the exit status 1 in the end.
       """)
 
   func run() throws {
     try Console.explaining {
       var isEveryOneAlive = true
-      for reference in try DocumentReference.references() {
+      let documents = DocumentReference.documents
+      for reference in try DocumentReference.references(below: documents) {
+        let name = Self.name(reference, in: documents)
         do {
-          try Console.print("\(Console.printable(reference.name))\t\(reference.resolve().url.absoluteString)")
+          try Console.print("\(Console.printable(name))\t\(reference.resolve().url.absoluteString)")
         } catch {
-          Console.complain("\(reference.name): \(error.localizedDescription)")
+          Console.complain("\(name): \(error.localizedDescription)")
           isEveryOneAlive = false
         }
       }
       if !isEveryOneAlive { throw ExitCode(1) }
     }
+  }
+
+  /// As it stands below ~/Documents, without extension.
+  private static func name(_ reference: DocumentReference, in documents: URL) -> String {
+    let parts = reference.fileURL.deletingLastPathComponent().pathComponents
+    let folders = parts.dropFirst(documents.pathComponents.count)
+    return (folders + [reference.name]).joined(separator: "/")
   }
 }
