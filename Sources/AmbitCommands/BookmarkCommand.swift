@@ -44,6 +44,10 @@ struct BookmarkCommand: ParsableCommand {
     /// The bytes as the broker takes them, in base64.
     private func sealed() throws -> String {
       let bytes: Data
+      var isFolder: ObjCBool = false
+      if file != "-", unsafe FileManager.default.fileExists(atPath: file, isDirectory: &isFolder), isFolder.boolValue {
+        throw Failure("\(file): is a folder, not a file with a bookmark.")
+      }
       do {
         let handle = try file == "-" ? FileHandle.standardInput : FileHandle(forReadingFrom: URL(fileURLWithPath: file))
         bytes = try handle.read(upToCount: Self.longest) ?? Data()

@@ -36,6 +36,14 @@ struct GrantsCommand: ParsableCommand {
     var watch = follow ? try GrantWatch(app: app, format: format, output: .standard) : nil
     let reply = try UserSide.call(
       GrantsInterface.list, GrantsInterface.ListCall(app: app), answer: GrantsInterface.ListReply.self)
+    if let app, reply.grants.isEmpty {
+      let known = try UserSide.call(
+        GrantsInterface.apps, GrantsInterface.ListCall(), answer: GrantsInterface.AppsReply.self)
+      if !known.apps.contains(where: { $0.bundleIdentifier == app }) {
+        try Output.error.write(
+          "No app that has been launched is called \(printable(app)); “ambit app list” has those that there are.\n")
+      }
+    }
     switch format {
     case .json: try Output.standard.write(reply.json.text + "\n")
     case .table: try Output.standard.write(GrantTable.render(reply.grants, app: app))

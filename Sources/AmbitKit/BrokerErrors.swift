@@ -60,7 +60,7 @@ extension WireError {
     case BookmarksInterface.Failure.badSealName, TransferInterface.Failure.badSealName:
       .make(
         .fileReadCorruptFile, nil, url,
-        "These bytes are nothing that was made for this app, or they have been changed: \(reason)")
+        "These bytes are no bookmark, reference or pass of this app: \(reason).")
     case BookmarksInterface.Failure.notRelativeName:
       .make(
         .fileReadNoPermission, .EPERM, url,

@@ -5,7 +5,10 @@ internal import Foundation
 struct Pick: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Ask the user for a document and print its scoped URL.",
-    discussion: "Several are printed one a line. When the user cancels, nothing is printed and the exit status is 1.")
+    discussion: """
+      Several are printed one a line. When the user cancels, nothing is printed and the exit status is 1; so it is when \
+      what the user chose is refused, with the reason on standard error.
+      """)
 
   @Flag(help: "Let the user pick several.") var multiple = false
   @Flag(help: "Ask for a folder.") var folder = false
@@ -33,6 +36,9 @@ struct Pick: ParsableCommand {
       do {
         for url in try picker.pick() { try Console.print(url.absoluteString) }
       } catch let error as CocoaError where error.code == .userCancelled {
+        throw ExitCode(1)
+      } catch let error as CocoaError where error.code == .fileReadNoPermission {
+        Console.complain(error.localizedDescription)
         throw ExitCode(1)
       }
     }
