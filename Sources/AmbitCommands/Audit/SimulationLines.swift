@@ -92,7 +92,7 @@ struct SimulationLines {
         .joined(separator: ", ") + ".\n"
     let gaps = simulation.gaps
     var missing = gaps.fields.sorted { $0.key < $1.key }.map { field, launches in
-      "\(field) differs, in \(launches == 1 ? "1 launch" : "\(launches) launches"): what it decides is not in a log"
+      "\(field) differs, in \(launches == 1 ? "1 launch" : "\(launches) launches"): what it decides is not judged"
     }
     missing += gaps.decisions.sorted { $0.key < $1.key }.map { "\($0.key) (\($0.value)×)" }
     if gaps.launches > 0 {
