@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is said to whoever has made a small mistake.
+@Suite(.serialized)
+struct SmallWordsTests {
+  @Test(arguments: TestUser.all)
+  func `an app that was never launched is said to be unknown, and that is no failure`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let answer = try world.ambit("grants", "--app", "org.example.typo", "--format", "json")
+      #expect(answer.exit == .status(0) && JSON(answer.output)?["grants"]?.array?.isEmpty == true, "\(answer)")
+      #expect(answer.errors.contains("is called org.example.typo"), "\(answer)")
+      let all = try world.ambit("grants")
+      #expect(all.exit == .status(0) && all.errors.isEmpty, "\(all)")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a folder is no bookmark`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let answer = try world.ambit("bookmark", "inspect", ".")
+      #expect(answer.exit != .status(0) && answer.errors.contains("is a folder"), "\(answer)")
+    }
+  }
+}
