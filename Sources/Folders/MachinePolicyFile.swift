@@ -37,11 +37,27 @@ package struct MachinePolicyFile: Equatable, Sendable {
       root = try Descriptor.open("/", flags: [.path, .directory]).status().userID
       bytes = status.kind == .regular ? try file.readAll(limit: maximumSize) : []
     } catch {
-      if error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory { return nil }
+      if error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory {
+        guard let link = Self.link(in: path) else { return nil }
+        throw refusal(path, "cannot be read (the link \(link) leads nowhere)")
+      }
       throw refusal(path, "cannot be read (\(error))")
     }
     if let fault = fault(status, root: onlyFromRoot ? root : nil) { throw refusal(path, fault) }
     return MachinePolicyFile(path: path, bytes: bytes)
+  }
+
+  /// The last part of a path that is there, if that is a link: somebody meant the rest to be.
+  private static func link(in path: String) -> String? {
+    var path = path
+    while path.utf8.count > 1 {
+      if let found = try? Descriptor.open(path, flags: [.path, .noFollow]) {
+        let leads = (try? Descriptor.open(path, flags: .path)) != nil
+        return (try? found.status().kind) == .symlink && !leads ? path : nil
+      }
+      path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+    }
+    return nil
   }
 
   /// What is wrong with such a file, as the end of a sentence.

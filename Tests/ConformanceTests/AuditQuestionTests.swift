@@ -122,6 +122,19 @@ struct AuditQuestionTests {
       try world.write("[[rule]]\nname = \"n\"\nkind = \"scopes-at-most\"\nmost = 3\n", to: rules)
       let unknown = try world.ambit("audit", "check", late2, rules)
       #expect(unknown.exit == .status(2) && unknown.output.contains("cannot be judged"), "\(unknown)")
+      // A hole, one twice, and backwards: none of them is a log, and the line is named.
+      let (twice, backwards) = ([entries[0], entries[1], entries[1]], [entries[1], entries[0]])
+      for (lines, line, words) in [
+        (Array(entries.prefix(2) + entries.dropFirst(3)), 3, "entry 3 is missing"),
+        (Array(entries.prefix(1) + entries.dropFirst(3)), 2, "entries 2 to 3 are missing"),
+        (twice, 3, "entry 2 stands behind entry 2"), (backwards, 2, "entry 1 stands behind entry 2"),
+      ] {
+        try world.write(lines.joined(separator: "\n"), to: late2)
+        for command in [["check", late2, rules], ["at", "now", "--log", late2]] {
+          let answer = try world.run([try Products.path("ambit"), "audit"] + command)
+          #expect(answer.exit == .status(2) && answer.errors.contains("late.jsonl:\(line): \(words)"), "\(answer)")
+        }
+      }
       let words = try world.ambit("audit", "check", "--explain", rules)
       #expect(words.output.contains("never had more than 3 scopes started at a time"), "\(words)")
     }

@@ -44,6 +44,26 @@ import Testing
     #expect(throws: StateError.self) { try MachinePolicyFile.read(pipe, onlyFromRoot: false) }
   }
 
+  @Test func `a link that leads nowhere is not none: somebody meant one to be`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ambit-machine-\(UUID().uuidString)")
+      .path
+    for name in ["", "/there"] {
+      try FileManager.default.createDirectory(atPath: folder + name, withIntermediateDirectories: true)
+    }
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for (link, target) in [("policy.toml", "nowhere"), ("gone", "nowhere/at/all"), ("kept", "there")] {
+      try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(link)", withDestinationPath: target)
+    }
+    for (name, link) in [("policy.toml", "policy.toml"), ("gone/policy.toml", "gone"), ("gone/a/b", "gone")] {
+      let error = #expect(throws: StateError.self) {
+        try MachinePolicyFile.read("\(folder)/\(name)", onlyFromRoot: false)
+      }
+      #expect(error?.description.contains("the link \(folder)/\(link) leads nowhere") == true, "\(error as Any)")
+    }
+    // One that leads to a folder without it is none.
+    #expect(try MachinePolicyFile.read("\(folder)/kept/policy.toml", onlyFromRoot: false) == nil)
+  }
+
   @Test func `there is a further one under AMBIT_HOME only`() {
     #expect(AmbitFolders(environment: [:], home: "/home/ada").furtherMachinePolicy == nil)
     #expect(

@@ -145,10 +145,14 @@ extension Ground {
       layout: .current(),
       features: SystemFeatures(landlockABI: nil, keyrings: .absent, countsProcessesByNamespace: true),
       memory: MachineMemory.total)
-    // Control groups are looked for only where one is asked for.
-    let asking = policies.first { $0.settings.limits.cgroup || $0.settings.limits.processors != nil }
-    if let policy = asking ?? policies.first {
-      ground.features = .current(for: Capabilities(policy: policy, entitlements: .none).plan(on: ground))
+    // Control groups are looked for only where one is asked for, and then for whatever any of the policies wants of them: else
+    // one would be told of another's ground.
+    if var asking = policies.first {
+      var settings = asking.settings
+      settings.limits.cgroup = policies.contains { $0.settings.limits.cgroup }
+      settings.limits.processors = policies.lazy.compactMap(\.settings.limits.processors).first
+      asking = asking.with(settings)
+      ground.features = .current(for: Capabilities(policy: asking, entitlements: .none).plan(on: ground))
     }
     return ground
   }

@@ -73,6 +73,7 @@ struct RecordedLog {
     var room = 0
     defer { unsafe free(line) }
     var number = 0
+    var last: Int64?
     while true {
       let count = unsafe getline(&line, &room, file)
       guard count > 0, let bytes = unsafe line else { return }
@@ -85,8 +86,23 @@ struct RecordedLog {
           "\(printable(path)):\(number): this is no entry of an audit log as “ambit audit log --format json” writes it: "
             + printable(Self.sentence(error)), status: 2)
       }
+      if let last, event.sequence != last + 1 {
+        throw Launcher.Failure("\(printable(path)):\(number): \(Self.fault(event.sequence, after: last))", status: 2)
+      }
+      last = event.sequence
       guard try take(event) else { return }
     }
+  }
+
+  /// What is wrong with an entry's number. The database is chained; of lines only this can be told.
+  private static func fault(_ sequence: Int64, after last: Int64) -> String {
+    if sequence <= last {
+      return
+        "entry \(sequence) stands behind entry \(last); a log has its entries in the order of their numbers, each once"
+    }
+    let missing = sequence == last + 2 ? "entry \(last + 1) is" : "entries \(last + 1) to \(sequence - 1) are"
+    return
+      "\(missing) missing, and what is not known of cannot be judged; take all of them: “ambit audit log --format json”, without a filter"
   }
 
   private static func sentence(_ error: any Error) -> String {
