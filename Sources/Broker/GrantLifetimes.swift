@@ -70,10 +70,10 @@ extension Broker {
   static let lifetime = "lifetime"
 
   /// How long a new grant holds, as events say it.
-  static func until(_ grant: Grant) -> String {
-    let ends = [grant.term.launch.map { _ in "the launch ends" }, grant.term.until.map(Instance.rfc3339)].compactMap {
-      $0
-    }
+  static func until(_ grant: Grant) -> String { until(grant.term) }
+
+  static func until(_ term: Grant.Term) -> String {
+    let ends = [term.launch.map { _ in "the launch ends" }, term.until.map(Instance.rfc3339)].compactMap { $0 }
     return ends.isEmpty ? "withdrawn" : ends.joined(separator: " or ")
   }
 }

@@ -204,10 +204,14 @@ extension Broker {
     try makeRoom(for: instance, new: handed.count { $0.isNew }, besides: kept)
     let messages = try handed.map { try expose($0.grant, as: $0.chosen.document, to: instance, how: origin.rawValue) }
     let events = handed.flatMap { grant, chosen, isNew in
-      let pick = event(
+      var pick = event(
         .pick, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
         detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
-      guard isNew else { return [pick] }
+      guard isNew else {
+        // It holds from now on.
+        pick.detail[AuditEvent.Fact.until] = Self.until(term(for: instance, at: now))
+        return [pick]
+      }
       return [
         pick,
         event(

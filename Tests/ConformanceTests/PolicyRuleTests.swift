@@ -212,6 +212,11 @@ struct PolicyRuleTests {
         let isOpen = try world.audit(.revoke).count == before
         let end = try Date(until, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         try Deadline.wait(.seconds(30), for: "the grant's time to be up") { Date() > end }
+        // The log alone says so as well, of then and of before.
+        for (moment, count) in [("now", 1), (Timestamp(end.addingTimeInterval(-0.3)).text, 2)] {
+          let answer = try world.ambit("audit", "at", moment, "--format", "json")
+          #expect(JSON(answer.output)?["grants"]?.array?.count == count, "\(moment): \(answer)")
+        }
         // Whoever starts the next broker finds it ended.
         #expect(try world.grants().count == 1)
         #expect(try world.audit(.revoke).count == before + 1)

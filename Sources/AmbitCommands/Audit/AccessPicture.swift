@@ -65,7 +65,8 @@ struct AccessPicture: Encodable {
     }
     let all = history.scopes
     let scopes = Dictionary(grouping: all, by: \.key.grant)
-    grants = history.grants(of: app, reaching: path).map { grant in
+    let expired = history.expired(at: time)
+    grants = history.grants(of: app, reaching: path).filter { !expired.contains($0.id) }.map { grant in
       Grant(
         grant: grant.id, app: grant.app, document: grant.document, pathWhenGranted: grant.granted?.path,
         kind: grant.kind, access: grant.access?.rawValue, how: grant.how, until: grant.until, parent: grant.parent,
@@ -73,7 +74,7 @@ struct AccessPicture: Encodable {
         isInferred: grant.isInferred, scopes: (scopes[grant.id] ?? []).map(Scope.init))
     }
     withoutGrant = all.filter {
-      history.grants[$0.key.grant] == nil && (app == nil || $0.app == app)
+      (history.grants[$0.key.grant] == nil || expired.contains($0.key.grant)) && (app == nil || $0.app == app)
         && (path == nil || $0.document?.path == path)
     }.map(Scope.init)
   }
@@ -131,16 +132,20 @@ extension AccessPicture {
   private func row(_ grant: Grant) -> [Table.Cell] {
     let by = grant.isInferred ? "before the log begins" : grant.how ?? "unknown"
     let parent = grant.parent.map { " from \($0)" } ?? ""
+    // Most are until they are withdrawn.
+    let until = grant.until.flatMap { Timestamp($0) == nil ? nil : ", until \(Self.minute($0))" } ?? ""
     return [
       Table.Cell(grant.grant, .dim), Table.Cell(grant.app, .cyan),
       grant.access == "readOnly"
         ? Table.Cell("read", .green) : Table.Cell(grant.access == nil ? "unknown" : "read and write", .yellow),
       Table.Cell((grant.document?.path ?? "") + (grant.kind == "folder" ? "/" : "")),
-      Table.Cell(grant.isInferred ? by : "\(by)\(parent), \(grant.since.prefix(16).replacing("T", with: " ")) UTC"),
+      Table.Cell((grant.isInferred ? by : "\(by)\(parent), \(Self.minute(grant.since))") + until),
       grant.scopes.isEmpty
         ? Table.Cell("–", .dim) : Table.Cell("● " + grant.scopes.map(Self.place).joined(separator: ", "), .green),
     ]
   }
+
+  private static func minute(_ time: String) -> String { "\(time.prefix(16).replacing("T", with: " ")) UTC" }
 
   private static func place(_ scope: Scope) -> String {
     "in \(scope.instance)" + (scope.process.map { " (process \($0))" } ?? "")

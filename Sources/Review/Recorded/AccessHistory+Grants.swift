@@ -6,11 +6,18 @@ extension AccessHistory {
     guard let id = event.grant, let app = event.app else { return }
     if event.detail[AuditEvent.Fact.kept] == "true", grants[id] != nil {
       // Granted anew by the user, who has it from nobody else from now on.
-      seen(event)
-      grants[id]?.parent = nil
+      picked(event)
       return
     }
     put(RecordedGrant(event, id: id, app: app, isInferred: false))
+  }
+
+  /// The user has now decided on it themselves: it stands by itself, and its time begins anew.
+  mutating func picked(_ event: AuditEvent) {
+    seen(event)
+    guard let id = event.grant else { return }
+    grants[id]?.parent = nil
+    grants[id]?.until = event.detail[AuditEvent.Fact.until]
   }
 
   /// An entry about a grant says where its document is now. In a log without a beginning it says that there is a grant.

@@ -78,10 +78,7 @@ package struct AccessHistory: Sendable {
     case (.attach, .allowed): attach(event)
     case (.exit, .allowed): exit(event)
     case (.grant, .allowed): grant(event)
-    case (.pick, .allowed):
-      seen(event)
-      // The user has now decided on it themselves: it stands by itself.
-      if let id = event.grant { grants[id]?.parent = nil }
+    case (.pick, .allowed): picked(event)
     case (.revoke, .allowed): revoke(event)
     case (.revoke, .failed): keep(event)
     case (.start, .allowed): start(event)

@@ -27,8 +27,8 @@ package struct RecordedGrant: Equatable, Sendable {
   package let access: RecordedAccess?
   /// `user`, `scripted`, `passed` or `bookmark`.
   package let how: String?
-  /// What ends it at the latest, in words: `withdrawn`, `the right of io.ambit.Notes ends`.
-  package let until: String?
+  /// What ends it at the latest, in words: `withdrawn`, `the right of io.ambit.Notes ends`, `2025-06-01T09:30:00Z`.
+  package internal(set) var until: String?
   /// The grant that this one was made from, and ends with.
   package internal(set) var parent: String?
   package let since: Date
@@ -37,6 +37,11 @@ package struct RecordedGrant: Equatable, Sendable {
   /// It was granted before the log begins, or by an entry that is not there any more: what `since` and `sequence` say is where
   /// it was first seen.
   package let isInferred: Bool
+
+  /// When it ends by itself at the latest, where the log says so.
+  package var ends: Date? {
+    until?.components(separatedBy: " or ").compactMap { Timestamp($0)?.date }.min()
+  }
 }
 
 /// How a grant came to its end.
