@@ -37,7 +37,7 @@ extension Entitlements {
   private static let pass = "io.ambit.pass-grants"
   private static let execute = "com.apple.security.files.user-selected.executable"
 
-  init(_ list: PropertyListFile) throws(AppBundleError) {
+  package init(_ list: PropertyListFile) throws(AppBundleError) {
     networkClient = try list.flag(Self.client) ?? false
     networkServer = try list.flag(Self.server) ?? false
     passGrants = try list.flag(Self.pass) ?? false

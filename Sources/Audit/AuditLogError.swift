@@ -80,6 +80,7 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
 
   private var moveAway: String {
     switch part {
+    case .database where !LogFiles.isName(file): return "Where it should be a log, name that."
     case .database:
       return "To begin a new log, move \(file) and whatever else is named after it "
         + "(\(LogFiles(file).stem).* and \(LogFiles(file).stem)-*) to another folder."

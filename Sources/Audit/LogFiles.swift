@@ -13,9 +13,13 @@ package struct LogFiles: Equatable, Sendable {
 
   package init(_ log: String) {
     self.log = log
-    let endings = [".sqlite", ".journal", ".head", ".begins", ".key", ".pub"]
-    stem = endings.first(where: log.hasSuffix).map { String(log.dropLast($0.count)) } ?? log
+    stem = Self.endings.first(where: log.hasSuffix).map { String(log.dropLast($0.count)) } ?? log
   }
+
+  private static let endings = [".sqlite", ".journal", ".head", ".begins", ".key", ".pub"]
+
+  /// Whether a file is called as a log's files are.
+  static func isName(_ path: String) -> Bool { endings.contains(where: path.hasSuffix) }
 
   /// Not `-journal`, which SQLite has a use for.
   var journal: String { stem + ".journal" }

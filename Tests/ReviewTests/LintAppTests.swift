@@ -35,6 +35,28 @@ import Testing
       try Self.entitlements(["app-sandbox", "files.user-selected.read-write", "files.bookmarks.app-scope"]) == [])
   }
 
+  @Test func `what keeps an app from being launched is an error, and said once`() throws {
+    for key in ["network.client=<integer>1</integer>", "app-sandbox=<string>YES</string>"] {
+      let findings = try Self.entitlements([key])
+      let ofKey = findings.filter { $0.place.key?.hasSuffix(key.prefix { $0 != "=" }) ?? false }
+      #expect(ofKey.count { $0.rule == .notLaunchable && $0.severity == .error } == 1, "\(findings)")
+      #expect(!ofKey.contains { $0.rule == .wrongType })
+    }
+    #expect(throws: AppBundleError.self) {
+      try Entitlements(Self.list("<key>com.apple.security.network.client</key><integer>1</integer>"))
+    }
+    let manifest = try Self.manifest("<key>UIFileSharingEnabled</key><integer>1</integer>")
+    #expect(manifest.count { $0.place.line == 3 } == 1, "\(manifest)")
+    #expect(throws: AppBundleError.self) {
+      try AppManifest(
+        Self.list(Self.identity + "<key>UIFileSharingEnabled</key><integer>1</integer>"), folderName: "App")
+    }
+    #expect(manifest.contains { $0.rule == .notLaunchable })
+    // What changes nothing is no error.
+    let other = try Self.manifest("<key>CFBundleDocumentTypes</key><string>none</string>")
+    #expect(other.contains { $0.rule == .wrongType } != other.contains { $0.rule == .notLaunchable })
+  }
+
   @Test(arguments: ["public.data", "public.item", "public.content", "public.folder"])
   func `TYP-5: a claim on nearly everything`(type: String) throws {
     let findings = try Self.manifest(
@@ -141,7 +163,7 @@ import Testing
 
   @Test func `wrong types, a missing executable and what a build was to put in`() throws {
     #expect(try Self.names(Self.manifest("<key>CFBundleDocumentTypes</key><true/>")) == ["wrong-type"])
-    #expect(try Self.names(Self.manifest("<key>UIFileSharingEnabled</key><string>YES</string>")) == ["wrong-type"])
+    #expect(try Self.names(Self.manifest("<key>UIFileSharingEnabled</key><string>YES</string>")) == ["not-launchable"])
     let bare = Lint.findings(
       manifest: try Self.list("<key>CFBundleIdentifier</key><string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>"),
       entitlements: nil)

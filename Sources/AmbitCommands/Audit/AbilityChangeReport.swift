@@ -10,10 +10,11 @@ struct AbilityChangeReport {
   let difference: Difference
   private let exposures: (before: Exposure, after: Exposure)
 
-  init(from before: AuditSubject, to after: AuditSubject, on ground: Ground) {
+  /// - Parameter ground: what each of them would be launched on: what is looked for there depends on what its policy asks for.
+  init(from before: AuditSubject, to after: AuditSubject, on ground: (AuditSubject) -> Ground) {
     self.before = before
     self.after = after
-    let (old, new) = (before.explanation(on: ground), after.explanation(on: ground))
+    let (old, new) = (before.explanation(on: ground(before)), after.explanation(on: ground(after)))
     difference = Difference(from: old, to: new)
     exposures = (Exposure(old), Exposure(new))
   }

@@ -172,7 +172,7 @@ extension AuditCommand.Export {
     run.progress = progress.show
     try run.run()
     progress.clear()
-    if to != "-" { note("\(run.count) events delivered; the last is \(run.sent).") }
+    if to != "-" { note("\(run.count) \(run.count == 1 ? "event" : "events") delivered; the last is \(run.sent).") }
     if let signal = Interruption.signal { throw ExitCode(128 + signal) }
     if run.missed > 0 { throw ExitCode(1) }
   }

@@ -12,7 +12,7 @@ package enum Lint {
   ) -> [LintFinding] {
     var findings: [LintFinding] = []
     if let manifest {
-      findings += launch(manifest) + keys(manifest, as: .manifest) + types(manifest)
+      findings += keys(manifest, as: .manifest) + types(manifest)
     }
     if let entitlements {
       findings += keys(entitlements, as: .entitlements) + sandbox(entitlements) + exceptions(entitlements)

@@ -2,10 +2,13 @@ internal import AppModel
 internal import Policy
 
 extension Lint {
-  /// Whether the manifest is one that an app can be run by.
-  static func launch(_ manifest: PropertyListFile) -> [LintFinding] {
+  /// Whether a list is one that an app can be run by.
+  static func launch(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
     do throws(AppBundleError) {
-      _ = try AppManifest(manifest, folderName: "App")
+      switch kind {
+      case .manifest: _ = try AppManifest(list, folderName: "App")
+      case .entitlements: _ = try Entitlements(list)
+      }
       return []
     } catch {
       let key: String? =
@@ -13,12 +16,10 @@ extension Lint {
         case .keyMissing(_, let key, _), .wrongType(_, let key, _, _), .badValue(_, let key, _, _): key
         default: nil
         }
-      // One of a wrong type is found among all the others of wrong types.
-      if case .wrongType = error { return [] }
-      let line = key.flatMap { key in manifest.entries.first { $0.key == key }?.line }
+      let line = key.flatMap { key in list.entries.first { $0.key == key }?.line }
       return [
         LintFinding(
-          .notLaunchable, at: .init(file: manifest.path, line: line, key: key), error.description,
+          .notLaunchable, at: .init(file: list.path, line: line, key: key), error.description,
           "Until then ambit run refuses the app.")
       ]
     }
@@ -26,12 +27,15 @@ extension Lint {
 
   /// Keys of wrong types, unknown ones, and values that a build was to fill in.
   static func keys(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
-    let faults = ShapeFault.all(in: list, as: kind).map { fault in
-      LintFinding(
-        .wrongType, at: list.place(fault.path, fault.line), fault.sentence,
-        "Change the value; as it is, it counts as if it were not there, or the app is not run.")
+    let refused = launch(list, as: kind)
+    let faults = ShapeFault.all(in: list, as: kind).compactMap { fault -> LintFinding? in
+      let place = list.place(fault.path, fault.line)
+      // Worse is said of it.
+      if refused.contains(where: { $0.place.line == place.line && $0.place.key == place.key }) { return nil }
+      return LintFinding(
+        .wrongType, at: place, fault.sentence, "Change the value; as it is, it counts as if it were not there.")
     }
-    return faults + unknown(list, as: kind) + inner(list) + variables(list)
+    return refused + faults + unknown(list, as: kind) + inner(list) + variables(list)
   }
 
   private static func unknown(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
