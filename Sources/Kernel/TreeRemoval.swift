@@ -89,20 +89,26 @@ private struct TreeRemoval {
           // To give a folder another parent is to write in it.
           _ = try folder.openToEmpty(entry.name)
           try moveUp(entry.name, of: folder)
-        } catch { failure = failure ?? error }
+        } catch { note(error) }
       }
       try top.removeDirectory(name)
       return true
     } catch {
-      failure = failure ?? error
-      return false
+      note(error)
+      return error.errno == .noSuchFileOrDirectory
     }
+  }
+
+  /// What somebody else removes meanwhile is gone all the same.
+  private mutating func note(_ error: KernelError) {
+    if error.errno != .noSuchFileOrDirectory { failure = failure ?? error }
   }
 
   /// - Returns: `false` if it is a folder.
   private mutating func removeFile(_ name: String, of folder: Descriptor) throws(KernelError) -> Bool {
     left -= 1
     do throws(KernelError) { try folder.removeFile(name) } catch {
+      if error.errno == .noSuchFileOrDirectory { return true }
       // POSIX has the one, Linux the other.
       guard error.errno == .isDirectory || error.errno == .notPermitted else { throw error }
       return false

@@ -34,6 +34,24 @@ import Testing
     #expect(try String(contentsOfFile: outside, encoding: .utf8) == "text")
   }
 
+  @Test func `what somebody else removes meanwhile is gone all the same`() throws {
+    let folder = try Folder()
+    let all = try Descriptor.open(folder.path, flags: [.read, .directory])
+    for _ in 0..<40 {
+      try all.makeDirectory("tree", mode: 0o700)
+      let tree = try Descriptor.open("tree", below: all, flags: [.read, .directory])
+      for number in 0..<300 {
+        _ = try Descriptor.open("\(number)", below: tree, flags: [.write, .create, .exclusive], mode: 0o600)
+      }
+      // From the other end, while it is removed here.
+      let other = try Worker { for number in (0..<300).reversed() { try? tree.removeFile("\(number)") } }
+      let result = Result { () throws(KernelError) in try all.removeTree("tree") }
+      other.finish()
+      try result.get()
+      #expect(try DirectoryReader.entries(of: all).isEmpty)
+    }
+  }
+
   @Test func `a link is no tree`() throws {
     let folder = try Folder()
     let all = try Descriptor.open(folder.path, flags: [.read, .directory])
