@@ -13,8 +13,8 @@ struct RevokeCommand: ParsableCommand {
     discussion: """
       From then on no app opens the document by that grant, nor by a bookmark or reference of it; only picking it again gives \
       it back. What a process has open already it keeps until it closes it, and who stands in a folder goes on reading what is \
-      in it: who does is said here and in the log. Under a \
-      policy with outlived = "end" ([scopes], as strict has it) such an app is ended.
+      in it: who does is said here and in the log. Under a policy with outlived = "end" ([scopes], as strict has it) such an app \
+      is ended.
 
         ambit revoke x9cvk4tmab              one grant; ambit grants has their names
         ambit revoke --document ~/notes.txt  everybody's grants of a document

@@ -71,23 +71,29 @@ enum AuditFile {
   /// Has SQLite take back what a process had begun to change that died over it, as when a segment becomes one file: before, nobody
   /// can read it, and who only reads cannot do it.
   ///
+  /// SQLite writes where such a journal says, and deletes what it names. So only the caller's own is taken, in a folder that nobody
+  /// else can change: root that looks at another user's log is told to leave it to them.
+  ///
   /// - Returns: false where there is nothing of that kind.
   private static func rollBack(_ path: String) throws -> Bool {
-    guard unsafe access("\(path)-journal", F_OK) == 0 else { return false }
-    guard unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 else {
+    let journal = "\(path)-journal"
+    guard let journalStatus = status(journal) else { return false }
+    let isOurs =
+      [status(path), journalStatus].allSatisfy { status in
+        status.map { $0.st_mode & S_IFMT == S_IFREG && $0.st_nlink == 1 && $0.st_uid == geteuid() } ?? false
+      } && (status(LogFiles(path).folder).map { $0.st_uid == geteuid() && $0.st_mode & 0o022 == 0 } ?? false)
+    guard isOurs else {
       throw AuditLogError(
         .inaccessible, path,
-        "a process died while it completed this file, which whoever may write it has to do first; any `ambit run` of theirs does"
+        "a process died while it completed this file, and only its owner can have it completed; any `ambit run` of theirs does"
       )
     }
-    // Nothing is done to a file that is somebody else's.
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    defer { try? file.close() }
-    try file.seek(toOffset: 68)
-    let mark = try file.read(upToCount: 4) ?? Data()
-    guard mark.elementsEqual((0..<4).map { UInt8(truncatingIfNeeded: AuditSchema.applicationID >> (24 - 8 * $0)) })
-    else {
-      return false
+    // Nothing is done to a file that is somebody else's, nor by a journal that is not SQLite's for this one file.
+    guard try bytes(of: path, at: 68, count: 4).elementsEqual(applicationMark) else { return false }
+    let end = try bytes(
+      of: journal, at: max(0, Int(journalStatus.st_size) - superJournal.count), count: superJournal.count)
+    guard !end.elementsEqual(superJournal) else {
+      throw AuditLogError(.damaged, path, "\(journal) beside it names another file, as none of Ambit's does")
     }
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
@@ -97,6 +103,26 @@ enum AuditFile {
     try queue.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
     try queue.close()
     return true
+  }
+
+  /// As it stands in a database's first page.
+  private static let applicationMark = (0..<4).map {
+    UInt8(truncatingIfNeeded: AuditSchema.applicationID >> (24 - 8 * $0))
+  }
+  /// Ends a journal that belongs to several databases.
+  private static let superJournal: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+
+  /// Of what has this name, no link followed.
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+
+  private static func bytes(of path: String, at offset: Int, count: Int) throws -> Data {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: UInt64(offset))
+    return try file.read(upToCount: count) ?? Data()
   }
 
   private static func connect(_ path: String, writing: Bool) throws -> DatabaseQueue {

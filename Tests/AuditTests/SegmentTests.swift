@@ -255,6 +255,27 @@ extension Folder {
     }
   }
 
+  /// Whoever takes such a one back deletes what it names.
+  @Test func `AUD-8: a journal that names another file is not touched, and that file stays`() throws {
+    let folder = try Folder()
+    _ = try made(folder)
+    let name = (folder.files.segment(1) as NSString).lastPathComponent
+    let image = try cut(folder, name)
+    let victim = "\(image.path)/victim"
+    try Data("text".utf8).write(to: URL(fileURLWithPath: victim))
+    func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+    let path = Array(victim.utf8)
+    let record =
+      number(0x4000_0000 / 4096 + 1) + path + number(path.count) + number(path.reduce(0) { $0 + Int($1) })
+      + [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+    var journal = try #require(try image.contents()["\(name)-journal"])
+    journal += record
+    try journal.write(to: URL(fileURLWithPath: "\(image.path)/\(name)-journal"))
+    let before = try image.contents()
+    #expect(throws: AuditLogError.self) { _ = try AuditReader(path: image.log).latest(.max) }
+    for file in [name, "\(name)-journal", "victim"] { #expect(try image.contents()[file] == before[file], "\(file)") }
+  }
+
   @Test func `AUD-8: a journal beside what is no log of Ambit's is left alone`() throws {
     let folder = try Folder()
     try sql("CREATE TABLE entry (payload BLOB); INSERT INTO entry VALUES (zeroblob(90000))", on: folder.log)

@@ -18,10 +18,10 @@ struct VolumeTests {
     try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])
   }
 
-  /// Picks a document on a volume of its own, keeps a bookmark, and hands all of it over with nothing running.
-  private func withVolume(
+  /// Picks a document on a volume of its own, and starts it.
+  private func withStarted(
     _ user: TestUser, _ kind: VolumeKind,
-    _ body: (Workspace, DiskImage, _ point: String, _ bookmark: String) throws -> Void
+    _ body: (Workspace, DiskImage, _ point: String, AppRun) throws -> Void
   ) throws {
     try Workspace.with(user) { world in
       let image = try DiskImage(kind, in: "\(world.folder)/ambit-volumes")
@@ -32,6 +32,16 @@ struct VolumeTests {
       let app = try world.probe(picks: ["\(point)/Papers/letter.txt"])
       try app.pick()
       #expect(try app.start())
+      try body(world, image, point, app)
+    }
+  }
+
+  /// The same with a bookmark, and nothing running any more.
+  private func withVolume(
+    _ user: TestUser, _ kind: VolumeKind,
+    _ body: (Workspace, DiskImage, _ point: String, _ bookmark: String) throws -> Void
+  ) throws {
+    try withStarted(user, kind) { (world, image, point, app) throws in
       let keys = JSON.array(["NSURLFileSizeKey", "NSURLContentModificationDateKey", "NSURLTypeIdentifierKey"])
       let bookmark = try #require(try app.tell("bookmark", ["of": "a", "keys": keys])["bookmark"]?.string)
       #expect(try app.finish() == .status(0))
@@ -45,15 +55,7 @@ struct VolumeTests {
   func `BMK-1: a volume with nothing started on it can be unmounted, and what moves on it is found until then`(
     user: TestUser
   ) throws {
-    try Workspace.with(user) { world in
-      let image = try DiskImage(try #require(VolumeKind.here.first), in: "\(world.folder)/ambit-volumes")
-      defer { image.unmount() }
-      let point = try image.mount("first", for: user)
-      try world.makeFolder("\(point)/Papers")
-      try world.write("text", to: "\(point)/Papers/letter.txt")
-      let app = try world.probe(picks: ["\(point)/Papers/letter.txt"])
-      try app.pick()
-      #expect(try app.start())
+    try withStarted(user, try #require(VolumeKind.here.first)) { (world, _, point, app) throws in
       try app.stop()
       try world.makeFolder("\(point)/Other")
       try world.rename("\(point)/Papers/letter.txt", to: "\(point)/Other/moved.txt")

@@ -60,7 +60,7 @@ extension AuditCommand {
       let second = try subjects.subject(after, policy: policy)
       let report = AbilityChangeReport(
         from: first.app == nil ? first.with(second.app) : first,
-        to: second.app == nil ? second.with(first.app) : second, on: { .current(for: [$0.policy]) })
+        to: second.app == nil ? second.with(first.app) : second, on: { .current(for: $0.policy) })
       switch format {
       case .json: try Output.standard.write(report.json.text + "\n")
       case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))

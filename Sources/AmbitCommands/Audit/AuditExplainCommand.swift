@@ -73,7 +73,7 @@ extension AuditCommand {
       if let bulk { return try explainAll(below: bulk, &subjects) }
       guard let subject else { return }
       let found = try subjects.subject(subject, policy: policy)
-      let report = ExplanationReport(found, on: .current(for: [found.policy]))
+      let report = ExplanationReport(found, on: .current(for: found.policy))
       switch format {
       case .json: try Output.standard.write(report.json.text + "\n")
       case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
@@ -91,7 +91,7 @@ extension AuditCommand {
         throw Failure("There is no app (Name.app) in \(printable(folder)), \(AppSurvey.depth) folders deep.")
       }
       let survey = AppSurvey(
-        bundles, under: AuditSubject(policy: policy, origins: origins, app: nil), on: .current(for: [policy])
+        bundles, under: AuditSubject(policy: policy, origins: origins, app: nil), on: .current(for: policy)
       ) { done in line.show("explained \(done) of \(bundles.count) apps …") }
       line.clear()
       let report = SurveyReport(survey: survey, policy: policy.name)

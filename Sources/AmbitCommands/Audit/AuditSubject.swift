@@ -139,21 +139,14 @@ extension DeclaredFiles {
 }
 
 extension Ground {
-  /// This machine, as far as the policies need to know of it.
-  static func current(for policies: [Policy]) -> Ground {
+  /// This machine, as far as a policy needs to know of it.
+  static func current(for policy: Policy) -> Ground {
     var ground = Ground(
       layout: .current(),
       features: SystemFeatures(landlockABI: nil, keyrings: .absent, countsProcessesByNamespace: true),
       memory: MachineMemory.total)
-    // Control groups are looked for only where one is asked for, and then for whatever any of the policies wants of them: else
-    // one would be told of another's ground.
-    if var asking = policies.first {
-      var settings = asking.settings
-      settings.limits.cgroup = policies.contains { $0.settings.limits.cgroup }
-      settings.limits.processors = policies.lazy.compactMap(\.settings.limits.processors).first
-      asking = asking.with(settings)
-      ground.features = .current(for: Capabilities(policy: asking, entitlements: .none).plan(on: ground))
-    }
+    // Control groups are looked for only where they are asked for, and then for what is asked of them.
+    ground.features = .current(for: Capabilities(policy: policy, entitlements: .none).plan(on: ground))
     return ground
   }
 }

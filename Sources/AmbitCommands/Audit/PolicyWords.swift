@@ -12,13 +12,12 @@ extension ReportModel {
       }
       return AuditSubject(policy: policy, origins: origins, app: nil)
     }
-    let ground = Ground.current(for: found.compactMap(\.?.policy))
     for (index, subject) in found.enumerated() {
       guard let subject else {
         policies[index].note = "There is no policy of this name here that could be read."
         continue
       }
-      let explanation = subject.explanation(on: ground)
+      let explanation = subject.explanation(on: .current(for: subject.policy))
       let exposure = Exposure(explanation)
       policies[index].note =
         "\(subject.policy.description ?? subject.policy.name). Exposure: \(Exposure.text(exposure.tenths)) of 100."

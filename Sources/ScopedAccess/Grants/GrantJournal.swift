@@ -182,10 +182,11 @@ final class GrantJournal: Sendable {
   func keepAside() -> String? {
     let aside = "\(path).damaged-\(UInt32.random(in: 0 ... .max))"
     guard let bytes = try? content(),
-      let copy = try? Descriptor.open(aside, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600),
-      (try? copy.writeAll(Self.mark + bytes)) != nil
+      let copy = try? Descriptor.open(aside, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
     else { return nil }
-    return aside
+    if (try? copy.writeAll(Self.mark + bytes)) != nil { return aside }
+    unsafe unlink(aside)
+    return nil
   }
 
   private static func record(in bytes: ArraySlice<UInt8>, turn: Int32) -> (Record, size: Int)? {

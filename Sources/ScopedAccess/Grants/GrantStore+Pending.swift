@@ -153,11 +153,8 @@ extension GrantStore {
   /// - Returns: how much the database refused.
   private static func apply(_ pending: Pending, to db: Database, _ next: Int32) throws -> Int {
     var refused = 0
-    // Else a commit that was said to have failed had not.
     if pending.bytes > 0 || pending.turn == nil {
-      if try pending.turn == turn(db) {
-        for record in pending.records { refused += try take(record, db) }
-      }
+      for record in pending.records { refused += try take(record, db) }
       try db.execute(sql: "PRAGMA user_version = \(next)")
     }
     for (id, seen) in pending.sightings {
@@ -172,10 +169,11 @@ extension GrantStore {
     return refused
   }
 
-  /// A record that the database refuses, as beside one of another time, must not keep all others from it.
+  /// A record that the database refuses, as beside one of another time, must not keep all others from it. What it has already stays as
+  /// it is: a commit that was said to have failed may not have.
   private static func take(_ record: GrantJournal.Record, _ db: Database) throws -> Int {
     do {
-      try insert(record, into: db)
+      try insert(record, into: db, unlessThere: true)
       return 0
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
       return 1

@@ -6,9 +6,9 @@ struct References: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the documents that the references in ~/Documents stand for.",
     discussion: """
-      One a line: the reference's name, a tab, the document's scoped URL. Those in folders of ~/Documents as well, with \
-      the folder before the name. `ambitctl bookmark resolve FILE` prints the URL of a single one. A reference that leads nowhere is reported on \
-      standard error, and makes the exit status 1 in the end.
+      One a line: the reference's name, a tab, the document's scoped URL. Those in folders of ~/Documents as well, with the \
+      folder before the name. `ambitctl bookmark resolve FILE` prints the URL of a single one. A reference that leads nowhere is \
+      reported on standard error, and makes the exit status 1 in the end.
       """)
 
   func run() throws {
