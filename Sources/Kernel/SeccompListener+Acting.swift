@@ -109,6 +109,9 @@ extension Descriptor {
   /// Whether nothing can be written through the mount that it was reached by.
   package var isOnReadOnlyMount: Bool { ambit_is_read_only(rawValue) == 1 }
 
+  /// Whether this thread may make names in the folder and remove them.
+  package var mayBeChanged: Bool { ambit_may_change(rawValue) == 1 }
+
   /// The number of the mount that it was reached by (`statx(2)`, `STATX_MNT_ID`).
   package var mount: UInt64? {
     let found = ambit_mount_id(rawValue)

@@ -16,11 +16,11 @@ internal import Wire
 /// started document goes on, and the kernel reads the names again. What is, the broker does on the host: by names that were
 /// copied once, and in folders that it holds itself.
 final class Renamer: Sendable {
-  private let listener: SeccompListener
+  let listener: SeccompListener
   private let instance: String
   private let folders: AmbitFolders
   /// The app's identity on the host, where it has one of its own.
-  private let hostID: UInt32?
+  let hostID: UInt32?
   private let broker = Mutex<WireClient?>(nil)
   /// An app cannot change its root: what is found once stays.
   private let root = Mutex<Descriptor?>(nil)
@@ -35,6 +35,8 @@ final class Renamer: Sendable {
   enum Decision {
     /// A file in the folder of a grant comes into the place of the document there.
     case replace(grant: String, folder: Descriptor, document: String, by: String)
+    /// A file from elsewhere does; the kernel would say that the two are on different file systems.
+    case bring(Source, grant: String, folder: Descriptor, document: String)
     /// A folder there and the package change places.
     case exchange(grant: String, folder: Descriptor, document: String, with: String)
     /// The document gets another name in its folder.
@@ -44,25 +46,29 @@ final class Renamer: Sendable {
   }
 
   /// `RENAME_NOREPLACE` and `RENAME_EXCHANGE` of rename(2).
-  private static let noReplace: UInt64 = 1
+  static let noReplace: UInt64 = 1
   private static let exchange: UInt64 = 2
 
   func decide(_ call: SeccompListener.Notification) -> Decision {
     let arguments = call.arguments
     let to: Target?
-    let from: () -> Target?
+    let (old, oldFolder): (UInt64, UInt64?)
     var flags: UInt64 = 0
     switch call.kind {
     case .rename:
       to = target(arguments[1], from: nil, call)
-      from = { self.target(arguments[0], from: nil, call) }
+      (old, oldFolder) = (arguments[0], nil)
     default:
       to = target(arguments[3], from: arguments[2], call)
-      from = { self.target(arguments[1], from: arguments[0], call) }
+      (old, oldFolder) = (arguments[1], arguments[0])
       if call.kind == .renameAt2 { flags = arguments[4] & 0xffff_ffff }
     }
+    guard let to else { return .goOn }
     // Between the folder of a grant and any other place there is a border of mounts.
-    guard let to, let from = from(), from.grant == to.grant, listener.isWaiting(call) else { return .goOn }
+    guard let from = target(old, from: oldFolder, call), from.grant == to.grant else {
+      return bringing(old, from: oldFolder, to, flags, call)
+    }
+    guard listener.isWaiting(call) else { return .goOn }
     switch (from.isDocument, to.isDocument) {
     case (false, true):
       if flags == Self.noReplace { return .fail(.fileExists) }
@@ -85,7 +91,7 @@ final class Renamer: Sendable {
   // MARK: Names
 
   /// A name in the folder of a grant.
-  private struct Target {
+  struct Target {
     let folder: Descriptor
     let name: String
     let grant: String
@@ -97,6 +103,25 @@ final class Renamer: Sendable {
   /// - Parameter folder: the argument with the number that a relative path starts from; `nil`: the current folder.
   /// - Returns: `nil` if it is no name in the folder of a grant, or leads nowhere.
   private func target(_ address: UInt64, from folder: UInt64?, _ call: SeccompListener.Notification) -> Target? {
+    place(address, from: folder, call, unlessIn: { Self.grant(at: $0) == nil }) { folder, name throws(KernelError) in
+      guard let grant = Self.grant(at: try Descriptor.linkBytes("/proc/self/fd/\(folder.rawValue)")) else { return nil }
+      let present = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow])
+      return Target(
+        folder: folder, name: name, grant: grant, isDocument: present.map { $0.mount != folder.mount } ?? false,
+        isFolder: (try? present?.status().kind) == .directory)
+    }
+  }
+
+  /// Looks, with the app's rights, at a name in a folder that a path leads to.
+  ///
+  /// - Parameters:
+  ///   - isIdle: of the thread's current folder, or the one that it names: whether a mere name in it need not be looked at.
+  ///   - look: gets the folder, open as a place, and the name in it.
+  func place<Found>(
+    _ address: UInt64, from folder: UInt64?, _ call: SeccompListener.Notification,
+    unlessIn isIdle: ([UInt8]) -> Bool = { _ in false },
+    _ look: (Descriptor, String) throws(KernelError) -> Found?
+  ) -> Found? {
     let slash = UInt8(ascii: "/")
     guard let path = listener.path(at: address, of: call), let last = path.split(separator: slash).last,
       path.last != slash, let name = String(validating: last, as: UTF8.self), name != ".", name != ".."
@@ -105,9 +130,7 @@ final class Renamer: Sendable {
     var number = folder.map { Int32(truncatingIfNeeded: $0) }
     if number == AT_FDCWD { number = nil }
     // Most programs rename where they are, and that is not here.
-    if leading.isEmpty, let place = try? AppPath.folder(number, call.thread), Self.grant(at: place) == nil {
-      return nil
-    }
+    if leading.isEmpty, let place = try? AppPath.folder(number, call.thread), isIdle(place) { return nil }
     guard let root = root(of: call),
       let whole = try? AppPath.whole(leading, from: number, call.thread), whole.count < Int(PATH_MAX)
     else { return nil }
@@ -115,13 +138,7 @@ final class Renamer: Sendable {
       return try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
         let folder = try Descriptor.open(
           bytes: whole, below: root, flags: [.path, .directory], resolve: [.inRoot, .noMagicLinks])
-        guard let grant = Self.grant(at: try Descriptor.linkBytes("/proc/self/fd/\(folder.rawValue)")) else {
-          return nil
-        }
-        let present = try? Descriptor.open(name, below: folder, flags: [.path, .noFollow])
-        return Target(
-          folder: folder, name: name, grant: grant, isDocument: present.map { $0.mount != folder.mount } ?? false,
-          isFolder: (try? present?.status().kind) == .directory)
+        return try look(folder, name)
       }
     } catch { return nil }
   }

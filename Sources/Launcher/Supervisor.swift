@@ -156,6 +156,8 @@ final class Supervisor: Sendable {
     case _ where !hasFollower(): return listener.finish(call, .resourceTemporarilyUnavailable)
     case .replace(let grant, let folder, let document, let temporary):
       outcome = renamer.replace(grant, in: folder, document, by: temporary)
+    case .bring(let source, let grant, let folder, let document):
+      outcome = renamer.bring(source, to: grant, in: folder, document, for: call)
     case .exchange(let grant, let folder, let document, let other):
       outcome = renamer.replace(grant, in: folder, document, by: other, exchanging: true)
     case .setAside(let folder, let document, let name, let over):

@@ -33,6 +33,9 @@ int64_t ambit_mount_id(int descriptor);
 /* 1 if the mount that an open file was reached by is read-only, else 0 (fstatfs(2)). */
 int ambit_is_read_only(int descriptor);
 
+/* Whether this thread may make and remove names in an open folder (faccessat2(2)). */
+int ambit_may_change(int folder);
+
 /* Lets this thread be looked at by the kernel as a process of this id and no other, or, with AMBIT_SAME_ID, as one without
    capabilities; and back. Of this thread alone, so by number: libc would change every thread. */
 #define AMBIT_SAME_ID UINT32_MAX
