@@ -138,8 +138,9 @@ package struct DocumentFinder: Sendable {
   /// - Parameters:
   ///   - found: the very folder, if it was found.
   ///   - parent: the path that it was last seen at.
+  ///   - kind: ``Lookup/kind``.
   func standing(
-    at place: Place, in found: FoundDocument?, _ parent: String
+    at place: Place, in found: FoundDocument?, _ parent: String, as kind: FileStatus.Kind? = nil
   ) -> (candidate: ReplacementRule.Candidate, document: FoundDocument?)? {
     // Another folder under the same path is worth a word in the log, and no more than that.
     guard
@@ -148,7 +149,7 @@ package struct DocumentFinder: Sendable {
       let opened = try? Descriptor.open(place.name, below: folder, flags: .place, resolve: .noSymlinks),
       let status = try? opened.status()
     else { return nil }
-    let isDocument = status.kind == .regular || status.kind == .directory
+    let isDocument = kind.map { $0 == status.kind } ?? (status.kind == .regular || status.kind == .directory)
     let document = isDocument ? try? FoundDocument(opened, status: status) : nil
     return (
       ReplacementRule.Candidate(

@@ -26,6 +26,8 @@ package struct Lookup: Sendable {
   package var hint: String?
   /// It is looked for in this folder and nowhere else.
   package var folder: Descriptor?
+  /// What it is, if that is known: anything else in its place is not opened, not even to ask which volume it is on.
+  package var kind: FileStatus.Kind?
   /// A search for it looks out for these as well.
   package var companions: [FileIdentity] = []
   /// What a search has not found a short while ago.
@@ -86,9 +88,10 @@ extension DocumentFinder {
     }
     guard let place = lookup.place, let (parent, _) = lookup.path.parentAndName else { return looked }
     switch brief(place.folder, parent, nil, hint: nil, nil) {
-    case .found(let folder, _), .pathless(let folder): looked.standing = standing(at: place, in: folder, parent)
+    case .found(let folder, _), .pathless(let folder):
+      looked.standing = standing(at: place, in: folder, parent, as: lookup.kind)
     case .unknown where !lookup.absent.contains(place.folder): return nil
-    default: looked.standing = standing(at: place, in: nil, parent)
+    default: looked.standing = standing(at: place, in: nil, parent, as: lookup.kind)
     }
     return looked
   }
@@ -132,7 +135,7 @@ extension DocumentFinder {
       folder = met.map { $0[place.folder] } ?? find(place.folder, lastSeenAt: parent, pinned: nil)?.document
     }
     if folder == nil { looked.absent.insert(place.folder) }
-    looked.standing = standing(at: place, in: folder, parent)
+    looked.standing = standing(at: place, in: folder, parent, as: lookup.kind)
     return looked
   }
 }
