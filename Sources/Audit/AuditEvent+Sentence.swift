@@ -182,7 +182,8 @@ extension AuditEvent {
     if let signal = detail[Fact.signal], signal != "0" {
       return "was ended by \(Int(signal).flatMap { signalNames[$0] } ?? "signal \(signal)")"
     }
-    return detail[Fact.status].map { "exited with status \($0)" } ?? "exited"
+    return detail[Fact.status].map { "exited with status \($0)" }
+      ?? (how == Self.recovery ? "was found to have ended" : "exited")
   }
 
   /// The facts that there are, in brackets; nothing when there are none.

@@ -209,6 +209,9 @@ extension AuditEvent {
     package static let scope = "scope"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
     package static let takenOver = "takenOver"
+    /// The kernel's name for the time since the machine was started, when `brokerStarted` is the kind: what ran under another one
+    /// is over.
+    package static let boot = "boot"
     /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.
     package static let exceeded = "exceeded"
     package static let value = "value"
@@ -233,6 +236,11 @@ extension AuditEvent {
     package static let mostly = "mostly"
     package static let mostlyEntries = "mostlyEntries"
   }
+}
+
+extension AuditEvent {
+  /// What a broker that starts found of one that died, and wrote down: `how`, of `revoke` and `exit`.
+  package static let recovery = "recovery"
 }
 
 extension AuditEvent {

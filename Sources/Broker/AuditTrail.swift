@@ -48,8 +48,9 @@ extension Broker {
   }
 
   /// The first event of a broker: with what it found of one that died.
-  static func started(_ log: AuditLog, _ grants: GrantStore, _ key: SealingKey) -> AuditEvent {
+  static func started(_ log: AuditLog, _ grants: GrantStore, _ key: SealingKey, boot: String) -> AuditEvent {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
+    event.detail[AuditEvent.Fact.boot] = boot
     if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
     var findings: [String] = []
     if log.tornBytes > 0 {
@@ -97,7 +98,8 @@ extension Broker {
     let lost = try grants.unknown(among: Set(granted.keys))
     return granted.filter { lost.contains($0.key) }.values.sorted { $0.time < $1.time }.map { event in
       AuditEvent(
-        .revoke, .allowed, app: event.app, grant: event.grant, document: event.document, how: "recovery", rule: "AUD-8",
+        .revoke, .allowed, app: event.app, grant: event.grant, document: event.document, how: AuditEvent.recovery,
+        rule: "AUD-8",
         reason: "it was not among the grants any more when this broker started")
     }
   }

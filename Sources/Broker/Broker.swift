@@ -41,6 +41,8 @@ package final class Broker {
   var instances: [String: Instance] = [:]
   /// Instances that are over, and whose launcher has not said yet how they ended.
   var ended: [String: Instance] = [:]
+  /// Launches of a broker that died, which nobody has handed over to this one yet.
+  var unsettled: UnsettledLaunches
   /// Launches that have been prepared and not yet attached.
   var prepared: [String: Preparation] = [:]
   /// Instances that are over in every respect. What they held is let go of when everybody has been answered: the kernel takes
@@ -113,6 +115,7 @@ package final class Broker {
     launchRules = LaunchRules(folders)
     lookups = try Lookups()
     groups = GroupRecords(folders.groups)
+    unsettled = UnsettledLaunches(LauncherRecords(folders))
     staging = try Descriptor.open(folders.staging, flags: [.read, .directory, .noFollow])
     key = try SealingKey.load(from: folders.sealingKey)
     user = WireEndpoint(
@@ -122,7 +125,7 @@ package final class Broker {
     forsake(groups.names)
     try Self.completeRevocations(grants, folders)
     let left = try Self.takeBackUnwritten(grants, folders) + Self.lost(grants, folders)
-    try log.append([Self.started(log, grants, key)] + left)
+    try log.append([Self.started(log, grants, key, boot: boot)] + left)
     let bell = lookups.bell
     log.onDisk { bell.ring() }
     try settleReplacements()
@@ -130,6 +133,7 @@ package final class Broker {
     removeRetired()
     // What ended while no broker was there.
     endDue()
+    settleLaunches(now: Clock.monotonic())
     if log.lacksCarried { try beginCarrying() }
   }
 
@@ -149,6 +153,7 @@ package final class Broker {
       keepLog(now: now)
       held.release(through: log.durable)
       removeOrphans(now: now)
+      settleLaunches(now: now)
       var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
       let foldersRest = now < foldersAgain
       let watchers = foldersRest ? [] : [files.descriptor, surveys.watcher?.descriptor].compactMap { $0 }
@@ -177,6 +182,7 @@ package final class Broker {
       note(surveys.catalog.nextDue)
       if now >= endsAgain, let next = nextEnd() { note(now + next - Clock.realtime()) }
       note(keeping.nextDue)
+      note(unsettled.nextDue)
       if let due = refusals.nextDue { note(max(due, refusalsAgain)) }
       var timeout = user.timeout(now: now)
       for each in served {

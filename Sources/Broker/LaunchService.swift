@@ -39,7 +39,10 @@ extension Broker {
       if let instance = instances[request.instance] { end(instance) }
       // Whoever waited for the app takes its databases to be whole.
       awaitSidecars(of: request.instance)
-      guard let instance = ended[request.instance] else { return Answer(LauncherInterface.EndedReply().json) }
+      guard let instance = ended[request.instance] else {
+        try settle(request)
+        return Answer(LauncherInterface.EndedReply().json)
+      }
       recordExit(of: instance, request)
       return Answer(LauncherInterface.EndedReply(leaks: instance.leaks, reason: instance.endedBecause).json)
     case "Shutdown":
@@ -229,24 +232,33 @@ extension Broker {
     released.append(instance)
     forsake([instance.id])
     tellRefusals(of: instance)
-    var detail: [String: String] = [:]
-    if let report {
-      detail = report.signal == 0 ? ["status": "\(report.status)"] : ["signal": "\(report.signal)"]
-    }
-    if let hit = report?.limit {
-      record(
-        event(
-          .limit, .refused, instance, reason: "the app was ended",
-          detail: [
-            AuditEvent.Fact.exceeded: hit.limit.rawValue, AuditEvent.Fact.value: "\(hit.value)",
-            AuditEvent.Fact.ceiling: "\(hit.ceiling)",
-          ]))
+    if let excess = Self.excess(report) {
+      record(event(.limit, .refused, instance, reason: "the app was ended", detail: excess))
     }
     let reason = instance.endedBecause.map { "the app was ended: \($0)" }
     record(
       event(
-        .exit, .allowed, instance, reason: reason ?? (report == nil ? "its launcher was ended" : nil), detail: detail))
+        .exit, .allowed, instance, reason: reason ?? (report == nil ? "its launcher was ended" : nil),
+        detail: Self.outcome(report)))
+    LauncherRecords(folders).remove(instance.id)
     forsakenApps.insert(instance.app.bundleIdentifier)
+  }
+
+  /// How an app ended, as its launcher says it.
+  static func outcome(_ report: LauncherInterface.EndedCall?) -> [String: String] {
+    guard let report else { return [:] }
+    return report.signal == 0
+      ? [AuditEvent.Fact.status: "\(report.status)"] : [AuditEvent.Fact.signal: "\(report.signal)"]
+  }
+
+  /// The limit that it went beyond.
+  static func excess(_ report: LauncherInterface.EndedCall?) -> [String: String]? {
+    report?.limit.map { hit in
+      [
+        AuditEvent.Fact.exceeded: hit.limit.rawValue, AuditEvent.Fact.value: "\(hit.value)",
+        AuditEvent.Fact.ceiling: "\(hit.ceiling)",
+      ]
+    }
   }
 
   private func endScopes(of instance: Instance, how: String, reason: String) -> [AuditEvent] {

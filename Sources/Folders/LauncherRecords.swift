@@ -1,38 +1,91 @@
 package import Kernel
+internal import SystemPackage
 
 #if canImport(Glibc)
   internal import Glibc
 #endif
 
-/// Which launchers are running, for a broker that has to take over from one that died.
+/// Which launchers are running and what they have launched, for a broker that has to take over from one that died.
 ///
-/// An unprivileged broker's namespaces live on in its launchers and apps. A record is a file named after a launcher's
-/// process; it is believed only if that process is this user's and runs the launcher that belongs to this program.
+/// An unprivileged broker's namespaces live on in its launchers and apps: another one finds them by these records. And a launch
+/// whose launcher was ended together with the broker is known by them to be over. A record is a link that leads nowhere, with what
+/// there is to say as its text: it is there as a whole or not at all. It is believed only as far as the kernel agrees.
 package struct LauncherRecords {
+  /// One launch. The processes are numbered as its launcher's pid namespace does it.
+  package struct Record: Equatable, Sendable {
+    package let instance: String
+    package let launcher: ProcessMark
+    /// The sandbox's init, with which everything in it ends.
+    package let initProcess: ProcessMark
+    /// The number of that pid namespace.
+    package let namespace: UInt64
+
+    package init(instance: String, launcher: ProcessMark, initProcess: ProcessMark, namespace: UInt64) {
+      (self.instance, self.launcher, self.initProcess, self.namespace) = (instance, launcher, initProcess, namespace)
+    }
+
+    init?(instance: String, text: String) {
+      let fields = text.split(separator: " ", omittingEmptySubsequences: false)
+      guard fields.count == 3, let launcher = ProcessMark(fields[0]), let process = ProcessMark(fields[1]),
+        let namespace = UInt64(fields[2])
+      else { return nil }
+      self.init(instance: instance, launcher: launcher, initProcess: process, namespace: namespace)
+    }
+
+    var text: String { "\(launcher) \(initProcess) \(namespace)" }
+  }
+
   private let folder: String
 
   package init(_ folders: AmbitFolders) { folder = "\(folders.runtime)/launchers" }
 
-  /// Notes this process. The record is removed with ``remove()``; one that is left behind by a crash does no harm.
-  package func add() throws(KernelError) {
+  /// Notes what this process has launched. One that is left behind by a crash does no harm.
+  ///
+  /// - Parameter process: the sandbox's init.
+  package func add(_ instance: String, init process: Int32) throws(KernelError) {
+    guard let launcher = ProcessMark(of: getpid()), let process = ProcessMark(of: process) else {
+      throw KernelError("open", "/proc/\(process)/stat", errno: .noSuchProcess)
+    }
+    let namespace = try Namespaces.own("pid").status().inode
+    try add(Record(instance: instance, launcher: launcher, initProcess: process, namespace: namespace))
+  }
+
+  package func add(_ record: Record) throws(KernelError) {
     let runtime = try Descriptor.open(folder.parent, flags: [.path, .directory])
     if (try? Descriptor.open(folder, flags: [.path, .directory])) == nil {
       try? runtime.makeDirectory("launchers", mode: 0o700)
     }
-    _ = try Descriptor.open("\(folder)/\(getpid())", flags: [.write, .create, .noFollow], mode: 0o600)
+    let path = "\(folder)/\(record.instance)"
+    try KernelError.check("symlink", path) { unsafe symlink(record.text, path) }
   }
 
-  package func remove() { unsafe unlink("\(folder)/\(getpid())") }
+  package func remove(_ instance: String) {
+    // A launch's name, and no path.
+    guard !instance.contains("/") else { return }
+    unsafe unlink("\(folder)/\(instance)")
+  }
+
+  /// All that there are. What is no record is left alone.
+  package func all() -> [Record] {
+    guard let records = try? Descriptor.open(folder, flags: [.read, .directory, .noFollow]),
+      let entries = try? DirectoryReader.entries(of: records)
+    else { return [] }
+    return entries.compactMap { entry in
+      guard let link = try? Descriptor.open(entry.name, below: records, flags: [.path, .noFollow]),
+        let text = try? link.linkText()
+      else { return nil }
+      return Record(instance: entry.name, text: text)
+    }
+  }
 
   /// Moves this process into the user and mount namespace of a running launcher, if one is not where this process is.
   ///
   /// - Returns: `false` if there is none.
   package func joinNamespaces() throws(KernelError) -> Bool {
-    guard let records = try? Descriptor.open(folder, flags: [.read, .directory, .noFollow]),
-      let entries = try? DirectoryReader.entries(of: records), let own = try? Namespaces.own("user").status()
-    else { return false }
-    for entry in entries {
-      guard let pid = Int32(entry.name), isLauncher(pid),
+    guard let own = try? Namespaces.own("user").status() else { return false }
+    for record in all() {
+      let pid = record.launcher.pid
+      guard isLauncher(pid),
         let user = try? Descriptor.open("/proc/\(pid)/ns/user", flags: .read),
         let mount = try? Descriptor.open("/proc/\(pid)/ns/mnt", flags: .read),
         let status = try? user.status(), status.inode != own.inode
@@ -44,6 +97,7 @@ package struct LauncherRecords {
     return false
   }
 
+  /// It is this user's, and runs the launcher that belongs to this program.
   private func isLauncher(_ pid: Int32) -> Bool {
     guard let process = try? Descriptor.open("/proc/\(pid)", flags: [.path, .directory]).status(),
       process.userID == geteuid(),

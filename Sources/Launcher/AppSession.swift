@@ -65,10 +65,12 @@ final class AppSession {
     let programs = try filters.map { SeccompProgram(bytes: try MemoryFile.content(of: $0)) }
     defer { group?.remove(after: process) }
     let sandbox = try launch(streams, programs, network)
-    // While the sandbox is being built, by another process. A privileged broker finds its apps without records.
-    let record = prepared.hostID < 0 ? LauncherRecords(folders) : nil
-    try? record?.add()
-    defer { record?.remove() }
+    // While the sandbox is being built, by another process.
+    let records = LauncherRecords(folders)
+    try? records.add(prepared.instance, init: sandbox.pid)
+    // Of a launch whose end no broker was told it stays: the next one writes that end down.
+    var isSettled = true
+    defer { if isSettled { records.remove(prepared.instance) } }
     let prompts = try BrokerConnection.connect(folders)
     let terminal = try waitUntilReady(sandbox, streams)
     do {
@@ -78,6 +80,7 @@ final class AppSession {
       try? sandbox.process.signalProcess(SIGKILL)
       throw error
     }
+    isSettled = false
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
     if !admission.degraded.isEmpty { status?.degraded(admission.degraded) }
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
@@ -91,7 +94,10 @@ final class AppSession {
     proxy?.drain()
     proxy?.restore()
     tellLimit()
-    if let last = try? finish() { tell(last) }
+    if let last = try? finish() {
+      isSettled = true
+      tell(last)
+    }
     if let report, !hasFailed { status?.ended(status: report.status, signal: report.signal) }
     return outcome ?? 125
   }

@@ -19,7 +19,8 @@ extension AccessHistory {
 
   mutating func exit(_ event: AuditEvent) {
     guard let id = event.instance else { return }
-    for key in keys(of: id) { end(key, event, .appEnded) }
+    // Of one whose broker had died nobody can say that the app would not have stopped it.
+    for key in keys(of: id) { end(key, event, active[id]?[key]?.isOrphaned ?? false ? .brokerEnded : .appEnded) }
     guard let instance = instances.removeValue(forKey: id) else { return }
     closed.append(
       .instance(
@@ -43,16 +44,20 @@ extension AccessHistory {
       sequence: event.sequence)
   }
 
-  /// The one before has stopped, or it died. Then its apps go on with what was shown to them, until this one takes them over;
-  /// of an app that ended meanwhile nothing is ever heard, which is known when yet another broker begins.
+  /// The one before has stopped, or it died. Then its apps go on with what was shown to them, until this one takes them over or
+  /// finds that they are over. Of an app that it could not find anything out about nothing is ever heard, which is known when yet
+  /// another broker begins; and nothing goes on when the machine is started anew.
   mutating func brokerStarted(_ event: AuditEvent) {
     hasBroker = true
+    let boot = event.detail[AuditEvent.Fact.boot] ?? boot
+    let isOtherBoot = self.boot != nil && boot != self.boot
+    self.boot = boot
     for id in instances.keys.sorted() {
       guard var instance = instances[id] else { continue }
       instance.brokersSince += 1
       instance.isOrphaned = true
       instances[id] = instance
-      guard instance.brokersSince > 1 else {
+      guard instance.brokersSince > 1 || isOtherBoot else {
         for key in keys(of: id) { active[id]?[key]?.isOrphaned = true }
         continue
       }

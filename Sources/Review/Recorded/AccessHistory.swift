@@ -29,6 +29,8 @@ package struct AccessHistory: Sendable {
   /// Grants that the entries just before ended: should the next ones say that this failed, they are in force again.
   var justEnded: [String: RecordedGrant] = [:]
   var closed: [RecordedInterval] = []
+  /// The time between two starts of the machine that the last broker ran in, as it named that.
+  var boot: String?
 
   package init() {}
 

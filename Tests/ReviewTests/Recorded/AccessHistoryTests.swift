@@ -97,6 +97,40 @@ struct AccessHistoryTests {
     #expect(other.scopes.isEmpty && other.instances.isEmpty)
   }
 
+  @Test("What ran is over when the machine was started anew, and not with another broker of the same time")
+  func boots() {
+    func history(_ boots: String...) -> AccessHistory {
+      var history = AccessHistory()
+      for (place, boot) in boots.enumerated() {
+        history.take(AuditEvent(.brokerStarted, detail: ["boot": boot], sequence: Int64(3 * place + 1)))
+        guard place == 0 else { continue }
+        history.take(AuditEvent(.launch, app: "a", instance: "i", sequence: 2))
+        history.take(AuditEvent(.start, app: "a", instance: "i", grant: "g", detail: ["process": "2"], sequence: 3))
+      }
+      return history
+    }
+    #expect(history("x", "x").scopes.map(\.isOrphaned) == [true])
+    #expect(history("x", "y").scopes.isEmpty && history("x", "y").instances.isEmpty)
+  }
+
+  @Test("A launch that a broker found to be over ends with that entry, and what it had started is no leak of its")
+  func recovery() {
+    var history = AccessHistory()
+    func take(_ event: AuditEvent) -> [RecordedInterval] {
+      var event = event
+      event.sequence = history.sequence + 1
+      return history.take(event)
+    }
+    _ = take(AuditEvent(.brokerStarted))
+    _ = take(AuditEvent(.launch, app: "a", instance: "i"))
+    _ = take(AuditEvent(.start, app: "a", instance: "i", grant: "g", detail: ["process": "2"]))
+    #expect(take(AuditEvent(.brokerStarted)).isEmpty)
+    let closed = take(AuditEvent(.exit, app: "a", instance: "i", how: AuditEvent.recovery, reason: "gone"))
+    let causes = closed.compactMap { if case .scope(_, let ending?) = $0 { ending.cause } else { nil } }
+    #expect(causes == [.brokerEnded] && closed.count == 2)
+    #expect(history.instances.isEmpty && history.scopes.isEmpty)
+  }
+
   @Test("A log whose beginning is gone is read as far as it goes, and what it lacks is marked")
   func cut() {
     var run = RandomRun(seed: 11)
