@@ -65,8 +65,7 @@ struct AccessPicture: Encodable {
     }
     let all = history.scopes
     let scopes = Dictionary(grouping: all, by: \.key.grant)
-    let expired = history.expired(at: time)
-    grants = history.grants(of: app, reaching: path).filter { !expired.contains($0.id) }.map { grant in
+    grants = history.grants(of: app, reaching: path).map { grant in
       Grant(
         grant: grant.id, app: grant.app, document: grant.document, pathWhenGranted: grant.granted?.path,
         kind: grant.kind, access: grant.access?.rawValue, how: grant.how, until: grant.until, parent: grant.parent,
@@ -74,7 +73,7 @@ struct AccessPicture: Encodable {
         isInferred: grant.isInferred, scopes: (scopes[grant.id] ?? []).map(Scope.init))
     }
     withoutGrant = all.filter {
-      (history.grants[$0.key.grant] == nil || expired.contains($0.key.grant)) && (app == nil || $0.app == app)
+      history.grants[$0.key.grant] == nil && (app == nil || $0.app == app)
         && (path == nil || $0.document?.path == path)
     }.map(Scope.init)
   }

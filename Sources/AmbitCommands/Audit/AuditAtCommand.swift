@@ -69,6 +69,7 @@ extension AuditCommand {
         history.take(event)
         return true
       }
+      history.pass(until: time)
       let path = document.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       let picture = AccessPicture(history, at: time, app: app, path: path, isLogsEnd: isLast)
       do {

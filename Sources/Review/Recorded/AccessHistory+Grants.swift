@@ -18,6 +18,8 @@ extension AccessHistory {
     guard let id = event.grant else { return }
     grants[id]?.parent = nil
     grants[id]?.until = event.detail[AuditEvent.Fact.until]
+    grants[id]?.ends = RecordedGrant.moment(event.detail[AuditEvent.Fact.until])
+    noteEnd(of: grants[id])
   }
 
   /// An entry about a grant says where its document is now. In a log without a beginning it says that there is a grant.
@@ -37,7 +39,12 @@ extension AccessHistory {
   mutating func put(_ grant: RecordedGrant) {
     drop(grant.id)
     grants[grant.id] = grant
+    noteEnd(of: grant)
     if let inode = grant.document?.inode { grantsByInode[inode, default: []].insert(grant.id) }
+  }
+
+  private mutating func noteEnd(of grant: RecordedGrant?) {
+    if let ends = grant?.ends { nextEnd = min(nextEnd, ends) }
   }
 
   @discardableResult
@@ -53,7 +60,50 @@ extension AccessHistory {
   mutating func revoke(_ event: AuditEvent) {
     guard let id = event.grant, let grant = drop(id) else { return }
     justEnded[id] = grant
-    closed.append(.grant(grant, RecordedGrantEnding(event)))
+    // Who says so later than it was may have been the next broker.
+    closed.append(.grant(grant, RecordedGrantEnding(event, notAfter: end(of: grant))))
+  }
+
+  // MARK: The end of their time
+
+  /// Ends grants whose time was over by then, with those that were made of them. A broker that runs withdraws them, and says so;
+  /// where none runs, nobody does.
+  mutating func endDue(by time: Date) {
+    guard nextEnd <= time else { return }
+    var due = grants.values.compactMap { grant in grant.ends.flatMap { $0 <= time ? (grant: grant, end: $0) : nil } }
+    var found = Set(due.map(\.grant.id))
+    var new = due[...]
+    while !new.isEmpty {
+      let ends = Dictionary(uniqueKeysWithValues: new.map { ($0.grant.id, $0.end) })
+      let children = grants.values.compactMap { grant in
+        found.contains(grant.id) ? nil : grant.parent.flatMap { ends[$0] }.map { (grant: grant, end: $0) }
+      }
+      found.formUnion(children.map(\.grant.id))
+      new = children[...]
+      due += children
+    }
+    for (grant, end) in due.sorted(by: {
+      ($0.end, $0.grant.sequence, $0.grant.id) < ($1.end, $1.grant.sequence, $1.grant.id)
+    }) {
+      drop(grant.id)
+      closed.append(
+        .grant(
+          grant,
+          RecordedGrantEnding(
+            how: "lifetime", rule: "AUD-1", reason: "its time was up", time: end, sequence: sequence, isRecorded: false)
+        ))
+    }
+    nextEnd = grants.values.compactMap(\.ends).min() ?? .distantFuture
+  }
+
+  /// When a grant's time is over: its own, or that of one that it was made of.
+  private func end(of grant: RecordedGrant) -> Date? {
+    var (end, parent, seen) = (grant.ends, grant.parent, Set([grant.id]))
+    while let id = parent, seen.insert(id).inserted, let next = grants[id] ?? justEnded[id] {
+      end = [end, next.ends].compactMap(\.self).min()
+      parent = next.parent
+    }
+    return end
   }
 
   /// What was written down as withdrawn could not be: it is in force.
@@ -118,13 +168,15 @@ extension RecordedGrant {
       kind: event.detail[AuditEvent.Fact.documentKind],
       access: event.detail[AuditEvent.Fact.access].flatMap(RecordedAccess.init),
       how: isInferred ? nil : event.detail[AuditEvent.Fact.origin] ?? event.how,
-      until: event.detail[AuditEvent.Fact.until],
+      until: event.detail[AuditEvent.Fact.until], ends: Self.moment(event.detail[AuditEvent.Fact.until]),
       parent: event.detail[AuditEvent.Fact.parent], since: event.time, sequence: event.sequence, isInferred: isInferred)
   }
 }
 
 extension RecordedGrantEnding {
-  init(_ event: AuditEvent) {
-    self.init(how: event.how, rule: event.rule, reason: event.reason, time: event.time, sequence: event.sequence)
+  init(_ event: AuditEvent, notAfter end: Date? = nil) {
+    self.init(
+      how: event.how, rule: event.rule, reason: event.reason, time: min(event.time, end ?? event.time),
+      sequence: event.sequence, isRecorded: true)
   }
 }

@@ -1,5 +1,4 @@
 internal import Audit
-package import Foundation
 
 extension AccessHistory {
   /// The grants in force that fit, the oldest first.
@@ -11,20 +10,6 @@ extension AccessHistory {
     grants.values.filter { grant in
       (app == nil || grant.app == app) && (path.map(grant.reaches) ?? true)
     }.sorted { ($0.sequence, $0.id) < ($1.sequence, $1.id) }
-  }
-
-  /// The grants whose time was over at a moment, with those that were made of them. A broker that runs withdraws them then, and says
-  /// so; where none ran, nobody has.
-  package func expired(at time: Date) -> Set<String> {
-    var expired = Set(grants.values.lazy.filter { $0.ends.map { $0 <= time } ?? false }.map(\.id))
-    guard !expired.isEmpty else { return [] }
-    while true {
-      let children = grants.values.filter { grant in
-        !expired.contains(grant.id) && grant.parent.map(expired.contains) ?? false
-      }
-      if children.isEmpty { return expired }
-      expired.formUnion(children.map(\.id))
-    }
   }
 
   /// The scopes that are started of a grant, in the order in which they were.

@@ -28,6 +28,8 @@ package struct AccessHistory: Sendable {
   var grantsByInode: [UInt64: Set<String>] = [:]
   /// Grants that the entries just before ended: should the next ones say that this failed, they are in force again.
   var justEnded: [String: RecordedGrant] = [:]
+  /// The earliest moment at which the time of a grant may be over.
+  var nextEnd: Date = .distantFuture
   var closed: [RecordedInterval] = []
   /// The time between two starts of the machine that the last broker ran in, as it named that.
   var boot: String?
@@ -50,17 +52,29 @@ package struct AccessHistory: Sendable {
 
   /// Takes the log's next entry.
   ///
-  /// - Returns: the intervals that it closed. Of a grant whose withdrawal fails in the next entry another one begins, with the
-  ///   same first entry.
+  /// - Returns: the intervals that it closed, and those of grants whose time was over before it. Of a grant whose withdrawal fails
+  ///   in the next entry another one begins, with the same first entry.
   @discardableResult
   package mutating func take(_ event: AuditEvent) -> [RecordedInterval] {
     closed = []
+    // A withdrawal says itself which grant was over.
+    if event.kind != .revoke { endDue(by: event.time) }
     if time == nil, event.sequence > 1 { isWhole = false }
     if let time, event.time < time { backwards += 1 }
     (sequence, time) = (event.sequence, event.time)
     if event.kind != .revoke, !justEnded.isEmpty { justEnded = [:] }
     if event.result == .refused { refusals.add(event) }
     apply(event)
+    return closed
+  }
+
+  /// Nothing else has been recorded up to then.
+  ///
+  /// - Returns: the intervals of grants whose time was over by then.
+  @discardableResult
+  package mutating func pass(until time: Date) -> [RecordedInterval] {
+    closed = []
+    endDue(by: time)
     return closed
   }
 

@@ -29,6 +29,8 @@ package struct RecordedGrant: Equatable, Sendable {
   package let how: String?
   /// What ends it at the latest, in words: `withdrawn`, `the right of io.ambit.Notes ends`, `2025-06-01T09:30:00Z`.
   package internal(set) var until: String?
+  /// When it ends by itself at the latest, where the log says so.
+  package internal(set) var ends: Date?
   /// The grant that this one was made from, and ends with.
   package internal(set) var parent: String?
   package let since: Date
@@ -38,8 +40,8 @@ package struct RecordedGrant: Equatable, Sendable {
   /// it was first seen.
   package let isInferred: Bool
 
-  /// When it ends by itself at the latest, where the log says so.
-  package var ends: Date? {
+  /// The moment in the words of what ends a grant.
+  static func moment(_ until: String?) -> Date? {
     until?.components(separatedBy: " or ").compactMap { Timestamp($0)?.date }.min()
   }
 }
@@ -51,6 +53,8 @@ package struct RecordedGrantEnding: Equatable, Sendable {
   package let rule: String?
   package let reason: String?
   package let time: Date
-  /// The entry that ended it.
+  /// The entry that ended it, or the one before its time was over.
   package let sequence: Int64
+  /// False where its time was over and no broker ran to say so, or none has yet.
+  package let isRecorded: Bool
 }

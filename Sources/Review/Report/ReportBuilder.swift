@@ -43,7 +43,10 @@ package struct ReportBuilder: Sendable {
   ///
   /// - Returns: false when the entry is later than what is asked for, and with it all that follow.
   package mutating func take(_ event: AuditEvent) -> Bool {
-    if let until = selection.until, event.time > until { return false }
+    if let until = selection.until, event.time > until {
+      for interval in history.pass(until: until) { close(interval) }
+      return false
+    }
     read += 1
     let closed = history.take(event)
     let document = documents.index(of: event)

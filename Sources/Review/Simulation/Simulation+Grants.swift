@@ -195,6 +195,19 @@ extension Simulation {
     differ(event, .kept, field: field, rule: event.rule, "the policy does not end it here")
   }
 
+  /// Its time was over, and no broker ran that would have said so.
+  mutating func ended(_ grant: RecordedGrant, _ ending: RecordedGrantEnding) {
+    guard lost[grant.id] == nil, let rules = lastRules[grant.app], rules.then.lifetime != rules.now.lifetime else {
+      return forget(grant.id)
+    }
+    kept[grant.id] = grant
+    found.append(
+      SimulatedDifference(
+        sequence: ending.sequence, time: ending.time, kind: .revoke, app: grant.app, instance: nil, grant: grant.id,
+        document: grant.document, outcome: .kept, field: "grants.lifetime", rule: ending.rule,
+        reason: "the policy does not end it here", because: nil))
+  }
+
   private mutating func forget(_ id: String) {
     justForgotten[id] = (lost[id], terms[id], bookmarks[id], unwritten[id])
     (lost[id], kept[id], terms[id], bookmarks[id], unwritten[id]) = (nil, nil, nil, nil, nil)

@@ -96,7 +96,7 @@ package struct Simulation: Sendable {
     endDue(before: event)
     if event.kind != .revoke, !justForgotten.isEmpty { justForgotten = [:] }
     let before = event.grant.flatMap { history.grants[$0] }
-    history.take(event)
+    for case .grant(let grant, let ending?) in history.take(event) where !ending.isRecorded { ended(grant, ending) }
     if !history.isWhole { gaps.isCut = true }
     judge(event, before)
     return found

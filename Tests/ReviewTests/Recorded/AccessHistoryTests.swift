@@ -131,6 +131,62 @@ struct AccessHistoryTests {
     #expect(history.instances.isEmpty && history.scopes.isEmpty)
   }
 
+  @Test("A grant whose time is over has ended then, with what was made of it, whoever says so and when")
+  func expiry() throws {
+    let start = Date(timeIntervalSince1970: 1_750_000_000)
+    func granted(_ more: [AuditEvent]) -> (history: AccessHistory, closed: [String]) {
+      func grant(_ id: String, _ until: String, from parent: String? = nil) -> AuditEvent {
+        var event = AuditEvent(.grant, app: "a", instance: "i", grant: id, detail: ["until": until])
+        event.detail["parent"] = parent
+        return event
+      }
+      let events =
+        [
+          AuditEvent(.brokerStarted), grant("g", "the launch ends or \(Timestamp(start.addingTimeInterval(100)).text)"),
+          grant("child", "withdrawn", from: "g"), grant("grandchild", "withdrawn", from: "child"),
+          grant("other", "withdrawn"),
+        ] + more
+      var history = AccessHistory()
+      var closed: [String] = []
+      for (place, event) in events.enumerated() {
+        var event = event
+        event.sequence = Int64(place + 1)
+        if place < 5 { event.time = start.addingTimeInterval(Double(place)) }
+        for case .grant(let grant, let ending?) in history.take(event) {
+          let moment = Int(ending.time.timeIntervalSince(start))
+          closed.append("\(grant.id) \(moment) entry \(ending.sequence)\(ending.isRecorded ? "" : ", not recorded")")
+        }
+      }
+      return (history, closed)
+    }
+    func at(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
+
+    // No broker ran, and the next one says so hours later.
+    let late = ["g", "child", "grandchild"].map {
+      AuditEvent(.revoke, time: at(5000), app: "a", grant: $0, how: "lifetime")
+    }
+    let silent = granted([AuditEvent(.brokerStarted, time: at(4999))] + late)
+    let told = ["g", "child", "grandchild"].map { "\($0) 100 entry 5, not recorded" }
+    #expect(silent.closed == told && silent.history.grants.keys.sorted() == ["other"])
+    // One that ran says so at once; or the user withdraws it before.
+    let prompt = granted(late.map { AuditEvent(.revoke, time: at(100.25), app: "a", grant: $0.grant, how: "lifetime") })
+    #expect(prompt.closed == ["g 100 entry 6", "child 100 entry 7", "grandchild 100 entry 8"])
+    let early = granted([AuditEvent(.revoke, time: at(50), app: "a", grant: "child", how: "user")])
+    #expect(early.closed == ["child 50 entry 6"])
+    // Decided anew, its time begins anew.
+    let again = granted([
+      AuditEvent(
+        .pick, time: at(60), app: "a", instance: "i", grant: "g", detail: ["until": Timestamp(at(160)).text]),
+      AuditEvent(.refuse, .refused, time: at(150)),
+    ])
+    #expect(again.closed.isEmpty)
+    // Asked of a moment after the last entry.
+    var history = granted([]).history
+    #expect(history.pass(until: at(99)).isEmpty)
+    #expect(history.pass(until: at(100)).count == 3 && history.grants.keys.sorted() == ["other"])
+    #expect(history.pass(until: at(1e9)).isEmpty)
+  }
+
   @Test("A log whose beginning is gone is read as far as it goes, and what it lacks is marked")
   func cut() {
     var run = RandomRun(seed: 11)

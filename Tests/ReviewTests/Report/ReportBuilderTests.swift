@@ -58,6 +58,21 @@ struct ReportBuilderTests {
     #expect(launch.inUse.first?.used == 1)
   }
 
+  @Test("With --since it does not tell of a grant whose time was over before, though no broker ran to say so")
+  func expired() {
+    var log = Recording()
+    log.add(.brokerStarted)
+    let end = Timestamp(Recording.start.addingTimeInterval(4)).text
+    log.add(.grant, .allowed, "a", "i", grant: "g", path: "/short", how: "user", ["access": "readOnly", "until": end])
+    log.grant("a", "i", "h", "/long")
+    for _ in 0..<4 { log.add(.brokerStarted) }
+    func places(_ seconds: Double) -> [String] {
+      report(log.events, .init(since: Recording.start.addingTimeInterval(seconds))).places.map(\.path)
+    }
+    #expect(places(0) == ["/long", "/short"])
+    #expect(places(5) == ["/long"])
+  }
+
   @Test("Until --until, a scope that ends later is still open")
   func until() throws {
     let model = report(Recording.story.events, .init(until: Recording.start.addingTimeInterval(8)))

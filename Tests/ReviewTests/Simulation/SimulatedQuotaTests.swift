@@ -139,6 +139,22 @@ import Testing
     #expect(refused.under { _ in }.own.isEmpty)
   }
 
+  @Test
+  func
+    `a grant whose time was over before any broker said so is none that counts, and would be one under another policy`()
+  {
+    var story = Story { $0.lifetime = GrantLifetime(seconds: 4) }
+    story.add(.pick, .allowed, "d0", how: "user", facts: ["kind": "file"])
+    let until = Timestamp(Date(timeIntervalSince1970: 1_750_000_000 + 8)).text
+    story.add(.grant, .allowed, "d0", how: "user", facts: ["kind": "file", "access": "readWrite", "until": until])
+    for _ in 0..<4 { story.add(.refuse, .refused) }
+    story.pick("d1")
+    story.add(.revoke, .allowed, "d0", how: "lifetime", rule: "AUD-1")
+    #expect(story.under { $0.persisted = .refusing(1) }.own.isEmpty)
+    #expect(story.under { _ in }.own.isEmpty)
+    #expect(story.under { $0.lifetime = GrantLifetime(seconds: 4000) }.own == ["7 kept d0.txt AUD-1 grants.lifetime"])
+  }
+
   @Test func `a question that a policy refused beforehand is judged by what it was for`() {
     var story = Story {
       $0.picker.folders = false
