@@ -13,14 +13,18 @@ extension AccessHistory {
     for key in keys(of: id) { end(key, event, .brokerEnded) }
     var instance = instances[id] ?? RecordedInstance(event, id: id, app: app, isInferred: true)
     instance.describe(event)
-    (instance.isOrphaned, instance.brokersSince) = (false, 0)
+    (instance.isOrphaned, instance.gap, instance.brokersSince) = (false, nil, 0)
     instances[id] = instance
   }
 
   mutating func exit(_ event: AuditEvent) {
     guard let id = event.instance else { return }
-    // Of one whose broker had died nobody can say that the app would not have stopped it.
-    for key in keys(of: id) { end(key, event, active[id]?[key]?.isOrphaned ?? false ? .brokerEnded : .appEnded) }
+    func gap(_ gap: RecordedGap?) -> RecordedGap? { gap.map { RecordedGap(from: $0.from, to: event.time) } }
+    for key in keys(of: id) {
+      // Of one whose broker had died nobody can say that the app would not have stopped it.
+      let orphaned = active[id]?[key]?.gap
+      end(key, event, orphaned == nil ? .appEnded : .brokerEnded, in: gap(orphaned))
+    }
     guard let instance = instances.removeValue(forKey: id) else { return }
     closed.append(
       .instance(
@@ -28,7 +32,7 @@ extension AccessHistory {
         RecordedInstanceEnding(
           status: event.detail[AuditEvent.Fact.status].flatMap { Int($0) },
           signal: event.detail[AuditEvent.Fact.signal].flatMap { Int($0) }, reason: event.reason, isRecorded: true,
-          time: event.time, sequence: event.sequence)))
+          time: event.time, certain: max(instance.since, instance.gap?.from ?? event.time), sequence: event.sequence)))
   }
 
   /// A launch that is first heard of by something that it did.
@@ -56,18 +60,22 @@ extension AccessHistory {
       guard var instance = instances[id] else { continue }
       instance.brokersSince += 1
       instance.isOrphaned = true
+      let gap = instance.gap ?? RecordedGap(from: timeBefore ?? event.time, to: event.time)
+      instance.gap = gap
       instances[id] = instance
       guard instance.brokersSince > 1 || isOtherBoot else {
-        for key in keys(of: id) { active[id]?[key]?.isOrphaned = true }
+        for key in keys(of: id) { active[id]?[key]?.gap = gap }
         continue
       }
-      for key in keys(of: id) { end(key, event, .unknown) }
+      for key in keys(of: id) { end(key, event, .unknown, in: gap) }
       instances[id] = nil
       closed.append(
         .instance(
           instance,
           RecordedInstanceEnding(
-            status: nil, signal: nil, reason: nil, isRecorded: false, time: event.time, sequence: event.sequence)))
+            status: nil, signal: nil, reason: nil, isRecorded: false, time: gap.to,
+            certain: max(instance.since, gap.from),
+            sequence: event.sequence)))
     }
   }
 

@@ -42,14 +42,18 @@ extension AccessHistory {
     for each in key.process == nil ? keys(of: key.instance, key.grant) : [key] { end(each, event, event.scopeCause) }
   }
 
-  mutating func end(_ key: RecordedScope.Key, _ event: AuditEvent, _ cause: RecordedScopeEnding.Cause) {
+  /// - Parameter gap: in which it ended, where the entry comes later.
+  mutating func end(
+    _ key: RecordedScope.Key, _ event: AuditEvent, _ cause: RecordedScopeEnding.Cause, in gap: RecordedGap? = nil
+  ) {
     guard let scope = active[key.instance]?.removeValue(forKey: key) else { return }
     if active[key.instance]?.isEmpty == true { active[key.instance] = nil }
     closed.append(
       .scope(
         scope,
         RecordedScopeEnding(
-          cause: cause, rule: event.rule, reason: event.reason, time: event.time, sequence: event.sequence)))
+          cause: cause, rule: event.rule, reason: event.reason, time: gap?.to ?? event.time,
+          certain: max(scope.since, gap?.from ?? event.time), sequence: event.sequence)))
   }
 
   func keys(of instance: String, _ grant: String) -> [RecordedScope.Key] {

@@ -31,6 +31,8 @@ package struct AccessHistory: Sendable {
   /// The earliest moment at which the time of a grant may be over.
   var nextEnd: Date = .distantFuture
   var closed: [RecordedInterval] = []
+  /// The time of the entry before the last.
+  var timeBefore: Date?
   /// The time between two starts of the machine that the last broker ran in, as it named that.
   var boot: String?
 
@@ -61,7 +63,7 @@ package struct AccessHistory: Sendable {
     if event.kind != .revoke { endDue(by: event.time) }
     if time == nil, event.sequence > 1 { isWhole = false }
     if let time, event.time < time { backwards += 1 }
-    (sequence, time) = (event.sequence, event.time)
+    (sequence, time, timeBefore) = (event.sequence, event.time, time)
     if event.kind != .revoke, !justEnded.isEmpty { justEnded = [:] }
     if event.result == .refused { refusals.add(event) }
     apply(event)

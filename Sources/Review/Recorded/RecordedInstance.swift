@@ -18,6 +18,8 @@ package struct RecordedInstance: Equatable, Sendable {
   package let isInferred: Bool
   /// Its broker has ended or died, and no other one has taken it over.
   package internal(set) var isOrphaned = false
+  /// When that was, where another broker has begun since.
+  package internal(set) var gap: RecordedGap?
   /// What its processes still have open of documents that were taken away from them, by grant.
   package internal(set) var outlived: [String: RecordedHold] = [:]
   /// Brokers that have begun since it was heard of last.
@@ -40,6 +42,9 @@ package struct RecordedInstanceEnding: Equatable, Sendable {
   package let reason: String?
   /// False when its end is not in the log.
   package let isRecorded: Bool
+  /// When it ended; or by when at the latest, as far as can be told.
   package let time: Date
+  /// It ran until then for certain: the same, where the log says when it ended.
+  package let certain: Date
   package let sequence: Int64
 }

@@ -6,6 +6,29 @@ package enum RecordedInterval: Equatable, Sendable {
   case grant(RecordedGrant, RecordedGrantEnding?)
   case scope(RecordedScope, RecordedScopeEnding?)
 
+  /// With what can be told of its end when nothing more is read: of what a dead broker had, and no other one has taken over, nobody
+  /// has heard since.
+  package func asLastHeard(_ sequence: Int64) -> Self {
+    switch self {
+    case .scope(let scope, nil):
+      guard let gap = scope.gap else { return self }
+      return .scope(
+        scope,
+        RecordedScopeEnding(
+          cause: .unknown, rule: nil, reason: nil, time: gap.to, certain: max(scope.since, gap.from), sequence: sequence
+        ))
+    case .instance(let instance, nil):
+      guard let gap = instance.gap else { return self }
+      return .instance(
+        instance,
+        RecordedInstanceEnding(
+          status: nil, signal: nil, reason: nil, isRecorded: false, time: gap.to,
+          certain: max(instance.since, gap.from),
+          sequence: sequence))
+    default: return self
+    }
+  }
+
   package var app: String {
     switch self {
     case .instance(let instance, _): instance.app

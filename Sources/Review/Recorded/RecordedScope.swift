@@ -37,7 +37,18 @@ package struct RecordedScope: Equatable, Sendable {
   /// The entry of the first start.
   package let sequence: Int64
   /// The broker that started it died, and no other one has taken its app over yet: the document may still be shown.
-  package internal(set) var isOrphaned = false
+  package var isOrphaned: Bool { gap != nil }
+  /// When that broker died.
+  package internal(set) var gap: RecordedGap?
+}
+
+/// A time in which a broker died: it wrote an entry before, and another broker began after.
+package struct RecordedGap: Equatable, Sendable {
+  package let from: Date
+  package let to: Date
+
+  /// A clock that was set back makes it a moment.
+  init(from: Date, to: Date) { (self.from, self.to) = (min(from, to), to) }
 }
 
 /// How a scope came to its end.
@@ -62,9 +73,14 @@ package struct RecordedScopeEnding: Equatable, Sendable {
   package let cause: Cause
   package let rule: String?
   package let reason: String?
+  /// When it ended; or by when at the latest, as far as can be told.
   package let time: Date
+  /// It was started until then for certain: the same, where the log says when it ended.
+  package let certain: Date
   /// The entry that ended it.
   package let sequence: Int64
+
+  package var isExact: Bool { certain == time }
 
   /// The app had not stopped what it had started.
   package var isLeak: Bool { cause == .processEnded || cause == .appEnded }

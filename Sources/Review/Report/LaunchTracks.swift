@@ -68,6 +68,7 @@ struct LaunchTrack: Sendable {
   var since: Date
   let sequence: Int64
   var until: Date?
+  var isEndKnown = true
   var ending = "still running at the end of what was read"
   var lanes: [Int: Lane] = [:]
   var levels: [ReportModel.Level] = []
@@ -133,9 +134,10 @@ struct LaunchTrack: Sendable {
     since = min(since, instance.since)
     guard let ending else { return }
     until = ending.time
+    isEndKnown = ending.certain == ending.time
     self.ending =
       switch (ending.isRecorded, ending.signal, ending.status) {
-      case (false, _, _): "its end is not in the log"
+      case (false, _, _): "not heard of since its broker died: its end is not in the log"
       case (_, let signal?, _) where signal != 0: "ended by signal \(signal)"
       case (_, _, let status?): "ended with status \(status)"
       default: ending.reason ?? "ended"
@@ -183,6 +185,7 @@ struct LaunchTrack: Sendable {
         result += [last, bar]
         continue
       }
+      if (bar.until ?? .distantFuture) >= (last.until ?? .distantFuture) { last.certain = bar.certain }
       last.until = last.until.flatMap { until in bar.until.map { max(until, $0) } }
       last.isLeak = last.isLeak || bar.isLeak
       result.append(last)
@@ -197,11 +200,12 @@ extension LaunchTrack.Lane {
     access = scope.access ?? access
     if let how = scope.how, self.how.count < 8 { self.how.insert(how) }
     caller = scope.caller ?? caller
-    seconds += max(0, (ending?.time ?? scope.since).timeIntervalSince(scope.since))
+    seconds += max(0, (ending?.certain ?? scope.since).timeIntervalSince(scope.since))
     if isLeak { leaks += 1 }
     let sequence = ending?.sequence ?? Int64.max
     if sequence >= last { (last, self.ending) = (sequence, ending?.cause.words ?? "still started") }
-    bars.append(ReportModel.Bar(since: scope.since, until: ending?.time, isLeak: isLeak))
+    let certain = ending.flatMap { $0.isExact ? nil : $0.certain }
+    bars.append(ReportModel.Bar(since: scope.since, until: ending?.time, certain: certain, isLeak: isLeak))
     if bars.count > limits.bars { bars = LaunchTrack.joined(bars, limits.bars / 2) }
   }
 }
@@ -215,7 +219,7 @@ extension RecordedScopeEnding.Cause {
     case .withdrawn: "its grant was withdrawn"
     case .brokerEnded: "the broker ended"
     case .notShown: "could not be shown"
-    case .unknown: "the log does not say how it ended"
+    case .unknown: "not heard of since its broker died"
     }
   }
 }

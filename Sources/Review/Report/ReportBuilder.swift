@@ -60,7 +60,7 @@ package struct ReportBuilder: Sendable {
   /// The report; the log's end is now.
   package mutating func finish(log: String, integrity: ReportModel.Integrity) -> ReportModel {
     // Scopes before their launches: the figure of a launch is complete when it is closed.
-    let open = history.open()
+    let open = history.open().map { $0.asLastHeard(history.sequence) }
     for interval in open { if case .instance = interval { continue } else { close(interval) } }
     for interval in open { if case .instance = interval { close(interval) } }
     let reached = tally.folded(documents.paths, limits)
@@ -178,7 +178,8 @@ extension ReportModel.Launch {
     }
     self.init(
       id: track.id, app: track.app, name: track.name, policy: track.policy, limit: track.limit, since: track.since,
-      until: track.until, ending: track.ending, lanes: lanes, inUse: track.levels, mostInUse: track.mostInUse,
+      until: track.until, isEndKnown: track.isEndKnown, ending: track.ending, lanes: lanes, inUse: track.levels,
+      mostInUse: track.mostInUse,
       leaks: track.leaks, refusals: track.marks, refusalsLeftOut: track.refusals - track.marks.count)
   }
 }

@@ -132,6 +132,8 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var since: Date
     /// Nil when it still ran at the end of what was read.
     package var until: Date?
+    /// False where the log does not say when it ended, and `until` is the latest that can be.
+    package var isEndKnown: Bool
     package var ending: String
     /// What it had started, a document each, the most used first; at the end those beyond the limit, together.
     package var lanes: [Lane]
@@ -153,7 +155,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
     /// Who in the app asked last, as it says of itself.
     package var caller: String?
     package var starts: Int
-    /// How long they were open, together.
+    /// How long they were open, together; where the log does not say when one ended, as long as is certain.
     package var seconds: Double
     package var leaks: Int
     /// How the last one ended, in words.
@@ -165,6 +167,8 @@ package struct ReportModel: Equatable, Sendable, Codable {
   package struct Bar: Equatable, Sendable, Codable {
     package var since: Date
     package var until: Date?
+    /// Where the log does not say when it ended, and `until` is the latest that can be: when it was open for certain.
+    package var certain: Date?
     package var isLeak: Bool
   }
 

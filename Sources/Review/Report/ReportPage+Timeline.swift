@@ -35,7 +35,7 @@ extension ReportPage {
     html.element("p", ["class": "small quiet"]) { [moments] in
       moments.write(launch.since, &$0)
       if let until = launch.until {
-        $0.say(" to ")
+        $0.say(launch.isEndKnown ? " to " : " to, at the latest, ")
         moments.write(until, &$0)
       }
       $0.say(" UTC")
@@ -110,8 +110,16 @@ extension ReportPage {
           "rect",
           [
             "class": bar.isLeak ? "bar leak" : "bar", "x": number(bar.x), "y": number(y + 4),
-            "width": number(bar.width), "height": "12", "rx": "2",
+            "width": number(bar.certain), "height": "12", "rx": "2",
           ])
+        if bar.certain < bar.width {
+          html.empty(
+            "rect",
+            [
+              "class": "bar unsure", "x": number(bar.x + bar.certain), "y": number(y + 4.5),
+              "width": number(bar.width - bar.certain), "height": "11",
+            ])
+        }
         if bar.isLeak { leakMark(bar.x + bar.width, y + 10) }
         if bar.isOpen {
           let end = bar.x + bar.width
@@ -161,7 +169,8 @@ extension ReportPage {
   private mutating func timelineLegend() {
     html.open("ul", ["class": "legend", "aria-label": "Legend of the timelines"])
     for (kind, shape, words) in [
-      ("bar", "M2 2H32V12H2Z", "scope open"), ("bar leak", "M2 2H27V12H2Z", "never stopped: a leak"),
+      ("bar", "M2 2H32V12H2Z", "scope open"), ("bar unsure", "M2 2H32V12H2Z", "may have been open"),
+      ("bar leak", "M2 2H27V12H2Z", "never stopped: a leak"),
       ("inuse", "M1 12H12V6H22V2H33", "slots in use"), ("limit", "M1 7H33", "limit"),
       ("cross", "M13 3l8 8M13 11l8 -8", "refused"),
     ] {

@@ -99,6 +99,7 @@ enum ReportStyle {
     .axis{stroke:var(--rule);stroke-width:1}
     .bar{fill:var(--used)}
     .bar.leak{fill:var(--leak)}
+    .bar.unsure{fill:none;stroke:var(--used);stroke-dasharray:3 3}
     .bar.open{fill:var(--used);stroke:var(--used)}
     .leakmark{fill:var(--sheet);stroke:var(--leak);stroke-width:2}
     .inuse{fill:none;stroke:var(--used);stroke-width:2;stroke-linejoin:round}

@@ -6,6 +6,8 @@ struct ScopeFigure {
   struct Bar {
     let x: Double
     let width: Double
+    /// How much of it is certain.
+    let certain: Double
     let isLeak: Bool
     /// It was still open when the picture ends.
     let isOpen: Bool
@@ -52,7 +54,10 @@ struct ScopeFigure {
     bars = launch.lanes.map { lane in
       lane.bars.map { bar in
         let start = x(bar.since)
-        return Bar(x: start, width: max(2, x(bar.until ?? end) - start), isLeak: bar.isLeak, isOpen: bar.until == nil)
+        let width = max(2, x(bar.until ?? end) - start)
+        return Bar(
+          x: start, width: width, certain: bar.certain.map { min(width, x($0) - start) } ?? width, isLeak: bar.isLeak,
+          isOpen: bar.until == nil)
       }
     }
     chartTop = top + Double(launch.lanes.count) * Self.laneHeight + 34

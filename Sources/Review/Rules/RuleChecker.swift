@@ -116,6 +116,9 @@ package struct RuleChecker: Sendable {
     answers[index].judged += 1
     let name = scope.document?.name ?? "grant \(scope.key.grant)"
     let lasted = ending.time.timeIntervalSince(scope.since)
+    if !ending.isExact, lasted > Double(seconds) {
+      return judgeUnheard(index, scope, ending.certain, seconds)
+    }
     if lasted > Double(seconds) {
       return violated(
         index, scope.sequence,
@@ -131,6 +134,19 @@ package struct RuleChecker: Sendable {
         index, scope.sequence, "\(scope.app) started \(name); its broker died, and how that went on is not in the log")
     case .stopped, .withdrawn, .brokerEnded, .notShown: break
     }
+  }
+
+  /// Its broker died, and the log does not say when it ended.
+  private mutating func judgeUnheard(_ index: Int, _ scope: RecordedScope, _ certain: Date, _ seconds: Int) {
+    let name = scope.document?.name ?? "grant \(scope.key.grant)"
+    let lasted = certain.timeIntervalSince(scope.since)
+    if lasted > Double(seconds) {
+      return violated(
+        index, scope.sequence,
+        "\(scope.app) started \(name), and it was started for \(LogRule.span(Int(lasted))) at least")
+    }
+    unknown(
+      index, scope.sequence, "\(scope.app) started \(name); its broker died, and how that went on is not in the log")
   }
 
   private mutating func judgeGrant(
@@ -174,6 +190,10 @@ package struct RuleChecker: Sendable {
       guard let end = history.time else { return }
       for scope in history.scopes where rule.covers(app: scope.app) && rule.covers(time: scope.since) {
         answers[index].judged += 1
+        if let gap = scope.gap {
+          if end.timeIntervalSince(scope.since) > Double(seconds) { judgeUnheard(index, scope, gap.from, seconds) }
+          continue
+        }
         guard end.timeIntervalSince(scope.since) > Double(seconds) else { continue }
         let name = scope.document?.name ?? "grant \(scope.key.grant)"
         violated(index, scope.sequence, "\(scope.app) started \(name), and it is started still when the log ends")

@@ -73,6 +73,43 @@ struct ReportBuilderTests {
     #expect(places(5) == ["/long"])
   }
 
+  @Test(
+    "What a broker had that died, and nobody was heard of since, is shown up to the next one, and as certain up to its last entry"
+  )
+  func unheard() throws {
+    func launch(_ more: (inout Recording) -> Void) throws -> ReportModel.Launch {
+      var log = Recording()
+      log.add(.brokerStarted)
+      log.launch("a", "i")
+      log.grant("a", "i", "g", "/d")
+      log.start("a", "i", "g", "/d", used: 1)
+      log.add(.refuse, .refused, "b", rule: "SBX-2")
+      log.add(.brokerStarted)
+      more(&log)
+      log.add(.revoke, .allowed, "a", grant: "g", path: "/d", how: "lifetime")
+      log.add(.refuse, .refused, "b", rule: "SBX-2")
+      let model = report(log.events)
+      #expect(model.leaks.isEmpty && model.launches.count == 1)
+      let page = ReportPage(model).text
+      #expect(page.contains("to, at the latest, ") && page.contains("class=\"bar unsure\""))
+      return try #require(model.launches.first)
+    }
+    func second(_ number: Double) -> Date { Recording.start.addingTimeInterval(number) }
+    let unheard = ReportModel.Bar(since: second(4), until: second(6), certain: second(5), isLeak: false)
+    // Whether or not yet another broker has begun.
+    for more in [{ _ in }, { $0.add(.brokerStarted) }] as [(inout Recording) -> Void] {
+      let launch = try launch(more)
+      #expect(launch.until == second(6) && !launch.isEndKnown && launch.ending.contains("not heard of since"))
+      #expect(launch.lanes.map(\.bars) == [[unheard]] && launch.lanes.map(\.seconds) == [1])
+      #expect(launch.lanes.map(\.ending) == ["not heard of since its broker died"])
+    }
+    // The next one has found that it was over.
+    let found = try launch { $0.add(.exit, .allowed, "a", "i", how: AuditEvent.recovery, reason: "it is gone") }
+    #expect(found.until == second(7) && !found.isEndKnown && found.ending == "it is gone")
+    #expect(found.lanes.flatMap(\.bars).map(\.until) == [second(7)])
+    #expect(found.lanes.flatMap(\.bars).map(\.certain) == [second(5)])
+  }
+
   @Test("Until --until, a scope that ends later is still open")
   func until() throws {
     let model = report(Recording.story.events, .init(until: Recording.start.addingTimeInterval(8)))

@@ -151,6 +151,19 @@ struct RuleCheckerTests {
     // Two brokers later nothing has been heard of the app.
     let lost = verdict([start, (1, .brokerStarted, [:], nil), (2, .brokerStarted, [:], nil)])
     #expect(lost.verdict == .unknown && lost.unknownCount == 1)
+    // The next broker begins much later, and finds that the app is over: it need not have been started for so long.
+    let broker: (Double, AuditEvent.Kind, [String: String], String?) = (5000, .brokerStarted, [:], nil)
+    let exit: (Double, AuditEvent.Kind, [String: String], String?) = (5001, .exit, [:], AuditEvent.recovery)
+    for more in [[exit], [(6000, .brokerStarted, [:], nil)], []] {
+      let unheard = verdict([start, (10, .refuse, [:], nil), broker] + more)
+      #expect(unheard.verdict == .unknown && unheard.unknownCount == 1 && unheard.judged == 1)
+      // The broker that died had written something when the time was up already.
+      let late = verdict([start, (700, .refuse, [:], nil), broker] + more)
+      #expect(late.violations.map(\.sequence) == [1] && late.unknownCount == 0)
+      #expect(late.violations.first?.sentence.contains("at least") == true)
+    }
+    let soon = verdict([start, (10, .brokerStarted, [:], nil), (11, .exit, [:], AuditEvent.recovery)])
+    #expect(soon.verdict == .holds)
   }
 
   @Test("AUD-6: what a log does not say is not judged: it is said so")
