@@ -41,6 +41,9 @@ package struct PolicyOrigins: Equatable, Sendable {
 
   package init(of machine: MachinePolicy) { self.init(machine.texts) }
 
+  /// - Parameter file: what the text is called.
+  package init(text: String, file: String) { self.init([PolicyText(file: file, bytes: Array(text.utf8))]) }
+
   /// - Parameter texts: the files that went into a policy, nearest first.
   init(_ texts: [PolicyText]) {
     for text in texts {

@@ -151,4 +151,43 @@ struct AuditQuestionTests {
       #expect(told.output.contains("does not hold the policy (1×)"))
     }
   }
+
+  @Test(arguments: TestUser.all)
+  func `a report has in words the policy that a launch went by, and not what that says by now`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let file = "\(world.home)/mine.toml"
+      func launch(limit: Int) throws {
+        try world.write("inherits = \"default\"\n[scopes]\nlimit = \(limit)\n", to: file)
+        let outcome = try world.ambit("run", "--policy", file, "/bin/true")
+        #expect(outcome.exit == .status(0), "\(outcome)")
+      }
+      func policy() throws -> (facts: JSON, page: String) {
+        let answer = try world.ambit("audit", "report", "--format", "json")
+        let policies = try #require(JSON(answer.output)?["policies"]?.array, "\(answer)")
+        #expect(policies.count == 1)
+        return (try #require(policies.first), try world.ambit("audit", "report", "--output", "-").output)
+      }
+      func slots(_ facts: JSON) -> [String] {
+        (facts["sections"]?.array ?? []).flatMap { $0["abilities"]?.array ?? [] }
+          .filter { $0["by"]?.string?.contains("scopes.limit") == true }
+          .compactMap { ability in
+            ability["extent"]?.string.flatMap { extent in ability["by"]?.string.map { "\(extent), by \($0)" } }
+          }
+      }
+      try launch(limit: 7)
+      try world.write("inherits = \"default\"\n[scopes]\nlimit = 9\n", to: file)
+      let first = try policy()
+      let entry = try #require(try world.audit(.launch).first)
+      #expect(first.facts["launch"]?.string == entry.instance && first.facts["entry"]?.int == Int(entry.sequence))
+      #expect(first.facts["text"]?.string == entry.detail["settings"] && first.facts["varied"]?.array?.isEmpty == true)
+      #expect(slots(first.facts).count == 1 && slots(first.facts)[0].contains("7"), "\(first.facts.text)")
+      #expect(slots(first.facts)[0].contains("entry \(entry.sequence):"), "\(slots(first.facts))")
+      #expect(first.page.contains(" went by it, entry ") && !first.page.contains("Other launches went by"))
+      // Another launch under it: that one is meant, and that there are others is said.
+      try launch(limit: 9)
+      let second = try policy()
+      #expect(slots(second.facts).count == 1 && slots(second.facts)[0].contains("9"), "\(second.facts.text)")
+      #expect(second.facts["varied"] == second.facts["apps"] && second.page.contains("Other launches went by"))
+    }
+  }
 }

@@ -1,34 +1,69 @@
+internal import Folders
 internal import Policy
 internal import Review
 
 extension ReportModel {
-  /// The policies that its launches were under in words, as far as there are such policies here.
+  /// The policies that its launches went by in words: as the launches' entries have them; and where those have a name alone, as the
+  /// policy of that name is here and now, if there is one.
   mutating func explainPolicies() {
     var subjects = AuditSubjects()
-    let found = policies.map { words -> AuditSubject? in
-      // A log says what it likes: no file is opened because of it but a policy's of that name.
-      guard !PolicyLibrary.isPath(words.name), let (policy, origins) = try? subjects.policy(words.name) else {
-        return nil
-      }
-      return AuditSubject(policy: policy, origins: origins, app: nil)
-    }
-    for (index, subject) in found.enumerated() {
-      guard let subject else {
-        policies[index].note = "There is no policy of this name here that could be read."
-        continue
-      }
-      let explanation = subject.explanation(on: .current(for: subject.policy))
-      let exposure = Exposure(explanation)
-      policies[index].note =
-        "\(subject.policy.description ?? subject.policy.name). Exposure: \(Exposure.text(exposure.tenths)) of 100."
-      policies[index].sections = Ability.Group.allCases.map { group in
-        PolicyWords.Section(
-          title: group.title,
-          abilities: ExplanationLine.lines(explanation.entries.filter { $0.ability.verb.group == group }).map { line in
-            PolicyWords.Ability(
-              phrase: line.phrase, extent: line.extent, by: line.decisions, isClosed: line.isClosed)
-          })
+    for (index, words) in policies.enumerated() {
+      do {
+        let subject = try words.text.map { try AuditSubject(words, text: $0) } ?? subjects.standing(words.name)
+        policies[index].explain(subject)
+      } catch {
+        policies[index].note =
+          words.text == nil
+          ? "The log has its name alone, and there is no policy of this name here that could be read."
+          : "What the launch's entry has of it is no policy that this version could read."
       }
     }
+  }
+}
+
+extension ReportModel.PolicyWords {
+  fileprivate mutating func explain(_ subject: AuditSubject) {
+    let explanation = subject.explanation(on: .current(for: subject.policy))
+    let exposure = Exposure(explanation)
+    let source =
+      text == nil ? "The log has its name alone: this is the policy of that name as it is here and now. " : ""
+    let description = subject.policy.description.map { "\($0). " } ?? ""
+    note = "\(source)\(description)Exposure: \(Exposure.text(exposure.tenths)) of 100."
+    sections = explanation.groups.map { title, lines in
+      Section(
+        title: title,
+        abilities: lines.map { line in
+          Ability(phrase: line.phrase, extent: line.extent, by: line.decisions, isClosed: line.isClosed)
+        })
+    }
+  }
+}
+
+extension Explanation {
+  /// Its lines, by what they are about.
+  fileprivate var groups: [(title: String, lines: [ExplanationLine])] {
+    Ability.Group.allCases.map { group in
+      (group.title, ExplanationLine.lines(entries.filter { $0.ability.verb.group == group }))
+    }
+  }
+}
+
+extension AuditSubject {
+  /// A policy as a launch's entry has it.
+  fileprivate init(_ words: ReportModel.PolicyWords, text: String) throws {
+    let file = "entry \(words.entry ?? 0)"
+    let policy = Policy(
+      name: words.name, file: file, description: nil, lineage: [],
+      settings: try PolicySettings(text: text, file: file))
+    self.init(policy: policy, origins: PolicyOrigins(text: text, file: file), app: nil)
+  }
+}
+
+extension AuditSubjects {
+  /// A log says what it likes: no file is opened because of it but a policy's of that name.
+  fileprivate mutating func standing(_ name: String) throws -> AuditSubject {
+    guard !PolicyLibrary.isPath(name) else { throw StateError("\(name) is no policy's name") }
+    let (policy, origins) = try policy(name)
+    return AuditSubject(policy: policy, origins: origins, app: nil)
   }
 }

@@ -30,6 +30,25 @@ struct ReachTally: Sendable {
 
   private(set) var apps: [String: ReportModel.App] = [:]
   private var reaches: [Key: Reach] = [:]
+  /// What the latest launch of each app went by.
+  private var launched: [String: Launched] = [:]
+  /// Most launches are under the same.
+  private var texts: Set<String> = []
+
+  struct Launched: Sendable {
+    struct Policy: Hashable, Sendable {
+      let name: String
+      /// As the launch's entry has it.
+      let text: String?
+    }
+
+    var policy: Policy
+    var launch: String
+    var sequence: Int64
+    var isCounted: Bool
+    /// Others went by another one.
+    var isVaried = false
+  }
 
   mutating func count(_ event: AuditEvent, _ id: String, _ document: Int?, weight: Int) {
     apps[id, default: Self.app(id)].count(event, weight: weight)
@@ -73,14 +92,51 @@ struct ReachTally: Sendable {
     reaches[Key(app: app, document: document)]?.leaks += 1
   }
 
-  /// The policies that launches were under, each with its apps, still without words; those of most apps first.
+  /// Notes what a launch goes by; one before what is asked for as well: its app may still run then.
+  ///
+  /// - Parameter isRunning: whether a launch still runs.
+  mutating func launched(_ event: AuditEvent, isCounted: Bool, isRunning: (String) -> Bool) {
+    let isCarried = event.kind == .carried && event.detail[AuditEvent.Fact.carries] == "launch"
+    guard isCarried || event.kind == .launch, event.result == .allowed, let app = event.app,
+      let launch = event.instance,
+      let name = event.detail[AuditEvent.Fact.policy]
+    else { return }
+    let known = launched[app]
+    // What is carried on is no news but to who has not read what came before.
+    if isCarried, known != nil { return }
+    let text = event.detail[AuditEvent.Fact.settings].map { texts.insert($0).memberAfterInsert }
+    let policy = Launched.Policy(name: name, text: text)
+    launched[app] = Launched(policy: policy, launch: launch, sequence: event.sequence, isCounted: isCounted)
+    guard let known, known.isCounted || isRunning(known.launch) else { return }
+    launched[app]?.isVaried = known.isVaried || known.policy != policy
+  }
+
+  /// The policies that the latest launch of each app went by, still without words; those of most apps first.
   func policies() -> [ReportModel.PolicyWords] {
-    var named: [String: [String]] = [:]
-    for app in apps.values { for policy in app.policies { named[policy, default: []].append(app.id) } }
-    let order = named.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
-    return order.map {
-      ReportModel.PolicyWords(name: $0, apps: $1.sorted(), sections: [], note: nil)
+    var found: [Launched.Policy: ReportModel.PolicyWords] = [:]
+    for app in apps.values {
+      // Taken over by another broker, and its launch is not in the log.
+      guard let policy = launched[app.id]?.policy ?? app.policies.first.map({ .init(name: $0, text: nil) }) else {
+        continue
+      }
+      var words =
+        found[policy]
+        ?? ReportModel.PolicyWords(name: policy.name, text: policy.text, apps: [], varied: [], sections: [], note: nil)
+      words.apps.append(app.id)
+      if let launched = launched[app.id] {
+        if launched.isVaried { words.varied.append(app.id) }
+        if launched.sequence > words.entry ?? 0 { (words.launch, words.entry) = (launched.launch, launched.sequence) }
+      } else if app.policies.count > 1 {
+        words.varied.append(app.id)
+      }
+      found[policy] = words
     }
+    return found.values.map { words in
+      var words = words
+      words.apps.sort()
+      words.varied.sort()
+      return words
+    }.sorted { ($1.apps.count, $0.name, $1.entry ?? 0) < ($0.apps.count, $1.name, $0.entry ?? 0) }
   }
 
   /// What the picture shows, within its limits.

@@ -51,6 +51,7 @@ package struct ReportBuilder: Sendable {
     let closed = history.take(event)
     let document = documents.index(of: event)
     let isCounted = isAskedFor(event)
+    tally.launched(event, isCounted: isCounted) { history.instances[$0] != nil }
     if isCounted { count(event, document) }
     tracks.take(event, document: document, isCounted: isCounted)
     for interval in closed { close(interval) }

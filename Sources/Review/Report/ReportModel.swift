@@ -221,10 +221,18 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var sequence: Int64
   }
 
-  /// A policy that launches were under, in words.
+  /// A policy that launches went by, in words.
   package struct PolicyWords: Equatable, Sendable, Codable {
     package var name: String
+    /// What it said then, as the launch's entry has it; nil where the log has its name alone.
+    package var text: String?
+    /// The latest launch that went by it, of those that are meant here, and its entry.
+    package var launch: String?
+    package var entry: Int64?
+    /// Apps whose latest launch went by it.
     package var apps: [String]
+    /// Those of them of which other launches went by another one.
+    package var varied: [String]
     package var sections: [Section]
     /// Why there are none, where there are none.
     package var note: String?

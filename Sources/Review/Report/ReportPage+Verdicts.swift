@@ -122,7 +122,8 @@ extension ReportPage {
     } else {
       html.element(
         "p",
-        "What any app could do under the policies that the log names, as they are here and now: the log has their names alone."
+        "What any app could do under the policy that the latest launch of each app went by, on a machine as the one on which this "
+          + "page was written. What the policy said then is in the launch’s entry."
       )
     }
     for (index, policy) in model.policies.enumerated() { words(policy, index) }
@@ -134,15 +135,30 @@ extension ReportPage {
     html.close("section")
   }
 
+  private static func list(_ apps: [String], _ html: inout HTMLText) {
+    for (place, app) in apps.prefix(12).enumerated() {
+      if place > 0 { html.say(", ") }
+      html.element("span", ["class": "path"]) { $0.quote(app) }
+    }
+    if apps.count > 12 { html.say(" and \(grouped(apps.count - 12)) more") }
+  }
+
   private mutating func words(_ policy: ReportModel.PolicyWords, _ index: Int) {
     html.element("h3") { $0.quote(policy.name) }
     html.element("p", ["class": "small quiet"]) {
-      $0.say("launched under it: ")
-      for (place, app) in policy.apps.prefix(12).enumerated() {
-        if place > 0 { $0.say(", ") }
-        $0.element("span", ["class": "path"]) { $0.quote(app) }
+      if policy.text != nil, let launch = policy.launch, let entry = policy.entry {
+        $0.say("as launch ")
+        $0.element("span", ["class": "path"]) { $0.quote(launch) }
+        $0.say(" went by it, entry \(grouped(entry)); ")
       }
-      if policy.apps.count > 12 { $0.say(" and \(grouped(policy.apps.count - 12)) more") }
+      $0.say("launched under it last: ")
+      Self.list(policy.apps, &$0)
+    }
+    if !policy.varied.isEmpty {
+      html.element("p", ["class": "small quiet"]) {
+        $0.say("Other launches went by another policy, or by another text of it: of ")
+        Self.list(policy.varied, &$0)
+      }
     }
     if let note = policy.note { html.element("p") { $0.quote(note) } }
     for (number, section) in policy.sections.enumerated() {

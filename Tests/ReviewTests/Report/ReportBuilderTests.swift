@@ -168,6 +168,40 @@ struct ReportBuilderTests {
     #expect(model.totals.starts == 40 * 12 * 7)
   }
 
+  @Test("Policies are those that the latest launch of each app went by, as its entry has them")
+  func policies() {
+    var log = Recording()
+    func launch(_ app: String, _ instance: String, _ policy: String, _ text: String?) {
+      var facts = ["policy": policy]
+      facts["settings"] = text
+      log.add(.launch, .allowed, app, instance, facts)
+    }
+    launch("a", "a1", "default", "one")
+    launch("b", "b1", "default", "two")
+    launch("c", "c1", "mine", nil)
+    launch("a", "a2", "default", "two")
+    // What is carried on is older.
+    log.add(.carried, .allowed, "b", "b0", ["carries": "launch", "policy": "strict", "settings": "three"])
+    func words(_ since: Double? = nil) -> [String] {
+      report(log.events, .init(since: since.map { Recording.start.addingTimeInterval($0) })).policies.map {
+        "\($0.name) \($0.text ?? "–") \($0.launch ?? "–") \($0.entry ?? 0) \($0.apps) \($0.varied)"
+      }
+    }
+    #expect(words() == [#"default two a2 4 ["a", "b"] ["a"]"#, #"mine – c1 3 ["c"] []"#])
+    // Of what ran before already, and does so still, as well.
+    log.add(.refuse, .refused, "c", "c1", rule: "SBX-2")
+    #expect(words(6) == [#"mine – c1 3 ["c"] []"#])
+    #expect(words(4) == [#"default two a2 4 ["a", "b"] ["a"]"#, #"mine – c1 3 ["c"] []"#])
+    // But not of what was over by then.
+    var over = Recording()
+    for (instance, text) in [("a1", "one"), ("a2", "two")] {
+      over.add(.launch, .allowed, "a", instance, ["policy": "default", "settings": text])
+      over.add(.exit, .allowed, "a", instance)
+    }
+    #expect(report(over.events, .init(since: Recording.start.addingTimeInterval(3))).policies.map(\.varied) == [[]])
+    #expect(report(over.events).policies.map(\.varied) == [["a"]])
+  }
+
   @Test("The model comes back from its JSON")
   func json() throws {
     let model = report(Recording.story.events)
