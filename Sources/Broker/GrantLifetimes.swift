@@ -57,10 +57,12 @@ extension Broker {
 
   /// Ends what was granted for launches that are over.
   ///
-  /// - Parameter launches: these; `nil`: all that are not known to run.
+  /// - Parameter launches: these; `nil`: all that are not known to run. One that nobody has handed over yet may.
   func endLaunches(_ launches: [String]? = nil) {
     guard let all = try? grants.launches() else { return }
-    for launch in launches ?? Array(all) where all.contains(launch) && (launches != nil || instances[launch] == nil) {
+    let unsettled = unsettled.instances
+    for launch in launches ?? Array(all)
+    where all.contains(launch) && (launches != nil || instances[launch] == nil && !unsettled.contains(launch)) {
       guard let due = try? grants.grants(ofLaunch: launch), !due.isEmpty else { continue }
       _ = try? end(
         due, GrantEnding(how: Self.lifetime, rule: "AUD-1", reason: "the launch that it was made in is over"))

@@ -19,6 +19,8 @@ struct UnsettledLaunches {
     records.removeAll { $0.namespace != own }
   }
 
+  var instances: Set<String> { Set(records.map(\.instance)) }
+
   var nextDue: Int64? { records.isEmpty ? nil : due }
 
   /// Launchers that run hand their apps over at once, and what was ended is gone a moment later. One that is stopped may stay so.

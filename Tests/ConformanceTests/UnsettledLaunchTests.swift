@@ -46,7 +46,9 @@ struct UnsettledLaunchTests {
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in
-      let app = try launched(world)
+      let policy = "\(world.home)/launch.toml"
+      try world.write("inherits = \"default\"\n[grants]\nlifetime = \"launch\"\n", to: policy)
+      let app = try launched(world, options: ["--policy", policy])
       app.process.signal(SIGSTOP)
       for _ in 0..<2 {
         let broker = try #require(try world.brokerProcess())
@@ -55,7 +57,8 @@ struct UnsettledLaunchTests {
         try askForBroker(world)
         // Longer than launchers that run take to hand their apps over.
         usleep(3_500_000)
-        #expect(try world.audit(.exit).isEmpty)
+        // What was granted for as long as it runs is its own still.
+        #expect(try world.audit(.exit).isEmpty && world.audit(.revoke).isEmpty)
         #expect(try records(world).count == 1)
       }
       app.process.signal(SIGCONT)
@@ -64,7 +67,7 @@ struct UnsettledLaunchTests {
       #expect(picture["instances"]?.array?.count == 1, "\(picture.text)")
       #expect(try app.start())
       #expect(try app.finish() == .status(0))
-      try Deadline.wait(for: "its end") { try world.audit(.exit).count == 1 }
+      try Deadline.wait(for: "its end") { try world.audit(.revoke).count == 1 }
       #expect(try world.audit(.exit).first?.detail["status"] == "0")
       #expect(try records(world).isEmpty)
     }
@@ -95,8 +98,8 @@ struct UnsettledLaunchTests {
   }
 
   /// An app that has a document started.
-  private func launched(_ world: Workspace) throws -> AppRun {
-    let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+  private func launched(_ world: Workspace, options: [String] = []) throws -> AppRun {
+    let app = try world.probe(picks: [try world.document("letter.txt", "text")], options: options)
     try app.pick()
     #expect(try app.start())
     #expect(try records(world).count == 1)

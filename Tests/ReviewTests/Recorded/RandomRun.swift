@@ -221,7 +221,7 @@ struct RandomRun {
     endScopes(how: AuditEvent.ScopeEnd.process) { $0.instance == instance && $0.process == 3 }
   }
 
-  /// Every app that still runs is taken over; one may have ended meanwhile.
+  /// Every app that still runs is taken over; one may have ended meanwhile, which is found out or not.
   private mutating func restart(killed: Bool) {
     if !killed {
       for id in instances.keys.sorted() { endScopes(of: id, how: AuditEvent.ScopeEnd.broker) }
@@ -232,6 +232,9 @@ struct RandomRun {
       if killed, Int.random(in: 0..<4, using: &random) == 0 {
         instances[id] = nil
         for scope in counts.keys where scope.instance == id { counts[scope] = nil }
+        if Bool.random(using: &random) {
+          emit(AuditEvent(.exit, app: app, instance: id, how: AuditEvent.recovery, reason: "it is gone"))
+        }
         continue
       }
       emit(AuditEvent(.attach, app: app, instance: id, detail: ["limit": "\(limit)", "policy": "simulator"]))
