@@ -71,7 +71,10 @@ extension AuditCommand {
     @Option(help: ArgumentHelp("Only events about this app.", valueName: "bundle-id"))
     var app: String?
 
-    @Option(help: ArgumentHelp("Only events of this kind.", valueName: "kind"))
+    @Option(
+      help: ArgumentHelp(
+        "Only events of this kind: \(AuditEvent.Kind.known.map(\.rawValue).joined(separator: ", ")).",
+        valueName: "kind"))
     var kind: String?
 
     @Option(help: ArgumentHelp("Only events with this result.", valueName: "result"))
@@ -105,6 +108,7 @@ extension AuditCommand {
           "A file of journal entries cannot be gone on with. Pipe them into systemd-journal-remote (--to -), or send them "
             + "to journald (--to unix:\(JournalDestination.usualPath)).")
       }
+      if let kind { _ = try AuditEvent.Kind.named(kind) }
       if let after, after < 0 { throw ValidationError("--after takes the number of an event, not \(after).") }
       if let since, AuditQuery.moment(since, before: Date()) == nil {
         throw ValidationError(
