@@ -184,11 +184,27 @@ import Testing
       (["app-sandbox=<false/>", "files.user-selected.read-only"], ["sandbox-not-requested"]),
       (["app-sandbox", "inherit"], []),
       (["app-sandbox", "inherit", "network.client"], ["inherit-with-others"]),
+      (
+        ["app-sandbox", "inherit", "network.client", "files.all", "print"],
+        ["inherit-with-others", "risky-entitlement"]
+      ),
+      (["app-sandbox", "files.downloads.read-only", "files.downloads.read-write"], ["read-only-and-read-write"]),
+      (["app-sandbox", "assets.music.read-write", "assets.music.read-only"], ["read-only-and-read-write"]),
+      (["app-sandbox", "files.downloads.read-only", "assets.music.read-write"], []),
+      (["app-sandbox", "files.downloads.read-only=<false/>", "files.downloads.read-write"], []),
       (["app-sandbox", "cs.disable-library-validation"], ["risky-entitlement"]),
       (["app-sandbox", "network.client", "network.server"], []),
     ] as [([String], [String])])
   func `entitlements that contradict each other, or open much`(keys: [String], expected: [String]) throws {
     #expect(try Self.names(Self.entitlements(keys)) == expected)
+  }
+
+  @Test func `what stands beside an inherited sandbox is named all at once`() throws {
+    let finding = try #require(
+      try Self.entitlements(["app-sandbox", "network.client", "inherit", "network.server"])
+        .first { $0.rule == .inheritWithOthers })
+    #expect(finding.what.contains("com.apple.security.network.client, com.apple.security.network.server"))
+    #expect(finding.place.line == 4 && finding.remedy.contains("the 2 others"))
   }
 
   @Test(arguments: [

@@ -54,6 +54,9 @@ import Testing
       ("[environment]\npass = [\"A*\"]", ["over-broad-variable"]),
       ("[environment.set]\nMY_API_KEY = \"x\"", ["secret-variable"]),
       ("[picker]\ntypes = []\nfolders = false", ["nothing-to-pick"]),
+      ("[picker]\ntypes = []", ["nothing-to-pick"]),
+      ("[picker]\nmodes = [\"import\"]", ["nothing-to-pick"]),
+      ("[picker]\nmodes = []\nfolders = false", []),
       ("[picker]\ntypes = [\"public.data\"]", ["over-broad-type"]),
       ("[picker]\nmodes = []\ntypes = [\"txt\"]", ["setting-in-vain"]),
       ("[grants]\nlifetime = \"launch\"", ["setting-in-vain", "setting-in-vain"]),
@@ -68,6 +71,24 @@ import Testing
     ] as [(String, [String])])
   func `what opens much, and what can never come to anything`(text: String, expected: [String]) throws {
     #expect(try names(text) == expected)
+  }
+
+  @Test func `only where folders are left to be picked is it no more than a note that no file is`() throws {
+    #expect(try findings("[picker]\ntypes = []").map(\.severity) == [.note])
+    #expect(try findings("[picker]\ntypes = []\nfolders = false").map(\.severity) == [.warning])
+  }
+
+  @Test(arguments: [
+    ("[system]\nread_only = [\"/proc\"]", "system.read_only cannot have \"/proc\""),
+    ("inherits = \"no such\"", "inherits names no policy"),
+    ("[scopes]\nlimits = 1", "Unknown key \"limits\""), ("a = ", "This is not valid TOML"),
+  ])
+  func `a policy that cannot be read is named with its fields as they are written`(text: String, words: String) throws {
+    #expect {
+      _ = try resolved(text)
+    } throws: { error in
+      (error as? PolicyError).map { Lint.finding($0, in: "mine.toml").what.hasPrefix(words) } ?? false
+    }
   }
 
   @Test func `a finding says the line, and what is inherited is found where it stands`() throws {
@@ -142,5 +163,21 @@ import Testing
     #expect(try under("", nil, type("public.image")) == [])
     let editor = type("public.text", "<key>CFBundleTypeRole</key><string>Editor</string>")
     #expect(try under("[grants]\naccess = \"read-only\"", nil, editor).map(\.rule) == [.forbiddenWriting])
+  }
+
+  @Test(arguments: ["modes = []", "modes = [\"import\", \"export\"]"])
+  func `an app for documents under a policy without a picker is said so once`(text: String) throws {
+    let types =
+      "<key>CFBundleDocumentTypes</key>\n<array>\n"
+      + ["public.image", "public.text"].map {
+        "<dict><key>CFBundleTypeRole</key><string>Editor</string><key>LSItemContentTypes</key><array><string>\($0)</string></array></dict>"
+      }.joined(separator: "\n") + "</array>"
+    let found = try under("[picker]\n\(text)", nil, types)
+    #expect(found.map(\.rule) == [.forbiddenPicking])
+    #expect(found.first?.what.contains("picker.\(text)") == true, "\(found)")
+    let selects = "com.apple.security.files.user-selected.read-only"
+    #expect(try under("[picker]\n\(text)", selects).map(\.rule) == [.forbiddenPicking])
+    #expect(try under("[picker]\n\(text)", nil).map(\.rule) == [])
+    #expect(try under("[picker]\nmodes = [\"open\"]", nil, types).map(\.rule) == [])
   }
 }

@@ -54,7 +54,13 @@ package enum Lint {
     }
   }
 
-  static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+  /// A sentence's beginning, unless that is a name of the policy language's, which is written as it is.
+  static func capitalized(_ text: String) -> String {
+    let word = text.prefix { $0 != " " && $0 != "," && $0 != ":" && $0 != ";" }
+    let isName =
+      word.contains(".") || PolicyField.all.contains { $0.key == word } || PolicyField.tables.contains(String(word))
+    return isName ? text : text.prefix(1).uppercased() + text.dropFirst()
+  }
 }
 
 extension PropertyListFile {

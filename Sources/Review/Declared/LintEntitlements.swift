@@ -13,11 +13,14 @@ extension Lint {
   private static func selection(_ list: PropertyListFile) -> [LintFinding] {
     var findings: [LintFinding] = []
     let selects = list.isOn(readOnly) || list.isOn(readWrite)
-    if list.isOn(readOnly), list.isOn(readWrite) {
+    for entry in list.entries where entry.node.boolean == true {
+      guard let (stem, what) = places.first(where: { entry.key == "\(security)\($0.key).read-only" }),
+        list.isOn("\(security)\(stem).read-write")
+      else { continue }
       findings.append(
         LintFinding(
-          .readOnlyAndReadWrite, at: list.place(readOnly),
-          "It asks for what the user selects both to read and to write; writing has reading in it.",
+          .readOnlyAndReadWrite, at: list.place(entry.key),
+          "It asks for \(what) both to read and to write; writing has reading in it.",
           "Take the one out that is not meant."))
     }
     for key in ["files.bookmarks.app-scope", "files.bookmarks.document-scope"].map({ security + $0 })
@@ -39,15 +42,25 @@ extension Lint {
     return findings
   }
 
+  /// What there is an entitlement of for reading, and another one for writing as well.
+  private static let places = [
+    "files.user-selected": "what the user selects", "files.downloads": "the Downloads folder",
+    "assets.pictures": "the Pictures folder", "assets.music": "the Music folder", "assets.movies": "the Movies folder",
+  ]
+
   private static func inheritance(_ list: PropertyListFile) -> [LintFinding] {
     let (sandbox, inherit) = (security + "app-sandbox", security + "inherit")
     if list.isOn(inherit) {
-      return list.entries.filter { $0.key.hasPrefix(security) && ![sandbox, inherit].contains($0.key) }.map { entry in
+      let others = list.entries.map(\.key).filter { $0.hasPrefix(security) && ![sandbox, inherit].contains($0) }
+      guard !others.isEmpty else { return [] }
+      let keys = others.map { "\(KeyPath().key($0))" }.joined(separator: ", ")
+      return [
         LintFinding(
-          .inheritWithOthers, at: list.place(KeyPath().key(entry.key), entry.line),
-          "A program that inherits its sandbox has no entitlements of its own besides: macOS ends it at its start.",
-          "Take \(entry.key) out, or \(inherit).")
-      }
+          .inheritWithOthers, at: list.place(inherit),
+          "A program that inherits its sandbox has no entitlements of its own besides: macOS ends it at its start. "
+            + "This one has \(keys).",
+          "Take \(inherit) out, or \(others.count == 1 ? "the other" : "the \(others.count) others").")
+      ]
     }
     let asks = list.entries.first { entry in
       ["files.", "network.", "device.", "personal-information.", "assets.", "temporary-exception.", "print"]

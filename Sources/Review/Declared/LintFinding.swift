@@ -104,6 +104,7 @@ package enum LintRule: String, CaseIterable, Sendable {
   case forbiddenBookmarks = "forbidden-bookmarks"
   case forbiddenWriting = "forbidden-writing"
   case forbiddenTypes = "forbidden-types"
+  case forbiddenPicking = "forbidden-picking"
 
   /// How bad it is where a finding does not say otherwise.
   package var severity: LintFinding.Severity {

@@ -15,12 +15,23 @@ extension Lint {
           "picker.types", "picker.types says which documents may be picked, and picker.modes lets none be.",
           "Add \"open\" to picker.modes, or take it out.")
       }
-    } else if settings.picker.types.extensions?.isEmpty == true, !settings.picker.folders {
+    } else if !settings.picker.modes.contains(where: \.isThere) {
       findings.append(
         LintFinding(
-          .nothingToPick, at: policy.place("picker.types"),
-          "A picker is allowed, and neither a type nor folders: nothing can ever be picked.",
-          "Name types, or write modes = []."))
+          .nothingToPick, at: policy.place("picker.modes"),
+          "A picker is allowed, and this version's has none of these modes: nothing can ever be picked.",
+          "Add \"open\", or write modes = []."))
+    } else if settings.picker.types.extensions?.isEmpty == true {
+      findings.append(
+        settings.picker.folders
+          ? LintFinding(
+            .nothingToPick, .note, at: policy.place("picker.types"),
+            "No type is named, so no file can ever be picked, and whole folders can be.",
+            "Name types, or write folders = false and modes = [] if nothing is to be picked.")
+          : LintFinding(
+            .nothingToPick, at: policy.place("picker.types"),
+            "A picker is allowed, and neither a type nor folders: nothing can ever be picked.",
+            "Name types, or write modes = []."))
     }
     if case .only(let names) = settings.picker.types, let broad = names.first(where: { broadTypes[$0] != nil }) {
       findings.append(

@@ -60,8 +60,35 @@ extension Lint {
         .forbiddenBookmarks, ["com.apple.security.files.bookmarks.document-scope"], "bookmarks.document_scoped",
         "bookmarks that belong to a document")
     }
+    if !settings.picker.modes.contains(where: \.isThere) {
+      // What none can be picked of needs no word on which types.
+      return findings + unpicked(manifest, entitlements, name, because("picker.modes"))
+    }
     if let manifest { findings += documents(of: manifest, under: policy, because) }
     return findings
+  }
+
+  /// An app that is for documents, under a policy that has no picker for it.
+  private static func unpicked(
+    _ manifest: PropertyListFile?, _ entitlements: PropertyListFile?, _ name: String, _ reason: String
+  ) -> [LintFinding] {
+    let remedy =
+      "Run it under a policy with modes = [\"open\"]; without a picker it has what you hand it (ambit grant)."
+    if let manifest, let index = manifest["CFBundleDocumentTypes"]?.array?.firstIndex(where: { $0.dictionary != nil }) {
+      let types = manifest["CFBundleDocumentTypes"]?.array ?? []
+      return [
+        LintFinding(
+          .forbiddenPicking, at: manifest.place(KeyPath().key("CFBundleDocumentTypes"), types[index].line),
+          "It opens documents, and under the policy \(name) none can be picked: \(reason).", remedy)
+      ]
+    }
+    let selects = ["read-write", "read-only"].map { "com.apple.security.files.user-selected.\($0)" }
+    guard let entitlements, let key = selects.first(where: entitlements.isOn) else { return [] }
+    return [
+      LintFinding(
+        .forbiddenPicking, at: entitlements.place(key),
+        "It asks for what the user selects, and under the policy \(name) nothing can be picked: \(reason).", remedy)
+    ]
   }
 
   private static func documents(
