@@ -145,7 +145,10 @@ let package = Package(
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "AmbitCommandsTests", dependencies: ["AmbitCommands", "Audit", "Kernel", "Launcher", "TestSupport"],
+      name: "AmbitCommandsTests",
+      dependencies: [
+        "AmbitCommands", "AppModel", "Audit", "Kernel", "Launcher", "Policy", "Review", "Terminal", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),

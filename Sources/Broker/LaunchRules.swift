@@ -49,7 +49,10 @@ package struct LaunchRules {
   private func narrowed(_ policy: Policy, _ request: LauncherInterface.PrepareCall) throws -> Policy {
     var settings = policy.settings
     if request.observe { settings.observe = true }
-    if let profile = request.seccomp { settings.seccompProfile = profile == SeccompFile.none ? nil : profile }
+    if let profile = request.seccomp {
+      settings.seccompProfile = profile == SeccompFile.none ? nil : profile
+      settings.furtherSeccompProfiles = []
+    }
     return policy.with(settings).narrowed(by: try machinePolicies(), memory: MachineMemory.total)
   }
 

@@ -101,7 +101,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var patience: Int?
   /// When a decision about it counts as written down.
   package var sync: AuditSync
-  /// Profiles that hold besides ``seccompProfile``: those of a machine-wide policy.
+  /// Profiles that hold besides ``seccompProfile``: others that the policy names, and those of a machine-wide one.
   package var furtherSeccompProfiles: [String]
   /// Entitlements for bookmarks that an app which asks for Apple's sandbox does not have (``AppSandbox/missingBookmarks``): those of
   /// that kind it neither makes nor opens.

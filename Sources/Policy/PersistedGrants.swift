@@ -16,7 +16,7 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
   case xdp
   /// So many, and then a document that the user picks is refused, with a reason.
   case refusing(Int)
-  /// Two of these at once, as under a machine-wide policy.
+  /// Several of these at once, as an array has them, and as a machine-wide policy leaves them.
   case together(quota: Int, recent: Int?, releasesOldest: Bool)
 
   package static let names: [(name: String, value: PersistedGrants)] = [
@@ -32,6 +32,18 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
     default: break
     }
     return Self.names.first { $0.value == self }?.name ?? ""
+  }
+
+  /// As a policy has it: a number, a name, or an array of those that hold together.
+  var text: String {
+    switch self {
+    case .refusing(let count): return "\(count)"
+    case .together(let quota, let recent, let releasesOldest):
+      // A list of those used last is Windows' alone, and the oldest ends under Android's alone.
+      let first: PersistedGrants = !releasesOldest ? .refusing(quota) : quota <= 128 ? .android10 : .android
+      return recent == nil ? first.text : "[\(first.text), \(PersistedGrants.windows.text)]"
+    default: return name.quotedTOML
+    }
   }
 
   /// `nil`: there is no limit.

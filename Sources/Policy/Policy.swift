@@ -110,7 +110,7 @@ package struct PolicySettings: Equatable, Sendable {
   /// Seconds that a reader or writer waits for others. Nothing coordinates yet: known, and not in force.
   package var patience: Int?
   package var sync: AuditSync = .group
-  /// Profiles that hold besides ``seccompProfile``: those of a machine-wide policy.
+  /// Profiles that hold besides ``seccompProfile``: others that the policy names, and those of a machine-wide one.
   package var furtherSeccompProfiles: [String] = []
 
   /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.

@@ -4,14 +4,28 @@ internal import AppModel
 extension PolicyOverrides {
   static func persisted(_ table: TOMLReader) throws(SourceError) -> PersistedGrants? {
     guard let node = table.value("persisted") else { return nil }
-    switch node.value {
-    case .integer(let number) where PersistedGrants.range.contains(number): return .refusing(number)
-    case .string(let text):
-      if let known = PersistedGrants.names.first(where: { $0.name == text }) { return known.value }
-    default: break
+    func one(_ node: TOMLNode) -> PersistedGrants? {
+      switch node.value {
+      case .integer(let number) where PersistedGrants.range.contains(number): .refusing(number)
+      case .string(let text): PersistedGrants.names.first { $0.name == text }?.value
+      default: nil
+      }
     }
+    if let rule = one(node) { return rule }
     let words = PersistedGrants.names.map { $0.name.quoted }.joined(separator: ", ")
-    throw table.wrong("persisted", node, "an integer from 1 to \(PersistedGrants.range.upperBound), or one of \(words)")
+    let expected = "an integer from 1 to \(PersistedGrants.range.upperBound), one of \(words), or an array of these"
+    guard case .array(let members) = node.value, !members.isEmpty else {
+      throw table.wrong("persisted", node, expected)
+    }
+    var result = PersistedGrants.unlimited
+    for member in members {
+      guard let rule = one(member) else {
+        throw table.error(
+          at: member.position, "\(table.name("persisted")) must be \(expected), and has in it \(member.description)")
+      }
+      result = result.narrowed(by: rule)
+    }
+    return result
   }
 
   static func modes(_ table: TOMLReader) throws(SourceError) -> [PickerMode]? {

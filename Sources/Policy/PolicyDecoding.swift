@@ -38,12 +38,31 @@ extension PolicyOverrides {
     return names.map(\.text)
   }
 
-  static func profile(_ table: TOMLReader) throws(SourceError) -> String? {
-    guard let text = try table.string("profile") else { return nil }
-    if let problem = SeccompFile.check(text) {
-      throw table.error("profile", "cannot be \(text.quoted): \(problem)")
+  /// Not empty: one, or all that hold together; ``SeccompFile/none`` stands alone.
+  static func profiles(_ table: TOMLReader) throws(SourceError) -> [String]? {
+    guard let node = table.value("profile") else { return nil }
+    guard case .array = node.value else {
+      guard let text = try table.string("profile") else { return nil }
+      if let problem = SeccompFile.check(text) {
+        throw table.error("profile", "cannot be \(text.quoted): \(problem)")
+      }
+      return [SeccompFile.resolve(text, besides: table.file)]
     }
-    return SeccompFile.resolve(text, besides: table.file)
+    var profiles: [String] = []
+    for (text, position) in try table.stringNodes("profile") ?? [] {
+      if let problem = SeccompFile.check(text) ?? (text == SeccompFile.none ? SeccompFile.alone : nil) {
+        throw table.error(at: position, "\(table.name("profile")) cannot have \(text.quoted): \(problem)")
+      }
+      let path = SeccompFile.resolve(text, besides: table.file)
+      if profiles.contains(path) {
+        throw table.error(at: position, "\(table.name("profile")) has \(text.quoted) twice; take one out")
+      }
+      profiles.append(path)
+    }
+    if profiles.isEmpty {
+      throw table.wrong("profile", node, "a file's path, an array of such, or \(SeccompFile.none.quoted)")
+    }
+    return profiles
   }
 
   static func layers(_ table: TOMLReader) throws(SourceError) -> [Layer]? {

@@ -46,7 +46,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var bookmarkLifetime: Ceiling<Int>?
   var patience: Ceiling<Int>?
   var sync: AuditSync?
-  /// No file says this: it comes of narrowing.
+  /// The others of an array, and those of a machine-wide policy; never without ``seccompProfile``.
   var furtherSeccompProfiles: [String]?
 }
 

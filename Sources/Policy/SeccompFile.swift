@@ -3,6 +3,9 @@ package enum SeccompFile {
   /// The word for Ambit's own profile and no other.
   package static let none = "standard"
 
+  /// Why that word is none of several.
+  static let alone = "it means Ambit's own profile alone; write it without the brackets"
+
   /// Why a text cannot be one, as the end of a sentence; `nil` when it can.
   static func check(_ text: String) -> String? {
     if text.isEmpty { return "it is empty; name a file, or \"\(none)\" for Ambit's own profile alone" }

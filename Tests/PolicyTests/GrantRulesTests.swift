@@ -20,7 +20,21 @@ import Testing
     #expect(persisted.recent == (text == "\"windows\"" ? 25 : nil))
   }
 
-  @Test(arguments: ["0", "-1", "1000001", "1.5", "true", "\"iOS\"", "\"\"", "[]"])
+  @Test(
+    arguments: [
+      ("[5, \"windows\"]", 5, 25, false), ("[\"windows\", \"android\"]", 512, 25, true),
+      ("[\"android-10\", \"windows\"]", 128, 25, true), ("[\"windows\", 2000]", 1000, 25, false),
+      ("[\"android\", 512]", 512, nil, false), ("[7]", 7, nil, false), ("[\"xdp\", 9]", 9, nil, false),
+    ] as [(String, Int?, Int?, Bool)])
+  func `of an array all hold together, and it is written as one again`(
+    text: String, quota: Int?, recent: Int?, releases: Bool
+  ) throws {
+    let persisted = try settings("grants.persisted = \(text)").persisted
+    #expect(persisted.quota == quota && persisted.recent == recent && persisted.releasesOldest == releases)
+    #expect(try settings("grants.persisted = \(persisted.text)").persisted == persisted, "\(persisted.text)")
+  }
+
+  @Test(arguments: ["0", "-1", "1000001", "1.5", "true", "\"iOS\"", "\"\"", "[]", "[5, \"iOS\"]", "[[5]]"])
   func `anything else is refused with what is possible`(text: String) {
     #expect { try settings("grants.persisted = \(text)") } throws: { error in
       "\(error)".contains("grants.persisted") && "\(error)".contains("\"android-10\"")

@@ -96,7 +96,7 @@ import Testing
           pickerModes: [.open, .import], pickedTypes: .only(["public.png", "tar.gz"]), pickedFolders: false,
           access: .readOnly, lifetime: GrantLifetime(withLaunch: true, seconds: 8 * 3600), createsBookmarks: false,
           documentBookmarks: false, implicitBookmarks: false, bookmarkLifetime: .at(30 * 86400), patience: .at(30),
-          sync: .full))
+          sync: .full, furtherSeccompProfiles: []))
   }
 
   @Test(arguments: [
@@ -106,6 +106,17 @@ import Testing
   func `a seccomp profile lies beside the policy that names it`(text: String, path: String) throws {
     let parsed = try StrictTOML.parse("seccomp.profile = \"\(text)\"", file: "/policies/x.toml")
     #expect(try PolicyOverrides(parsed).seccompProfile == path)
+  }
+
+  @Test func `of several seccomp profiles all hold, and one that is named later takes the place of all`() throws {
+    let several = PolicySettings.closed.overridden(
+      by: try PolicyOverrides(StrictTOML.parse("seccomp.profile = [\"a\", \"/q/b\"]", file: "/p/x.toml")))
+    #expect(several.seccompProfile == "/p/a" && several.furtherSeccompProfiles == ["/q/b"])
+    for (text, profile) in [("\"c\"", "/p/c"), ("\"standard\"", nil)] {
+      let one = several.overridden(
+        by: try PolicyOverrides(StrictTOML.parse("seccomp.profile = \(text)", file: "/p/x.toml")))
+      #expect(one.seccompProfile == profile && one.furtherSeccompProfiles.isEmpty)
+    }
   }
 
   @Test func `a seccomp profile is taken over, replaced and taken out again`() throws {
@@ -118,7 +129,7 @@ import Testing
     #expect(try settings("seccomp.profile = \"a\"", "") == "/p/a")
     #expect(try settings("seccomp.profile = \"a\"", "seccomp.profile = \"b\"") == "/p/b")
     #expect(try settings("seccomp.profile = \"a\"", "seccomp.profile = \"standard\"") == nil)
-    for wrong in ["\"\"", "1", "\"a\\u001bb\"", "[\"a\"]"] {
+    for wrong in ["\"\"", "1", "\"a\\u001bb\"", "[]", "[\"a\", \"standard\"]", "[\"a\", \"./b\", \"a\"]", "[1]"] {
       #expect(complaint("seccomp.profile = \(wrong)")?.contains("seccomp.profile") == true, "\(wrong)")
     }
     #expect(complaint("seccomp.profil = \"a\"")?.contains("did you mean \"profile\"?") == true)

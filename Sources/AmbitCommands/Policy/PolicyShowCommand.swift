@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Policy
@@ -46,8 +47,16 @@ struct PolicyReport {
 
   init(_ resolved: ResolvedPolicy, narrowed: Policy, machines: [MachinePolicy]) {
     self.resolved = resolved
-    policy = narrowed
+    // Read again from elsewhere, it means the same file.
+    var settings = narrowed.settings
+    settings.seccompProfile = settings.seccompProfile.map(Self.absolute)
+    settings.furtherSeccompProfiles = settings.furtherSeccompProfiles.map(Self.absolute)
+    policy = narrowed.with(settings)
     self.machines = machines
+  }
+
+  private static func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : URL(fileURLWithPath: path).standardizedFileURL.path
   }
 
   private struct Row {
@@ -75,9 +84,9 @@ struct PolicyReport {
   }
 
   func text(_ style: Style) -> String {
-    var lines = ["# \(printable(policy.name))" + (policy.description.map { ": \(printable($0))" } ?? "")]
-    lines.append(style.dim("# " + policy.lineage.map(printable).joined(separator: " over ")))
+    var lines = [style.dim("# \(printable(policy.name)): " + policy.lineage.map(printable).joined(separator: " over "))]
     for machine in machines { lines.append(style.dim("# under the machine-wide policy \(printable(machine.file))")) }
+    if let description = policy.description { lines.append("description = \(printable(description.quotedTOML))") }
     let rows = rows
     let width = rows.map { "\($0.field.key) = \(printable($0.value))".count }.filter { $0 <= 48 }.max() ?? 0
     var table: String?
@@ -86,7 +95,9 @@ struct PolicyReport {
         table = row.field.table
         lines += ["", style.bold("[\(table ?? "")]")]
       }
-      let setting = "\(row.field.key) = \(printable(row.value))"
+      // What nobody says, and would change nothing, is not to be said by what is printed either.
+      let isIdle = row.field.notInForce != nil && row.origin == nil && row.narrowing == nil
+      let setting = (isIdle ? "# " : "") + "\(row.field.key) = \(printable(row.value))"
       let comment = "# \(printable(row.source))" + (row.field.notInForce == nil ? "" : "; not in force")
       lines.append(
         setting.padding(to: width) + "  "

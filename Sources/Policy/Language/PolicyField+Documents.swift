@@ -106,13 +106,17 @@ extension PolicyField {
       [
         .integer(PersistedGrants.range),
         .words(PersistedGrants.names.map { .init($0.name, persistedMeaning($0.value)) }),
+        .list(of: [.integer(PersistedGrants.range), .words(PersistedGrants.names.map { .init($0.name) })]),
       ],
       rule: "LIM-10", example: "100", narrowing: "the smaller number holds",
       .init(
         \.persisted, \.persisted, decode: PolicyOverrides.persisted,
         meet: { ours, theirs, _ in ours.narrowed(by: theirs) },
-        text: { if case .refusing(let count) = $0 { "\(count)" } else { $0.name.quotedTOML } }),
-      "How many documents an app may keep its access to: a number, after which a document that is picked is refused, or another system's rule."
+        text: \.text),
+      """
+      How many documents an app may keep its access to: a number, after which a document that is picked is refused, or another \
+      system's rule. Of an array all hold together.
+      """
     ),
     PolicyField(
       "grants", "pass", [.words(of: AppPermission.self)], rule: "TOK-18", example: "\"none\"",

@@ -31,6 +31,8 @@ extension PolicyField {
         narrow: { mine, other, _ in
           guard let theirs = other.environmentPass else { return }
           mine.environmentPass = mine.environmentPass.map { EnvironmentName.narrowed($0, theirs) } ?? theirs
+          // Of a pattern the name alone may be left: what is set is not passed.
+          if let set = mine.environmentSet { mine.environmentPass?.removeAll { set[$0] != nil } }
         }, text: { $0.environmentPass.quotedTOML }),
       "Variables of your environment that an app gets."),
     PolicyField(
@@ -182,13 +184,23 @@ extension PolicyField {
       the last tenth of a second. "full": on the disk before its effect is answered.
       """),
     PolicyField(
-      "seccomp", "profile", [.words([.init(SeccompFile.none, "Ambit's own filter alone")]), .text("a file's path")],
+      "seccomp", "profile",
+      [
+        .words([.init(SeccompFile.none, "Ambit's own filter alone")]), .text("a file's path"),
+        .list(of: [.text("a file's path")]),
+      ],
       example: "\"containers.json\"", narrowing: "both profiles have to hold",
       FieldAccess(
         decode: { (table, overrides) throws(SourceError) in
-          overrides.seccompProfile = try PolicyOverrides.profile(table)
+          guard let profiles = try PolicyOverrides.profiles(table) else { return }
+          overrides.seccompProfile = profiles.first
+          overrides.furtherSeccompProfiles = Array(profiles.dropFirst())
         },
-        isSet: { $0.seccompProfile != nil }, copy: { $1.seccompProfile = $0.seccompProfile },
+        isSet: { $0.seccompProfile != nil },
+        copy: {
+          $1.seccompProfile = $0.seccompProfile
+          $1.furtherSeccompProfiles = $0.furtherSeccompProfiles
+        },
         apply: { file, result in
           if let value = file.seccompProfile { result.seccompProfile = value == SeccompFile.none ? nil : value }
           if let further = file.furtherSeccompProfiles { result.furtherSeccompProfiles = further }
@@ -198,10 +210,13 @@ extension PolicyField {
           $1.furtherSeccompProfiles = $0.furtherSeccompProfiles
         },
         narrow: { mine, other, _ in mine.narrowProfiles(by: other) },
-        text: { ($0.seccompProfile ?? SeccompFile.none).quotedTOML }),
+        text: { settings in
+          let profiles = [settings.seccompProfile].compactMap { $0 } + settings.furtherSeccompProfiles
+          return profiles.count > 1 ? profiles.quotedTOML : (profiles.first ?? SeccompFile.none).quotedTOML
+        }),
       """
       A profile as container engines have it (OCI, Docker, Podman), relative to the policy's own file. It holds besides Ambit's own \
-      filter, and can only take away.
+      filter, and can only take away; of an array all hold.
       """),
     PolicyField(
       "landlock", "files", [.boolean], rule: "SBX-2", example: "true", narrowing: "true holds",

@@ -214,18 +214,23 @@ extension PolicyOverrides {
 }
 
 extension String {
-  /// A TOML basic string.
-  var quotedTOML: String {
+  /// A TOML basic string, in which nothing steers a terminal or leaves no trace.
+  package var quotedTOML: String {
     var text = "\""
     for scalar in unicodeScalars {
       switch scalar {
       case "\"", "\\": text += "\\\(scalar)"
       case "\n": text += "\\n"
       case "\t": text += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
+      case "\u{200c}", "\u{200d}": text.unicodeScalars.append(scalar)
+      default:
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator:
+          let digits = String(scalar.value, radix: 16)
+          let width = digits.count > 4 ? 8 : 4
+          text += (width == 4 ? "\\u" : "\\U") + String(repeating: "0", count: width - digits.count) + digits
+        default: text.unicodeScalars.append(scalar)
+        }
       }
     }
     return text + "\""
