@@ -98,11 +98,18 @@ struct AppListingReport {
       return head
         + table.render(
           rows.map { row in
-            switch row.meaning {
+            let note = row.note.map { " (\($0))" } ?? ""
+            return switch row.meaning {
             case .mapped(let what):
-              [Table.Cell("\(row.path)", .cyan), Table.Cell("✓", .green), Table.Cell(row.value), Table.Cell(what)]
+              [
+                Table.Cell("\(row.path)", .cyan), Table.Cell("✓", .green), Table.Cell(row.value),
+                Table.Cell(what + note),
+              ]
             case .idle(let why):
-              [Table.Cell("\(row.path)"), Table.Cell("–", .dim), Table.Cell(row.value, .dim), Table.Cell(why, .dim)]
+              [
+                Table.Cell("\(row.path)"), Table.Cell("–", .dim), Table.Cell(row.value, .dim),
+                Table.Cell(why + note, .dim),
+              ]
             case .unknown:
               [
                 Table.Cell("\(row.path)"), Table.Cell("?", .yellow), Table.Cell(row.value),
@@ -148,6 +155,7 @@ extension ManifestListing.Row {
     case .mapped(let text), .idle(let text): json["meaning"] = .string(text)
     case .unknown: break
     }
+    if let note { json["note"] = .string(note) }
     return json
   }
 }

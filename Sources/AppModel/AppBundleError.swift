@@ -17,6 +17,8 @@ package enum AppBundleError: Error, Equatable, Sendable {
   case keyMissing(path: String, key: String, example: String)
   /// A key's value is of another type. `expected` and `found` have their article: "a string".
   case wrongType(path: String, key: String, expected: String, found: String)
+  /// An entitlement is no boolean; `found` has its article.
+  case wrongEntitlement(path: String, line: Int?, key: String, found: String)
   /// A key's value is of the right type and cannot be used; `problem` is the end of a sentence.
   case badValue(path: String, key: String, value: String, problem: String)
   /// The file that `CFBundleExecutable` names is not in the bundle. Shells say 127.
@@ -56,6 +58,9 @@ extension AppBundleError: CustomStringConvertible {
       "\(path) has no \(key): expected a string such as \(example.quoted). Add the key."
     case .wrongType(let path, let key, let expected, let found):
       "\(path): \(key) must be \(expected), and is \(found). Change the value."
+    case .wrongEntitlement(let path, let line, let key, let found):
+      "\(path)\(line.map { ":\($0)" } ?? ""): \(key) must be a boolean, and is \(found). Write <true/> or <false/>: what "
+        + "claims rights is not guessed at, and the App Store refuses such an app as well."
     case .badValue(let path, let key, let value, let problem):
       "\(path): \(key) cannot be \(value.quoted): \(problem). Change the value."
     case .executableMissing(let path, let key):

@@ -49,12 +49,12 @@ extension AppManifest {
     version = try list.optionalText("CFBundleVersion")
     packageTypes = PackageDeclarations(list).extensions
     // Each is read, so that one of another type is named whatever the others say.
-    let browser = try list.flag("UISupportsDocumentBrowser") ?? false
-    let sharing = try list.flag("UIFileSharingEnabled") ?? false
-    let inPlace = try list.flag("LSSupportsOpeningDocumentsInPlace") ?? false
+    let browser = try list.looseFlag("UISupportsDocumentBrowser") ?? false
+    let sharing = try list.looseFlag("UIFileSharingEnabled") ?? false
+    let inPlace = try list.looseFlag("LSSupportsOpeningDocumentsInPlace") ?? false
     sharesDocuments = browser || (sharing && inPlace)
     hasPublicScope = (list["NSUbiquitousContainers"]?.dictionary ?? []).contains { container in
-      container.node["NSUbiquitousContainerIsDocumentScopePublic"]?.boolean == true
+      container.node["NSUbiquitousContainerIsDocumentScopePublic"]?.looseBoolean == true
     }
   }
 

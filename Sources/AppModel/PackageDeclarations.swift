@@ -20,7 +20,7 @@ struct PackageDeclarations {
     }
     let declared = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.flatMap(\.extensions)
     let documents = list.dictionaries("CFBundleDocumentTypes").filter {
-      $0["LSTypeIsPackage"]?.boolean == true
+      $0["LSTypeIsPackage"]?.looseBoolean == true
     }
     .flatMap { $0["CFBundleTypeExtensions"]?.strings ?? [] }
     extensions = Set(declared + documents).sorted()

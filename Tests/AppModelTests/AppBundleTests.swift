@@ -336,8 +336,9 @@ import Testing
         entitlements: Fixture.list("<key>com.apple.security.network.client</key>\(value)"))
       #expect(
         message(app)
-          == "TMP/Notes.app/Entitlements.plist: com.apple.security.network.client must be a boolean, and is \(found). "
-          + "Change the value.")
+          == "TMP/Notes.app/Entitlements.plist:3: com.apple.security.network.client must be a boolean, and is \(found). "
+          + "Write <true/> or <false/>: what claims rights is not guessed at, and the App Store refuses such an app as well."
+      )
     }
     #expect(failure(try folder.app(entitlements: "x"))?.description.contains("Entitlements.plist") == true)
   }

@@ -47,6 +47,31 @@ import Testing
     }
   }
 
+  @Test func `a boolean that is written as something else is listed with what it is read as`() throws {
+    let list = try PropertyListFile(
+      bytes: Array(
+        """
+        <plist><dict><key>CFBundleIdentifier</key><string>1</string>
+        <key>UIFileSharingEnabled</key><string>YES</string>
+        <key>LSSupportsOpeningDocumentsInPlace</key><integer>0</integer>
+        <key>UISupportsDocumentBrowser</key><true/>
+        <key>CFBundleDocumentTypes</key><array><dict><key>LSTypeIsPackage</key><string>maybe</string></dict></array>
+        <key>LSUIElement</key><string>1</string>
+        <key>com.apple.security.app-sandbox</key><string>YES</string></dict></plist>
+        """.utf8), path: "Info.plist")
+    let notes = ManifestListing(list, as: .manifest).rows.compactMap { row in row.note.map { "\(row.path): \($0)" } }
+    #expect(
+      notes == [
+        "UIFileSharingEnabled: written as a string; read as true",
+        "LSSupportsOpeningDocumentsInPlace: written as a number; read as false",
+      ])
+    #expect(
+      ShapeFault.all(in: list, as: .manifest).map(\.sentence) == [
+        "CFBundleDocumentTypes[0].LSTypeIsPackage must be a boolean, or YES, NO, true, false, 1 or 0, and is a string."
+      ])
+    #expect(ManifestListing(list, as: .entitlements).rows.allSatisfy { $0.note == nil })
+  }
+
   @Test(arguments: try ManifestFixtures.names())
   func `whether a file is a manifest or entitlements is told from what is in it`(name: String) throws {
     let list = try PropertyListFile(bytes: try ManifestFixtures.bytes(name), path: "somewhere")

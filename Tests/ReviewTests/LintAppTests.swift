@@ -45,11 +45,11 @@ import Testing
     #expect(throws: AppBundleError.self) {
       try Entitlements(Self.list("<key>com.apple.security.network.client</key><integer>1</integer>"))
     }
-    let manifest = try Self.manifest("<key>UIFileSharingEnabled</key><integer>1</integer>")
+    let manifest = try Self.manifest("<key>UIFileSharingEnabled</key><integer>2</integer>")
     #expect(manifest.count { $0.place.line == 3 } == 1, "\(manifest)")
     #expect(throws: AppBundleError.self) {
       try AppManifest(
-        Self.list(Self.identity + "<key>UIFileSharingEnabled</key><integer>1</integer>"), folderName: "App")
+        Self.list(Self.identity + "<key>UIFileSharingEnabled</key><integer>2</integer>"), folderName: "App")
     }
     #expect(manifest.contains { $0.rule == .notLaunchable })
     // What changes nothing is no error.
@@ -163,7 +163,11 @@ import Testing
 
   @Test func `wrong types, a missing executable and what a build was to put in`() throws {
     #expect(try Self.names(Self.manifest("<key>CFBundleDocumentTypes</key><true/>")) == ["wrong-type"])
-    #expect(try Self.names(Self.manifest("<key>UIFileSharingEnabled</key><string>YES</string>")) == ["not-launchable"])
+    #expect(
+      try Self.names(Self.manifest("<key>UIFileSharingEnabled</key><string>maybe</string>")) == ["not-launchable"])
+    let loose = try Self.manifest("<key>UIFileSharingEnabled</key><string>YES</string>")
+    #expect(Self.names(loose) == ["loose-boolean", "sharing-without-in-place"])
+    #expect(loose.first?.what == "UIFileSharingEnabled is written as a string; read as true.")
     let bare = Lint.findings(
       manifest: try Self.list("<key>CFBundleIdentifier</key><string>$(PRODUCT_BUNDLE_IDENTIFIER)</string>"),
       entitlements: nil)

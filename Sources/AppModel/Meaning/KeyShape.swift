@@ -4,6 +4,8 @@
 /// not in the table may hold anything.
 package enum KeyShape: Equatable, Sendable {
   case string, boolean, number
+  /// A boolean of a manifest (``PropertyListNode/looseBoolean``).
+  case looseBoolean
   /// A list of strings, or one.
   case strings
   /// A list of anything.
@@ -19,6 +21,7 @@ package enum KeyShape: Equatable, Sendable {
     switch self {
     case .string: "a string"
     case .boolean: "a boolean"
+    case .looseBoolean: "a boolean, or YES, NO, true, false, 1 or 0"
     case .number: "a number"
     case .strings: "an array of strings"
     case .array: "an array"
@@ -32,6 +35,7 @@ package enum KeyShape: Equatable, Sendable {
     switch self {
     case .string: node.string != nil
     case .boolean: node.boolean != nil
+    case .looseBoolean: node.looseBoolean != nil
     case .number: node.kind == "a number"
     case .strings: node.strings != nil
     case .array: node.array != nil
@@ -107,6 +111,14 @@ extension KeyShape {
     }
   }
 
+  /// What a key of a file has to be; `nil`: anything.
+  static func of(_ path: KeyPath, as kind: ManifestListing.Kind) -> KeyShape? {
+    let keys = path.steps.compactMap { step in if case .key(let key) = step { key } else { nil } }
+    guard let first = keys.first else { return nil }
+    let names = [KeyVocabulary.withoutVariant(first)] + keys.dropFirst()
+    return kind == .manifest ? manifest(names) : entitlement(names)
+  }
+
   /// - Parameter keys: from the top down, without the numbers of arrays.
   static func manifest(_ keys: [String]) -> KeyShape? {
     if keys.count == 1, keys[0].hasSuffix("UsageDescription") { return .string }
@@ -129,7 +141,7 @@ extension KeyShape {
   }
 
   private static let containers: [String: KeyShape] = [
-    "NSUbiquitousContainerIsDocumentScopePublic": .boolean, "NSUbiquitousContainerName": .string,
+    "NSUbiquitousContainerIsDocumentScopePublic": .looseBoolean, "NSUbiquitousContainerName": .string,
     "NSUbiquitousContainerSupportedFolderLevels": .string,
   ]
 
@@ -150,8 +162,8 @@ extension KeyShape {
       "CFBundlePackageType": .string, "CFBundleInfoDictionaryVersion": .string, "CFBundleDevelopmentRegion": .string,
       "CFBundleLocalizations": .strings, "CFBundleIconFile": .string, "CFBundleIconName": .string,
       "CFBundleDocumentTypes": .dictionaries, "CFBundleURLTypes": .dictionaries, "NSServices": .dictionaries,
-      "UISupportsDocumentBrowser": .boolean, "UIFileSharingEnabled": .boolean,
-      "LSSupportsOpeningDocumentsInPlace": .boolean, "NSUbiquitousContainers": .dictionary,
+      "UISupportsDocumentBrowser": .looseBoolean, "UIFileSharingEnabled": .looseBoolean,
+      "LSSupportsOpeningDocumentsInPlace": .looseBoolean, "NSUbiquitousContainers": .dictionary,
       "LSMinimumSystemVersion": .string, "MinimumOSVersion": .string, "LSApplicationQueriesSchemes": .strings,
       "UISupportedInterfaceOrientations": .strings, "UIBackgroundModes": .strings, "UIAppFonts": .strings,
       "UIRequiredDeviceCapabilities": .dictionaryOrStrings, "CFBundleSupportedPlatforms": .strings,
@@ -161,7 +173,7 @@ extension KeyShape {
       "CFBundleDocumentTypes>CFBundleTypeName": .string, "CFBundleDocumentTypes>CFBundleTypeRole": .string,
       "CFBundleDocumentTypes>LSHandlerRank": .string, "CFBundleDocumentTypes>LSItemContentTypes": .strings,
       "CFBundleDocumentTypes>CFBundleTypeExtensions": .strings, "CFBundleDocumentTypes>CFBundleTypeMIMETypes": .strings,
-      "CFBundleDocumentTypes>CFBundleTypeOSTypes": .strings, "CFBundleDocumentTypes>LSTypeIsPackage": .boolean,
+      "CFBundleDocumentTypes>CFBundleTypeOSTypes": .strings, "CFBundleDocumentTypes>LSTypeIsPackage": .looseBoolean,
       "CFBundleDocumentTypes>NSDocumentClass": .string, "CFBundleDocumentTypes>NSExportableTypes": .strings,
       "CFBundleURLTypes>CFBundleURLSchemes": .strings, "CFBundleURLTypes>CFBundleURLName": .string,
     ]

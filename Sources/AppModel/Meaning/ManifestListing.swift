@@ -11,6 +11,8 @@ package struct ManifestListing: Equatable, Sendable {
     /// The value in short, for people.
     package let value: String
     package let meaning: KeyMeaning
+    /// What has to be known of how the value is written, as the end of a sentence.
+    package let note: String?
   }
 
   package let file: String
@@ -23,32 +25,37 @@ package struct ManifestListing: Equatable, Sendable {
     let kind = kind ?? Kind(of: list)
     self.kind = kind
     var rows: [Row] = []
-    Self.append(list.entries, below: KeyPath(), from: kind.vocabulary, to: &rows)
+    Self.append(list.entries, below: KeyPath(), as: kind, to: &rows)
     self.rows = rows
   }
 
   private static func append(
-    _ entries: [PropertyListEntry], below path: KeyPath, from vocabulary: KeyVocabulary, to rows: inout [Row]
+    _ entries: [PropertyListEntry], below path: KeyPath, as kind: Kind, to rows: inout [Row]
   ) {
     for entry in entries {
       let path = path.key(entry.key)
       rows.append(
-        Row(path: path, line: entry.line, value: entry.node.summary, meaning: vocabulary.meaning(of: path)))
-      append(within: entry.node, at: path, from: vocabulary, to: &rows)
+        Row(
+          path: path, line: entry.line, value: entry.node.summary, meaning: kind.vocabulary.meaning(of: path),
+          note: note(entry.node, path, kind)))
+      append(within: entry.node, at: path, as: kind, to: &rows)
     }
   }
 
-  private static func append(
-    within node: PropertyListNode, at path: KeyPath, from vocabulary: KeyVocabulary, to rows: inout [Row]
-  ) {
+  private static func append(within node: PropertyListNode, at path: KeyPath, as kind: Kind, to rows: inout [Row]) {
     switch node.value {
-    case .dictionary(let entries): append(entries, below: path, from: vocabulary, to: &rows)
+    case .dictionary(let entries): append(entries, below: path, as: kind, to: &rows)
     case .array(let members):
-      for (index, member) in members.enumerated() {
-        append(within: member, at: path.index(index), from: vocabulary, to: &rows)
-      }
+      for (index, member) in members.enumerated() { append(within: member, at: path.index(index), as: kind, to: &rows) }
     default: break
     }
+  }
+
+  private static func note(_ node: PropertyListNode, _ path: KeyPath, _ kind: Kind) -> String? {
+    guard node.boolean == nil, let flag = node.looseBoolean, KeyShape.of(path, as: kind) == .looseBoolean else {
+      return nil
+    }
+    return "written as \(node.kind); read as \(flag)"
   }
 }
 

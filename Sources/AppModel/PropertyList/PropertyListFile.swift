@@ -84,11 +84,22 @@ package struct PropertyListFile: Equatable, Sendable {
     return value
   }
 
+  /// An entitlement. It claims rights, so nothing is taken for one that only looks like it: readers on macOS differ there (to its
+  /// kernel whatever is not false is on, and the App Store refuses what is no boolean).
   func flag(_ key: String) throws(AppBundleError) -> Bool? {
+    guard let entry = entries.first(where: { $0.key == key }) else { return nil }
+    guard let flag = entry.node.boolean else {
+      throw .wrongEntitlement(path: path, line: entry.line, key: key, found: entry.node.kind)
+    }
+    return flag
+  }
+
+  /// A boolean of a manifest, in any of its forms (``PropertyListNode/looseBoolean``).
+  func looseFlag(_ key: String) throws(AppBundleError) -> Bool? {
     guard let value = self[key] else { return nil }
-    // The numbers 0 and 1 are none.
-    guard let flag = value.boolean else {
-      throw .wrongType(path: path, key: key, expected: "a boolean", found: value.kind)
+    guard let flag = value.looseBoolean else {
+      let found = value.string.map { "the string \($0.quoted)" } ?? value.kind
+      throw .wrongType(path: path, key: key, expected: KeyShape.looseBoolean.expected, found: found)
     }
     return flag
   }

@@ -41,6 +41,24 @@ package struct PropertyListNode: Equatable, Sendable {
 
   package var string: String? { if case .string(let text) = value { text } else { nil } }
   package var boolean: Bool? { if case .boolean(let flag) = value { flag } else { nil } }
+  /// A boolean of a manifest, also as it is written by hand: YES, NO, true or false in any case, 1 or 0, as text or as number.
+  ///
+  /// Apple's systems read it so: CoreFoundation takes the words and any number (`_CFBundleGetInfoDictionaryBoolean`), and Launch
+  /// Services' keys were texts of one digit before they were booleans. What is none of these is not guessed at.
+  package var looseBoolean: Bool? {
+    switch value {
+    case .boolean(let flag): flag
+    case .integer(0), .unsigned(0): false
+    case .integer(1), .unsigned(1): true
+    case .string(let text):
+      switch text.lowercased() {
+      case "yes", "true", "1": true
+      case "no", "false", "0": false
+      default: nil
+      }
+    default: nil
+    }
+  }
   package var array: [PropertyListNode]? { if case .array(let members) = value { members } else { nil } }
   package var dictionary: [PropertyListEntry]? { if case .dictionary(let entries) = value { entries } else { nil } }
 

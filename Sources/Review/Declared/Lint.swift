@@ -74,5 +74,9 @@ extension PropertyListFile {
     LintFinding.Place(file: path, line: line, key: "\(keyPath)")
   }
 
+  /// An entitlement: nothing else than a boolean is on.
   func isOn(_ key: String) -> Bool { self[key]?.boolean == true }
+
+  /// A boolean of a manifest, however it is written.
+  func says(_ key: String) -> Bool { self[key]?.looseBoolean == true }
 }

@@ -53,6 +53,7 @@ package enum LintRule: String, CaseIterable, Sendable {
   case unreadable
   case notLaunchable = "not-launchable"
   case wrongType = "wrong-type"
+  case looseBoolean = "loose-boolean"
   case mistypedKey = "mistyped-key"
   case unknownKey = "unknown-key"
   case unexpandedVariable = "unexpanded-variable"
@@ -112,7 +113,8 @@ package enum LintRule: String, CaseIterable, Sendable {
     case .unreadable, .notLaunchable, .reservedType, .badTypeIdentifier, .inheritWithOthers, .secretPath,
       .unusablePolicy:
       .error
-    case .unknownKey, .typeNotInSearch, .undeclaredType, .sharingWithoutInPlace, .sandboxNotRequested, .notInForce,
+    case .unknownKey, .looseBoolean, .typeNotInSearch, .undeclaredType, .sharingWithoutInPlace, .sandboxNotRequested,
+      .notInForce,
       .pathInVain, .limitOutOfReach, .noLimit, .narrowedByMachine, .riskyEntitlement:
       .note
     default: .warning

@@ -13,7 +13,9 @@ extension Lint {
     } catch {
       let key: String? =
         switch error {
-        case .keyMissing(_, let key, _), .wrongType(_, let key, _, _), .badValue(_, let key, _, _): key
+        case .keyMissing(_, let key, _), .wrongType(_, let key, _, _), .badValue(_, let key, _, _),
+          .wrongEntitlement(_, _, let key, _):
+          key
         default: nil
         }
       let line = key.flatMap { key in list.entries.first { $0.key == key }?.line }
@@ -35,7 +37,14 @@ extension Lint {
       return LintFinding(
         .wrongType, at: place, fault.sentence, "Change the value; as it is, it counts as if it were not there.")
     }
-    return refused + faults + unknown(list, as: kind) + inner(list) + variables(list)
+    let loose = ManifestListing(list, as: kind).rows.compactMap { row in
+      row.note.map { note in
+        LintFinding(
+          .looseBoolean, at: list.place(row.path, row.line), "\(row.path) is \(note).",
+          "Write <true/> or <false/>, which every reader takes for what it is.")
+      }
+    }
+    return refused + faults + loose + unknown(list, as: kind) + inner(list) + variables(list)
   }
 
   private static func unknown(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {

@@ -124,27 +124,27 @@ extension Lint {
     let (inPlace, browser, sharing) = (
       "LSSupportsOpeningDocumentsInPlace", "UISupportsDocumentBrowser", "UIFileSharingEnabled"
     )
-    if manifest.isOn(inPlace), !hasTypes, !manifest.isOn(sharing), !manifest.isOn(browser) {
+    if manifest.says(inPlace), !hasTypes, !manifest.says(sharing), !manifest.says(browser) {
       findings.append(
         LintFinding(
           .inPlaceWithoutTypes, at: manifest.place(inPlace),
           "It opens documents in place, and says of no type that it opens it.",
           "Add CFBundleDocumentTypes, or take \(inPlace) out."))
     }
-    if manifest.isOn(browser), !hasTypes {
+    if manifest.says(browser), !hasTypes {
       findings.append(
         LintFinding(
           .browserWithoutTypes, at: manifest.place(browser), "It has a document browser, and no types to show in it.",
           "Add CFBundleDocumentTypes."))
     }
-    if manifest.isOn(browser), manifest[inPlace]?.boolean == false {
+    if manifest.says(browser), manifest[inPlace]?.looseBoolean == false {
       findings.append(
         LintFinding(
           .browserWithoutInPlace, at: manifest.place(inPlace),
           "It has a document browser, which opens documents in place, and says that it does not open them so.",
           "Set \(inPlace) to true."))
     }
-    if manifest.isOn(sharing), !manifest.isOn(inPlace), !manifest.isOn(browser) {
+    if manifest.says(sharing), !manifest.says(inPlace), !manifest.says(browser) {
       findings.append(
         LintFinding(
           .sharingWithoutInPlace, at: manifest.place(sharing),
