@@ -8,6 +8,8 @@ package struct AppBundle: Equatable, Sendable {
   package let url: URL
   package let manifest: AppManifest
   package let entitlements: Entitlements
+  /// What of the two asks for something, and where it stands.
+  package let keys: DeclaredKeys
 
   /// The folder's own name, `Name.app`.
   package var name: String { url.lastPathComponent }
@@ -33,10 +35,9 @@ package struct AppBundle: Equatable, Sendable {
     }
     url = folder
     manifest = try AppManifest(information, folderName: String(folder.lastPathComponent.dropLast(".app".count)))
-    entitlements =
-      try PropertyListFile(path: file("Entitlements.plist")).map { list throws(AppBundleError) in
-        try Entitlements(list)
-      } ?? .none
+    let claims = try PropertyListFile(path: file("Entitlements.plist"))
+    entitlements = try claims.map { list throws(AppBundleError) in try Entitlements(list) } ?? .none
+    keys = DeclaredKeys(manifest: information, entitlements: claims)
     try Self.checkExecutable(file(manifest.executable))
   }
 

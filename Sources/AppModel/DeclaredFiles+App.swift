@@ -3,7 +3,8 @@ extension DeclaredFiles {
   ///
   /// - Returns: no manifest where there are entitlements alone.
   package func app() throws(AppBundleError) -> (
-    manifest: AppManifest?, manifestFile: String, entitlements: Entitlements, entitlementsFile: String
+    manifest: AppManifest?, manifestFile: String, entitlements: Entitlements, entitlementsFile: String,
+    keys: DeclaredKeys
   ) {
     let kinds = lists.map { (list: $0, kind: ManifestListing.Kind(of: $0)) }
     let manifest = kinds.first { $0.kind == .manifest }?.list
@@ -15,7 +16,8 @@ extension DeclaredFiles {
       },
       manifestFile: manifest?.path ?? "Info.plist",
       entitlements: try entitlements.map { list throws(AppBundleError) in try Entitlements(list) } ?? .none,
-      entitlementsFile: entitlements?.path ?? "Entitlements.plist"
+      entitlementsFile: entitlements?.path ?? "Entitlements.plist",
+      keys: DeclaredKeys(manifest: manifest, entitlements: entitlements)
     )
   }
 }

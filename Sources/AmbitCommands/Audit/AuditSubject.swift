@@ -133,7 +133,8 @@ extension DeclaredFiles {
       let name = path.split(separator: "/").last.map(String.init) ?? path
       return DeclaredApp(
         name: name, identifier: found.manifest?.bundleIdentifier ?? name, manifest: found.manifest,
-        entitlements: found.entitlements, manifestFile: found.manifestFile, entitlementsFile: found.entitlementsFile)
+        entitlements: found.entitlements, manifestFile: found.manifestFile, entitlementsFile: found.entitlementsFile,
+        keys: found.keys)
     }
   }
 }

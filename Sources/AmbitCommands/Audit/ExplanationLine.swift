@@ -5,13 +5,9 @@ internal import Terminal
 /// One line of an explanation: entries that differ in their subject alone are one.
 struct ExplanationLine {
   private let entries: [Explanation.Entry]
-  let isFirst: Bool
 
   /// - Parameter entries: not empty; of one verb, extent and decision.
-  init(_ entries: [Explanation.Entry], isFirst: Bool = true) {
-    self.entries = entries
-    self.isFirst = isFirst
-  }
+  init(_ entries: [Explanation.Entry]) { self.entries = entries }
 
   /// - Parameter entries: of whole verbs, together.
   static func lines(_ entries: [Explanation.Entry]) -> [ExplanationLine] {
@@ -23,11 +19,7 @@ struct ExplanationLine {
         groups.append([entry])
       }
     }
-    var seen: Set<Ability.Verb> = []
-    return groups.compactMap { group in
-      guard let first = group.first else { return nil }
-      return ExplanationLine(group, isFirst: seen.insert(first.ability.verb).inserted)
-    }
+    return groups.map { ExplanationLine($0) }
   }
 
   private static func isLike(_ left: Explanation.Entry, _ right: Explanation.Entry) -> Bool {
@@ -44,6 +36,8 @@ struct ExplanationLine {
   }
 
   var verb: Ability.Verb { entries[0].ability.verb }
+
+  func has(_ ability: Ability) -> Bool { entries.contains { $0.ability == ability } }
 
   /// ✗ for what exposes, ◐ for what does in part, ✓ for what does not.
   var mark: (String, Style.Attribute) {

@@ -47,8 +47,8 @@ struct ExplanationReport {
 
   private func row(_ line: ExplanationLine) -> [Table.Cell] {
     let (mark, colour) = line.mark
-    // Of a verb that has several lines, the first has the points.
-    let part = line.isFirst ? exposure[line.verb] : nil
+    // Of a verb that has several lines, the one has the points that they come of.
+    let part = exposure[line.verb].flatMap { line.has($0.ability) ? $0 : nil }
     let points = part.flatMap { $0.tenths > 0 ? Exposure.text($0.tenths) : nil } ?? ""
     return [
       Table.Cell(mark, colour), Table.Cell(line.phrase), Table.Cell(line.extent, colour),
@@ -142,8 +142,9 @@ struct ExplanationReport {
       json["from"] = .string(narrowing.from)
       json["value"] = .string(narrowing.to)
     case .unsaid(let key): json["key"] = .string(key)
-    case .manifest(let file, let key), .entitlement(let file, let key):
+    case .manifest(let file, let key, let line), .entitlement(let file, let key, let line):
       json["file"] = .string(file)
+      if let line { json["line"] = JSONValue(line) }
       json["key"] = .string(key)
     case .notAsked(let keys): json["keys"] = .array(keys.map { .string($0) })
     case .ambit(let rule): json["rule"] = .string(rule)

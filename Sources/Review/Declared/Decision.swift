@@ -9,10 +9,10 @@ package enum Decision: Equatable, Sendable {
   case machine(Narrowing)
   /// No file says anything about this key, and so it is as Ambit has it.
   case unsaid(key: String)
-  /// A key of the app's `Info.plist`.
-  case manifest(file: String, key: String)
-  /// A key of the app's `Entitlements.plist`, which asks for it.
-  case entitlement(file: String, key: String)
+  /// A key of the app's `Info.plist`; the line is `nil` in a binary list.
+  case manifest(file: String, key: String, line: Int? = nil)
+  /// A key of the app's `Entitlements.plist`, which asks for it, or for less.
+  case entitlement(file: String, key: String, line: Int? = nil)
   /// The app could ask for it by these entitlements, and does not.
   case notAsked(keys: [String])
   /// Ambit's own design, which no policy changes; the rule is a catalogue identifier or a layer.
@@ -29,8 +29,8 @@ package enum Decision: Equatable, Sendable {
         ? origin.file : "\(origin.file):\(origin.position.line) \(origin.key) = \(origin.value)"
     case .machine(let narrowing): "\(narrowing.file) \(narrowing.field) = \(narrowing.to), for the whole machine"
     case .unsaid(let key): "no policy file sets \(key)"
-    case .manifest(let file, let key): "\(Self.name(file)) \(key)"
-    case .entitlement(let file, let key): "\(Self.name(file)) \(key)"
+    case .manifest(let file, let key, let line), .entitlement(let file, let key, let line):
+      "\(Self.name(file))\(line.map { ":\($0)" } ?? "") \(key)"
     case .notAsked(let keys): "the app does not ask: \(keys.joined(separator: ", "))"
     case .ambit(let rule): "Ambit (\(rule))"
     case .kernel(let layer, let enforcement):

@@ -11,10 +11,13 @@ package struct DeclaredApp: Equatable, Sendable {
   /// The files, as messages name them.
   package var manifestFile: String
   package var entitlementsFile: String
+  /// What in them asks for something, and where it stands.
+  package var keys: DeclaredKeys
 
   package init(
     name: String, identifier: String, manifest: AppManifest?, entitlements: Entitlements,
-    manifestFile: String = "Info.plist", entitlementsFile: String = "Entitlements.plist"
+    manifestFile: String = "Info.plist", entitlementsFile: String = "Entitlements.plist",
+    keys: DeclaredKeys = DeclaredKeys()
   ) {
     self.name = name
     self.identifier = identifier
@@ -22,13 +25,14 @@ package struct DeclaredApp: Equatable, Sendable {
     self.entitlements = entitlements
     self.manifestFile = manifestFile
     self.entitlementsFile = entitlementsFile
+    self.keys = keys
   }
 
   package init(_ bundle: AppBundle) {
     self.init(
       name: bundle.name, identifier: bundle.manifest.bundleIdentifier, manifest: bundle.manifest,
       entitlements: bundle.entitlements, manifestFile: "\(bundle.url.path)/Info.plist",
-      entitlementsFile: "\(bundle.url.path)/Entitlements.plist")
+      entitlementsFile: "\(bundle.url.path)/Entitlements.plist", keys: bundle.keys)
   }
 
   /// A plain program.
@@ -39,10 +43,18 @@ package struct DeclaredApp: Equatable, Sendable {
   }
 }
 
+extension DeclaredApp {
+  /// That it asks by an entitlement.
+  func asks(by key: String) -> Decision {
+    .entitlement(file: entitlementsFile, key: key, line: keys.line(ofEntitlement: key))
+  }
+}
+
 /// The entitlements that decide about abilities.
 enum EntitlementKey {
   static let client = "com.apple.security.network.client"
   static let server = "com.apple.security.network.server"
   static let pass = "io.ambit.pass-grants"
   static let execute = "com.apple.security.files.user-selected.executable"
+  static let sandbox = "com.apple.security.app-sandbox"
 }

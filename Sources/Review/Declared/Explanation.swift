@@ -114,7 +114,7 @@ struct Rules {
     if permission == .entitlement {
       if let app {
         decisions.append(
-          asked ? .entitlement(file: app.entitlementsFile, key: entitlement) : .notAsked(keys: [entitlement]))
+          asked ? app.asks(by: entitlement) : .notAsked(keys: [entitlement]))
       } else {
         extent = .ifAsked
       }

@@ -12,6 +12,8 @@ package struct Exposure: Equatable, Sendable {
     package let verb: Ability.Verb
     /// Tenths of a point.
     package let tenths: Int
+    /// The ability of that verb that reaches the most: what the points are for.
+    package let ability: Ability
     /// The most that it could be, in points.
     package let weight: Int
     /// What would lower it; `nil` where nothing is to be lowered or nobody can.
@@ -28,10 +30,20 @@ package struct Exposure: Equatable, Sendable {
     let entries = Dictionary(grouping: explanation.entries, by: \.ability.verb)
     parts = Ability.Verb.allCases.compactMap { verb -> Part? in
       guard verb.weight > 0 else { return nil }
-      let tenths = Int((Double(verb.weight) * 10 * verb.share(of: entries[verb] ?? [])).rounded())
-      return Part(verb: verb, tenths: tenths, weight: verb.weight, remedy: tenths > 0 ? verb.remedy : nil)
+      let entries = entries[verb] ?? []
+      let tenths = Int((Double(verb.weight) * 10 * verb.share(of: entries)).rounded())
+      return Part(
+        verb: verb, tenths: tenths, ability: Self.heaviest(entries, of: verb), weight: verb.weight,
+        remedy: tenths > 0 ? verb.remedy : nil)
     }
     .enumerated().sorted { ($1.element.tenths, $0.offset) < ($0.element.tenths, $1.offset) }.map(\.element)
+  }
+
+  /// Of several that reach as far, the first.
+  private static func heaviest(_ entries: [Explanation.Entry], of verb: Ability.Verb) -> Ability {
+    let shares = entries.map { verb.share(of: [$0]) }
+    let most = shares.max() ?? 0
+    return shares.firstIndex(of: most).map { entries[$0].ability } ?? Ability(verb)
   }
 
   package subscript(_ verb: Ability.Verb) -> Part? { parts.first { $0.verb == verb } }

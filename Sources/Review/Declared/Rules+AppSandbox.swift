@@ -3,18 +3,21 @@ internal import AppModel
 /// What Apple's sandbox takes from an app that asks for it and not for the rest (`Capabilities.hold(to:)`).
 extension Rules {
   func held(_ entry: Entry) -> Entry {
-    guard let sandbox = app?.entitlements.sandbox, entry.extent.isPossible else { return entry }
+    guard let app, let sandbox = app.entitlements.sandbox, entry.extent.isPossible else { return entry }
     var entry = entry
     guard let missing = Self.missing(for: entry.ability, in: sandbox) else {
       if entry.ability.verb == .makeBookmarks, !sandbox.appBookmarks {
         entry.manner = "only such as go with a document"
-        entry.decisions.append(.notAsked(keys: [AppSandbox.appScope]))
+        entry.decisions += [app.asks(by: EntitlementKey.sandbox), .notAsked(keys: [AppSandbox.appScope])]
       }
       return entry
     }
     entry.extent = .no
     entry.manner = nil
-    entry.decisions.append(.notAsked(keys: missing.map { "com.apple.security.files.\($0)" }))
+    // Only who asks for that sandbox is held to what else it asks for.
+    entry.decisions += [
+      app.asks(by: EntitlementKey.sandbox), .notAsked(keys: missing.map { "com.apple.security.files.\($0)" }),
+    ]
     return entry
   }
 

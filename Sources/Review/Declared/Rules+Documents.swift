@@ -84,21 +84,19 @@ extension Rules {
   private var shown: Entry {
     guard let app else { return Entry(Ability(.showDocuments), .ifAsked, by: [.ambit(rule: "SBX-6")]) }
     guard let manifest = app.manifest else { return Entry(Ability(.showDocuments), .no, by: [.ambit(rule: "SBX-6")]) }
-    var decisions: [Decision] = []
-    if manifest.sharesDocuments {
-      decisions.append(
-        .manifest(
-          file: app.manifestFile,
-          key: "UISupportsDocumentBrowser, or UIFileSharingEnabled with LSSupportsOpeningDocumentsInPlace"))
+    let decisions = app.keys.sharing.map { key in
+      Decision.manifest(file: app.manifestFile, key: key.path, line: key.line)
     }
-    if manifest.hasPublicScope {
-      decisions.append(
-        .manifest(
-          file: app.manifestFile, key: "NSUbiquitousContainers: NSUbiquitousContainerIsDocumentScopePublic"))
-    }
+    let isShown = manifest.sharesDocuments || manifest.hasPublicScope
     return Entry(
-      Ability(.showDocuments), Extent(!decisions.isEmpty),
-      by: decisions.isEmpty
-        ? [.notAsked(keys: ["UISupportsDocumentBrowser", "NSUbiquitousContainerIsDocumentScopePublic"])] : decisions)
+      Ability(.showDocuments), Extent(isShown),
+      by: isShown
+        ? decisions
+        : [
+          .notAsked(keys: [
+            "UISupportsDocumentBrowser", "UIFileSharingEnabled with LSSupportsOpeningDocumentsInPlace",
+            "NSUbiquitousContainerIsDocumentScopePublic",
+          ])
+        ])
   }
 }

@@ -34,6 +34,6 @@ extension Rules {
     .filter(\.1).map(\.0)
     if asked.isEmpty { return decisions + [.notAsked(keys: [EntitlementKey.client, EntitlementKey.server])] }
     decisions += decided("network.entitled")
-    return decisions + asked.map { .entitlement(file: app.entitlementsFile, key: $0) }
+    return decisions + asked.map(app.asks)
   }
 }

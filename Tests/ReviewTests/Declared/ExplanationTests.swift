@@ -144,6 +144,29 @@ import Testing
         == .notAsked(keys: ["com.apple.security.network.client", "com.apple.security.network.server"]))
   }
 
+  @Test func `What an app declares is named with the line where it stands, where that is known`() throws {
+    var settings = PolicySettings.closed
+    settings.network = .entitlement
+    settings.access = .readWrite
+    let client = "com.apple.security.network.client"
+    let app = DeclaredApp.test(
+      Entitlements(networkClient: true, sandbox: AppSandbox(selection: .readOnly)), shares: true,
+      keys: [client: 12, "com.apple.security.app-sandbox": 3])
+    let explanation = Explanation(settings, app: app)
+    func words(_ verb: Ability.Verb) -> [String] { explanation[verb].first?.decisions.map(\.words) ?? [] }
+    #expect(words(.connectOut).last == "Entitlements.plist:12 \(client)")
+    #expect(words(.showDocuments) == ["Info.plist:7 UISupportsDocumentBrowser"])
+    // Who is held to Apple's sandbox has asked for it.
+    #expect(
+      words(.changePicked).suffix(2) == [
+        "Entitlements.plist:3 com.apple.security.app-sandbox",
+        "the app does not ask: com.apple.security.files.user-selected.read-write",
+      ])
+    let binary = DeclaredApp.test(Entitlements(networkClient: true))
+    #expect(
+      Explanation(settings, app: binary)[.connectOut].first?.decisions.last?.words == "Entitlements.plist \(client)")
+  }
+
   @Test func `A share of memory is one of this machine's, and a kernel without a second wall is named`() throws {
     var settings = PolicySettings.closed
     settings.limits.memory = .percent(25)

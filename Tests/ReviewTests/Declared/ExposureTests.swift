@@ -1,6 +1,7 @@
 import AppModel
 import Policy
 import Review
+import Sandbox
 import TestSupport
 import Testing
 
@@ -80,5 +81,18 @@ import Testing
     #expect(try tenths("observed") < tenths("default"))
     #expect(try tenths("default") < tenths("stress"))
     #expect(try tenths("apple-identity") < tenths("default"))
+  }
+
+  @Test func `The points of an ability stand with what they are for`() throws {
+    var settings = PolicySettings.closed
+    settings.readOnlyPaths = ["/opt/a/b", "/srv"]
+    settings.environmentPass = ["LANG", "LC_*"]
+    let exposure = Exposure(Explanation(settings))
+    #expect(exposure[.readPath]?.ability == Ability(.readPath, "/srv"))
+    #expect(exposure[.seeVariable]?.ability == Ability(.seeVariable, "LC_*"))
+    #expect(exposure[.pickDocuments]?.ability == Ability(.pickDocuments, "open"))
+    settings.requiredLayers = [.namespaces, .seccomp]
+    let required = Exposure(Explanation(settings))
+    #expect(required[.runWithout].map { settings.requiredLayers.map(\.rawValue).contains($0.ability.subject) } == false)
   }
 }

@@ -27,12 +27,17 @@ extension Explanation {
 }
 
 extension DeclaredApp {
-  static func test(_ entitlements: Entitlements = .none, shares: Bool = false) -> DeclaredApp {
+  static func test(
+    _ entitlements: Entitlements = .none, shares: Bool = false, keys: KeyValuePairs<String, Int> = [:]
+  ) -> DeclaredApp {
     DeclaredApp(
       name: "Notes.app", identifier: "org.example.notes",
       manifest: AppManifest(
         bundleIdentifier: "org.example.notes", executable: "Notes", name: "Notes", version: "1",
-        sharesDocuments: shares), entitlements: entitlements)
+        sharesDocuments: shares), entitlements: entitlements,
+      keys: DeclaredKeys(
+        sharing: shares ? [.init(path: "UISupportsDocumentBrowser", line: 7)] : [],
+        entitlements: keys.map { .init(path: $0.key, line: $0.value) }))
   }
 }
 
