@@ -129,8 +129,9 @@ package enum BuiltinPolicies {
     cgroup = false
 
     [audit]
-    # Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is
-    # then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
+    # Whether what the app is refused of files that it opens by name, of sockets and of denied calls is seen while it happens: which
+    # path, by which rule, what would have granted it. The refusal is then EPERM, as on macOS. Opening a file by name takes some
+    # microseconds more; reading and writing do not.
     observe = false
 
     [landlock]
@@ -151,9 +152,11 @@ package enum BuiltinPolicies {
     """#
 
   private static let observedText = #"""
-    # For finding out what an app reaches for: every refusal is in the log, with what would have granted it.
+    # For finding out what an app reaches for: what it is refused of files that it opens by name, of sockets and of calls that the
+    # filter denies is in the log, with what would have granted it. What the kernel refuses by itself (making a folder, running a
+    # program, sending a signal) is not.
 
-    description = "The default with every refusal seen and recorded"
+    description = "The default with refusals seen and recorded: of files opened by name, sockets and denied calls"
     inherits = "default"
 
     [audit]
@@ -219,13 +222,13 @@ package enum BuiltinPolicies {
     file_size = 1_073_741_824
 
     [audit]
-    # Every refusal is in the log before the app hears of it.
+    # A file that it may not open by name, a socket or a call that the filter denies is in the log before the app hears of it.
     observe = true
 
     """#
 
   private static let teachText = #"""
-    # For lessons: the limit on scopes is so low that one meets it, and every refusal is in the log.
+    # For lessons: the limit on scopes is so low that one meets it, and what is refused of files opened by name is in the log.
 
     description = "The default with a limit of 8 scopes, for lessons about balancing start and stop"
     inherits = "default"

@@ -173,8 +173,10 @@ extension PolicyField {
       "audit", "observe", [.boolean], rule: "SBX-16", example: "true", narrowing: "true holds",
       .flag("observe", \.observe, \.observe, permits: false),
       """
-      Whether what the app is refused is seen while it happens: which path, by which rule, what would have granted it. The refusal is \
-      then EPERM, as on macOS. Opening a file by name takes some microseconds more; reading and writing do not.
+      Whether what the app is refused of files that it opens by name, of sockets and of calls that the filter denies is seen while it \
+      happens: which path, by which rule, what would have granted it. The refusal is then EPERM, as on macOS. Opening a file by name \
+      takes some microseconds more; reading and writing do not. What the kernel refuses by itself, such as making a folder, running a \
+      program or sending a signal, is not seen.
       """),
     PolicyField(
       "audit", "sync", [.words(of: AuditSync.self)], rule: "AUD-8", example: "\"full\"", narrowing: "\"full\" holds",

@@ -155,7 +155,7 @@ extension Ability.Verb {
     case .overshoot: "use more than that until somebody looks"
     case .systemCalls: "make any system call that Ambit's filter lets through"
     case .singleWall: "reach a file if the mounts alone should fail to hold"
-    case .unrecorded: "be refused something without a record of it"
+    case .unrecorded: "be refused a file that it opens, a socket or a call without a record of it"
     case .runWithout: "be run where one of these does not hold in full: %"
     case .shareKeyring: "come with the launcher's session key ring"
     case .gainPrivileges: "gain privileges or capabilities"
