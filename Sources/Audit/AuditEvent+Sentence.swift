@@ -17,11 +17,14 @@ extension AuditEvent {
     return occurrences == 1 ? " at \(first)" : ", \(occurrences) times from \(first) to \(last)"
   }
 
-  /// How many things that happened this entry stands for: itself, and those like it that were only counted.
+  /// How many things that happened this entry stands for: itself, and those like it that were only counted. No more than can be
+  /// added up over a whole log, whatever that says: it may be made for whoever reads it.
   package var occurrences: Int {
-    let (sum, overflow) = max(0, detail[Fact.suppressed].flatMap { Int($0) } ?? 0).addingReportingOverflow(1)
-    return overflow ? .max : sum
+    1 + min(max(0, detail[Fact.suppressed].flatMap { Int($0) } ?? 0), Self.mostOccurrences)
   }
+
+  /// More than a launcher counts between two entries, of which it writes one a second.
+  private static let mostOccurrences = 1 << 32
 
   /// The reason with the rule before it, for people; empty when neither was recorded.
   package var explanation: String {

@@ -20,6 +20,10 @@ extension AuditCommand {
 
         The policy is taken as it would hold here: under the machine-wide ones of today, unless --without-machine leaves them out.
 
+        Files, sockets and connections that a sandbox refused are judged where they were recorded: whether the other policy \
+        would have shown the folder, or given the network. What was read and connected is in no log, so that a policy which \
+        shows less is judged by what the broker decided alone; the launches that this is about are counted.
+
         What a log says too little of is not judged, and named at the end: what a seccomp profile or a limit on memory \
         would have stopped, what a user would have chosen who was never asked, what an app would have done next.
 

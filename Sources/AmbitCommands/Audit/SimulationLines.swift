@@ -9,7 +9,7 @@ struct SimulationLines {
   private struct Difference: Encodable {
     let entry: Int64
     let time, kind, outcome, field, reason: String
-    let app, instance, grant, document, rule: String?
+    let app, instance, grant, document, operation, rule: String?
     let because: Int64?
   }
 
@@ -116,7 +116,8 @@ struct SimulationLines {
     let rule = difference.rule.map { "\($0), " } ?? ""
     return [
       Table.Cell("\(difference.sequence)", .dim), Table.Cell(difference.app ?? "", .cyan), Table.Cell(mark, colour),
-      Table.Cell(difference.kind.rawValue), Table.Cell(difference.document?.path ?? difference.grant ?? ""),
+      Table.Cell(difference.kind.rawValue),
+      Table.Cell(difference.document?.path ?? difference.operation ?? difference.grant ?? ""),
       Table.Cell("\(rule)\(difference.field): \(difference.reason)\(because)"),
     ]
   }
@@ -133,7 +134,7 @@ struct SimulationLines {
       entry: difference.sequence, time: Timestamp(difference.time).text, kind: difference.kind.rawValue,
       outcome: difference.outcome.rawValue, field: difference.field, reason: difference.reason, app: difference.app,
       instance: difference.instance, grant: difference.grant, document: difference.document?.path,
-      rule: difference.rule, because: difference.because)
+      operation: difference.operation, rule: difference.rule, because: difference.because)
   }
 
   private static func line(_ value: some Encodable) throws -> String {

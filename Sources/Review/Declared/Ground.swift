@@ -18,11 +18,14 @@ package struct Ground: Equatable, Sendable {
 
 extension Capabilities {
   /// The plan that a launch with these would carry out, with placeholders for what only a launch knows: program and container.
-  package func plan(on ground: Ground) -> SandboxPlan {
+  package func plan(on ground: Ground) -> SandboxPlan { plan(on: ground.layout, memory: ground.memory) }
+
+  /// - Parameter whole: bytes of memory that the machine has.
+  func plan(on layout: SystemLayout, memory whole: Int) -> SandboxPlan {
     let memory: Int? =
       switch limits.memory {
       case .bytes(let bytes): bytes
-      case .percent(let share): ground.memory / 100 * share
+      case .percent(let share): whole / 100 * share
       case nil: nil
       }
     return SandboxPlan(
@@ -33,7 +36,7 @@ extension Capabilities {
         usage: UsageLimits(
           processes: limits.processes, openFiles: limits.openFiles, fileSize: limits.fileSize, memory: memory,
           cpuTime: limits.cpuTime, wallTime: limits.wallTime, processors: limits.processors,
-          container: limits.container, containerFiles: limits.containerFiles, cgroup: limits.cgroup)), on: ground.layout
+          container: limits.container, containerFiles: limits.containerFiles, cgroup: limits.cgroup)), on: layout
     )
   }
 }

@@ -24,6 +24,8 @@ package struct SimulatedDifference: Equatable, Sendable {
   package let instance: String?
   package let grant: String?
   package let document: AuditEvent.Document?
+  /// What a sandbox refused: an operation, and what it was on.
+  package let operation: String?
   package let outcome: Outcome
   /// The field of the policy that decides, such as `scopes.limit`.
   package let field: String

@@ -162,7 +162,8 @@ extension Simulation {
       found.append(
         SimulatedDifference(
           sequence: sequence, time: time, kind: .revoke, app: grant.app, instance: nil, grant: grant.id,
-          document: grant.document, outcome: .ended, field: field, rule: rule, reason: reason, because: nil))
+          document: grant.document, operation: nil, outcome: .ended, field: field, rule: rule, reason: reason,
+          because: nil))
       kept[grant.id] = nil
       if history.grants[grant.id] != nil {
         lost[grant.id] = Cause(sequence: sequence, field: field, rule: rule, reason: reason)
@@ -204,7 +205,7 @@ extension Simulation {
     found.append(
       SimulatedDifference(
         sequence: ending.sequence, time: ending.time, kind: .revoke, app: grant.app, instance: nil, grant: grant.id,
-        document: grant.document, outcome: .kept, field: "grants.lifetime", rule: ending.rule,
+        document: grant.document, operation: nil, outcome: .kept, field: "grants.lifetime", rule: ending.rule,
         reason: "the policy does not end it here", because: nil))
   }
 

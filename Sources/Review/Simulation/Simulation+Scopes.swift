@@ -22,7 +22,7 @@ extension Simulation {
       return
     }
     let held = scopes[key.instance]?[key.process]?[key.grant] ?? 0
-    if assumed.remove(key) != nil {
+    if assumed.removeValue(forKey: key) != nil {
       scopes[key.instance]?[key.process]?[key.grant] = event.number(AuditEvent.Fact.count) ?? 1
       return
     }
@@ -81,20 +81,19 @@ extension Simulation {
         rules.then.scopeLimit == rules.now.scopeLimit
         && Set(simulated.keys) == Set(history.keys(of: key.instance).filter { $0.process == key.process }.map(\.grant))
       guard !isAsThen, simulated[key.grant] != nil || simulated.count < rules.now.scopeLimit else { return }
-      assume(key)
-      differ(
-        event, .allowed, field: "scopes.limit", rule: "LIM-1",
-        "\(simulated.count) of \(rules.now.scopeLimit) scope slots would have been in use")
+      let reason = "\(simulated.count) of \(rules.now.scopeLimit) scope slots would have been in use"
+      assume(key, Cause(event, "scopes.limit", "LIM-1", reason))
+      differ(event, .allowed, field: "scopes.limit", rule: "LIM-1", reason)
     } else if case .allows(let verdict) = useChange(event, key), event.rule == verdict.rule {
       guard (scopes[key.instance]?[key.process] ?? [:]).count < rules.now.scopeLimit else { return }
-      assume(key)
+      assume(key, Cause(event, verdict.field, verdict.rule, "the document would have been started"))
       allow(event, verdict)
     }
   }
 
-  private mutating func assume(_ key: RecordedScope.Key) {
+  private mutating func assume(_ key: RecordedScope.Key, _ cause: Cause) {
     scopes[key.instance, default: [:]][key.process, default: [:]][key.grant, default: 0] += 1
-    assumed.insert(key)
+    assumed[key] = cause
   }
 
   mutating func stop(_ event: AuditEvent) {
@@ -119,7 +118,7 @@ extension Simulation {
     for instance in Array(scopes.keys) {
       for process in Array((scopes[instance] ?? [:]).keys) {
         let key = RecordedScope.Key(instance: instance, process: process, grant: grant)
-        if assumed.remove(key) != nil || !assumedOnly { scopes[instance]?[process]?[grant] = nil }
+        if assumed.removeValue(forKey: key) != nil || !assumedOnly { scopes[instance]?[process]?[grant] = nil }
       }
     }
   }

@@ -14,6 +14,8 @@ package struct Simulation: Sendable {
   struct Rules: Sendable {
     let then: Capabilities
     let now: Capabilities
+    /// The field that their networks differ by, if they do.
+    let networkField: String
   }
 
   /// What is not as it was, and why.
@@ -62,7 +64,9 @@ package struct Simulation: Sendable {
   /// Starts that were allowed and would not have been, by launch and grant.
   var notStarted: [String: [String: Cause]] = [:]
   /// Starts that were refused and would have been allowed: nobody knows when they would have been stopped.
-  var assumed: Set<RecordedScope.Key> = []
+  var assumed: [RecordedScope.Key: Cause] = [:]
+  /// What the two policies' sandboxes would have said; of launches that were refused something.
+  var access: [String: Access] = [:]
   /// The earliest of their ends.
   var nextEnd: Date = .distantFuture
   /// What was known of grants that the entries just before ended: should the next ones say that this failed, it still is so.
@@ -112,7 +116,7 @@ package struct Simulation: Sendable {
     case .revoke: revoke(event, before)
     case .start: start(event)
     case .stop, .scopeEnded: if event.result == .allowed { stop(event) }
-    case .refuse: withdrawn(event)
+    case .refuse: event.how == "observed" ? observed(event) : withdrawn(event)
     case .passed: passed(event)
     case .descriptor: descriptor(event)
     case .bookmarkCreated: bookmarkCreated(event)
@@ -156,11 +160,13 @@ package struct Simulation: Sendable {
     found.append(
       SimulatedDifference(
         sequence: event.sequence, time: event.time, kind: event.kind, app: event.app, instance: event.instance,
-        grant: event.grant, document: event.document, outcome: outcome, field: field, rule: rule, reason: reason,
+        grant: event.grant, document: event.document,
+        operation: event.kind == .refuse ? event.detail[AuditEvent.Fact.operation] : nil, outcome: outcome,
+        field: field, rule: rule, reason: reason,
         because: because))
   }
 
-  mutating func cannotJudge(_ what: String) { gaps.decisions[what, default: 0] += 1 }
+  mutating func cannotJudge(_ what: String, _ count: Int = 1) { gaps.decisions[what, default: 0] += count }
 
   /// The app would not have been there any more.
   private mutating func ended(_ event: AuditEvent, _ cause: Cause) {
@@ -191,12 +197,15 @@ package struct Simulation: Sendable {
       name: event.detail[AuditEvent.Fact.policy] ?? "", file: "", description: nil, lineage: [], settings: known)
     let rules = Rules(
       then: Capabilities(policy: then, entitlements: entitlements),
-      now: Capabilities(policy: policy, entitlements: entitlements))
+      now: Capabilities(policy: policy, entitlements: entitlements),
+      networkField: known.network == policy.settings.network ? "network.entitled" : "network.access")
     if event.detail["narrowed"] != nil, !isUnderMachinePolicies {
       cannotJudge("launches under a machine-wide policy: what it would have left of the other one")
     }
     self.rules[id] = rules
+    access[id] = nil
     lastRules[app] = rules
+    countUnrecorded(rules)
     for field in PolicyField.all where field.text(in: known) != field.text(in: policy.settings) {
       if !Self.judgedFields.contains(field.name) { gaps.fields[field.name, default: 0] += 1 }
     }
@@ -207,6 +216,8 @@ package struct Simulation: Sendable {
     "scopes.limit", "scopes.references", "scopes.start_picked", "scopes.outlived", "picker.modes", "picker.types",
     "picker.folders", "grants.persisted", "grants.pass", "grants.host_paths", "grants.access", "grants.lifetime",
     "bookmarks.replaced", "bookmarks.create", "bookmarks.document_scoped", "bookmarks.implicit", "bookmarks.lifetime",
+    // As far as refusals go: what was allowed of these no log has, which is counted launch by launch.
+    "system.read_only", "network.access", "network.entitled",
   ]
 
   private mutating func exit(_ event: AuditEvent) {
@@ -214,7 +225,7 @@ package struct Simulation: Sendable {
     endLaunch(id, event)
     endedInstances[id] = nil
     scopes[id] = nil
-    (exposures[id], notStarted[id], rules[id]) = (nil, nil, nil)
-    assumed = assumed.filter { $0.instance != id }
+    (exposures[id], notStarted[id], rules[id], access[id]) = (nil, nil, nil, nil)
+    assumed = assumed.filter { $0.key.instance != id }
   }
 }
