@@ -56,13 +56,8 @@ extension AppBundleError: CustomStringConvertible {
         + "Mend or replace the file."
     case .keyMissing(let path, let key, let example):
       "\(path) has no \(key): expected a string such as \(example.quoted). Add the key."
-    case .wrongType(let path, let key, let expected, let found):
-      "\(path): \(key) must be \(expected), and is \(found). Change the value."
-    case .wrongEntitlement(let path, let line, let key, let found):
-      "\(path)\(line.map { ":\($0)" } ?? ""): \(key) must be a boolean, and is \(found). Write <true/> or <false/>: what "
-        + "claims rights is not guessed at, and the App Store refuses such an app as well."
-    case .badValue(let path, let key, let value, let problem):
-      "\(path): \(key) cannot be \(value.quoted): \(problem). Change the value."
+    case .wrongType(let path, _, _, _), .badValue(let path, _, _, _): "\(path): \(sentence)"
+    case .wrongEntitlement(let path, let line, _, _): "\(path)\(line.map { ":\($0)" } ?? ""): \(sentence)"
     case .executableMissing(let path, let key):
       "\(path) is missing: \(key) in the Info.plist beside it names it. "
         + "Build or copy the program there, or change the key."
@@ -71,6 +66,20 @@ extension AppBundleError: CustomStringConvertible {
         + "Copy the program into the bundle under that name."
     case .notExecutable(let path, let mode):
       "\(path) is not executable (its mode is \(octal(mode))): run chmod +x on it."
+    }
+  }
+
+  /// Of a value that is wrong the same without its place, for where that stands beside it.
+  package var sentence: String {
+    switch self {
+    case .wrongType(_, let key, let expected, let found):
+      "\(key) must be \(expected), and is \(found). Change the value."
+    case .wrongEntitlement(_, _, let key, let found):
+      "\(key) must be a boolean, and is \(found). Write <true/> or <false/>: what claims rights is not guessed at, and the App "
+        + "Store refuses such an app as well."
+    case .badValue(_, let key, let value, let problem):
+      "\(key) cannot be \(value.quoted): \(problem). Change the value."
+    default: description
     }
   }
 

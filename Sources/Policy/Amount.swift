@@ -1,5 +1,5 @@
 /// Amounts as people write them in a policy: `"512 MiB"`, `"1h30m"`. Whole numbers and fractions, never rounded up.
-enum Amount {
+package enum Amount {
   /// Bytes of the smallest ceiling on memory or a container. With less no program starts.
   static let smallestSize = 1 << 20
 
@@ -44,7 +44,7 @@ enum Amount {
   }
 
   /// ``seconds(_:)`` the other way round: `"1h30m"`.
-  static func text(seconds: Int) -> String {
+  package static func text(seconds: Int) -> String {
     var rest = seconds
     let parts = durations.compactMap { unit -> String? in
       defer { rest %= unit.seconds }
@@ -54,7 +54,7 @@ enum Amount {
   }
 
   /// ``bytes(_:)`` the other way round, in the largest unit in which it is a whole number.
-  static func text(bytes: Int) -> String {
+  package static func text(bytes: Int) -> String {
     let unit = sizes.filter { bytes != 0 && bytes % $0.bytes == 0 }.max { $0.bytes < $1.bytes }
     return unit.map { "\(bytes / $0.bytes) \($0.name)" } ?? "\(bytes) B"
   }

@@ -269,6 +269,7 @@ extension BuiltinPolicies {
     processes = 64
     memory = "1 GiB"
     container = "256 MiB"
+    file_size = 268_435_456
     container_files = 10_000
     cpu_time = "10m"
     wall_time = "1h"

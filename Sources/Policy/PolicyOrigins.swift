@@ -106,7 +106,7 @@ struct PolicyText: Equatable, Sendable {
 }
 
 extension TOMLNode {
-  /// The value in short: what a list or a table holds is its own.
+  /// The value in short: a list that takes no more than half a line as it is, and of others and of tables only what they are.
   fileprivate var shortText: String {
     switch value {
     case .string(let text): "\"\(text)\""
@@ -114,8 +114,14 @@ extension TOMLNode {
     case .float(let number): "\(number)"
     case .boolean(let flag): "\(flag)"
     case .date(let text): text
-    case .array(let elements): elements.isEmpty ? "[]" : "[…]"
+    case .array(let elements): Self.short(elements)
     case .table: "{…}"
     }
+  }
+
+  private static func short(_ elements: [TOMLNode]) -> String {
+    guard elements.count <= 8 else { return "[…]" }
+    let text = "[" + elements.map(\.shortText).joined(separator: ", ") + "]"
+    return text.count <= 60 ? text : "[…]"
   }
 }

@@ -45,6 +45,11 @@ import Testing
     #expect(throws: AppBundleError.self) {
       try Entitlements(Self.list("<key>com.apple.security.network.client</key><integer>1</integer>"))
     }
+    // A value may stand on the line after its key; and the place is said once.
+    let apart = try Self.entitlements(["network.client=\n<string>YES</string>"])
+    #expect(apart.filter { $0.severity != .note }.map(\.rule) == [.notLaunchable], "\(apart)")
+    #expect(
+      apart.first?.what.hasPrefix("com.apple.security.network.client must be a boolean, and is a string.") == true)
     let manifest = try Self.manifest("<key>UIFileSharingEnabled</key><integer>2</integer>")
     #expect(manifest.count { $0.place.line == 3 } == 1, "\(manifest)")
     #expect(throws: AppBundleError.self) {

@@ -73,6 +73,14 @@ import Testing
     #expect(try names(text) == expected)
   }
 
+  @Test func `amounts are written as a policy has them, and no built-in one has a limit out of reach`() throws {
+    let finding = try findings("[limits]\nfile_size = 1_073_741_824\ncontainer = \"256 MiB\"").first
+    #expect(finding?.what == "One file may be larger (1 GiB) than all together (256 MiB).")
+    for name in PolicyLibrary(directories: []).names {
+      #expect(!Lint.findings(policy: try library.resolve(name)).contains { $0.rule == .limitOutOfReach }, "\(name)")
+    }
+  }
+
   @Test func `only where folders are left to be picked is it no more than a note that no file is`() throws {
     #expect(try findings("[picker]\ntypes = []").map(\.severity) == [.note])
     #expect(try findings("[picker]\ntypes = []\nfolders = false").map(\.severity) == [.warning])

@@ -98,7 +98,8 @@ extension Lint {
     list.entries.compactMap { entry in
       if let (severity, why) = loose[entry.key], entry.node.boolean != false {
         return LintFinding(
-          .riskyEntitlement, severity, at: list.place(KeyPath().key(entry.key), entry.line), "On macOS \(why).",
+          .riskyEntitlement, severity, at: list.place(KeyPath().key(entry.key), entry.line),
+          "On \(entry.key == "get-task-allow" ? "iOS" : "macOS") \(why).",
           "Take it out unless the app cannot do without.")
       }
       guard entry.key.hasPrefix("com.apple.private.") else { return nil }

@@ -21,7 +21,7 @@ extension Lint {
       let line = key.flatMap { key in list.entries.first { $0.key == key }?.line }
       return [
         LintFinding(
-          .notLaunchable, at: .init(file: list.path, line: line, key: key), error.description,
+          .notLaunchable, at: .init(file: list.path, line: line, key: key), error.sentence,
           "Until then ambit run refuses the app.")
       ]
     }
@@ -32,8 +32,8 @@ extension Lint {
     let refused = launch(list, as: kind)
     let faults = ShapeFault.all(in: list, as: kind).compactMap { fault -> LintFinding? in
       let place = list.place(fault.path, fault.line)
-      // Worse is said of it.
-      if refused.contains(where: { $0.place.line == place.line && $0.place.key == place.key }) { return nil }
+      // Worse is said of it; a key may stand on another line than its value.
+      if refused.contains(where: { $0.place.key == place.key }) { return nil }
       return LintFinding(
         .wrongType, at: place, fault.sentence, "Change the value; as it is, it counts as if it were not there.")
     }

@@ -58,13 +58,15 @@ extension Lint {
       if let kept = settings.bookmarks.lifetime, kept > seconds {
         vain(
           "bookmarks.lifetime",
-          "A bookmark can be resolved for \(kept) s, and what it leads to ends after \(seconds) s.",
+          "A bookmark can be resolved for \(Amount.text(seconds: kept)), and what it leads to ends after "
+            + "\(Amount.text(seconds: seconds)).",
           "Make it shorter, or grants.lifetime longer.")
       }
       if let patience = settings.patience, patience > seconds {
         vain(
           "coordination.patience",
-          "An app waits for others up to \(patience) s, and its grant ends after \(seconds) s.",
+          "An app waits for others up to \(Amount.text(seconds: patience)), and its grant ends after "
+            + "\(Amount.text(seconds: seconds)).",
           "Make it shorter, or grants.lifetime longer.")
       }
     }
@@ -94,14 +96,15 @@ extension Lint {
     if let size = limits.fileSize, let container = limits.container, size > container {
       unreachable(
         ["limits.file_size", "limits.container"],
-        "One file may be larger (\(size) bytes) than all together (\(container)).")
+        "One file may be larger (\(Amount.text(bytes: size))) than all together (\(Amount.text(bytes: container))).")
     }
     if let processor = limits.cpuTime, let wall = limits.wallTime {
       let busy = (limits.processors ?? 1000 * (limits.processes ?? 1024)) / 1000
       if processor > wall * max(1, busy) {
         unreachable(
           ["limits.cpu_time", "limits.wall_time"],
-          "It may use \(processor) s of processor time, and is ended after \(wall) s.")
+          "It may use \(Amount.text(seconds: processor)) of processor time, and is ended after \(Amount.text(seconds: wall))."
+        )
       }
     }
     if let open = limits.openFiles, settings.scopeLimit > open {

@@ -48,7 +48,9 @@ extension Rules {
     [
       Entry(Ability(.startDocuments), .upTo(settings.scopeLimit), by: decided("scopes.limit")),
       Entry(Ability(.startPicked), Extent(settings.startsPicked), by: decided("scopes.start_picked")),
-      Entry(Ability(.useGrants), Extent(ceiling: settings.lifetime.seconds), by: decided("grants.lifetime")),
+      Entry(
+        Ability(.useGrants), Extent(ceiling: settings.lifetime.seconds),
+        manner: settings.lifetime.withLaunch ? "as long as its launch lasts" : nil, by: decided("grants.lifetime")),
       settings.lifetime.withLaunch
         ? Entry(Ability(.keepGrants), .no, by: decided("grants.lifetime"))
         : Entry(

@@ -167,6 +167,21 @@ import Testing
       Explanation(settings, app: binary)[.connectOut].first?.decisions.last?.words == "Entitlements.plist \(client)")
   }
 
+  @Test func `A list is shown as it is where it is short, and a grant's end with the launch is said`() throws {
+    let folder = try TestSupport.TemporaryFolder()
+    let path = "\(folder.path)/mine.toml"
+    try
+      "grants.lifetime = [\"launch\", \"8h\"]\npicker.types = [\"public.image\", \"com.adobe.pdf\", \"public.source-code\", \"public.html\", \"org.idpf.epub-container\"]\n"
+      .write(toFile: path, atomically: false, encoding: .utf8)
+    let resolved = try PolicyLibrary(directories: []).resolve(path)
+    let explanation = Explanation(
+      policy: resolved.policy, origins: PolicyOrigins(of: resolved), app: nil, on: .whole)
+    let use = try #require(explanation[.useGrants].first)
+    #expect(use.extent == .upTo(8 * 3600) && use.manner == "as long as its launch lasts")
+    #expect(use.decisions.first?.words.hasSuffix(":1 grants.lifetime = [\"launch\", \"8h\"]") == true)
+    #expect(explanation[.pickTypes].first?.decisions.first?.words.hasSuffix("picker.types = […]") == true)
+  }
+
   @Test func `A share of memory is one of this machine's, and a kernel without a second wall is named`() throws {
     var settings = PolicySettings.closed
     settings.limits.memory = .percent(25)
