@@ -18,11 +18,17 @@ extension PolicyOverrides {
       throw table.wrong("persisted", node, expected)
     }
     var result = PersistedGrants.unlimited
+    var seen: [PersistedGrants] = []
     for member in members {
       guard let rule = one(member) else {
         throw table.error(
           at: member.position, "\(table.name("persisted")) must be \(expected), and has in it \(member.description)")
       }
+      if seen.contains(rule) {
+        throw table.error(
+          at: member.position, "\(table.name("persisted")) has \(member.description) twice; take one out")
+      }
+      seen.append(rule)
       result = result.narrowed(by: rule)
     }
     return result

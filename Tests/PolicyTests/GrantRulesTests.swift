@@ -34,6 +34,12 @@ import Testing
     #expect(try settings("grants.persisted = \(persisted.text)").persisted == persisted, "\(persisted.text)")
   }
 
+  @Test func `what stands twice in an array is refused`() {
+    #expect { try settings("grants.persisted = [5, \"windows\", 5]") } throws: {
+      "\($0)".contains("has an integer (5) twice")
+    }
+  }
+
   @Test(arguments: ["0", "-1", "1000001", "1.5", "true", "\"iOS\"", "\"\"", "[]", "[5, \"iOS\"]", "[[5]]"])
   func `anything else is refused with what is possible`(text: String) {
     #expect { try settings("grants.persisted = \(text)") } throws: { error in

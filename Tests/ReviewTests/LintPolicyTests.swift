@@ -95,7 +95,8 @@ import Testing
     #expect {
       _ = try resolved(text)
     } throws: { error in
-      (error as? PolicyError).map { Lint.finding($0, in: "mine.toml").what.hasPrefix(words) } ?? false
+      guard let what = (error as? PolicyError).map({ Lint.finding($0, in: "mine.toml").what }) else { return false }
+      return what.hasPrefix(words) && what.hasSuffix(".") && !what.hasSuffix("..")
     }
   }
 

@@ -32,7 +32,8 @@ package enum Lint {
   package static func finding(_ error: PolicyError, in file: String) -> LintFinding {
     if case .invalid(let fault) = error {
       return LintFinding(
-        .unusablePolicy, at: .init(file: fault.file, line: fault.position.line), capitalized(fault.message) + ".",
+        .unusablePolicy, at: .init(file: fault.file, line: fault.position.line),
+        capitalized(fault.message) + (fault.message.hasSuffix(".") ? "" : "."),
         "Mend the file; no app is run under it as it is.")
     }
     return LintFinding(.unusablePolicy, at: .init(file: file), "\(error)", "Mend the file, or name another.")

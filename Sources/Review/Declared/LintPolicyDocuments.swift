@@ -9,19 +9,22 @@ extension Lint {
     func vain(_ field: String, _ what: String, _ remedy: String) {
       findings.append(LintFinding(.settingInVain, at: policy.place(field), what, remedy))
     }
-    if settings.picker.modes.isEmpty {
-      if policy.says("picker.types") {
-        vain(
-          "picker.types", "picker.types says which documents may be picked, and picker.modes lets none be.",
-          "Add \"open\" to picker.modes, or take it out.")
-      }
-    } else if !settings.picker.modes.contains(where: \.isThere) {
+    let asks = !settings.picker.modes.isEmpty
+    if !asks, policy.says("picker.types") {
+      findings.append(
+        LintFinding(
+          .settingInVain, .note, at: policy.place("picker.types"),
+          "picker.modes lets nothing be picked, so picker.types decides only about what the app is handed (ambit grant), and what "
+            + "it was granted before.",
+          "It can stay if that is meant; or add \"open\" to picker.modes."))
+    }
+    if asks, !settings.picker.modes.contains(where: \.isThere) {
       findings.append(
         LintFinding(
           .nothingToPick, at: policy.place("picker.modes"),
           "A picker is allowed, and this version's has none of these modes: nothing can ever be picked.",
           "Add \"open\", or write modes = []."))
-    } else if settings.picker.types.extensions?.isEmpty == true {
+    } else if asks, settings.picker.types.extensions?.isEmpty == true {
       findings.append(
         settings.picker.folders
           ? LintFinding(
