@@ -41,6 +41,13 @@ struct SeccompProfileTests {
         try lines("--container", "io.e", "--policy", "observed", "--seccomp", "none.json") == [
           "refused", "kept", filters(2),
         ])
+      // Of several all hold, each as a filter, and the command line takes the place of all of them.
+      try world.write("seccomp.profile = [\"all.json\", \"none.json\"]\n", to: "\(world.home)/both.toml")
+      #expect(try lines("--container", "io.g", "--policy", "both.toml") == ["refused", "kept", filters(3)])
+      #expect(
+        try lines("--container", "io.h", "--policy", "both.toml", "--seccomp", "all.json") == [
+          "made", "kept", filters(2),
+        ])
       // Read anew for each launch.
       try world.write(Self.everything, to: "\(world.home)/none.json")
       #expect(try lines("--container", "io.f", "--policy", "p.toml") == ["made", "kept", filters(2)])
