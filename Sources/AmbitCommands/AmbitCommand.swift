@@ -53,7 +53,7 @@ package struct AmbitCommand: ParsableCommand {
     StandardDescriptors.fill()
     AmbitLauncher.fixHome()
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(Array(ThisProcess.arguments.dropFirst()))
       try command.run()
       exit()
     } catch let failure as Failure {

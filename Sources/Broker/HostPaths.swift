@@ -28,7 +28,7 @@ extension Broker {
   /// The path that leads to a document now. What the kernel says of an open file may be old, or nothing that can be written down
   /// as text: so it is tried.
   private func standing(_ document: FoundDocument) -> String? {
-    guard let path = document.descriptor.currentPath,
+    guard let path = document.descriptor.currentPath, path.isText,
       let opened = try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks),
       let there = try? FoundDocument(opened), there.identity == document.identity
     else { return nil }

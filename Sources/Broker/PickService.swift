@@ -262,7 +262,7 @@ extension Broker {
   func expose(
     _ grant: Grant, as document: FoundDocument, to instance: Instance, how: String
   ) throws -> DocumentMessage {
-    let present = document.path.map { ($0 as NSString).lastPathComponent } ?? grant.name
+    let present = document.path.map { Grant.name(inside: $0) } ?? grant.name
     // While it is shown, a document stays where it is: somebody is using that path.
     let name = instance.owners.isActive(grant.id) ? instance.exposed[grant.id]?.name ?? present : present
     // A place that was made stays.

@@ -25,7 +25,7 @@ package enum DirectoryReader {
     var entries: [Entry] = []
     while entries.count < limit, let entry = unsafe readdir(stream) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(kernel: $0) }
       }
       if name == "." || name == ".." { continue }
       let kind = kind(unsafe entry.pointee.d_type)
@@ -93,19 +93,19 @@ extension Descriptor {
   /// This folder may be an app's, which can put a link in the new one's place at once; so the mode is set on what was
   /// opened without following one, not on the name.
   package func makeDirectory(_ name: String, mode: UInt32) throws(KernelError) {
-    try KernelError.check("mkdirat", name) { unsafe mkdirat(rawValue, name, 0o700) }
+    try KernelError.check("mkdirat", name) { unsafe mkdirat(rawValue, name.kernel, 0o700) }
     let made = try Descriptor.open(name, below: self, flags: [.read, .directory, .noFollow])
     try KernelError.check("fchmod", name) { fchmod(made.rawValue, mode_t(mode)) }
   }
 
   /// Removes a file from this folder (`unlinkat(2)`).
   package func removeFile(_ name: String) throws(KernelError) {
-    try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name, 0) }
+    try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name.kernel, 0) }
   }
 
   /// Removes an empty folder from this one.
   package func removeDirectory(_ name: String) throws(KernelError) {
-    try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name, CInt(AT_REMOVEDIR)) }
+    try KernelError.check("unlinkat", name) { unsafe unlinkat(rawValue, name.kernel, CInt(AT_REMOVEDIR)) }
   }
 }
 

@@ -41,7 +41,7 @@ package struct FolderScan {
           let kind = DirectoryReader.kind(unsafe bytes[at + 18])
           if isWanted(inode, kind) {
             let name = unsafe bytes[(at + 19)..<(at + length)].prefix { $0 != 0 }
-            let text = unsafe String(decoding: name, as: UTF8.self)
+            let text = unsafe String(kernel: name)
             if text != ".", text != ".." { wanted.append(.init(name: text, inode: inode, kind: kind)) }
           }
           at += length

@@ -257,7 +257,7 @@ package struct BusyMount: Sendable {
       isShared = rights[3] == UInt8(ascii: "s")
       device = major << 32 | minor
       self.inode = inode
-      path = String(decoding: fields[5].drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+      path = String(kernel: fields[5].drop { $0 == UInt8(ascii: " ") })
     }
   }
 }

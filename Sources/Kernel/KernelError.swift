@@ -25,7 +25,7 @@ package struct KernelError: Error, Equatable, Sendable, CustomStringConvertible 
   }
 
   package var description: String {
-    let on = subject.isEmpty ? "" : " \(subject)"
+    let on = subject.isEmpty ? "" : " \(subject.shown)"
     return "\(call)\(on): \(errno.description) (\(errno.symbol))"
   }
 

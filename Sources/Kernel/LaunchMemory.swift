@@ -8,7 +8,7 @@
   private var arrays: [UnsafeMutableRawPointer] = unsafe []
 
   func string(_ text: String) -> UnsafeMutablePointer<CChar>? {
-    guard let copy = unsafe strdup(text) else { return nil }
+    guard let copy = unsafe strdup(text.kernel) else { return nil }
     unsafe strings.append(copy)
     return unsafe copy
   }

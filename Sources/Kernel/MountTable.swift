@@ -132,6 +132,6 @@ package enum MountTable {
         bytes.append(byte)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(kernel: bytes)
   }
 }

@@ -46,7 +46,9 @@ package struct DetachedTree: Sendable {
   ///
   /// - Parameter followsLink: what a link at the path's end leads to; otherwise the link itself is cloned.
   package init(at path: String, followsLink: Bool) throws(KernelError) {
-    let raw = try KernelError.checkNegative("open_tree", path) { unsafe ambit_clone_path(path, followsLink ? 1 : 0) }
+    let raw = try KernelError.checkNegative("open_tree", path) {
+      unsafe ambit_clone_path(path.kernel, followsLink ? 1 : 0)
+    }
     descriptor = Descriptor(owning: raw)
   }
 
@@ -69,7 +71,7 @@ package struct DetachedTree: Sendable {
   /// The same over what stands at a path. Links are followed on the way to it, and not at its end: the folders on the way have to
   /// be nobody's whom one does not trust.
   package func move(onto path: String) throws(KernelError) {
-    try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_to(descriptor.rawValue, path) }
+    try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_to(descriptor.rawValue, path.kernel) }
   }
 }
 
@@ -88,7 +90,7 @@ package struct IdentityMap: Sendable {
 package enum Mounts {
   /// Takes a mount away at once; what is open on it stays open (`umount2(2)`, `MNT_DETACH`).
   package static func detach(_ path: String) throws(KernelError) {
-    try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount(path) }
+    try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount(path.kernel) }
   }
 
   /// The same if nobody has anything of the mount open or mapped, nor stands in it.
@@ -96,7 +98,7 @@ package enum Mounts {
   /// - Returns: `false` if somebody has; then it stays. A mount that others lie in counts as one that is in use.
   package static func detachIdle(_ path: String) throws(KernelError) -> Bool {
     do throws(KernelError) {
-      try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount_idle(path) }
+      try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount_idle(path.kernel) }
       return true
     } catch {
       guard error.errno == .resourceBusy else { throw error }
@@ -107,7 +109,7 @@ package enum Mounts {
   /// Whether somebody has something of a mount open or mapped, or stands in it. To be asked once, of a mount that nothing is mounted
   /// in and that is to be detached: nobody waits for it, as everybody does for a mount to be gone from all processors.
   package static func isInUse(_ path: String) throws(KernelError) -> Bool {
-    try KernelError.checkNegative("umount2", path) { unsafe ambit_mount_in_use(path) } == 1
+    try KernelError.checkNegative("umount2", path) { unsafe ambit_mount_in_use(path.kernel) } == 1
   }
 
   /// Makes a mount read-only for good, and what is mounted in it: opening for writing, making and removing files is `EROFS` from
@@ -129,6 +131,6 @@ package enum Mounts {
   /// Moves what is mounted at one place of the calling thread's mount namespace to another (`move_mount(2)`). Of links the same
   /// holds as for ``DetachedTree/move(onto:)``.
   package static func move(_ path: String, onto target: String) throws(KernelError) {
-    try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_at(path, target) }
+    try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_at(path.kernel, target.kernel) }
   }
 }

@@ -57,7 +57,7 @@ extension Descriptor {
   ) throws(KernelError) -> Descriptor {
     let raw = try KernelError.checkNegative("open", path) {
       unsafe ambit_openat2(
-        directory?.rawValue ?? currentDirectory, path, flags.rawValue,
+        directory?.rawValue ?? currentDirectory, path.kernel, flags.rawValue,
         // The kernel refuses a mode where nothing is created.
         flags.contains(.create) ? mode : 0, resolve.rawValue)
     }
@@ -71,8 +71,7 @@ extension Descriptor {
     let path = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer -> String? in
       let length = unsafe ambit_descriptor_path(rawValue, buffer.baseAddress, buffer.count)
       guard length > 0 else { return nil }
-      return unsafe String(
-        decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length]), as: UTF8.self)
+      return unsafe String(kernel: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length]))
     }
     guard let path, path.hasPrefix("/") else { return nil }
     // What the kernel says where it has no path, a file may be called as well.
@@ -136,7 +135,7 @@ extension Descriptor {
 
 extension Descriptor {
   /// Whether a regular file stands in this folder under a name. A link is none.
-  package func hasRegularFile(_ name: String) -> Bool { unsafe ambit_is_regular(rawValue, name) == 1 }
+  package func hasRegularFile(_ name: String) -> Bool { unsafe ambit_is_regular(rawValue, name.kernel) == 1 }
 
   /// The text of a symbolic link that was opened with ``OpenFlags/path`` and ``OpenFlags/noFollow``.
   package func linkText() throws(KernelError) -> String {
@@ -147,6 +146,6 @@ extension Descriptor {
         return unsafe readlinkat(rawValue, "", base.assumingMemoryBound(to: CChar.self), bytes.count)
       }
     }
-    return String(decoding: buffer[..<length], as: UTF8.self)
+    return String(kernel: buffer[..<length])
   }
 }

@@ -9,27 +9,29 @@ internal import SystemPackage
 extension Descriptor {
   /// Renames from one folder to another, over what may be there (`renameat2(2)`).
   package func move(_ name: String, to folder: Descriptor, as new: String) throws(KernelError) {
-    try KernelError.checkNegative("renameat2", new) { unsafe ambit_rename(rawValue, name, folder.rawValue, new, 0) }
+    try KernelError.checkNegative("renameat2", new) {
+      unsafe ambit_rename(rawValue, name.kernel, folder.rawValue, new.kernel, 0)
+    }
   }
 
   /// The same, and never over anything.
   package func moveAside(_ name: String, to folder: Descriptor, as new: String) throws(KernelError) {
     try KernelError.checkNegative("renameat2", new) {
-      unsafe ambit_rename(rawValue, name, folder.rawValue, new, UInt32(AMBIT_RENAME_NOREPLACE))
+      unsafe ambit_rename(rawValue, name.kernel, folder.rawValue, new.kernel, UInt32(AMBIT_RENAME_NOREPLACE))
     }
   }
 
   /// Lets two files change places, in one step (`RENAME_EXCHANGE`).
   package func exchange(_ name: String, with other: String, in folder: Descriptor) throws(KernelError) {
     try KernelError.checkNegative("renameat2", other) {
-      unsafe ambit_rename(rawValue, name, folder.rawValue, other, UInt32(AMBIT_RENAME_EXCHANGE))
+      unsafe ambit_rename(rawValue, name.kernel, folder.rawValue, other.kernel, UInt32(AMBIT_RENAME_EXCHANGE))
     }
   }
 
   /// The same by paths, as a program does that has no descriptor.
   package static func exchange(_ path: String, with other: String) throws(KernelError) {
     try KernelError.checkNegative("renameat2", other) {
-      unsafe ambit_rename(AT_FDCWD, path, AT_FDCWD, other, UInt32(AMBIT_RENAME_EXCHANGE))
+      unsafe ambit_rename(AT_FDCWD, path.kernel, AT_FDCWD, other.kernel, UInt32(AMBIT_RENAME_EXCHANGE))
     }
   }
 
@@ -72,7 +74,9 @@ extension Descriptor {
     try KernelError.checkNegative("readlinkat", name) {
       unsafe text.withUnsafeMutableBufferPointer { unsafe CInt(ambit_link_text(link.rawValue, $0.baseAddress, room)) }
     }
-    try KernelError.checkNegative("symlinkat", name) { unsafe ambit_make_link(text, rawValue, name, owner.rawValue) }
+    try KernelError.checkNegative("symlinkat", name) {
+      unsafe ambit_make_link(text, rawValue, name.kernel, owner.rawValue)
+    }
   }
 
   /// Waits until the file's content is on the disk (`fdatasync(2)`).
@@ -87,7 +91,7 @@ extension Descriptor {
 
   /// Gives such a file a name, which must be free.
   package func name(_ file: Descriptor, _ name: String) throws(KernelError) {
-    try KernelError.checkNegative("linkat", name) { unsafe ambit_name_file(file.rawValue, rawValue, name) }
+    try KernelError.checkNegative("linkat", name) { unsafe ambit_name_file(file.rawValue, rawValue, name.kernel) }
   }
 }
 
@@ -142,7 +146,7 @@ package struct FolderWatcher: Sendable {
         let room = Int(unsafe bytes.loadUnaligned(fromByteOffset: at + 12, as: UInt32.self))
         guard at + 16 + room <= count else { break }
         let name = unsafe bytes[(at + 16)..<(at + 16 + room)].prefix { $0 != 0 }
-        events.insert(Event(watch: watch, name: unsafe String(decoding: name, as: UTF8.self)))
+        events.insert(Event(watch: watch, name: unsafe String(kernel: name)))
         at += 16 + room
       }
     }

@@ -90,7 +90,7 @@ extension Descriptor {
     bytes path: [UInt8], below directory: Descriptor, flags: OpenFlags, resolve: Resolve
   ) throws(KernelError) -> Descriptor {
     let ended = path.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
-    let raw = try KernelError.checkNegative("open", String(decoding: path, as: UTF8.self)) {
+    let raw = try KernelError.checkNegative("open", String(kernel: path)) {
       unsafe ambit_openat2(directory.rawValue, ended, flags.rawValue, 0, resolve.rawValue)
     }
     return Descriptor(owning: raw)

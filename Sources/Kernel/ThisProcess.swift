@@ -7,6 +7,13 @@ internal import SystemPackage
 
 /// What this process was started with, for programs that do without Foundation.
 package enum ThisProcess {
+  /// What it was called with, its own name first. `CommandLine` repairs what is not UTF-8, and a path then leads nowhere.
+  package static var arguments: [String] {
+    (0..<Int(CommandLine.argc)).compactMap { index in
+      unsafe CommandLine.unsafeArgv[index].map { unsafe String(kernel: UnsafePointer($0)) }
+    }
+  }
+
   /// The environment as it is now. Of a name that occurs twice the first counts, as it does for `getenv(3)`.
   package static var environment: [String: String] {
     var result: [String: String] = [:]
@@ -17,7 +24,7 @@ package enum ThisProcess {
       if let equals = unsafe strchr(entry, 0x3D) {
         let name = unsafe String(
           decoding: UnsafeRawBufferPointer(start: entry, count: equals - entry), as: UTF8.self)
-        if result[name] == nil { result[name] = unsafe String(cString: equals + 1) }
+        if result[name] == nil { result[name] = unsafe String(kernel: UnsafePointer(equals + 1)) }
       }
       unsafe next = next?.advanced(by: 1)
     }
@@ -28,7 +35,7 @@ package enum ThisProcess {
   package static var directory: String {
     guard let text = unsafe getcwd(nil, 0) else { return "/" }
     defer { unsafe free(text) }
-    return unsafe String(cString: text)
+    return unsafe String(kernel: UnsafePointer(text))
   }
 
   /// Where this process's own program lies, links resolved.

@@ -15,7 +15,7 @@ package enum AmbitLauncher {
   package static func main() -> Never {
     StandardDescriptors.fill()
     fixHome()
-    let words = Array(CommandLine.arguments.dropFirst())
+    let words = Array(ThisProcess.arguments.dropFirst())
     do {
       if words.count == 1, words[0] == "--version" {
         print(AmbitVersion.current)
@@ -77,6 +77,6 @@ package enum AmbitLauncher {
     guard let tools = Programs.tools.path else {
       return Failure("\(Programs.tools.rawValue) is not where this program is; install Ambit again, whole.")
     }
-    return Failure("\(ThisProcess.become(tools, ["ambit"] + CommandLine.arguments.dropFirst()))")
+    return Failure("\(ThisProcess.become(tools, ["ambit"] + ThisProcess.arguments.dropFirst()))")
   }
 }

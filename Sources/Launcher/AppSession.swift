@@ -147,7 +147,7 @@ final class AppSession {
         "the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
     }
     // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
-    _ = unsafe chdir(here)
+    _ = unsafe chdir(here.kernel)
   }
 
   private func launch(

@@ -133,7 +133,7 @@ final class Connector: Sendable {
     }
     guard try found.status().isSocket else { return .fail(.connectionRefused) }
     guard let mount = found.mount, own(below: root).contains(mount) else {
-      let place = String(decoding: try Descriptor.linkBytes("/proc/self/fd/\(found.rawValue)"), as: UTF8.self)
+      let place = String(kernel: try Descriptor.linkBytes("/proc/self/fd/\(found.rawValue)"))
       return refuse(place, rules.denial(ofSocketAt: place))
     }
     // By the open file, and no path of the app's.

@@ -20,7 +20,7 @@ package struct Failure: Error, CustomStringConvertible {
 
   /// A sentence on standard error, with this program's name before it.
   package static func say(_ sentence: String) {
-    var text = Array("ambit: \(sentence)\n".utf8)[...]
+    var text = Array("ambit: \(sentence.shown)\n".utf8)[...]
     while !text.isEmpty {
       let count = unsafe text.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
       if count > 0 { text = text.dropFirst(count) } else if Glibc.errno != EINTR { return }

@@ -16,7 +16,7 @@ struct ObservedPath: Equatable {
   ///   - root: the sandbox's.
   /// - Returns: `nil` if it cannot be told.
   init?(_ bytes: [UInt8], from folder: Int32?, thread: Int32, root: Descriptor) {
-    let text = String(decoding: bytes, as: UTF8.self)
+    let text = String(kernel: bytes)
     guard !text.isEmpty else { return nil }
     var start = ""
     if !text.hasPrefix("/") {
@@ -83,7 +83,7 @@ struct ObservedPath: Equatable {
   }
 
   private static func place(of found: Descriptor) throws(KernelError) -> String {
-    String(decoding: try Descriptor.linkBytes("/proc/self/fd/\(found.rawValue)"), as: UTF8.self)
+    String(kernel: try Descriptor.linkBytes("/proc/self/fd/\(found.rawValue)"))
   }
 
   /// `/documents/<grant>`, or below it.

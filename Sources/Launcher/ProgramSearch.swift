@@ -30,7 +30,7 @@ package enum ProgramSearch {
       return Failure(
         "\(candidate): is a folder. An app's folder is called Name.app; a program is a file.", status: 126)
     }
-    guard unsafe access(candidate, X_OK) == 0 else {
+    guard unsafe access(candidate.kernel, X_OK) == 0 else {
       return Failure("\(candidate): is not executable (chmod +x it if it should be).", status: 126)
     }
     return nil
@@ -53,6 +53,6 @@ package enum ProgramSearch {
         normal += part
       }
     }
-    return normal.isEmpty ? "/" : String(decoding: normal, as: UTF8.self)
+    return normal.isEmpty ? "/" : String(kernel: normal)
   }
 }

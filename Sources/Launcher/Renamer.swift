@@ -124,8 +124,10 @@ final class Renamer: Sendable {
   ) -> Found? {
     let slash = UInt8(ascii: "/")
     guard let path = listener.path(at: address, of: call), let last = path.split(separator: slash).last,
-      path.last != slash, let name = String(validating: last, as: UTF8.self), name != ".", name != ".."
+      path.last != slash
     else { return nil }
+    let name = String(kernel: last)
+    if name == "." || name == ".." { return nil }
     let leading = Array(path.dropLast(last.count))
     var number = folder.map { Int32(truncatingIfNeeded: $0) }
     if number == AT_FDCWD { number = nil }

@@ -1,3 +1,5 @@
+internal import Kernel
+
 /// Text as the terminal may show it: every character with its width in columns, and none that could move the
 /// cursor, hide text or turn its direction.
 ///
@@ -88,6 +90,11 @@ extension DisplayText {
       case 0x7F:
         shown.append("\u{2421}")
         width += 1
+      case _ where String.byte(escapedAs: scalar) != nil:
+        // A byte that is no part of a text.
+        let text = String(scalar).shown
+        shown.append(contentsOf: text.unicodeScalars)
+        width += text.utf8.count
       case 0xFE00...0xFE0F:
         break  // variation selectors: terminals disagree about the width that they make
       case 0x200D where isEmoji:

@@ -8,8 +8,7 @@ package enum DocumentOpening {
   ///
   /// Nothing is read and nothing can block: the descriptor is `O_PATH`.
   ///
-  /// - Throws: the kernel's error; `ENOTSUP` for what is neither a regular file nor a folder, `EILSEQ` when the path
-  ///   is not UTF-8, `ESTALE` when the file cannot be reached by its own path (deleted meanwhile, or hidden under a mount).
+  /// - Throws: the kernel's error; `ENOTSUP` for what is neither a regular file nor a folder, `ESTALE` when the file cannot be reached by its own path (deleted meanwhile, or hidden under a mount).
   package static func open(_ path: String) throws(KernelError) -> PickedDocument {
     if path.utf8.contains(0) { throw KernelError("openat", DisplayText(path).plain, errno: .invalidArgument) }
     return try open(FileName(path), in: AT_FDCWD)
@@ -30,9 +29,7 @@ package enum DocumentOpening {
     case .special, .broken: throw KernelError("openat", subject, errno: .notSupported)
     }
     let bytes = try KernelPath.bytes(of: chosen.rawValue, subject: subject)
-    guard let path = String(validating: bytes, as: UTF8.self) else {
-      throw KernelError("openat", subject, errno: Errno(rawValue: EILSEQ))
-    }
+    let path = String(kernel: bytes)
     // What the path says must be what is open: people, the audit log and the broker's checks go by the path.
     let document: Descriptor
     do throws(KernelError) {
@@ -57,7 +54,6 @@ package enum DocumentOpening {
     case .notSupported: return "\(quoted) is neither a file nor a folder."
     case .staleNFSFileHandle: return "\(quoted) is no longer where it was."
     case .tooManySymbolicLinkLevels: return "\(quoted) is a link that leads in a circle."
-    case Errno(rawValue: EILSEQ): return "\(quoted) has a path that is not text (UTF-8), which no app can be given."
     default: return "\(quoted) cannot be opened: \(error.errno.description)."
     }
   }

@@ -1,5 +1,6 @@
 // Canonical decomposition is in the standard library, for Foundation, and not yet public there. Taking it from Foundation would
 // make the launcher, which has the picker in it, twice as large and half as fast to start.
+internal import Kernel
 @_spi(_Unicode) internal import Swift
 
 /// A file's name as the kernel has it: bytes, nearly always UTF-8.
@@ -7,10 +8,10 @@ struct FileName: Sendable, Hashable {
   let bytes: [UInt8]
 
   init(bytes: [UInt8]) { self.bytes = bytes }
-  init(_ text: String) { bytes = Array(text.utf8) }
+  init(_ text: String) { bytes = text.kernelBytes }
 
-  /// The name as text; bytes that are not UTF-8 are replaced.
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// The name as a text that has all of it.
+  var text: String { String(kernel: bytes) }
   var isHidden: Bool { bytes.first == UInt8(ascii: ".") }
   /// For C: the bytes, ended by NUL.
   var cString: [CChar] { bytes.map(CChar.init(bitPattern:)) + [0] }

@@ -57,7 +57,7 @@ extension OpenFolder {
       let real = try? FileStatus(of: target.rawValue),
       let path = try? KernelPath.bytes(of: target.rawValue, subject: "")
     else { return unreachable }
-    let realName = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+    let realName = String(kernel: path.split(separator: UInt8(ascii: "/")).last ?? [])
     return Entry(name: name, kind: real.kind, isLink: true, realName: realName)
   }
 }

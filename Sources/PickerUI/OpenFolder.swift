@@ -15,8 +15,7 @@ struct OpenFolder: Sendable {
   /// `O_DIRECTORY` makes the kernel refuse anything else before it could block. A link to a folder is followed.
   private init(_ name: FileName, in folder: Int32) throws(KernelError) {
     descriptor = try KernelPath.open(name, in: folder, O_RDONLY | O_DIRECTORY, subject: name.text)
-    path = String(
-      decoding: try KernelPath.bytes(of: descriptor.rawValue, subject: name.text), as: UTF8.self)
+    path = String(kernel: try KernelPath.bytes(of: descriptor.rawValue, subject: name.text))
     isTop = path == "/"
   }
 
@@ -58,7 +57,7 @@ struct OpenFolder: Sendable {
     let status = try? FileStatus(of: entry.name, in: descriptor.rawValue)
     var details = EntryDetails(size: status?.size, modified: status?.modified)
     if entry.isLink, let target = try? KernelPath.link(descriptor.rawValue, entry.name, subject: "") {
-      details.linkTarget = String(decoding: target, as: UTF8.self)
+      details.linkTarget = String(kernel: target)
     }
     return details
   }

@@ -107,18 +107,22 @@ private func flags(_ document: PickedDocument) -> Int32 { fcntl(document.descrip
     #expect(throws: KernelError.self) { try DocumentOpening.open(link) }
   }
 
-  @Test func `A path that is not UTF-8 is refused: no app could be told`() throws {
-    let name = FileName(bytes: Array("\(folder.path)/caf".utf8) + [0xE9])
-    let number = unsafe open(name.cString, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
-    try #require(number >= 0)
-    close(number)
+  @Test func `A name that is not UTF-8 is opened like any other, and is not taken for another`() throws {
+    for byte: UInt8 in [0xE8, 0xE9] {
+      let name = FileName(bytes: Array("\(folder.path)/caf".utf8) + [byte])
+      let number = unsafe open(name.cString, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+      try #require(number >= 0)
+      close(number)
+    }
     let shown = try OpenFolder(folder.path)
-    let entry = try #require(try shown.entries().first)
-    #expect(entry.name.text == "caf\u{FFFD}")
-    do throws(KernelError) {
-      _ = try shown.open(.entry(entry.name))
-      Issue.record("it was opened")
-    } catch { #expect(error.errno == Errno(rawValue: EILSEQ)) }
+    let entries = try shown.entries()
+    #expect(entries.map { DisplayText($0.name.text).plain } == ["caf\\xE8", "caf\\xE9"])
+    for entry in entries {
+      let document = try shown.open(.entry(entry.name))
+      #expect(document.name.kernelBytes == entry.name.bytes)
+      let again = try DocumentOpening.open(document.path)
+      #expect(try again.descriptor.status().inode == document.descriptor.status().inode)
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 package import Folders
+internal import Kernel
 
 /// The user's decision that an app may use a document (`AUD-3`).
 package struct Grant: Equatable, Sendable {
@@ -49,7 +50,15 @@ package struct Grant: Equatable, Sendable {
 
   package var term: Term
 
-  package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+  package var name: String { Self.name(inside: path) }
+
+  /// What a document is called inside. Apps know names as texts: what is not UTF-8 they could be told of, and never open. A name
+  /// gets no longer than a name may be.
+  package static func name(inside path: String) -> String {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let text = name.repaired
+    return text.utf8.count <= 255 ? text : String(text.map { $0 == "\u{FFFD}" ? "_" : $0 })
+  }
 
   package init(
     id: String, bundleIdentifier: String, kind: DocumentKind, rights: AccessRights, origin: Origin, created: Int64,

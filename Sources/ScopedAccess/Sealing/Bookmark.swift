@@ -105,7 +105,7 @@ package struct Bookmark: Equatable, Sendable {
   }
 
   /// The document's name when the bookmark was made.
-  package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+  package var name: String { Grant.name(inside: path) }
 
   package enum OpenError: Error, Equatable, Sendable {
     case brokenSeal

@@ -1,0 +1,111 @@
+import Audit
+import Foundation
+import TestSupport
+import Testing
+
+/// Documents whose names are bytes that are no text. `$e` and `$f` are two names that only such a byte tells apart.
+@Suite struct NameTests {
+  private func shell(_ world: Workspace, _ lines: String) throws -> Outcome {
+    let names = #"e=$(printf 'caf\351.txt'); f=$(printf 'caf\350.txt'); cd Papers; ambit=$1; "#
+    return try world.run(["/bin/sh", "-c", names + lines, "sh", try Products.path("ambit")])
+  }
+
+  private func picking(_ world: Workspace, _ script: String, _ options: String = #"--pick "$e""#) throws -> Outcome {
+    let lines = #"""
+      #!/bin/bash
+      u=$(ambitctl pick) || exit 90; p=$(ambitctl path "$u"); ambitctl start "$u" || exit 91; cd "${p%/*}" || exit 92
+      """# + "\n" + script
+    let app = try world.bundle("Script", identifier: "io.ambit.tests.script", script: lines)
+    try world.write(lines, to: "\(app)/main")
+    guard unsafe chmod("\(app)/main", 0o755) == 0 else { throw HarnessError("chmod") }
+    return try shell(world, #""$ambit" run \#(options) '\#(app)'"#)
+  }
+
+  private func with(_ user: TestUser, _ body: (Workspace) throws -> Void) throws {
+    try Workspace.with(user) { world in
+      #expect(try shell(world, #"echo one >"$e"; echo two >"$f""#).exit == .status(0))
+      defer { _ = try? shell(world, "rm -rf ./*") }
+      try body(world)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a document is picked, read, written and saved anew under a name that is not UTF-8`(user: TestUser) throws {
+    try with(user) { world in
+      let app = try picking(
+        world,
+        """
+        cat caf*.txt; echo written >> "$p"; cp "$p" .new; echo saved >> .new; mv .new "$p" || exit 93; cat "$p"
+        """)
+      #expect(app.exit == .status(0) && app.output == "one\none\nwritten\nsaved\n", "\(app)")
+      let host = try shell(world, #"cat "$e" "$f"; ls | wc -l"#)
+      #expect(host.output == "one\nwritten\nsaved\ntwo\n2\n", "\(host)")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `it is followed where it is moved to, and when the host saves it anew`(user: TestUser) throws {
+    try with(user) { world in
+      let probe = Workspace.identifier("Probe")
+      let app = try world.probe(picks: [])
+      _ = try app.tell("status")
+      let given = try shell(world, #""$ambit" grant \#(probe) "$e" "$f""#)
+      #expect(given.exit == .status(0) && given.output.contains("caf\\xE9.txt"), "\(given)")
+      let paths = try #require(try app.tell("references")["paths"]?.array).sorted { "\($0)" < "\($1)" }
+      try #require(paths.count == 2)
+      for (name, path) in zip(["a", "b"], paths) {
+        _ = try app.tell("resolveReference", ["path": path, "as": .string(name)])
+        #expect(try app.start(name))
+      }
+      let (one, two) = (try app.read("a").content, try app.read("b").content)
+      #expect(Set([one, two]) == ["one\n", "two\n"])
+      for name in ["a", "b"] { try app.stop(name) }
+      #expect(try shell(world, #"mkdir "$(printf 'd\377')"; mv "$e" "$(printf 'd\377')/g$e""#).exit == .status(0))
+      #expect(try shell(world, #"echo anew >.t; mv .t "$f""#).exit == .status(0))
+      for name in ["a", "b"] { #expect(try app.start(name)) }
+      #expect(Set([try app.read("a").content, try app.read("b").content]) == ["one\n", "anew\n"])
+      // While it is in use, too.
+      #expect(try shell(world, #"echo again >.t; mv .t "$f""#).exit == .status(0))
+      try Deadline.wait(for: "the new content") {
+        Set([try app.read("a").content, try app.read("b").content]) == ["one\n", "again\n"]
+      }
+      let listed = try world.ambit("grants")
+      #expect(listed.output.contains("d\\xFF/gcaf\\xE9.txt") && listed.output.contains("caf\\xE8.txt"), "\(listed)")
+      let log = try world.ambit("audit", "log")
+      #expect(log.output.contains("caf\\xE9.txt") && log.output.contains("caf\\xE8.txt"), "\(log)")
+      #expect(try shell(world, #""$ambit" revoke --document "$f""#).exit == .status(0))
+      #expect(try world.grants().count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `a folder that is picked has what has such names in it, and what the app makes there can be removed`(
+    user: TestUser
+  ) throws {
+    try with(user) { world in
+      let script = """
+        #!/bin/bash
+        u=$(ambitctl pick --folder) || exit 90; ambitctl start "$u"; cd "$(ambitctl path "$u")" || exit 92
+        for name in *; do cat "$name"; done; echo three > "$(printf 'x\\351')"
+        mkdir -p ~/"$(printf 'd\\351')"/inner; echo > ~/"$(printf 'd\\351')"/inner/"$(printf 'f\\351')"
+        """
+      let app = try world.bundle("Script", identifier: "io.ambit.tests.script", script: script)
+      let run = try shell(world, #""$ambit" run --pick . '\#(app)'"#)
+      #expect(run.exit == .status(0) && run.output == "two\none\n", "\(run)")
+      #expect(try shell(world, #"cat "$(printf 'x\351')""#).output == "three\n")
+      let removed = try shell(world, #""$ambit" app remove io.ambit.tests.script"#)
+      #expect(removed.exit == .status(0), "\(removed)")
+      #expect(!FileManager.default.fileExists(atPath: world.container("io.ambit.tests.script")))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `what is not there is said not to be, by its bytes`(user: TestUser) throws {
+    try with(user) { world in
+      let app = try picking(world, ":", #"--pick "$(printf 'no\351')""#)
+      #expect(app.errors.contains("no\\xE9") && app.errors.contains("does not exist"), "\(app)")
+      let given = try shell(world, #""$ambit" grant io.ambit.tests.script "$(printf 'no\351')""#)
+      #expect(given.exit == .status(1) && given.errors.contains("no\\xE9"), "\(given)")
+    }
+  }
+}
