@@ -65,6 +65,7 @@ struct BookmarkCommand: ParsableCommand {
 
     private func ask(_ sealed: String, _ folders: AmbitFolders) throws -> InspectorInterface.BookmarkReply {
       let client = try BrokerConnection.connect(folders)
+      BrokerConnection.tellSilence(of: client)
       do throws(WireError) {
         return try client.call(InspectorInterface.bookmark, InspectorInterface.BookmarkCall(sealed: sealed))
       } catch {

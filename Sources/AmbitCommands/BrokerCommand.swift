@@ -45,6 +45,7 @@ struct BrokerCommand: ParsableCommand {
     func run() throws {
       let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
       guard let client = try BrokerConnection.existing(folders) else { return }
+      BrokerConnection.tellSilence(of: client)
       _ = try client.call(LauncherInterface.shutdown)
       // It is gone when it closes the connection.
       while (try? client.receive(wait: true)) != nil {}
@@ -53,7 +54,10 @@ struct BrokerCommand: ParsableCommand {
 
   struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "status", abstract: "Say whether the broker is running. Exit status 1 if not.")
+      commandName: "status", abstract: "Say whether the broker is running, as which process, and whether it answers.",
+      discussion: "Exit status: 0 it answers, 1 none is running, 2 it has not answered for ten seconds.")
+
+    private static let patience = Duration.seconds(10)
 
     func run() throws {
       let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
@@ -62,8 +66,19 @@ struct BrokerCommand: ParsableCommand {
         throw ExitCode(1)
       }
       let peer = try UnixSocket.peer(of: client.socket)
-      let instances = try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters)
-      print("running, process \(peer.pid), \(instances.instances.count) app instances")
+      client.setPatience(.init(Self.patience) { () throws(WireError) in throw .silent })
+      do throws(WireError) {
+        let answer = try client.call(LauncherInterface.instances)
+        guard let reply = try? LauncherInterface.InstancesReply(json: answer.parameters) else {
+          throw .broken("the answer is not what the interface says")
+        }
+        print("running, process \(peer.pid), \(reply.instances.count) app instances")
+      } catch {
+        guard case .silent = error else { throw error }
+        let state = ProcessState.of(peer.pid)
+        print("not answering, process \(peer.pid)\(state.map { ", \($0.word)" } ?? "")")
+        throw Failure(BrokerConnection.Silence(peer.pid).description, status: 2)
+      }
     }
   }
 }

@@ -14,6 +14,7 @@ enum UserSide {
     answer: Answer.Type = Answer.self
   ) throws -> Answer {
     let client = try BrokerConnection.connect(folders)
+    BrokerConnection.tellSilence(of: client)
     do {
       return try Answer(json: client.call(method, call.json, descriptors: descriptors).parameters)
     } catch WireError.remote(let name, let parameters) {

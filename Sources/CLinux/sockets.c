@@ -46,11 +46,17 @@ int ambit_socket_listen(int directory, const char *name, mode_t mode, int backlo
   return descriptor;
 }
 
-static int connect_to(const struct sockaddr_un *address) {
+static int connect_to(const struct sockaddr_un *address, time_t seconds) {
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0)
     return -errno;
+  struct timeval limit = {.tv_sec = seconds}, none = {0};
+  if (seconds > 0 && setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0)
+    return fail_closing(descriptor);
   if (connect(descriptor, (const struct sockaddr *)address, sizeof *address) < 0)
+    return fail_closing(descriptor);
+  /* Sending may take as long as it likes. */
+  if (seconds > 0 && setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none) < 0)
     return fail_closing(descriptor);
   return descriptor;
 }
@@ -58,7 +64,7 @@ static int connect_to(const struct sockaddr_un *address) {
 int ambit_socket_connect(int directory, const char *name) {
   struct sockaddr_un address;
   int result = address_of(&address, directory, name);
-  return result < 0 ? result : connect_to(&address);
+  return result < 0 ? result : connect_to(&address, 10);
 }
 
 int ambit_socket_connect_path(const char *path) {
@@ -70,7 +76,7 @@ int ambit_socket_connect_path(const char *path) {
     return -ENAMETOOLONG;
   if (length < sizeof address.sun_path) {
     memcpy(address.sun_path, path, length + 1);
-    return connect_to(&address);
+    return connect_to(&address, 0);
   }
   /* Too long for an address, so it holds a slash or the name is too long anyway. */
   const char *slash = strrchr(path, '/');

@@ -109,6 +109,9 @@ final class AppSession {
     let call = request.prepareCall(environment)
     for _ in 1...5 {
       let broker = try BrokerConnection.connect(folders)
+      BrokerConnection.tellSilence(of: broker)
+      // Later the terminal is the app's.
+      defer { broker.setPatience(nil) }
       do {
         try broker.send(LauncherInterface.prepare, call.json)
         meanwhile()

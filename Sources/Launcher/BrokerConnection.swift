@@ -17,9 +17,44 @@ package enum BrokerConnection {
     } catch {
       switch error.errno {
       case .noSuchFileOrDirectory, .connectionRefused: return nil
+      case .resourceTemporarilyUnavailable:
+        throw Failure("the broker does not answer: as many as may are waiting for it already")
       default: throw Failure("the broker cannot be reached: \(error)")
       }
     }
+  }
+
+  /// The broker did not answer in the time that it was given.
+  package struct Silence: CustomStringConvertible {
+    private let process: Int32
+    private let state: ProcessState?
+
+    package init(_ process: Int32) { (self.process, state) = (process, ProcessState.of(process)) }
+
+    package var description: String {
+      let name = "the broker (process \(process))"
+      switch state {
+      case .stopped: return "\(name) does not answer: it is stopped. “kill -CONT \(process)” lets it go on."
+      case .waitingForDevice: return "\(name) does not answer: it waits for a disk or another device."
+      case .ended: return "\(name) does not answer: it has ended."
+      case .running: return "\(name) does not answer yet: it is at work."
+      case .sleeping, nil: return "\(name) does not answer yet."
+      }
+    }
+  }
+
+  /// How long nobody wonders why nothing happens.
+  private static let patience = Duration.seconds(5)
+
+  /// Who waits for this broker's answers is told why, on standard error, when none has come for a while; and waits on, since what was
+  /// asked for may still be done. For whoever has the terminal to themselves.
+  package static func tellSilence(of client: WireClient) {
+    guard let process = try? UnixSocket.peer(of: client.socket).pid else { return }
+    client.setPatience(
+      .init(patience) { () throws(WireError) in
+        Failure.say("\(Silence(process)) Waiting for it; Ctrl-C ends that.")
+        return nil
+      })
   }
 
   /// The running instances; none, if no broker is running. A broker that is leaving at this moment may hang up: then the
@@ -27,6 +62,7 @@ package enum BrokerConnection {
   package static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
     for attempt in 1... {
       guard let client = try existing(folders) else { return [] }
+      tellSilence(of: client)
       do {
         return try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters).instances
       } catch WireError.closed where attempt < 20 {

@@ -13,7 +13,8 @@
    does not matter. The socket's file gets `mode` from the start (less the umask). Accepting never blocks. */
 int ambit_socket_listen(int directory, const char *name, mode_t mode, int backlog);
 
-/* Connects to the socket `name` in `directory`. */
+/* Connects to the socket `name` in `directory`. -EAGAIN: for ten seconds others have been waiting to be accepted, as many as
+   may. */
 int ambit_socket_connect(int directory, const char *name);
 
 /* Connects to the socket at a path of any length (PATH_MAX). */

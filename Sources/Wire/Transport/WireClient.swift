@@ -12,6 +12,21 @@ package final class WireClient: Sendable {
     var buffer = [UInt8](repeating: 0, count: 8192)
     /// How soon answers come.
     var eagerness = Eagerness(most: WireClient.mostAwake, processors: Poll.processors)
+    var patience: Patience?
+  }
+
+  /// What is done when an answer does not come.
+  package struct Patience: Sendable {
+    let limit: Duration
+    let isOver: @Sendable () throws(WireError) -> Duration?
+
+    /// - Parameters:
+    ///   - limit: how long nothing has to come.
+    ///   - isOver: told so, from the thread that waits. It answers how much longer to wait before it is told again; `nil`: for ever.
+    ///     What it throws the call throws.
+    package init(_ limit: Duration, isOver: @escaping @Sendable () throws(WireError) -> Duration?) {
+      (self.limit, self.isOver) = (limit, isOver)
+    }
   }
 
   /// Nanoseconds; most answers take less, and nobody burns a processor for the others.
@@ -55,6 +70,9 @@ package final class WireClient: Sendable {
     _ = try? Poll.wait(&entries, timeout: .zero)
     return !entries[0].returned.isDisjoint(with: [.hangUp, .error])
   }
+
+  /// From now on, whoever waits for an answer does so with this patience. Without any it is for ever.
+  package func setPatience(_ patience: Patience?) { state.withLock { $0.patience = patience } }
 
   /// Calls a method and waits for its one answer.
   ///
@@ -117,9 +135,16 @@ package final class WireClient: Sendable {
   private func awaitAnswer(_ state: inout State) throws(WireError) {
     var entry = [PollEntry(socket, .read)]
     let start = Clock.monotonic()
-    do {
-      while try Poll.wait(&entry, awake: state.eagerness.patience) == 0 {}
-    } catch { throw Self.lost(error) }
+    var left = state.patience?.limit
+    while true {
+      let began = Clock.monotonic()
+      do {
+        if try Poll.wait(&entry, timeout: left, awake: state.eagerness.patience) > 0 { break }
+      } catch { throw Self.lost(error) }
+      // A signal ends a wait as well.
+      left = left.map { max(.zero, $0 - .nanoseconds(Clock.monotonic() - began)) }
+      if left == .zero { left = try state.patience?.isOver() }
+    }
     state.eagerness.waited(Clock.monotonic() - start)
   }
 
@@ -128,6 +153,7 @@ package final class WireClient: Sendable {
       let message: MessageFramer<Descriptor>.Message?
       do { message = try state.framer.next() } catch { throw .broken(error.description) }
       if let message { return try answer(message) }
+      if wait, state.patience != nil { try awaitAnswer(&state) }
       let received: UnixSocket.Received
       do { received = try UnixSocket.receive(into: &state.buffer, from: socket, wait: wait) } catch {
         throw Self.lost(error)

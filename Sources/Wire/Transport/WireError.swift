@@ -6,6 +6,8 @@ package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
   case remote(name: String, parameters: JSONObject)
   /// The other side has gone.
   case closed
+  /// No answer came in the time that its caller had.
+  case silent
   /// What came is not the protocol; the connection is over.
   case broken(String)
   /// A reply whose fields are not what the interface says.
@@ -19,6 +21,7 @@ package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
     case .remote(let name, let parameters):
       parameters.isEmpty ? "the answer was \(name)" : "the answer was \(name) \(parameters.text)"
     case .closed: "the other side closed the connection"
+    case .silent: "the other side does not answer"
     case .broken(let reason): "the connection was ended, because of a broken message: \(reason)"
     case .unexpectedReply(let fault): "the answer is not what the interface says: \(fault)"
     case .kernel(let error): error.description
