@@ -161,9 +161,12 @@ extension ReportPage {
       }
     }
     if let note = policy.note { html.element("p") { $0.quote(note) } }
+    // One name may have stood for several.
+    let isOnlyOne = model.policies.count { $0.name == policy.name } == 1
+    let which = isOnlyOne ? "" : policy.entry.map { " as of entry \(grouped($0))" } ?? " as it is now"
     for (number, section) in policy.sections.enumerated() {
       table(
-        "policy-\(index)-\(number)", "\(section.title), under \(HTMLText.cut(policy.name, to: 100))",
+        "policy-\(index)-\(number)", "\(section.title), under \(HTMLText.cut(policy.name, to: 100))\(which)",
         [.init("It can", .document), .init("How far", .words), .init("By whose decision", .document)])
       for ability in section.abilities {
         html.open("tr")

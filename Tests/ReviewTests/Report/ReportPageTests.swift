@@ -91,6 +91,24 @@ struct ReportPageTests {
       page.all("path").contains { $0["class"] == "limit" } && page.all("path").contains { $0["class"] == "cross" })
   }
 
+  @Test("Policies of one name and different texts are told apart by the entries that have them")
+  func policies() throws {
+    var log = Recording()
+    for app in ["a", "b"] {
+      log.add(.launch, .allowed, app, "\(app)1", ["policy": "default", "settings": "text \(app)"])
+    }
+    var model = report(log.events)
+    for index in model.policies.indices { model.policies[index].sections = [.init(title: "Network", abilities: [])] }
+    func captions() throws -> [String] {
+      let page = try PageReader.read(ReportPage(model).text)
+      return page.all("table").filter { $0["id"]?.hasPrefix("policy") == true }.flatMap { $0.all("caption") }
+        .map { $0.text.trimmingCharacters(in: .newlines) }
+    }
+    #expect(try captions().sorted() == [1, 2].map { "Network, under default as of entry \($0)" })
+    model.policies.removeLast()
+    #expect(try captions() == ["Network, under default"])
+  }
+
   @Test("A page about hostile names is as sound as any other, and has them as they are")
   func hostile() throws {
     var generator = Seeded(seed: 5)
