@@ -171,14 +171,6 @@ enum AuditFile {
     SmallFile.syncFolder(of: path)
   }
 
-  /// Bytes of a segment, with what SQLite has beside it; 0 when it is not there.
-  static func size(_ path: String) -> Int {
-    ["", "-wal"].reduce(0) { sum, ending in
-      var status = stat()
-      return unsafe stat(path + ending, &status) == 0 ? sum + Int(status.st_size) : sum
-    }
-  }
-
   /// Whether there is a file; refuses what cannot be a log without opening it.
   private static func exists(_ path: String, _ files: LogFiles) throws -> Bool {
     var status = stat()

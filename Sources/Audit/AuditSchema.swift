@@ -65,19 +65,37 @@ enum AuditSchema {
     })
 
   static let firstMigration = "1: events"
+  private static let chainMigration = "2: chain"
+  private static let newestMigration = "3: newest blocks"
+
+  /// What a segment has in it after these migrations, by name, as it was made.
+  private static func objects(after migrations: Set<String>) -> [String: String] {
+    if migrations.isEmpty { return [:] }
+    guard migrations.contains(chainMigration) else { return named(first) }
+    let ofChain = named(tables).merging(triggers) { $1 }
+    return migrations.contains(newestMigration) ? ofChain.merging(named([newest])) { $1 } : ofChain
+  }
+
+  /// By the name that stands third in each: CREATE TABLE name.
+  private static func named(_ statements: [String]) -> [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: statements.compactMap { sql in
+        sql.split(whereSeparator: { $0.isWhitespace || $0 == "(" }).dropFirst(2).first.map { (String($0), sql) }
+      })
+  }
 
   static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(firstMigration) { db in
       for sql in first { try db.execute(sql: sql) }
     }
-    migrator.registerMigration("2: chain") { db in
+    migrator.registerMigration(chainMigration) { db in
       for sql in tables { try db.execute(sql: sql) }
       try chainFirstEntries(db)
       try db.execute(sql: "DROP TABLE event")
       for trigger in triggers.sorted(by: { $0.key < $1.key }) { try db.execute(sql: trigger.value) }
     }
-    migrator.registerMigration("3: newest blocks") { db in try db.execute(sql: newest) }
+    migrator.registerMigration(newestMigration) { db in try db.execute(sql: newest) }
     return migrator
   }()
 
@@ -112,18 +130,38 @@ enum AuditSchema {
       let unknown = try migrator.appliedIdentifiers(db).filter { !known.contains($0) }.sorted()
       throw AuditLogError(.newer, file, "it has \(unknown.map { "\"\($0)\"" }.joined(separator: ", "))")
     }
+    try checkObjects(db, file: file)
     guard try migrator.hasCompletedMigrations(db) else { return }
-    for (name, sql) in triggers.sorted(by: { $0.key < $1.key }) {
-      let found = try String.fetchOne(
-        db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?", arguments: [name])
-      guard found == sql else {
-        throw AuditLogError(.damaged, file, "its protection against changes (\(name)) was taken away")
-      }
-    }
     let base = try SegmentReader.base(db, file: file)
     let first = try Int64.fetchOne(db, sql: "SELECT min(sequence) FROM entry")
     guard first ?? base.sequence + 1 == base.sequence + 1 else {
       throw AuditLogError(.damaged, file, "its entries begin with \(first ?? 0), not \(base.sequence + 1)")
     }
   }
+
+  /// A trigger that somebody has added would act when the next entry is written, and a table that is gone is not an older version's.
+  private static func checkObjects(_ db: Database, file: String) throws {
+    var expected = objects(after: Set(try migrator.appliedIdentifiers(db)))
+    let rows = try Row.fetchAll(
+      db, sql: "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    for row in rows {
+      let name: String = row["name"]
+      let sql: String? = row["sql"]
+      if name == migrationTable { continue }
+      guard let made = expected.removeValue(forKey: name) else {
+        throw AuditLogError(.damaged, file, "it has something in it that no log has (\(name))")
+      }
+      guard sql == made else {
+        let what = triggers[name] == nil ? "its table \(name)" : "its protection against changes (\(name))"
+        throw AuditLogError(.damaged, file, "\(what) is not as it was made")
+      }
+    }
+    if let name = expected.keys.min() {
+      let what = triggers[name] == nil ? "its table \(name)" : "its protection against changes (\(name))"
+      throw AuditLogError(.damaged, file, "\(what) was taken away")
+    }
+  }
+
+  /// GRDB's.
+  private static let migrationTable = "grdb_migrations"
 }

@@ -23,12 +23,12 @@ private struct OldSegment {
     self.number = number
     let path = files.segment(number)
     self.path = path
-    bytes = AuditFile.size(path)
     let queue = try AuditFile.openForReading(path, of: files)
     defer { try? queue.close() }
-    (base, last, times, checkpoint, hasAllCarried) = try queue.read { db in
+    (bytes, base, last, times, checkpoint, hasAllCarried) = try queue.read { db in
       (
-        try SegmentReader.base(db, file: path).sequence, try SegmentReader.last(db, file: path),
+        try SegmentReader.size(db), try SegmentReader.base(db, file: path).sequence,
+        try SegmentReader.last(db, file: path),
         try SegmentReader.times(db), try SegmentReader.lastCheckpoint(db), try SegmentReader.hasAllCarried(db)
       )
     }
@@ -44,12 +44,12 @@ extension LogCore {
         try removeFiles(through: begins?.mark.sequence ?? 0)
         let retention = settings.retention
         guard retention.bytes != nil || retention.span != nil else { return nil }
-        let newest = store.withLock { $0.number }
-        let numbers = files.segments().filter { $0 < newest }
+        let newest = store.withLock { (number: $0.number, bytes: $0.size()) }
+        let numbers = files.segments().filter { $0 < newest.number }
         // What follows the last one is the newest.
         let mayAll = try store.withLock { try $0.queue.read { try SegmentReader.hasAllCarried($0) } }
         let old = try numbers.map { try OldSegment(files, $0) }
-        var bytes = old.map(\.bytes).reduce(AuditFile.size(files.segment(newest)), +)
+        var bytes = old.map(\.bytes).reduce(newest.bytes, +)
         var gone: [OldSegment] = []
         var count = 0
         for (index, segment) in old.enumerated() {

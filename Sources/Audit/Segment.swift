@@ -82,6 +82,11 @@ enum SegmentReader {
     return mark
   }
 
+  /// Bytes; what SQLite has beside it until it is moved into it is its own.
+  static func size(_ db: Database) throws -> Int {
+    try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+  }
+
   /// The mark of the last entry, or of the one before the first.
   static func last(_ db: Database, file: String) throws -> ChainMark {
     let sql = "SELECT sequence, hash FROM entry ORDER BY sequence DESC LIMIT 1"

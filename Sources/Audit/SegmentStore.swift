@@ -28,10 +28,7 @@ struct SegmentStore {
 
   /// Bytes.
   func size() -> Int {
-    let pages = try? queue.read { db in
-      try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
-    }
-    return pages ?? 0
+    (try? queue.read { try SegmentReader.size($0) }) ?? 0
   }
 
   func add(_ events: some Collection<EncodedEvent>, checkpoint: Statement? = nil, durably: Bool) throws {

@@ -2,7 +2,7 @@
 package struct SegmentSummary: Equatable, Sendable {
   package let number: Int
   package let path: String
-  /// Bytes, with what SQLite has beside it.
+  /// Bytes.
   package let bytes: Int
   /// The numbers of its first entry and of its last; the last is before the first when it has none.
   package let first: Int64
@@ -23,7 +23,7 @@ extension AuditReader {
           let last = try SegmentReader.last(db, file: segment.path).sequence
           let times = try SegmentReader.times(db)
           return SegmentSummary(
-            number: segment.number, path: segment.path, bytes: AuditFile.size(segment.path), first: base + 1,
+            number: segment.number, path: segment.path, bytes: try SegmentReader.size(db), first: base + 1,
             last: last,
             times: last > base && times.first <= times.last ? times.first...times.last : nil,
             standsAlone: try base == 0 || SegmentReader.hasAllCarried(db))

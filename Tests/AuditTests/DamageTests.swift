@@ -69,6 +69,21 @@ import Testing
     try expect(.damaged, in: folder, saying: trigger)
   }
 
+  @Test(arguments: [
+    ("CREATE TRIGGER later AFTER INSERT ON entry BEGIN DELETE FROM block; END", "later"),
+    ("CREATE VIEW more AS SELECT * FROM entry", "more"), ("CREATE TABLE another (x)", "another"),
+    ("DROP TABLE block", "its table block was taken away"), ("DROP TABLE newest", "its table newest was taken away"),
+    ("ALTER TABLE place ADD COLUMN x INTEGER", "its table place is not as it was made"),
+    ("DELETE FROM grdb_migrations", "that no log has"), ("DROP TABLE grdb_migrations", "that no log has"),
+    ("DELETE FROM grdb_migrations WHERE identifier LIKE '3%'", "that no log has (newest)"),
+  ])
+  func `is refused when it has something else in it, or lacks something`(change: String, words: String) throws {
+    let folder = try Folder()
+    _ = try AuditLog(path: folder.log)
+    try sql(change, on: folder.log)
+    try expect(.damaged, in: folder, saying: words)
+  }
+
   @Test func `is refused when only its write-ahead log is left`() throws {
     let folder = try Folder()
     try Data([1, 2, 3]).write(to: URL(filePath: folder.log + "-wal"))
