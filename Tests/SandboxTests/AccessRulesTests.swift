@@ -31,6 +31,17 @@ import Testing
     }
   }
 
+  @Test func `SBX-2: who asks beforehand hears that a file of the system's is not shown, and what is the app's own`() {
+    for path in ["/etc/shadow", "/etc/ssh/key", "/srv/x", "/home/ann/x", "/var/log/messages"] {
+      #expect(rules().absence(of: path)?.rule == "SBX-2", "\(path)")
+    }
+    for path in ["/", "/etc", "/etc/passwd", "/home", "/home/user/x", "/tmp/x", "/usr/bin/x", "/proc/self"] {
+      #expect(rules().absence(of: path) == nil, "\(path)")
+    }
+    #expect(rules().isMachines("/usr/bin/x") && rules(shown: ["/srv/shown"]).isMachines("/srv/shown/x"))
+    for path in ["/home/user/x", "/tmp/x", "/etc/passwd"] { #expect(!rules().isMachines(path), "\(path)") }
+  }
+
   @Test(arguments: ["/usr/bin/x", "/etc/passwd", "/Applications/Ed.app/Ed", "/etc/new", "/", "/home", "/var/x"])
   func `the system and the app itself can be read and not changed`(path: String) {
     for presence in [AccessRules.Presence.present, .missing] {

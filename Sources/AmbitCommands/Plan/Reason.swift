@@ -33,11 +33,16 @@ struct Reason {
     // A place among the documents is one whose scope is not started, until it is.
     let presence: AccessRules.Presence =
       followed.hasPrefix(InsidePath.documents + "/") ? .placeholder : .present
-    if let denial = rules.denial(of: operation, at: followed, presence) {
+    if let denial = rules.denial(of: operation, at: followed, presence) ?? rules.absence(of: followed) {
       self.init(denial)
-    } else {
-      self.init(isAllowed: true, rule: rules.place(of: followed), reason: "the sandbox does not stand in the way")
+      return
     }
+    // Somebody who asks about a path may mean what is there on this machine.
+    let isOther = !rules.isMachines(followed) && (try? Descriptor.open(path, flags: [.path, .noFollow])) != nil
+    self.init(
+      isAllowed: true, rule: rules.place(of: followed),
+      reason: "the sandbox does not stand in the way"
+        + (isOther ? "; it is the app's own, and not what this machine has under that path" : ""))
   }
 
   init(call: String, _ planned: PlannedLaunch) throws(Failure) {

@@ -100,14 +100,42 @@ package struct AccessRules: Sendable {
   /// Whether a path leads to nothing that the sandbox has, and to nothing that a program may expect of a system.
   func isHidden(_ path: String) -> Bool {
     guard path != "/" else { return false }
-    // A folder on the way to something that is shown is there.
-    if entries.contains(where: { $0.path == path || $0.path.hasPrefix(path + "/") }) { return false }
+    if leadsToPlace(path) { return false }
     return !Self.systemFolders.contains { path == $0 || path.hasPrefix($0 + "/") }
   }
 
+  /// A folder on the way to something that is shown is there.
+  private func leadsToPlace(_ path: String) -> Bool {
+    entries.contains { $0.path == path || $0.path.hasPrefix(path + "/") }
+  }
+
   func hidden(_ path: String) -> Denial {
+    outside("it is outside of the app's container and of what it was granted")
+  }
+
+  /// For who asks beforehand: what a program looks for in vain, since its folder is made for the sandbox (`/etc`) and has nothing
+  /// but what the plan says. That is no refusal where it happens (``systemFolders``).
+  package func absence(of path: String) -> Denial? {
+    switch entry(of: path) {
+    case .directory(let folder) where path != folder && !leadsToPlace(path):
+      outside("it is not shown: inside, \(folder) is made for the sandbox, and has no such file (ENOENT)")
+    case nil where path != "/" && !leadsToPlace(path): hidden(path)
+    default: nil
+    }
+  }
+
+  /// Whether what the app has under a path is what the machine has there.
+  package func isMachines(_ path: String) -> Bool {
+    switch entry(of: path) {
+    case .bind(let shown, let source, _, _): shown == source
+    case .readOnly, .masked, .processes: true
+    case .temporary, .terminals, .listener, .documents, .file, .link, .directory, nil: false
+    }
+  }
+
+  private func outside(_ reason: String) -> Denial {
     Denial(
-      code: .notPermitted, rule: "SBX-2", reason: "it is outside of the app's container and of what it was granted",
+      code: .notPermitted, rule: "SBX-2", reason: reason,
       remedy: "the user picks it: DocumentPicker, or ambitctl pick. For a folder that every launch may read: "
         + "[system] read_only in the policy")
   }
