@@ -33,6 +33,17 @@ extension AppSandbox {
     (appBookmarks ? [] : [Self.appScope]) + (documentBookmarks ? [] : [Self.documentScope])
   }
 
+  /// Of the two for what the user selects the ones that it does not have; writing has reading in it.
+  package var missingSelections: [String] {
+    switch selection {
+    case .nothing: [Self.readOnlySelection, Self.readWriteSelection]
+    case .readOnly: [Self.readWriteSelection]
+    case .readWrite: []
+    }
+  }
+
+  private static let readOnlySelection = prefix + "files.user-selected.read-only"
+  private static let readWriteSelection = prefix + "files.user-selected.read-write"
   private static let prefix = "com.apple.security."
   /// The keys that it is made of.
   static let keys = [

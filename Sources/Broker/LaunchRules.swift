@@ -150,6 +150,7 @@ extension LauncherInterface.GrantRules {
       lifetime: capabilities.lifetime.seconds, endsWithLaunch: capabilities.lifetime.withLaunch,
       makesBookmarks: capabilities.bookmarks.create, documentBookmarks: capabilities.bookmarks.documentScoped,
       implicitBookmarks: capabilities.bookmarks.implicit, missingBookmarks: capabilities.missingBookmarks,
+      missingSelections: capabilities.missingSelections,
       bookmarkLifetime: capabilities.bookmarks.lifetime, syncsFully: capabilities.sync == .full,
       profile: capabilities.persisted.name)
   }

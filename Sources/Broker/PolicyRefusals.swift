@@ -22,6 +22,13 @@ extension Broker {
   func refusal(of call: PickerInterface.PickCall, for instance: Instance) -> Refusal? {
     let rules = instance.app.rules
     if !rules.modes.contains(call.mode.rawValue) {
+      if !rules.missingSelections.isEmpty {
+        let isAlone = rules.missingSelections.count == 1
+        return Refusal(
+          rule: "PCK-1",
+          reason: "the app asks for Apple's sandbox \(isAlone ? "without" : "with neither") "
+            + rules.missingSelections.joined(separator: " nor "))
+      }
       let modes = rules.modes.isEmpty ? "none" : rules.modes.joined(separator: ", ")
       return Refusal(
         rule: "PCK-1", reason: "the app's policy does not allow the picker to \(call.mode) (it allows: \(modes))")

@@ -3,6 +3,7 @@ package import AppModel
 extension Capabilities {
   /// Takes away what Apple's sandbox does not let an app have with these entitlements. Whatever the policy forbids stays so.
   package mutating func hold(to sandbox: AppSandbox) {
+    let allowed = picker.modes
     switch sandbox.selection {
     case .readWrite: break
     case .readOnly:
@@ -13,6 +14,7 @@ extension Capabilities {
       access = .readOnly
       picker.modes = []
     }
+    if picker.modes != allowed { missingSelections = sandbox.missingSelections }
     missingBookmarks = sandbox.missingBookmarks
     if !sandbox.documentBookmarks { bookmarks.documentScoped = false }
     if !sandbox.appBookmarks {

@@ -106,6 +106,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// Entitlements for bookmarks that an app which asks for Apple's sandbox does not have (``AppSandbox/missingBookmarks``): those of
   /// that kind it neither makes nor opens.
   package var missingBookmarks: [String] = []
+  /// Those for what the user selects without which it does not have modes of the picker that the policy allows.
+  package var missingSelections: [String] = []
   /// What machine-wide policies have taken away.
   package var narrowings: [Narrowing]
   /// The policy that this came from, for messages and the audit log.

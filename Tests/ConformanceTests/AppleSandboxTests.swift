@@ -54,7 +54,10 @@ struct AppleSandboxTests {
       #expect(answer["didPick"] == 0 && answer["urls"]?.array?.isEmpty != false, "\(answer)")
       _ = try closed.finish()
       let events = try world.audit()
-      #expect(!events.contains { $0.app == Workspace.identifier("Closed") && $0.kind == .grant })
+      let ofClosed = events.filter { $0.app == Workspace.identifier("Closed") }
+      #expect(!ofClosed.contains { $0.kind == .grant && $0.result == .allowed })
+      let reason = "with neither com.apple.security.files.user-selected.read-only nor "
+      #expect(ofClosed.contains { $0.result == .refused && $0.reason?.contains(reason) == true }, "\(ofClosed)")
     }
   }
 

@@ -35,6 +35,8 @@ extension LauncherInterface {
     package var implicitBookmarks: Bool
     /// The entitlements for bookmarks, of an app's own and of a document's, that it asks for Apple's sandbox without.
     package var missingBookmarks: [String]
+    /// Those for what the user selects, where modes of the picker are closed for the lack of them.
+    package var missingSelections: [String]
     /// Seconds for which a bookmark can be resolved; `nil`: always.
     package var bookmarkLifetime: Int?
     /// Each decision is on the disk before it is answered.
@@ -50,7 +52,8 @@ extension LauncherInterface {
       startsPicked: Bool = false, executesPicked: Bool = false, tellsHostPaths: Bool = false,
       readOnly: Bool = false, modes: [String] = ["open"], types: [String]? = nil, folders: Bool = true,
       lifetime: Int? = nil, endsWithLaunch: Bool = false, makesBookmarks: Bool = true, documentBookmarks: Bool = true,
-      implicitBookmarks: Bool = true, missingBookmarks: [String] = [], bookmarkLifetime: Int? = nil,
+      implicitBookmarks: Bool = true, missingBookmarks: [String] = [], missingSelections: [String] = [],
+      bookmarkLifetime: Int? = nil,
       syncsFully: Bool = false, packages: [String] = [],
       profile: String = "unlimited"
     ) {
@@ -72,6 +75,7 @@ extension LauncherInterface {
       self.documentBookmarks = documentBookmarks
       self.implicitBookmarks = implicitBookmarks
       self.missingBookmarks = missingBookmarks
+      self.missingSelections = missingSelections
       self.bookmarkLifetime = bookmarkLifetime
       self.syncsFully = syncsFully
       self.packages = packages
@@ -97,6 +101,7 @@ extension LauncherInterface {
       documentBookmarks = try json.bool("documentBookmarks")
       implicitBookmarks = try json.bool("implicitBookmarks")
       missingBookmarks = try json.strings("missingBookmarks")
+      missingSelections = try json.strings("missingSelections")
       bookmarkLifetime = try json.intIfPresent("bookmarkLifetime")
       syncsFully = try json.bool("syncsFully")
       packages = try json.strings("packages")
@@ -111,7 +116,8 @@ extension LauncherInterface {
         "profile": .string(profile), "readOnly": .bool(readOnly), "modes": .array(modes.map { .string($0) }),
         "folders": .bool(folders), "endsWithLaunch": .bool(endsWithLaunch), "makesBookmarks": .bool(makesBookmarks),
         "documentBookmarks": .bool(documentBookmarks), "implicitBookmarks": .bool(implicitBookmarks),
-        "missingBookmarks": .array(missingBookmarks.map { .string($0) }), "syncsFully": .bool(syncsFully),
+        "missingBookmarks": .array(missingBookmarks.map { .string($0) }),
+        "missingSelections": .array(missingSelections.map { .string($0) }), "syncsFully": .bool(syncsFully),
       ]
       json.set("types", types)
       json.set("lifetime", lifetime)
