@@ -1,3 +1,4 @@
+internal import AppModel
 internal import Kernel
 package import Policy
 package import Seccomp
@@ -38,6 +39,16 @@ package struct ForeignSeccomp {
 }
 
 extension Capabilities {
+  /// Why no app can be launched with these profiles on this machine; `nil` if they can be loaded.
+  package var seccompFault: String? {
+    do { _ = try foreignSeccomp } catch let failure as ErrorReply {
+      return failure.reason ?? failure.name
+    } catch {
+      return "\(error)"
+    }
+    return nil
+  }
+
   /// The files of the profiles that hold besides Ambit's own: the policy's, and what machine-wide ones demand as well.
   var seccompProfiles: [String] { (seccompProfile.map { [$0] } ?? []) + furtherSeccompProfiles }
 
@@ -59,4 +70,9 @@ extension Capabilities {
       return profiles.filter(\.letsAnotherFollow) + closing
     }
   }
+}
+
+extension Policy {
+  /// ``Capabilities/seccompFault``, of any app under it.
+  package var seccompFault: String? { Capabilities(policy: self, entitlements: .none).seccompFault }
 }

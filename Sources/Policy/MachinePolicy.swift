@@ -53,6 +53,11 @@ package struct Narrowing: Equatable, Sendable, Codable {
   package let to: String
   /// The machine-wide policy.
   package let file: String
+  /// Where it says so, if that was asked for.
+  package var line: Int?
+
+  /// For people.
+  package var place: String { line.map { "\(file):\($0)" } ?? file }
 }
 
 extension PolicySettings {
@@ -66,13 +71,18 @@ extension PolicySettings {
 
 extension Policy {
   /// The policy under machine-wide ones, with what they took away.
-  package func narrowed(by machines: [MachinePolicy], memory: Int) -> Policy {
+  ///
+  /// - Parameter isLocated: the lines are wanted as well, for which the files are looked through once more.
+  package func narrowed(by machines: [MachinePolicy], memory: Int, isLocated: Bool = false) -> Policy {
     machines.reduce(self) { policy, machine in
       let settings = policy.settings.narrowed(by: machine, memory: memory)
+      let origins = isLocated ? PolicyOrigins(of: machine) : nil
       let narrowings = PolicyField.all.compactMap { field -> Narrowing? in
         let (from, to) = (field.text(in: policy.settings), field.text(in: settings))
         guard from != to else { return nil }
-        return Narrowing(field: field.name, from: from ?? "none", to: to ?? "none", file: machine.file)
+        return Narrowing(
+          field: field.name, from: from ?? "none", to: to ?? "none", file: machine.file,
+          line: origins?[field.name]?.position.line)
       }
       return policy.with(settings, narrowings: narrowings)
     }

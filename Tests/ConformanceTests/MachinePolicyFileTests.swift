@@ -42,6 +42,7 @@ struct MachinePolicyFileTests {
       let shown = try #require(JSON(String(outcome.output.dropFirst("secret=\n".count))), "\(outcome)")
       let field = try #require(shown["fields"]?.array?.first { $0["field"] == "scopes.limit" })
       #expect(field["value"] == "3" && field["narrowedFrom"] == "9" && field["narrowedBy"] == "/etc/ambit/policy.toml")
+      #expect(field["narrowedLine"] == 2)
       let launch = try #require(try world.audit(.launch).first)
       #expect(launch.detail[AuditEvent.Fact.limit] == "3")
       #expect(launch.detail["narrowed"]?.contains("scopes.limit = 3") == true)

@@ -32,7 +32,10 @@ struct MachinePolicyQuestionTests {
       let narrowed = try scopes()
       #expect(narrowed["amount"] == 2)
       #expect(
-        narrowed["decisions"]?.array?.contains { $0["by"] == "machine" && $0["file"]?.string == machine } == true)
+        narrowed["decisions"]?.array?.contains {
+          $0["by"] == "machine" && $0["file"]?.string == machine && $0["line"]?.int ?? 0 > 0
+        } == true)
+      #expect(try world.ambit("policy", "show", "default").output.contains("\(machine):2 narrows"))
       let finding = try #require(try lint().first { $0["name"] == "forbidden-writing" })
       #expect(finding["what"]?.string?.contains("grants.access = \"read-only\" in \(machine)") == true, "\(finding)")
       // What two policies differ in is nothing where the machine's owner takes both down to the same.
@@ -75,6 +78,20 @@ struct MachinePolicyQuestionTests {
       #expect(
         elsewhere["notJudged"]?["decisions"]?.object?.keys.contains { $0.contains("machine-wide") } == true,
         "\(elsewhere)")
+    }
+  }
+
+  @Test func `a seccomp profile that cannot be loaded is said before an app is launched`() throws {
+    try Workspace.with(.root) { world in
+      let mine = "\(world.home)/mine.toml"
+      try world.write("inherits = \"default\"\n[seccomp]\nprofile = \"/nowhere.json\"\n", to: mine)
+      let check = try world.ambit("policy", "check", mine)
+      #expect(
+        check.exit == .status(0) && check.output.contains("\(mine):3: no app can be launched under it here"), "\(check)"
+      )
+      let lint = try world.ambit("audit", "lint", mine)
+      #expect(lint.exit == .status(1) && lint.output.contains("\(mine):3: seccomp.profile: error"), "\(lint)")
+      #expect(lint.output.contains("/nowhere.json"), "\(lint)")
     }
   }
 

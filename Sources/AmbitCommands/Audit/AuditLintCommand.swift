@@ -1,5 +1,6 @@
 internal import AppModel
 package import ArgumentParser
+internal import Broker
 internal import Foundation
 internal import Kernel
 internal import Launcher
@@ -67,8 +68,8 @@ extension AuditCommand {
       for subject in subjects {
         if isPolicy(subject) {
           do throws(PolicyError) {
-            let policy = try library.resolve(subject)
-            findings += Review.Lint.findings(policy: policy.narrowed(by: machines, memory: MachineMemory.total))
+            let policy = try library.resolve(subject).narrowed(by: machines, memory: MachineMemory.total)
+            findings += Review.Lint.findings(policy: policy, seccompFault: policy.policy.seccompFault)
           } catch {
             // A name that nothing has is an error of the command line's, and no finding.
             if case .unknownName = error { throw Failure(printable("\(error)")) }

@@ -92,7 +92,8 @@ struct AuditSubjects {
     do throws(PolicyError) {
       let resolved = try library.resolve(name)
       // Behind what the command line says, as at a launch: nobody may put anything in its place.
-      let policy = try resolved.policy.limited(by: limits).narrowed(by: machines, memory: MachineMemory.total)
+      let policy = try resolved.policy.limited(by: limits).narrowed(
+        by: machines, memory: MachineMemory.total, isLocated: true)
       let found = (policy, PolicyOrigins(of: resolved, limitedBy: limits))
       policies[name] = found
       return found

@@ -138,6 +138,7 @@ struct ExplanationReport {
       json["value"] = .string(origin.value)
     case .machine(let narrowing):
       json["file"] = .string(narrowing.file)
+      if let line = narrowing.line { json["line"] = JSONValue(line) }
       json["key"] = .string(narrowing.field)
       json["from"] = .string(narrowing.from)
       json["value"] = .string(narrowing.to)

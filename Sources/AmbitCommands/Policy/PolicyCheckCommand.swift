@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Broker
 internal import Foundation
 internal import Launcher
 internal import Policy
@@ -55,11 +56,18 @@ struct PolicyFinding {
       let resolved = try library.resolve(file)
       if asMachine { _ = try MachinePolicy(contentsOf: resolved) }
       let origins = PolicyOrigins(of: resolved)
-      warnings = resolved.notInForce.map { field in
-        let place = origins[field.name].map { "\($0.file):\($0.position.line): " } ?? ""
-        return "\(place)\(field.name) is known and not in force. \(field.notInForce ?? "")"
+      func place(_ field: String) -> String {
+        origins[field].map { "\($0.file):\($0.position.line): " } ?? ""
       }
-      fault = nil
+      let notInForce = resolved.notInForce.map {
+        "\(place($0.name))\($0.name) is known and not in force. \($0.notInForce ?? "")"
+      }
+      // The policy itself is as it should be; what it names may come later, or be on another machine.
+      let fault = resolved.policy.seccompFault.map {
+        "\(place("seccomp.profile"))no app can be launched under it here. \($0)"
+      }
+      warnings = notInForce + [fault].compactMap(\.self)
+      self.fault = nil
     } catch {
       fault = "\(error)"
       warnings = []

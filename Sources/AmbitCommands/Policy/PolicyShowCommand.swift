@@ -31,7 +31,8 @@ struct PolicyShowCommand: ParsableCommand {
     let resolved = try policies.resolve(policy)
     let machines = try policies.machinePolicies()
     let report = PolicyReport(
-      resolved, narrowed: resolved.policy.narrowed(by: machines, memory: MachineMemory.total), machines: machines)
+      resolved, narrowed: resolved.policy.narrowed(by: machines, memory: MachineMemory.total, isLocated: true),
+      machines: machines)
     switch format {
     case .json: print(report.json.text)
     case .table: try Output.standard.write(report.text(Style(for: 1)))
@@ -64,11 +65,11 @@ struct PolicyReport {
     let value: String
     let origin: SettingOrigin?
     /// The last of those that took something away, and what there was before the first did.
-    let narrowing: (file: String, from: String)?
+    let narrowing: (by: Narrowing, from: String)?
 
     var source: String {
       let written = origin.map { "\($0.file):\($0.position.line)" } ?? "not said"
-      return narrowing.map { "\($0.file) narrows \($0.from) (\(written))" } ?? written
+      return narrowing.map { "\($0.by.place) narrows \($0.from) (\(written))" } ?? written
     }
   }
 
@@ -79,7 +80,7 @@ struct PolicyReport {
       let taken = policy.narrowings.filter { $0.field == field.name }
       return Row(
         field: field, value: value, origin: origins[field.name],
-        narrowing: taken.last.flatMap { last in taken.first.map { (last.file, $0.from) } })
+        narrowing: taken.last.flatMap { last in taken.first.map { (last, $0.from) } })
     }
   }
 
@@ -122,7 +123,8 @@ struct PolicyReport {
             json["line"] = JSONValue(origin.position.line)
           }
           if let narrowing = row.narrowing {
-            json["narrowedBy"] = .string(narrowing.file)
+            json["narrowedBy"] = .string(narrowing.by.file)
+            if let line = narrowing.by.line { json["narrowedLine"] = JSONValue(line) }
             json["narrowedFrom"] = .string(narrowing.from)
           }
           return .object(json)

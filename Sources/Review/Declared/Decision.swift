@@ -27,7 +27,7 @@ package enum Decision: Equatable, Sendable {
       // What a command line says has no lines.
       origin.file.hasPrefix("--")
         ? origin.file : "\(origin.file):\(origin.position.line) \(origin.key) = \(origin.value)"
-    case .machine(let narrowing): "\(narrowing.file) \(narrowing.field) = \(narrowing.to), for the whole machine"
+    case .machine(let narrowing): "\(narrowing.place) \(narrowing.field) = \(narrowing.to), for the whole machine"
     case .unsaid(let key): "no policy file sets \(key)"
     case .manifest(let file, let key, let line), .entitlement(let file, let key, let line):
       "\(Self.name(file))\(line.map { ":\($0)" } ?? "") \(key)"

@@ -23,9 +23,18 @@ package enum Lint {
   }
 
   /// A policy, as it holds under the machine-wide ones that it was narrowed by.
-  package static func findings(policy resolved: ResolvedPolicy) -> [LintFinding] {
+  ///
+  /// - Parameter seccompFault: why its profiles cannot be loaded, if whoever asks has looked.
+  package static func findings(policy resolved: ResolvedPolicy, seccompFault: String? = nil) -> [LintFinding] {
     let policy = LintedPolicy(resolved)
-    return sorted(narrowed(policy) + paths(policy) + openings(policy) + documents(policy) + limits(policy))
+    let fault = seccompFault.map {
+      LintFinding(
+        .notLaunchable, at: policy.place("seccomp.profile"), $0, "Until then ambit run refuses every app under it here."
+      )
+    }
+    return sorted(
+      [fault].compactMap(\.self) + narrowed(policy) + paths(policy) + openings(policy) + documents(policy)
+        + limits(policy))
   }
 
   /// A policy that could not be read.
