@@ -212,6 +212,8 @@ extension AuditEvent {
     /// The kernel's name for the time since the machine was started, when `brokerStarted` is the kind: what ran under another one
     /// is over.
     package static let boot = "boot"
+    /// Launches that ran under the broker before and whose end a broker that starts waits to hear of: they may still run.
+    package static let awaited = "awaited"
     /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.
     package static let exceeded = "exceeded"
     package static let value = "value"

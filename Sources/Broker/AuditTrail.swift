@@ -48,9 +48,14 @@ extension Broker {
   }
 
   /// The first event of a broker: with what it found of one that died.
-  static func started(_ log: AuditLog, _ grants: GrantStore, _ key: SealingKey, boot: String) -> AuditEvent {
+  static func started(
+    _ log: AuditLog, _ grants: GrantStore, _ key: SealingKey, boot: String, _ launches: UnsettledLaunches
+  )
+    -> AuditEvent
+  {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
     event.detail[AuditEvent.Fact.boot] = boot
+    event.detail[AuditEvent.Fact.awaited] = launches.words
     if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
     var findings: [String] = []
     if log.tornBytes > 0 {

@@ -125,7 +125,7 @@ package final class Broker {
     forsake(groups.names)
     try Self.completeRevocations(grants, folders)
     let left = try Self.takeBackUnwritten(grants, folders) + Self.lost(grants, folders)
-    try log.append([Self.started(log, grants, key, boot: boot)] + left)
+    try log.append([Self.started(log, grants, key, boot: boot, unsettled)] + left)
     let bell = lookups.bell
     log.onDisk { bell.ring() }
     try settleReplacements()

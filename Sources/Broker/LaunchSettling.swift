@@ -21,6 +21,11 @@ struct UnsettledLaunches {
 
   var instances: Set<String> { Set(records.map(\.instance)) }
 
+  /// For the first entry of a broker: no more than an entry has room for.
+  var words: String? {
+    records.isEmpty ? nil : records.prefix(500).map(\.instance).sorted().joined(separator: " ")
+  }
+
   var nextDue: Int64? { records.isEmpty ? nil : due }
 
   /// Launchers that run hand their apps over at once, and what was ended is gone a moment later. One that is stopped may stay so.
@@ -69,9 +74,13 @@ extension Broker {
     of launch: String, pid: Int32?, _ report: LauncherInterface.EndedCall?, _ reason: String
   ) throws {
     let reader = try AuditReader(path: folders.auditLog)
-    guard let known = try reader.latest(1, matching: AuditQuery(instance: launch)).first,
-      try reader.latest(1, matching: AuditQuery(instance: launch, kind: .exit)).isEmpty
-    else { return }
+    func latest(_ kind: AuditEvent.Kind) throws -> AuditEvent? {
+      try reader.latest(1, matching: AuditQuery(instance: launch, kind: kind, result: .allowed)).first
+    }
+    // Carried on, where the log does not go back further.
+    guard try latest(.exit) == nil, let known = try latest(.launch) ?? latest(.attach) ?? latest(.carried) else {
+      return
+    }
     func event(_ kind: AuditEvent.Kind, _ result: AuditEvent.Result, _ reason: String, _ detail: [String: String])
       -> AuditEvent
     {
@@ -82,6 +91,5 @@ extension Broker {
     let limit = Self.excess(report).map { event(.limit, .refused, "the app was ended", $0) }
     try log.append([limit].compactMap(\.self) + [event(.exit, .allowed, reason, Self.outcome(report))])
     endLaunches([launch])
-    if let app = known.app { forsakenApps.insert(app) }
   }
 }

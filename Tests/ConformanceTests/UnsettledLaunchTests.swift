@@ -61,10 +61,17 @@ struct UnsettledLaunchTests {
         #expect(try world.audit(.exit).isEmpty && world.audit(.revoke).isEmpty)
         #expect(try records(world).count == 1)
       }
+      let launch = try #require(try world.audit(.launch).first)
+      func running() throws -> JSON? {
+        let picture = try self.picture(world)
+        let instances = picture["instances"]?.array ?? []
+        #expect(instances.count == 1 && instances[0]["entry"]?.int == Int(launch.sequence), "\(picture.text)")
+        return instances.first
+      }
+      #expect(try running()?["isOrphaned"] == true)
       app.process.signal(SIGCONT)
       try Deadline.wait(for: "the app to be taken over") { try !world.instances().isEmpty }
-      let picture = try self.picture(world)
-      #expect(picture["instances"]?.array?.count == 1, "\(picture.text)")
+      #expect(try running()?["isOrphaned"] == false)
       #expect(try app.start())
       #expect(try app.finish() == .status(0))
       try Deadline.wait(for: "its end") { try world.audit(.revoke).count == 1 }

@@ -50,15 +50,16 @@ extension AccessHistory {
 
   /// The one before has stopped, or it died. Then its apps go on with what was shown to them, until this one takes them over or
   /// finds that they are over. Of an app that it could not find anything out about nothing is ever heard, which is known when yet
-  /// another broker begins; and nothing goes on when the machine is started anew.
+  /// another broker begins that does not wait for it either; and nothing goes on when the machine is started anew.
   mutating func brokerStarted(_ event: AuditEvent) {
     hasBroker = true
     let boot = event.detail[AuditEvent.Fact.boot] ?? boot
     let isOtherBoot = self.boot != nil && boot != self.boot
     self.boot = boot
+    let awaited = Set(event.detail[AuditEvent.Fact.awaited]?.split(separator: " ").map(String.init) ?? [])
     for id in instances.keys.sorted() {
       guard var instance = instances[id] else { continue }
-      instance.brokersSince += 1
+      if !awaited.contains(id) { instance.brokersSince += 1 }
       instance.isOrphaned = true
       let gap = instance.gap ?? RecordedGap(from: timeBefore ?? event.time, to: event.time)
       instance.gap = gap

@@ -178,8 +178,8 @@ package struct ReportPage {
       "A figure stands for each of at most \(limits.launches) launches: those with leaks first, then those with refusals, then "
         + "those with most starts. Each has at most \(limits.lanes) documents; bars that lie closest are drawn as one beyond "
         + "\(limits.bars) a document, and of more than \(limits.levels) steps in use the higher of two is kept.",
-      "Of a launch whose broker died, and which no other one took over, the log does not say when it ended: it is shown up to the "
-        + "start of the next broker, and what is not certain of it as an outline.",
+      "Of a launch whose broker died, and which no other one took over, the log does not say when it ended: it is shown until the "
+        + "next broker began, or found that it was over, and what is not certain of its scopes as an outline.",
       "A leak is a scope that its app never stopped before the process ended, or a descriptor that outlived its scope.",
       "Everything on this page comes from the log alone. Characters that would not be seen, or would change the order of others, "
         + "are shown by their number, such as U+202E.",

@@ -110,6 +110,16 @@ struct AccessHistoryTests {
       return history
     }
     #expect(history("x", "x").scopes.map(\.isOrphaned) == [true])
+    #expect(history("x", "x", "x").instances.isEmpty)
+    // Of one that each of them waits for nobody says that it is over.
+    var awaited = history("x")
+    for number in 4..<8 {
+      awaited.take(
+        AuditEvent(.brokerStarted, detail: ["boot": "x", "awaited": "h i"], sequence: Int64(number)))
+    }
+    #expect(awaited.scopes.map(\.isOrphaned) == [true] && awaited.instances["i"]?.isOrphaned == true)
+    awaited.take(AuditEvent(.brokerStarted, detail: ["boot": "y", "awaited": "i"], sequence: 8))
+    #expect(awaited.instances.isEmpty)
     #expect(history("x", "y").scopes.isEmpty && history("x", "y").instances.isEmpty)
   }
 
