@@ -159,6 +159,7 @@ extension Simulation {
       index += 1
     }
     for grant in all {
+      judged += 1
       found.append(
         SimulatedDifference(
           sequence: sequence, time: time, kind: .revoke, app: grant.app, instance: nil, grant: grant.id,

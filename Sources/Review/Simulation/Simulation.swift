@@ -171,6 +171,7 @@ package struct Simulation: Sendable {
   /// The app would not have been there any more.
   private mutating func ended(_ event: AuditEvent, _ cause: Cause) {
     guard event.result == .allowed, Self.byApps.contains(event.kind) else { return }
+    judged += 1
     differ(event, .refused, cause)
     if event.kind == .grant, let id = event.grant { lost[id] = cause }
     if let child = event.detail["child"] { lost[child] = cause }

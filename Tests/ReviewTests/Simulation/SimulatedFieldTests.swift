@@ -72,6 +72,20 @@ struct SimulatedFieldTests {
     return settings
   }
 
+  @Test("No more comes out differently than was judged")
+  func judged() {
+    // Handed over, and nothing else: it would have been for reading, and have ended before the next entry.
+    var events = story(under: Self.telling).filter { [2, 5, 18].contains($0.sequence) }
+    events[1].how = "cli"
+    var settings = Self.telling
+    settings.access = .readOnly
+    settings.lifetime = GrantLifetime(seconds: 1)
+    var simulation = Simulation(
+      policy: Policy(name: "other", file: "", description: nil, lineage: [], settings: settings))
+    let found = events.flatMap { simulation.take($0) }
+    #expect(found.map(\.outcome) == [.narrowed, .ended] && simulation.judged == 2)
+  }
+
   @Test("Nothing differs under the same one")
   func same() {
     let (list, gaps) = differences { _ in }
