@@ -66,7 +66,8 @@ struct DelegatedGroupTests {
   }()
 
   @Test(
-    "H2: in a scope of the user's the group ends an app with too much memory", .enabled(if: available, "needs cgroups"))
+    "H2: in a scope of the user's the group ends an app with too much memory",
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func memory() throws {
     try Workspace.with(.ordinary) { world in
       let scope = try Delegation(for: world)
@@ -81,7 +82,9 @@ struct DelegatedGroupTests {
     }
   }
 
-  @Test("a scope of the user's is enough for a policy that requires a group", .enabled(if: available, "needs cgroups"))
+  @Test(
+    "a scope of the user's is enough for a policy that requires a group",
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func required() throws {
     try Workspace.with(.ordinary) { world in
       let scope = try Delegation(for: world)
@@ -113,7 +116,9 @@ struct DelegatedGroupTests {
     }
   }
 
-  @Test("no group of a user's stays behind when its launcher is killed", .enabled(if: available, "needs cgroups"))
+  @Test(
+    "no group of a user's stays behind when its launcher is killed",
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func removal() throws {
     try Workspace.with(.ordinary) { world in
       let scope = try Delegation(for: world)
@@ -127,7 +132,9 @@ struct DelegatedGroupTests {
     }
   }
 
-  @Test("outside of such a scope a user has no group, and hears of it", .enabled(if: available, "needs cgroups"))
+  @Test(
+    "outside of such a scope a user has no group, and hears of it",
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func outside() throws {
     try Workspace.with(.ordinary) { world in
       let outcome = try world.ambit("run", "--limit", "cgroup=true", "/bin/echo", "ran")

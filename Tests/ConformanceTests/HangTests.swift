@@ -12,7 +12,7 @@ struct HangTests {
     return fields
   }
 
-  @Test(.enabled(if: OddFileSystem.isPossible, "needs file systems of programs"), arguments: TestUser.all)
+  @Test(.enabled(if: try Feature.fuse.isHere(OddFileSystem.isPossible), "needs fuse"), arguments: TestUser.all)
   func `BMK-16: a document on a file system that does not answer is refused in time, and others are served meanwhile`(
     user: TestUser
   ) throws {
@@ -73,7 +73,7 @@ struct HangTests {
     }
   }
 
-  @Test(.enabled(if: OddFileSystem.isPossible, "needs file systems of programs"), arguments: TestUser.all)
+  @Test(.enabled(if: try Feature.fuse.isHere(OddFileSystem.isPossible), "needs fuse"), arguments: TestUser.all)
   func `AUD-1: what is withdrawn while a document is looked for is not given when it is found`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (point, silence) = ("\(world.folder)/slow", "\(world.folder)/silence")
@@ -99,7 +99,7 @@ struct HangTests {
     }
   }
 
-  @Test(.enabled(if: OddFileSystem.mountsOnDemand, "needs an automounter"), arguments: TestUser.all)
+  @Test(.enabled(if: try Feature.autofs.isHere(OddFileSystem.mountsOnDemand), "needs autofs"), arguments: TestUser.all)
   func `BMK-10: without mounting, a volume that is not mounted is not found and not mounted; with it, it is`(
     user: TestUser
   ) throws {

@@ -239,7 +239,8 @@ struct KillRounds {
 
   /// None is left that nobody is in and that none but this test's own programs hold, of all that the kernel has.
   private func checkMountNamespaces() throws {
-    guard let before = mountNamespaces, let now = NamespaceWatch.mountNamespaces() else { return }
+    let now = NamespaceWatch.mountNamespaces()
+    guard try Feature.mountNamespaces.isHere(now != nil), let before = mountNamespaces, let now else { return }
     var strays = now.subtracting(before)
     // Those of other programs come and go; one that was left is there each time.
     try Deadline.wait(.seconds(1), for: "mount namespaces that nobody is in: \(strays)") {

@@ -263,7 +263,7 @@ struct OutlivedTests {
 
   /// What is mounted in a folder keeps its mount in use: the kernel does not tell that from an open file. An ordinary user's
   /// app sees what is mounted there; root's does not.
-  @Test(.enabled(if: geteuid() == 0, "needs root"), arguments: TestUser.all, [false, true])
+  @Test(.enabled(if: try Feature.root.isHere(geteuid() == 0), "needs root"), arguments: TestUser.all, [false, true])
   func `TOK-16: what is open in a folder is told from what is mounted there, and what is on its way is not missed`(
     user: TestUser, ends: Bool
   ) throws {

@@ -45,8 +45,10 @@ import Testing
   /// it can.
   static let profiles = ["/usr/share/containers/seccomp.json", "\(Products.buildFolder)/../../profiles/docker.json"]
     .filter { path in
-      FileManager.default.fileExists(atPath: path)
+      let isHere =
+        FileManager.default.fileExists(atPath: path)
         || (path.hasPrefix("/usr") && FileManager.default.fileExists(atPath: "/etc/debian_version"))
+      return (path.hasPrefix("/usr") ? Feature.podmanProfile : .dockerProfile).isTried(isHere)
     }
 
   @Test(arguments: TestUser.all, profiles)

@@ -4,11 +4,10 @@ import TestSupport
 import Testing
 
 /// Volumes of btrfs: in each subvolume the inode numbers begin anew, and a snapshot has those of what it was made of.
-@Suite(.serialized, .enabled(if: DiskImage.isPossible, "needs loop devices"))
+@Suite(
+  .serialized, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"),
+  .enabled(if: try Feature.btrfs.isHere(VolumeKind.here.contains(.btrfs)), "needs btrfs"))
 struct SubvolumeTests {
-  /// Empty where there is no btrfs.
-  private static let users = VolumeKind.here.contains(.btrfs) ? TestUser.all : []
-
   private struct Stage {
     let world: Workspace
     let image: DiskImage
@@ -74,7 +73,7 @@ struct SubvolumeTests {
 
   private func path(_ stage: Stage) throws -> String? { try stage.world.audit(.bookmarkResolved).last?.document?.path }
 
-  @Test(arguments: users)
+  @Test(arguments: TestUser.all)
   func `BMK-3: a snapshot's copy is not the document, whatever numbers it has`(user: TestUser) throws {
     try withStage(user) { stage in
       try stage.make("Papers")
@@ -99,7 +98,7 @@ struct SubvolumeTests {
     }
   }
 
-  @Test(arguments: users)
+  @Test(arguments: TestUser.all)
   func `BMK-1: a document is found in a subvolume that was renamed, moved and mounted elsewhere`(
     user: TestUser
   ) throws {
@@ -138,7 +137,7 @@ struct SubvolumeTests {
     }
   }
 
-  @Test(arguments: users)
+  @Test(arguments: TestUser.all)
   func `LIM-6: a subvolume that was granted as a folder is found under another name`(user: TestUser) throws {
     try withStage(user) { stage in
       let (world, point) = (stage.world, stage.point)
@@ -165,7 +164,7 @@ struct SubvolumeTests {
     }
   }
 
-  @Test(arguments: users)
+  @Test(arguments: TestUser.all)
   func `BMK-11: a trash at the top of a subvolume is one`(user: TestUser) throws {
     try withStage(user) { stage in
       let (world, point) = (stage.world, stage.point)
@@ -187,7 +186,7 @@ struct SubvolumeTests {
     }
   }
 
-  @Test(arguments: users)
+  @Test(arguments: TestUser.all)
   func `FSF-1, FSF-4: documents are saved from one subvolume into another, where nothing can be renamed to`(
     user: TestUser
   ) throws {
@@ -213,7 +212,7 @@ struct SubvolumeTests {
     }
   }
 
-  @Test(arguments: users)
+  @Test(arguments: TestUser.all)
   func `SBX-2: an app makes no snapshot of what its container or its document lies in, and no subvolume`(
     user: TestUser
   ) throws {

@@ -175,7 +175,9 @@ struct ControlGroupTests {
     return (app, folders)
   }
 
-  @Test("H2: a control group ends an app that uses too much memory", .enabled(if: available, "needs cgroups"))
+  @Test(
+    "H2: a control group ends an app that uses too much memory",
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func memory() throws {
     try Workspace.with(.root) { world in
       let battery = try Products.path("battery")
@@ -196,7 +198,7 @@ struct ControlGroupTests {
     }
   }
 
-  @Test("H1: a control group counts processes", .enabled(if: available, "needs cgroups"))
+  @Test("H1: a control group counts processes", .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func processes() throws {
     try Workspace.with(.root) { world in
       let (app, folders) = try launch(world)
@@ -208,7 +210,8 @@ struct ControlGroupTests {
   }
 
   @Test(
-    "a group that cannot be made is in the log, and its layers do not hold", .enabled(if: available, "needs cgroups"))
+    "a group that cannot be made is in the log, and its layers do not hold",
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func unmade() throws {
     try Workspace.with(.root) { world in
       #expect(try world.ambit("run", "/bin/true").exit == .status(0))
@@ -228,7 +231,7 @@ struct ControlGroupTests {
 
   @Test(
     "no group stays behind: not of the launcher, nor of the init, nor of both with the broker",
-    .enabled(if: available, "needs cgroups"))
+    .enabled(if: try Feature.cgroups.isHere(available), "needs cgroups"))
   func removal() throws {
     try Workspace.with(.root) { world in
       func waitUntilGone(_ folders: [String]) throws {

@@ -62,7 +62,9 @@ private let unifiedParent: String? = {
 }()
 
 /// The unified hierarchy is there on many machines whose controllers are bound to version 1; entering it works without any.
-@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: unifiedParent != nil, "needs cgroups"))
+@Suite(
+  .ownsMounts, .timeLimit(.minutes(20)), .enabled(if: try Feature.cgroups.isHere(unifiedParent != nil), "needs cgroups")
+)
 struct UnifiedGroupTests {
   @Test func `a sandbox is born in its group, and sees nothing of it`() throws {
     let parent = try #require(unifiedParent)
@@ -114,7 +116,7 @@ private let isEnforced: Bool = {
 }()
 
 /// What the kernel does to a sandbox that goes beyond what its group may use, with no other limit there.
-@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: isEnforced, "needs cgroups"))
+@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: try Feature.cgroups.isHere(isEnforced), "needs cgroups"))
 struct EnforcedGroupTests {
   /// Runs a script in a group, and answers how it ended and where the group is.
   private func run(

@@ -1,9 +1,12 @@
 import Foundation
 import Kernel
 import SystemPackage
+import TestSupport
 import Testing
 
-@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: Keyrings.support == .present))
+@Suite(
+  .ownsMounts, .timeLimit(.minutes(20)),
+  .enabled(if: try Feature.keyrings.isHere(Keyrings.support == .present), "needs keyrings"))
 struct `A launch and the session's key ring` {
   /// Calls that libc has no function for, by `syscall(2)`, which is variadic and so not to be called from Swift by its name.
   private static func call(_ number: Int, _ first: Int, _ rest: Int...) throws -> Int {

@@ -5,7 +5,7 @@ import Testing
 @testable import Kernel
 
 /// What the file systems tell of themselves.
-@Suite(.serialized, .enabled(if: DiskImage.isPossible, "needs loop devices"))
+@Suite(.serialized, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"))
 struct VolumeIdentityTests {
   private func withVolume(_ kind: VolumeKind, _ body: (_ point: String) throws -> Void) throws {
     let folder = try VolumeFolder()
@@ -51,7 +51,9 @@ struct VolumeIdentityTests {
     }
   }
 
-  @Test(arguments: VolumeKind.here.filter { $0 == .btrfs })
+  @Test(
+    .enabled(if: try Feature.btrfs.isHere(VolumeKind.here.contains(.btrfs)), "needs btrfs"),
+    arguments: [VolumeKind.btrfs])
   func `what lies in a subvolume counts as well, and what is mounted does not`(kind: VolumeKind) throws {
     try withVolume(kind) { point in
       func measured() throws -> Int {
@@ -77,7 +79,9 @@ struct VolumeIdentityTests {
     }
   }
 
-  @Test(arguments: VolumeKind.here.filter { $0 == .btrfs })
+  @Test(
+    .enabled(if: try Feature.btrfs.isHere(VolumeKind.here.contains(.btrfs)), "needs btrfs"),
+    arguments: [VolumeKind.btrfs])
   func `a folder is removed with the subvolumes in it, and what is mounted in it stays`(kind: VolumeKind) throws {
     try withVolume(kind) { point in
       func make(_ folder: String, subvolume: Bool = false) throws {

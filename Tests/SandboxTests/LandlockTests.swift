@@ -36,7 +36,9 @@ import Testing
 }
 
 /// The second wall by itself: plans whose mounts would permit what Landlock does not.
-@Suite(.ownsMounts, .timeLimit(.minutes(20)), .enabled(if: Landlock.abi != nil, "needs landlock"))
+@Suite(
+  .ownsMounts, .timeLimit(.minutes(20)),
+  .enabled(if: try Feature.landlock.isHere(Landlock.abi != nil), "needs landlock"))
 struct `Landlock in a sandbox` {
   private func outcome(_ script: String, network: NetworkReach = .none, _ change: (inout SandboxPlan) -> Void) throws
     -> [String]
@@ -107,7 +109,7 @@ struct `Landlock in a sandbox` {
     attempt("settings", settings)
     """
 
-  @Test(.enabled(if: (Landlock.abi ?? 0) >= 6, "needs landlock"))
+  @Test(.enabled(if: try Feature.landlock.isHere((Landlock.abi ?? 0) >= 6), "needs landlock"))
   func `with every right denied that no rule permits, all works that works without`() throws {
     let without = try outcome(Self.whole) { _ in }
     #expect(without.allSatisfy { $0.hasSuffix(" ok") } && without.count == 11, "\(without)")
@@ -115,7 +117,7 @@ struct `Landlock in a sandbox` {
   }
 
   /// The mounts would permit every one of these.
-  @Test(.enabled(if: (Landlock.abi ?? 0) >= 6, "needs landlock"))
+  @Test(.enabled(if: try Feature.landlock.isHere((Landlock.abi ?? 0) >= 6), "needs landlock"))
   func `with every right denied that no rule permits, taking a rule away takes away what it was for`() throws {
     let home = try outcome(Self.whole) { plan in
       plan.landlock?.denied = .all
@@ -138,7 +140,7 @@ struct `Landlock in a sandbox` {
     #expect(reading.prefix(3) == ["list EACCES", "read EACCES", "write ok"], "\(reading)")
   }
 
-  @Test(.enabled(if: (Landlock.abi ?? 0) >= 6, "needs landlock"))
+  @Test(.enabled(if: try Feature.landlock.isHere((Landlock.abi ?? 0) >= 6), "needs landlock"))
   func `F1: sharing the host's network shares neither its abstract sockets nor, if the rules say so, TCP`() throws {
     let name = "ambit-landlock-\(UUID().uuidString)"
     let abstract = try AbstractListener(name)

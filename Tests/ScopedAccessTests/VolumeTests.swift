@@ -30,7 +30,7 @@ private func recorded(_ path: String) throws -> (identity: FileIdentity, place: 
   return (document.identity, try #require(Place(of: document)))
 }
 
-@Suite(.enabled(if: DiskImage.isPossible, "needs loop devices"), .serialized)
+@Suite(.enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"), .serialized)
 struct `BMK-1, BMK-3: a volume that comes back elsewhere` {
   @Test(arguments: Looking.possible, VolumeKind.here)
   func `has the same documents, under another device number and with cold caches`(
@@ -116,7 +116,7 @@ struct `BMK-1, BMK-3: a volume that comes back elsewhere` {
   }
 }
 
-@Suite(.enabled(if: geteuid() == 0, "needs root")) struct `A file system in memory` {
+@Suite(.enabled(if: try Feature.root.isHere(geteuid() == 0), "needs root")) struct `A file system in memory` {
   @Test(arguments: Looking.possible) func `tells its documents apart`(looking: Looking) throws {
     let folder = try Folder()
     let point = try folder.folder("memory")

@@ -10,7 +10,10 @@ package enum VolumeKind: String, CaseIterable, Sendable, CustomStringConvertible
   case ext4, xfs, btrfs
 
   /// Those that this machine's kernel has, and the programs for them (`scripts/deps.sh --test`).
-  package static let here = allCases.filter { $0.isKnown && $0.programs.allSatisfy { DiskImage.program($0) != nil } }
+  package static let here = allCases.filter { kind in
+    let isHere = kind.isKnown && kind.programs.allSatisfy { DiskImage.program($0) != nil }
+    return Feature(rawValue: kind.rawValue)?.isTried(isHere) ?? isHere
+  }
 
   package var description: String { rawValue }
 
