@@ -252,11 +252,10 @@ extension Broker {
 
   /// Its volume is the system's or the user's home, which nobody unmounts.
   private func stays(_ document: FoundDocument) -> Bool {
-    guard let device = try? document.descriptor.status().device else { return false }
-    return ["/", rules.home].contains { place in
-      (try? Descriptor.open(place, flags: [.path, .directory]).status().device) == device
-    }
+    FileWatch.stays(document.descriptor, with: Self.staying(rules))
   }
+
+  static func staying(_ rules: GrantRules) -> [String] { ["/", rules.home] }
 
   private func facts(
     _ instance: Instance, _ process: SandboxProcess, _ grant: Grant?, _ caller: String?, _ count: Int? = nil

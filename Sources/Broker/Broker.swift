@@ -73,7 +73,7 @@ package final class Broker {
   /// What is mounted, and what of it may keep one waiting.
   var mounts = MountWatch()
   /// Where documents of active single-file scopes stand.
-  var files = FileWatch()
+  var files: FileWatch
   /// The folder of all instances' staging folders.
   let staging: Descriptor
   /// Control groups that nobody but this broker is left to remove, and until when it tries to: what was killed takes a moment
@@ -107,6 +107,7 @@ package final class Broker {
     self.signals = signals
     self.idleLimit = idleLimit
     rules = folders.grantRules
+    files = FileWatch(staying: Self.staying(rules))
     trash = Self.trash(rules.home)
     boot = try Self.bootIdentifier()
     grants = try GrantStore(path: folders.grants)

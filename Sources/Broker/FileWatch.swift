@@ -9,6 +9,8 @@ struct FileWatch {
   fileprivate struct Entry {
     var place: DocumentPlace?
     var document: FoundDocument
+    /// Its folder's volume is one that nobody unmounts.
+    var mayRest = false
     /// Scopes that are active on it, in all instances.
     var uses: Int
     var watch: Int32?
@@ -34,14 +36,28 @@ struct FileWatch {
     let place: DocumentPlace
     let watch: Int32
   }
-  /// Each keeps its folder open.
+  /// Each keeps its folder open, and so its volume mounted: none is of a volume that people take away.
   private static let mostResting = 64
   /// Grants whose documents' folders are not watched yet.
   private var pending: Set<String> = []
   /// Since when there are some, in nanoseconds of CLOCK_MONOTONIC; `nil`: there are none.
   private(set) var pendingSince: Int64?
 
-  init() { watcher = try? FolderWatcher() }
+  private let staying: [String]
+
+  /// - Parameter staying: folders on volumes that nobody unmounts.
+  init(staying: [String]) {
+    self.staying = staying
+    watcher = try? FolderWatcher()
+  }
+
+  /// Whether something lies on the volume of one of these folders, as they are mounted now.
+  static func stays(_ descriptor: Descriptor, with staying: [String]) -> Bool {
+    guard let device = try? descriptor.status().device else { return false }
+    return staying.contains { place in
+      (try? Descriptor.open(place, flags: [.path, .directory]).status().device) == device
+    }
+  }
 
   /// Becomes readable when something has happened in one of the folders.
   var descriptor: Descriptor? { watcher?.descriptor }
@@ -68,7 +84,7 @@ struct FileWatch {
     if let aside = entry.aside { leave(aside) }
     guard let number = entry.watch, watches[number] != nil else { return }
     leave(number)
-    if let place = entry.place, resting.count < Self.mostResting {
+    if let place = entry.place, entry.mayRest, resting.count < Self.mostResting {
       resting[grant] = Resting(place: place, watch: number)
     }
   }
@@ -93,7 +109,12 @@ struct FileWatch {
     let number = watch(place.folder)
     if let old = active[grant]?.watch { leave(old) }
     active[grant]?.watch = number
+    take(place, for: grant)
+  }
+
+  private mutating func take(_ place: DocumentPlace, for grant: String) {
     active[grant]?.place = place
+    active[grant]?.mayRest = Self.stays(place.folder, with: staying)
   }
 
   /// Leaves the folders that nothing was active in for a while.
@@ -114,7 +135,7 @@ struct FileWatch {
     if pending.isEmpty { pendingSince = nil }
     guard let document = active[grant]?.document else { return false }
     if let known = resting.removeValue(forKey: grant), watches[known.watch] != nil, known.place.holds(document) {
-      active[grant]?.place = known.place
+      take(known.place, for: grant)
       active[grant]?.watch = known.watch
       watches[known.watch, default: 0] += 1
       idle[known.watch] = nil
@@ -122,7 +143,7 @@ struct FileWatch {
     }
     guard let place = DocumentPlace(of: document) else { return false }
     let watch = watch(place.folder)
-    active[grant]?.place = place
+    take(place, for: grant)
     active[grant]?.watch = watch
     return active[grant]?.isGone ?? false
   }

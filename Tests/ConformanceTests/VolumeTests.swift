@@ -68,6 +68,30 @@ struct VolumeTests {
     }
   }
 
+  /// Nobody who unmounts it when an app has stopped is to wait for the broker to think of it: here the broker is held still.
+  @Test(arguments: TestUser.all)
+  func `BMK-1: a volume can be unmounted as soon as nothing is started on it`(user: TestUser) throws {
+    try withStarted(user, try #require(VolumeKind.here.first)) { (world, _, point, app) throws in
+      let broker = try #require(try world.brokerProcess())
+      defer { _ = kill(broker, SIGCONT) }
+      var isUnmounted = false
+      for attempt in 0..<40 where !isUnmounted {
+        // Its folder is watched by then.
+        usleep(100_000)
+        try app.stop()
+        // The mount goes a moment later, by a thread; on a busy machine later than that. A folder that is watched for a while
+        // after its last stop is so for longer.
+        usleep(UInt32(min(200 + 40 * attempt, 800)) * 1000)
+        #expect(kill(broker, SIGSTOP) == 0)
+        isUnmounted = (try? DiskImage.run("umount", point)) != nil
+        #expect(kill(broker, SIGCONT) == 0)
+        if !isUnmounted { #expect(try app.start()) }
+      }
+      #expect(isUnmounted)
+      #expect(try app.finish() == .status(0))
+    }
+  }
+
   @Test(arguments: TestUser.all, VolumeKind.here)
   func `BMK-1, BMK-3, BMK-9: a volume that comes back elsewhere, as another device, has its documents`(
     user: TestUser, kind: VolumeKind
