@@ -130,8 +130,8 @@ package final class DiskImage {
     if let point {
       // Whoever has something of it, the disk has to be whole without them.
       _ = try? Self.run("mount", "-o", "remount,ro", point)
-      // A search of another test's may be in it just now.
-      for _ in 0..<200 {
+      // A search of another test's may be in it just now; and the test may have unmounted it.
+      for _ in 0..<200 where MountTable.mountPoints().contains(point) {
         if (try? Self.run("umount", point)) != nil { break }
         usleep(20_000)
       }
