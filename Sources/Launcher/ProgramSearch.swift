@@ -53,6 +53,6 @@ package enum ProgramSearch {
         normal += part
       }
     }
-    return normal.isEmpty ? "/" : String(kernel: normal)
+    return normal.isEmpty ? "/" : String(decoding: normal, as: UTF8.self)
   }
 }

@@ -100,6 +100,24 @@ import Testing
   }
 
   @Test(arguments: TestUser.all)
+  func `a program is run by such a name and gets arguments that are no text; what it is refused is said by its bytes`(
+    user: TestUser
+  ) throws {
+    try with(user) { world in
+      let lines = """
+        #!/bin/sh
+        printf %s "$1" | od -An -tx1; cat "/srv/x$1"
+        """
+      let run = try shell(
+        world, "echo '\(lines)' >\"$e\"; chmod 755 \"$e\"; \"$ambit\" run --trace \"./$e\" \"$(printf '\\351')\"")
+      #expect(run.output == " e9\n", "\(run)")
+      #expect(run.errors.contains("refused read /srv/x\\xE9 "), "\(run)")
+      let gone = try shell(world, #""$ambit" run "./no$e""#)
+      #expect(gone.exit == .status(127) && gone.errors.contains("/nocaf\\xE9.txt: there is no such program"), "\(gone)")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `what is not there is said not to be, by its bytes`(user: TestUser) throws {
     try with(user) { world in
       let app = try picking(world, ":", #"--pick "$(printf 'no\351')""#)

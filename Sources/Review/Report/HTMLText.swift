@@ -119,6 +119,9 @@ struct HTMLText {
   }
 
   private static func number(_ scalar: Unicode.Scalar) -> String {
+    // A byte of a name that is no text.
+    let shown = printable(String(scalar))
+    if shown.hasPrefix("\\x") { return shown }
     let digits = String(scalar.value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
