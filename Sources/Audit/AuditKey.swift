@@ -11,6 +11,8 @@ internal import Foundation
 /// key can sign another log.
 package struct AuditKey: Sendable {
   private let key: Curve25519.Signing.PrivateKey
+  /// For what is written too often to be signed.
+  private let codeKey: SymmetricKey
 
   package struct Public: Equatable, Sendable {
     private let bytes: [UInt8]
@@ -33,7 +35,7 @@ package struct AuditKey: Sendable {
     }
   }
 
-  init() { key = Curve25519.Signing.PrivateKey() }
+  init() { self.init(Curve25519.Signing.PrivateKey()) }
 
   var publicKey: Public { Public(Array(key.publicKey.rawRepresentation)) }
 
@@ -67,7 +69,23 @@ package struct AuditKey: Sendable {
     return loaded
   }
 
-  private init(_ key: Curve25519.Signing.PrivateKey) { self.key = key }
+  private init(_ key: Curve25519.Signing.PrivateKey) {
+    self.key = key
+    codeKey = HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Data("ambit-audit end 1".utf8),
+      outputByteCount: 32)
+  }
+
+  /// HMAC-SHA256, which only whoever can sign can make, and check.
+  func code(of message: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: message, using: codeKey))
+  }
+
+  /// The key beside a log, for who may read it.
+  static func ifReadable(_ files: LogFiles) -> AuditKey? {
+    let bytes = (try? SmallFile.read(files.key)) ?? nil
+    return bytes.flatMap { try? Curve25519.Signing.PrivateKey(rawRepresentation: $0) }.map { AuditKey($0) }
+  }
 
   /// The public part that lies beside a log; nil when there is none.
   package static func publicKey(of files: LogFiles) throws(AuditLogError) -> Public? {

@@ -32,6 +32,9 @@ struct Journal {
   private(set) var torn: Int
   private let bytes: [UInt8]
 
+  /// Which time since a start of the machine it was begun in.
+  var boot: [UInt8] { end > 0 ? Array(bytes[48..<64]) : [] }
+
   static let headerSize = 72
   static let frameSize = 56
   private static let magic = Array("AMBITJ".utf8)
@@ -144,9 +147,7 @@ struct Journal {
     "after entry \(sequence) comes one that does not follow it"
   }
 
-  private static func padded(_ boot: [UInt8]) -> ArraySlice<UInt8> {
-    (boot + [UInt8](repeating: 0, count: 16)).prefix(16)
-  }
+  static func padded(_ boot: [UInt8]) -> [UInt8] { Array((boot + [UInt8](repeating: 0, count: 16)).prefix(16)) }
 
   /// The last entry that a whole record after a place says to have been on the disk; nil when there is no such record.
   private static func evidence(_ bytes: [UInt8], after place: Int, before end: Int) -> Int64? {

@@ -61,6 +61,7 @@ final class LogCore: Sendable {
   let settings: AuditLog.Settings
   let key: AuditKey
   let head: HeadFile
+  let end: EndFile
   let state: Mutex<State>
   /// Whoever moves entries has it.
   let store: Mutex<SegmentStore>
@@ -82,6 +83,7 @@ final class LogCore: Sendable {
     self.settings = settings
     self.key = key
     head = try HeadFile(files.head)
+    end = try EndFile(files.end, at: state.last, key: key)
     bell = try Bell()
     self.state = Mutex(state)
     self.store = Mutex(store)
@@ -107,6 +109,7 @@ final class LogCore: Sendable {
         last = next.mark
       }
       try state.journal.append(bytes, &state.tail)
+      end.write(last)
       let now = Disk.now()
       if state.waiting.isEmpty { state.since = now }
       state.latest = now
@@ -244,6 +247,7 @@ final class LogCore: Sendable {
         try sign(last, isFinal: true)
         state.withLock { state in
           state.journal.remove()
+          end.remove()
           state.synced = last
           state.dirtySince = nil
         }

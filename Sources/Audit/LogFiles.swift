@@ -16,7 +16,7 @@ package struct LogFiles: Equatable, Sendable {
     stem = Self.endings.first(where: log.hasSuffix).map { String(log.dropLast($0.count)) } ?? log
   }
 
-  private static let endings = [".sqlite", ".journal", ".head", ".begins", ".key", ".pub"]
+  private static let endings = [".sqlite", ".journal", ".head", ".end", ".begins", ".key", ".pub"]
 
   /// Whether a file is called as a log's files are.
   static func isName(_ path: String) -> Bool { endings.contains(where: path.hasSuffix) }
@@ -24,6 +24,7 @@ package struct LogFiles: Equatable, Sendable {
   /// Not `-journal`, which SQLite has a use for.
   var journal: String { stem + ".journal" }
   package var head: String { stem + ".head" }
+  package var end: String { stem + ".end" }
   package var begins: String { stem + ".begins" }
   package var key: String { stem + ".key" }
   package var publicKey: String { stem + ".pub" }

@@ -33,9 +33,13 @@ struct LogOpening {
     // From here on it is the log that it was, and changed.
     let key = try AuditKey.load(files)
     let head = try Self.head(files, key, queue, entries, last: last)
+    let gone = [
+      head == nil && wasSigned && last.sequence > 0 ? files.head : nil,
+      try Self.lacksEnd(files, key, journal, last: last) ? files.end : nil,
+    ].compactMap(\.self)
     missing =
-      head == nil && wasSigned && last.sequence > 0
-      ? "\(files.head), which says how far the log goes, was gone" : nil
+      gone.isEmpty
+      ? nil : "\(gone.joined(separator: " and ")), which says how far the log goes, was gone"
     let rest = try store.split(entries, at: entries.filter(\.beginsSegment).map(\.mark.sequence)) { events, store in
       try store.add(events, durably: true)
     }
@@ -67,6 +71,18 @@ struct LogOpening {
     if last != state.synced { state.dirtySince = Disk.now() }
     core = try LogCore(files, settings, key, state, store)
     if head == nil { try core.sign(ChainMark()) }
+  }
+
+  /// Holds the log against how far it went when it was written to last.
+  ///
+  /// - Returns: whether there is nothing that says so, and should be.
+  private static func lacksEnd(
+    _ files: LogFiles, _ key: AuditKey, _ journal: Journal?, last: ChainMark
+  ) throws(AuditLogError) -> Bool {
+    let boot = Journal.padded(JournalFile.boot)
+    guard let end = try EndFile.read(files.end, key: key) else { return journal?.boot == boot }
+    if end.boot == boot { try LogVerifier.check(end, last, files) }
+    return false
   }
 
   /// The last checkpoint of the segments before one that has none; the head may be older, and not know of it.

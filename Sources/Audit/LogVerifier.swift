@@ -14,6 +14,8 @@ package struct AuditVerification: Equatable, Sendable {
   /// How far the log goes by its signed head.
   package let head: Statement
   package let key: AuditKey.Public
+  /// Entries that were made after the last one, and are not there: a power failure took them, or somebody has.
+  package let lost: Int64
 
   package var count: Int64 { last.sequence - first + 1 }
   /// Entries after the signed head: of the last moments of a broker that runs, or was killed.
@@ -33,12 +35,14 @@ extension AuditReader {
   package func verified(
     key: AuditKey.Public? = nil, anchors: [ChainMark] = [], progress: (Int64) -> Bool = { _ in true }
   ) throws(AuditLogError) -> AuditVerification {
-    // Before the log: it promises no more than there is.
+    // Before the log: they promise no more than there is.
+    let end = try EndFile.read(files.end, key: AuditKey.ifReadable(files))
     let head = try HeadFile.read(files.head)
     let begins = try HeadFile.statement(SmallFile.read(files.begins), .begins, files.begins)
     let beside = try AuditKey.publicKey(of: files)
     return try read(wholeJournal: true) { view in
-      var verifier = try LogVerifier(files, key: key, beside: beside, head: head, begins: begins, anchors: anchors)
+      var verifier = try LogVerifier(
+        files, key: key, beside: beside, head: head, end: end, begins: begins, anchors: anchors)
       return try verifier.check(view, progress)
     }
   }
@@ -54,6 +58,7 @@ struct LogVerifier {
   let files: LogFiles
   let key: AuditKey.Public
   let head: Statement?
+  let end: EndMark?
   let begins: Statement?
   private var anchors: ArraySlice<ChainMark>
   private var base: ChainMark?
@@ -67,8 +72,8 @@ struct LogVerifier {
   ///   - key: what signed it, by who asks.
   ///   - beside: the key that lies beside the log.
   init(
-    _ files: LogFiles, key: AuditKey.Public?, beside: AuditKey.Public?, head: Statement?, begins: Statement?,
-    anchors: [ChainMark]
+    _ files: LogFiles, key: AuditKey.Public?, beside: AuditKey.Public?, head: Statement?, end: EndMark?,
+    begins: Statement?, anchors: [ChainMark]
   ) throws(AuditLogError) {
     if let key, let beside, key != beside {
       throw AuditLogError(.damaged, files.publicKey, "it is another key than the one that was given", of: .signature)
@@ -80,6 +85,7 @@ struct LogVerifier {
     self.files = files
     self.key = key
     self.head = head
+    self.end = end
     self.begins = begins
     self.anchors = anchors.sorted { $0.sequence < $1.sequence }[...]
   }
@@ -88,7 +94,7 @@ struct LogVerifier {
     for segment in view.segments {
       try view.with(segment) { db in try check(db, file: segment.path, progress) }
     }
-    let verified = try conclude(view.waiting)
+    let verified = try conclude(view.waiting, journalBoot: view.journalBoot)
     if let unindexed { throw unindexed }
     return verified
   }
@@ -182,6 +188,10 @@ struct LogVerifier {
 
   /// Whatever was said of a mark is so.
   private mutating func pass(_ mark: ChainMark, _ file: String) throws {
+    if let end, end.mark.sequence == mark.sequence, end.mark.hash != mark.hash {
+      throw AuditLogError(
+        .damaged, file, "entry \(mark.sequence) or one before it is another than when it was written (\(files.end))")
+    }
     for statement in [begins, head].compactMap(\.self)
     where statement.mark.sequence == mark.sequence && statement.mark.hash != mark.hash {
       throw AuditLogError(
@@ -218,8 +228,19 @@ struct LogVerifier {
     if head?.checkpoint == checkpoint { metCheckpoint = true }
   }
 
-  /// - Parameter waiting: what is only in the journal.
-  private mutating func conclude(_ waiting: [EncodedEvent]) throws -> AuditVerification {
+  /// That a log goes as far as it went when it was written to last, in this time since the machine's start.
+  static func check(_ end: EndMark, _ last: ChainMark, _ files: LogFiles) throws(AuditLogError) {
+    guard end.mark.sequence > last.sequence else { return }
+    throw AuditLogError(
+      .damaged, files.log,
+      "entries \(last.sequence + 1) to \(end.mark.sequence) are missing at its end, which were there when it was written to "
+        + "last (\(files.end))")
+  }
+
+  /// - Parameters:
+  ///   - waiting: what is only in the journal.
+  ///   - journalBoot: when the journal was begun, if there is one.
+  private mutating func conclude(_ waiting: [EncodedEvent], journalBoot: [UInt8]?) throws -> AuditVerification {
     for entry in waiting { try take(entry, files.journal) }
     guard let head else {
       throw AuditLogError(
@@ -234,6 +255,13 @@ struct LogVerifier {
         .damaged, files.log,
         "entries \(last.sequence + 1) to \(head.mark.sequence) are missing at its end, which its signed head has")
     }
+    let boot = Journal.padded(JournalFile.boot)
+    if let end, end.boot == boot { try Self.check(end, last, files) }
+    if end == nil, journalBoot == boot {
+      throw AuditLogError(
+        .damaged, files.end,
+        "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)
+    }
     // The power may have taken it with the entries up to it, which are then in the journal alone: so nothing was taken out.
     let isWaiting = waiting.contains { $0.mark.sequence == head.checkpoint }
     guard head.checkpoint == 0 || metCheckpoint || isWaiting else {
@@ -246,7 +274,8 @@ struct LogVerifier {
     }
     return AuditVerification(
       first: (base?.sequence ?? 0) + 1, last: last, begins: begins, checkpoints: checkpoints,
-      lastCheckpoint: checkpoints > 0 ? checkpoint : nil, head: head, key: key)
+      lastCheckpoint: checkpoints > 0 ? checkpoint : nil, head: head, key: key,
+      lost: max(0, (end?.mark.sequence ?? 0) - last.sequence))
   }
 }
 

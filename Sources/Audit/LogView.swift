@@ -10,6 +10,8 @@ struct LogView {
   let last: ChainMark
   /// Entries that no segment has.
   let waiting: [EncodedEvent]
+  /// Which time since a start of the machine the journal was begun in; nil when there is none.
+  let journalBoot: [UInt8]?
 
   /// - Parameter all: also what the journal has of entries that are in a segment is held against its hashes.
   init(files: LogFiles, segments: [OpenSegments.Segment], newest: Database, journal bytes: [UInt8]?, all: Bool = false)
@@ -20,7 +22,7 @@ struct LogView {
     self.newest = newest
     let stored = try SegmentReader.last(newest, file: segments.last?.path ?? files.log)
     guard let bytes else {
-      (last, waiting) = (stored, [])
+      (last, waiting, journalBoot) = (stored, [], nil)
       return
     }
     if try FirstFormat.journal(bytes, file: files.journal) != nil {
@@ -28,6 +30,7 @@ struct LogView {
         .failed, files.journal, "it is an older version's; any `ambit run` brings it up to date", of: .journal)
     }
     let journal = try Journal(bytes, file: files.journal, trusting: all ? 0 : stored.sequence)
+    journalBoot = journal.boot
     // One that was read before another segment was begun may have nothing that is not in an older one.
     let base = try SegmentReader.base(newest, file: segments.last?.path ?? files.log).sequence
     guard journal.end > 0, journal.last.sequence >= base else {

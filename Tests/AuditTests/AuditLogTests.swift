@@ -169,7 +169,8 @@ import Testing
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(
       Set(files) == [
-        "audit.journal", "audit.sqlite", "audit.sqlite-wal", "audit.sqlite-shm", "audit.head", "audit.key", "audit.pub",
+        "audit.journal", "audit.sqlite", "audit.sqlite-wal", "audit.sqlite-shm", "audit.head", "audit.end", "audit.key",
+        "audit.pub",
       ])
     for file in files {
       var status = stat()

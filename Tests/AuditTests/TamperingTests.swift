@@ -11,23 +11,28 @@ private final class Exhibit {
   let entries: [EncodedEvent]
   let checkpoints: [Int64]
   let key: AuditKey.Public?
+  let secret: AuditKey
   private let pristine: Evidence
 
   /// What lies beside the segment.
   struct Evidence {
     var journal: [UInt8]?
     var head: [UInt8]?
+    var end: [UInt8]?
     var publicKey: [UInt8]?
   }
 
   /// A log of a broker that ended (`stored` entries), or of one that was killed when it had `waiting` more in the journal.
   ///
-  /// - Parameter isOrdered: what finds its entries is in the order of their texts already.
-  init(stored: Int, waiting: Int, seed: UInt64, isOrdered: Bool = false) throws {
+  /// - Parameters:
+  ///   - isOrdered: what finds its entries is in the order of their texts already.
+  ///   - isSigned: the head has those as well.
+  init(stored: Int, waiting: Int, seed: UInt64, isOrdered: Bool = false, isSigned: Bool = true) throws {
     let folder = try Folder()
     var generator = SplitMix(seed: seed)
     var settings = AuditLog.Settings()
     settings.checkpointEvery = 5
+    settings.syncAfter = .max / 2
     var log: AuditLog? = try AuditLog(path: folder.log, settings: settings)
     var left = stored
     while left > 0 {
@@ -42,7 +47,7 @@ private final class Exhibit {
       log = try AuditLog(path: folder.log, settings: settings)
       try log?.append(generator.events(1))
       try log?.append(generator.events(waiting - 1))
-      try log?.core.syncNow()
+      if isSigned { try log?.core.syncNow() }
     } else {
       log = nil
     }
@@ -51,7 +56,9 @@ private final class Exhibit {
     // Without the zeros that a journal has for what is to come.
     var journal = bytes(files.journal)
     if let all = journal { journal = Array(all.prefix(try Journal(all, boot: JournalFile.boot).end)) }
-    pristine = Evidence(journal: journal, head: bytes(files.head), publicKey: bytes(files.publicKey))
+    pristine = Evidence(
+      journal: journal, head: bytes(files.head), end: bytes(files.end), publicKey: bytes(files.publicKey))
+    secret = try #require(AuditKey.ifReadable(files))
     key = try AuditKey.publicKey(of: files)
     queue = try DatabaseQueue()
     let source = try AuditFile.openForReading(folder.log, of: files)
@@ -87,7 +94,9 @@ private final class Exhibit {
         let head = try HeadFile.statement(evidence.head, .head, files.head)
         let beside = try AuditKey.publicKey(evidence.publicKey, files.publicKey)
         let view = try LogView(files: files, segments: [segment], newest: db, journal: evidence.journal, all: true)
-        var verifier = try LogVerifier(files, key: key, beside: beside, head: head, begins: nil, anchors: anchors)
+        let end = try EndFile.mark(evidence.end, secret, files.end)
+        var verifier = try LogVerifier(
+          files, key: key, beside: beside, head: head, end: end, begins: nil, anchors: anchors)
         _ = try verifier.check(view) { _ in true }
       } catch {
         finding = "\(error)"
@@ -101,7 +110,8 @@ private final class Exhibit {
   @Test(arguments: 0..<4)
   func `is found, whatever is changed, removed, moved or cut off: 10,000 times at random`(seed: Int) throws {
     var generator = SplitMix(seed: UInt64(100 + seed))
-    let log = try Exhibit(stored: 18, waiting: seed % 2 == 0 ? 0 : 6, seed: UInt64(seed), isOrdered: seed > 1)
+    let log = try Exhibit(
+      stored: 18, waiting: seed % 2 == 0 ? 0 : 6, seed: UInt64(seed), isOrdered: seed > 1, isSigned: seed != 3)
     #expect(try log.finding { _, _ in } == nil, "as it was it is whole")
     #expect(log.entries.count == 18 && log.checkpoints.count >= 3)
     var made: [Tampering: Int] = [:]
@@ -170,9 +180,11 @@ private enum Tampering: CaseIterable {
   case hide, hideTime, invent, base, removeNote, flipNote, lengthenNote
   case flipHead, removeHead, foreignHead, foreignKey, removeKey, flipKey
   case cutJournal, flipJournal, removeJournal, zeroJournal, dropRecord, repeatRecord, exchangeRecords
+  case flipEnd, removeEnd, foreignEnd, cutJournalAndEnd
 
   static let ofJournal: [Self] = [
-    .cutJournal, .flipJournal, .removeJournal, .zeroJournal, .dropRecord, .repeatRecord, .exchangeRecords,
+    .flipEnd, .removeEnd, .foreignEnd, .cutJournalAndEnd, .cutJournal, .flipJournal, .removeJournal, .zeroJournal,
+    .dropRecord, .repeatRecord, .exchangeRecords,
   ]
 
   static let ofNotes: [Self] = [.removeNote, .flipNote, .lengthenNote]
@@ -279,6 +291,22 @@ private enum Tampering: CaseIterable {
       var key = try #require(evidence.publicKey)
       flip(&key)
       evidence.publicKey = key
+    case .flipEnd:
+      guard var end = evidence.end else { return false }
+      flip(&end)
+      evidence.end = end
+    case .removeEnd:
+      guard evidence.end != nil else { return false }
+      evidence.end = nil
+    case .foreignEnd:
+      guard evidence.end != nil else { return false }
+      evidence.end = EndMark(entry.mark, boot: JournalFile.boot, key: AuditKey()).bytes
+    case .cutJournalAndEnd:
+      guard let bytes = evidence.journal else { return false }
+      let records = try Journal(bytes, boot: JournalFile.boot).records
+      let last = Int.random(in: 0..<records.count - 1, using: &random)
+      evidence.journal = Array(bytes.prefix(records[last].payload.upperBound))
+      evidence.end = EndMark(records[last].mark, boot: JournalFile.boot, key: AuditKey()).bytes
     case .cutJournal, .flipJournal, .removeJournal, .zeroJournal, .dropRecord, .repeatRecord, .exchangeRecords:
       guard let bytes = evidence.journal else { return false }
       evidence.journal = try tampered(bytes, &random)

@@ -24,9 +24,9 @@ extension AuditCommand {
           Who can read the broker's key (audit.key: the user, and root) and write all of the log's files can write another \
         log and sign it; and who keeps an old copy of all of the log's files, and puts it back, has a log that is \
         whole. Only what lies elsewhere shows either: an anchor from “ambit audit checkpoint”, which no later log but a \
-        true continuation meets, and the public key. The head is signed some moments after the entries, and does not \
-        promise those of the last tenth of a second: where the power went or the broker was killed then, they may be \
-        missing or have been taken away. How many stand behind the head is said.
+        true continuation meets, and the public key. The head is signed some moments after the entries; until then \
+        audit.end has the last one's number and hash, over a code that needs the key. After a power failure the entries of \
+        the last tenth of a second may be missing, or have been taken away: how many is said.
 
         EXAMPLES
           ambit audit verify
@@ -116,6 +116,7 @@ extension AuditCommand.Verify {
     var signedThrough: Int64?
     var signed: String?
     var checkpoints: Int?
+    var lost: Int64?
     var removedThrough: Int64?
     var key: String?
   }
@@ -126,7 +127,8 @@ extension AuditCommand.Verify {
         Report(
           log: path, whole: true, first: found.first, last: found.last.sequence, hash: found.last.hash.hexadecimal,
           signedThrough: found.head.mark.sequence, signed: Timestamp(microseconds: found.head.time).text,
-          checkpoints: found.checkpoints, removedThrough: found.begins?.mark.sequence, key: found.key.text))
+          checkpoints: found.checkpoints, lost: found.lost, removedThrough: found.begins?.mark.sequence,
+          key: found.key.text))
     }
     let style = Style(for: STDOUT_FILENO)
     var text = style.green("✓") + " \(printable(path)) is whole: "
@@ -138,6 +140,12 @@ extension AuditCommand.Verify {
     text += "  signed through \(found.head.mark.sequence) on \(Timestamp(microseconds: found.head.time).text)"
     text += ", \(found.checkpoints) checkpoint\(found.checkpoints == 1 ? "" : "s")\n"
     if found.unsigned > 0 { text += "  \(found.unsigned) after that, chained and not signed yet\n" }
+    if found.lost > 0 {
+      text +=
+        style.yellow("◐")
+        + " \(found.lost) after the last one had been written and are not there: a power failure took "
+      text += "them, or somebody has\n"
+    }
     text += "  key     \(found.key.text)\n  anchor  \(found.last)\n"
     if anchor.isEmpty {
       text += style.dim(

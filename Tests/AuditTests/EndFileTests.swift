@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import Audit
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What tells of entries behind the signed head, which is never signed here.
+@Suite struct `AUD-4: the end of a log` {
+  /// A log of a broker that was killed: two entries are signed for, three more are written.
+  private func killed() throws -> Folder {
+    let folder = try Folder()
+    var settings = AuditLog.Settings()
+    settings.syncAfter = .max / 2
+    let log = try AuditLog(path: folder.log, settings: settings)
+    try log.append([AuditEvent(.launch), AuditEvent(.grant)])
+    try log.core.syncNow()
+    for kind in [AuditEvent.Kind.start, .stop, .exit] { try log.append([AuditEvent(kind)]) }
+    let copy = try folder.asIfKilled()
+    withExtendedLifetime(log) {}
+    return copy
+  }
+
+  /// Takes the last entries out of the journal.
+  private func cut(_ folder: Folder, to count: Int) throws {
+    let url = URL(filePath: folder.journal)
+    var bytes = Array(try Data(contentsOf: url))
+    let end = try Journal(bytes, boot: JournalFile.boot).records[count - 1].payload.upperBound
+    for place in end..<bytes.count { bytes[place] = 0 }
+    try Data(bytes).write(to: url)
+  }
+
+  private func end(_ folder: Folder) -> URL { URL(filePath: LogFiles(folder.log).end) }
+
+  private func finding(_ folder: Folder) -> String? {
+    do {
+      _ = try AuditReader(path: folder.log).verified()
+      return nil
+    } catch { return error.description }
+  }
+
+  @Test(arguments: 2...4)
+  func `tells which entries were cut off behind the head, and no broker goes on with it`(count: Int) throws {
+    let folder = try killed()
+    #expect(try AuditReader(path: folder.log).verified().unsigned == 3)
+    try cut(folder, to: count)
+    let missing = "entries \(count + 1) to 5 are missing at its end"
+    #expect(finding(folder)?.contains(missing) == true)
+    let before = try folder.contents()
+    let error = #expect(throws: AuditLogError.self) { try AuditLog(path: folder.log) }
+    #expect(error?.problem == .damaged && error?.description.contains(missing) == true)
+    #expect(try folder.contents()[LogFiles(folder.log).end] == before[LogFiles(folder.log).end])
+  }
+
+  @Test func `goes on with what was written whole and not answered yet`() throws {
+    let folder = try killed()
+    let key = try #require(AuditKey.ifReadable(LogFiles(folder.log)))
+    let mark = try #require(try AuditReader(path: folder.log).events(limit: 9).last.map(\.sequence))
+    #expect(mark == 5)
+    // Killed between the entry and this.
+    let all = Array(try Data(contentsOf: URL(filePath: folder.journal)))
+    let before = try Journal(all, boot: JournalFile.boot).records[3].mark
+    try Data(EndMark(before, boot: JournalFile.boot, key: key).bytes).write(to: end(folder))
+    #expect(finding(folder) == nil)
+    let log = try AuditLog(path: folder.log)
+    #expect(try log.append([AuditEvent(.launch)]) == 6)
+    #expect(finding(folder) == nil)
+    try log.finish()
+    #expect(!FileManager.default.fileExists(atPath: end(folder).path))
+    #expect(finding(folder) == nil)
+  }
+
+  @Test func `can be neither taken away nor written by who has not the key`() throws {
+    let folder = try killed()
+    let whole = Array(try Data(contentsOf: end(folder)))
+    try FileManager.default.removeItem(at: end(folder))
+    #expect(finding(folder)?.contains("audit.end is damaged: it is gone") == true, "\(finding(folder) ?? "")")
+    for place in whole.indices {
+      var bytes = whole
+      bytes[place] ^= 4
+      try Data(bytes).write(to: end(folder))
+      #expect(finding(folder)?.contains("is not as it was written") == true, "byte \(place)")
+    }
+    try cut(folder, to: 3)
+    let all = Array(try Data(contentsOf: URL(filePath: folder.journal)))
+    let mark = try Journal(all, boot: JournalFile.boot).last
+    try Data(EndMark(mark, boot: JournalFile.boot, key: AuditKey()).bytes).write(to: end(folder))
+    #expect(finding(folder)?.contains("is not as it was written") == true)
+    try FileManager.default.removeItem(at: end(folder))
+    // A broker goes on: an older version's log has none. It says so.
+    let log = try AuditLog(path: folder.log)
+    #expect(log.missing?.contains("audit.end") == true)
+    try log.finish()
+  }
+
+  @Test func `promises nothing after a power failure, and verify says how many it knows of`() throws {
+    let folder = try killed()
+    let key = try #require(AuditKey.ifReadable(LogFiles(folder.log)))
+    let found = try #require(EndMark(Array(try Data(contentsOf: end(folder)))))
+    try Data(EndMark(found.mark, boot: Array("another boot".utf8), key: key).bytes).write(to: end(folder))
+    try cut(folder, to: 3)
+    #expect(try AuditReader(path: folder.log).verified().lost == 2)
+    let log = try AuditLog(path: folder.log)
+    #expect(log.missing == nil)
+    #expect(try log.append([AuditEvent(.launch)]) == 4)
+    #expect(try AuditReader(path: folder.log).verified().lost == 0)
+    try log.finish()
+  }
+}
