@@ -223,12 +223,17 @@ extension Broker {
     FaultPoint.ended.pass()
     try? grants.flushUses()
     endLaunches([instance.id])
-    if instance.prompts == nil { recordExit(of: instance, nil) } else { ended[instance.id] = instance }
+    if instance.prompts != nil || awaitsLauncher(of: instance) {
+      ended[instance.id] = instance
+    } else {
+      recordExit(of: instance, nil)
+    }
   }
 
   /// - Parameter report: `nil` if the launcher is gone without a word.
   func recordExit(of instance: Instance, _ report: LauncherInterface.EndedCall?) {
     ended[instance.id] = nil
+    unsettled.records.removeAll { $0.instance == instance.id }
     released.append(instance)
     forsake([instance.id])
     tellRefusals(of: instance)

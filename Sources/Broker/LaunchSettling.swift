@@ -21,12 +21,21 @@ struct UnsettledLaunches {
 
   var instances: Set<String> { Set(records.map(\.instance)) }
 
+  func record(of instance: String) -> LauncherRecords.Record? { records.first { $0.instance == instance } }
+
   /// For the first entry of a broker: no more than an entry has room for.
   var words: String? {
     records.isEmpty ? nil : records.prefix(500).map(\.instance).sorted().joined(separator: " ")
   }
 
   var nextDue: Int64? { records.isEmpty ? nil : due }
+
+  /// A launch whose launcher has something to say of it yet, and no connection by which its end would be seen.
+  mutating func expect(_ record: LauncherRecords.Record) {
+    records.removeAll { $0.instance == record.instance }
+    records.append(record)
+    due = 0
+  }
 
   /// Launchers that run hand their apps over at once, and what was ended is gone a moment later. One that is stopped may stay so.
   mutating func looked(now: Int64) {
@@ -42,10 +51,16 @@ extension Broker {
   /// lives, it hands its app over, or says how that ended.
   func settleLaunches(now: Int64) {
     guard let due = unsettled.nextDue, due <= now else { return }
-    let records = LauncherRecords(folders)
-    unsettled.records = unsettled.records.filter { record in
+    let (records, waiting) = (LauncherRecords(folders), unsettled.records)
+    unsettled.records = waiting.filter { record in
       // Its end will be written as any other's.
-      if instances[record.instance] != nil || ended[record.instance] != nil { return false }
+      if instances[record.instance] != nil { return false }
+      if let instance = ended[record.instance] {
+        guard instance.prompts == nil else { return false }
+        guard record.launcher.hasEnded else { return true }
+        recordExit(of: instance, nil)
+        return false
+      }
       guard record.initProcess.hasEnded, record.launcher.hasEnded else { return true }
       do {
         let process = record.initProcess.pid
@@ -60,6 +75,16 @@ extension Broker {
       return false
     }
     unsettled.looked(now: now)
+  }
+
+  /// Whether the launcher of an app that has just ended is there, and has handed the app over and nothing more: it says next how that
+  /// ended.
+  func awaitsLauncher(of instance: Instance) -> Bool {
+    guard instance.awaitsPrompts, let record = UnsettledLaunches(LauncherRecords(folders)).record(of: instance.id),
+      !record.launcher.hasEnded
+    else { return false }
+    unsettled.expect(record)
+    return true
   }
 
   /// An app has ended that was never handed over to this broker; its launcher says how.

@@ -78,6 +78,10 @@ package final class DiskImage {
     for spare in spares { _ = try? Self.run("losetup", "--detach", spare) }
     _ = try? Self.run("umount", "--lazy", folder)
     _ = unsafe unlink(path)
+    // What is left are the places of its mounts. Whoever made the folder that it lies in may have tried to remove that before.
+    guard !MountTable.mountPoints().contains(where: { $0 == folder || $0.hasPrefix(folder + "/") }) else { return }
+    try? FileManager.default.removeItem(atPath: folder)
+    _ = unsafe rmdir(URL(fileURLWithPath: folder).deletingLastPathComponent().path)
   }
 
   /// Where one of the system's programs is.
