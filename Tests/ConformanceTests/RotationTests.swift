@@ -115,8 +115,11 @@ struct RotationTests {
   func `AUD-4: the files are listed, with what is kept; who asks what is gone is told so`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try Self.keepLittle(world)
-      for number in 0..<60 {
+      var number = 0
+      try Deadline.wait(.seconds(60), for: "a file that is removed") {
+        number += 1
         #expect(try world.ambit("run", "--container", "io.ambit.A\(number)", "/bin/true").exit == .status(0))
+        return try Self.reader(world).removedThrough() > 0
       }
       #expect(try world.ambit("broker", "stop").exit == .status(0))
       try Deadline.wait(for: "the broker to end") { try world.brokerProcess() == nil }
