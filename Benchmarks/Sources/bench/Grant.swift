@@ -7,22 +7,47 @@ import Measure
 #endif
 
 extension Bench {
-  /// Start and stop of a security scope, from inside: one document, over and over.
+  /// Start and stop of a security scope, from inside: one document, over and over. Beside it two processes that do by hand what no
+  /// way around the kernel saves: two exchanges, a mount and an unmount. What those cost differs from machine to machine, and on a
+  /// virtual one from hour to hour.
   func scope(turns: Int = 20_000) -> [Row] {
-    var samples: [Double] = []
-    var note: String?
+    var (samples, floor): ([Double], [Double]) = ([], [])
+    var (note, floorNote): (String?, String?)
     do {
       let document = try folder("scope") + "/document.txt"
       try Data("a document\n".utf8).write(to: URL(filePath: document))
       samples = try insideSandbox(["scope", "\(turns)"], picks: [document]).compactMap(Double.init)
+      do { floor = try byHand(document, turns) } catch { floorNote = "\(error)" }
     } catch { note = "\(error)" }
+    let peer = "by hand"
     return [
       Row(
-        "scope", "start + stop of a scope", unit: "µs", ambit: samples.median, aim: .valueAtMost(100), note: note),
+        "scope", "start + stop of a scope", unit: "µs", ambit: samples.median, peer: peer, other: floor.median,
+        aim: .valueAtMost(100), note: note ?? floorNote),
       Row(
-        "scope", "the slowest but 1 % of them", unit: "µs", ambit: samples.percentile(99), aim: .valueAtMost(300),
-        note: note),
+        "scope", "the slowest but 1 % of them", unit: "µs", ambit: samples.percentile(99), peer: peer,
+        other: floor.percentile(99), aim: .valueAtMost(300), note: note ?? floorNote),
     ]
+  }
+
+  private func byHand(_ document: String, _ turns: Int) throws -> [Double] {
+    let mountpoint = document + ".mounted"
+    try Data().write(to: URL(filePath: mountpoint))
+    var process: Int32 = 0
+    let connection = unsafe cfloor_start(document, mountpoint, &process)
+    guard connection >= 0 else { throw Unavailable("by hand: \(unsafe String(cString: strerror(-connection)))") }
+    defer {
+      close(connection)
+      waitpid(process, nil, 0)
+    }
+    func turn() throws {
+      let result = cfloor_turn(connection)
+      guard result < 0 else { return }
+      let reason = unsafe geteuid() == 0 ? String(cString: strerror(-result)) : "only root may mount"
+      throw Unavailable("by hand: \(reason)")
+    }
+    for _ in 0..<1000 { try turn() }
+    return try (0..<turns).map { _ in try microseconds(turn) }
   }
 
   /// A persistent, read-write grant of a file to an app, from the caller's side: `Documents.AddFull` of the portal, and
