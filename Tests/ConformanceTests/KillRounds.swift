@@ -66,9 +66,11 @@ struct KillRounds {
   mutating func run(_ number: Int) throws {
     if number % 50 == 0 { try measure() }
     let launch = try start(number)
+    let victim = Victim.allCases.randomElement(using: &random) ?? .launcher
+    // On a busy machine it would often not be there yet, and its launcher is killed instead.
+    if victim == .`init`, number % 2 == 0 { try Deadline.wait(for: "an init") { Self.findInit(of: launch) != nil } }
     // Two of three within the time that a launch takes on this machine just now, one beyond.
     usleep(UInt32.random(in: 0...(number % 3 == 0 ? 4 * launchTime : launchTime), using: &random))
-    let victim = Victim.allCases.randomElement(using: &random) ?? .launcher
     let family = family
     let brokers = family.filter { Self.isBroker($0.pid) }
     namespaces.look(at: family.subtracting(brokers))
@@ -107,7 +109,7 @@ struct KillRounds {
     switch victim {
     case .launcher: break
     case .`init`:
-      if let found = launch.launcher.flatMap({ ProcessTable.children(of: $0).first(where: ProcessTable.isInit) }) {
+      if let found = Self.findInit(of: launch) {
         Glibc.kill(found, SIGKILL)
         killed[.`init`, default: 0] += 1
         // Its launcher ends by itself.
@@ -123,6 +125,10 @@ struct KillRounds {
     }
     if let launcher = launch.launcher { Glibc.kill(launcher, SIGKILL) }
     killed[.launcher, default: 0] += 1
+  }
+
+  private static func findInit(of launch: Launch) -> Int32? {
+    launch.launcher.flatMap { ProcessTable.children(of: $0).first(where: ProcessTable.isInit) }
   }
 
   // MARK: What is left
