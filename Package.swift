@@ -153,7 +153,8 @@ let package = Package(
     .testTarget(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["TestSupport", "Kernel", "Audit", "ScopedAccess", "Review", grdb],
+      name: "ConformanceTests",
+      dependencies: ["TestSupport", "Kernel", "Folders", "Wire", "Audit", "ScopedAccess", "Review", grdb],
       swiftSettings: strict),
   ]
 )

@@ -64,12 +64,11 @@ struct BookmarkCommand: ParsableCommand {
     }
 
     private func ask(_ sealed: String, _ folders: AmbitFolders) throws -> InspectorInterface.BookmarkReply {
-      let client = try BrokerConnection.connect(folders)
-      BrokerConnection.tellSilence(of: client)
-      do throws(WireError) {
-        return try client.call(InspectorInterface.bookmark, InspectorInterface.BookmarkCall(sealed: sealed))
-      } catch {
-        guard case .remote(InspectorInterface.Failure.badSealName, let parameters) = error else { throw error }
+      do {
+        return try BrokerConnection.ask(folders) {
+          try $0.call(InspectorInterface.bookmark, InspectorInterface.BookmarkCall(sealed: sealed))
+        }
+      } catch WireError.remote(InspectorInterface.Failure.badSealName, let parameters) {
         let reason = (try? parameters.string("reason")) ?? "it cannot be opened"
         throw Failure("\(file): no bookmark of yours: \(reason).")
       }

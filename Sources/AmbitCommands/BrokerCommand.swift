@@ -44,11 +44,7 @@ struct BrokerCommand: ParsableCommand {
 
     func run() throws {
       let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
-      guard let client = try BrokerConnection.existing(folders) else { return }
-      BrokerConnection.tellSilence(of: client)
-      _ = try client.call(LauncherInterface.shutdown)
-      // It is gone when it closes the connection.
-      while (try? client.receive(wait: true)) != nil {}
+      try BrokerConnection.stop(folders)
     }
   }
 
@@ -61,12 +57,15 @@ struct BrokerCommand: ParsableCommand {
 
     func run() throws {
       let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
-      guard let client = try BrokerConnection.existing(folders) else {
+      guard try BrokerConnection.askRunning(folders, Self.tell) != nil else {
         print("not running")
         throw ExitCode(1)
       }
+    }
+
+    private static func tell(_ client: WireClient) throws {
       let peer = try UnixSocket.peer(of: client.socket)
-      client.setPatience(.init(Self.patience) { () throws(WireError) in throw .silent })
+      client.setPatience(.init(patience) { () throws(WireError) in throw .silent })
       do throws(WireError) {
         let answer = try client.call(LauncherInterface.instances)
         guard let reply = try? LauncherInterface.InstancesReply(json: answer.parameters) else {

@@ -13,10 +13,10 @@ enum UserSide {
     _ method: String, _ call: some WireMessage, descriptors: [Descriptor] = [],
     answer: Answer.Type = Answer.self
   ) throws -> Answer {
-    let client = try BrokerConnection.connect(folders)
-    BrokerConnection.tellSilence(of: client)
     do {
-      return try Answer(json: client.call(method, call.json, descriptors: descriptors).parameters)
+      return try BrokerConnection.ask(folders) {
+        try Answer(json: $0.call(method, call.json, descriptors: descriptors).parameters)
+      }
     } catch WireError.remote(let name, let parameters) {
       throw failure(name, parameters)
     }

@@ -17,6 +17,8 @@ package enum Broker {
   private static let idle = Mutex(Idle())
   /// More than one is there only when several threads called at once.
   private static let keptConnections = 4
+  /// How many are asked, if each goes before it has read the call.
+  private static let mostBrokers = 8
 
   static func call<Answer: WireMessage>(
     _ method: String, _ parameters: some WireMessage, answer: Answer.Type = Answer.self
@@ -44,15 +46,19 @@ package enum Broker {
 
   private static func call<Answer>(_ body: (WireClient) throws(WireError) -> Answer) throws(WireError) -> Answer {
     let address = try self.address()
-    if let kept = take(address) {
+    for _ in 1..<mostBrokers {
       do throws(WireError) {
-        return try use(kept, address, body)
-      } catch .closed {
-        // The broker has been restarted since the last call. A connection that was just made gets no second chance:
-        // then the call itself may have been seen.
+        return try use(try client(address), address, body)
+      } catch .unread {
+        // That broker has left, since the last call or at this moment; the next one takes over what calls here.
       }
     }
-    return try use(try WireClient(address: address), address, body)
+    return try use(try client(address), address, body)
+  }
+
+  private static func client(_ address: String) throws(WireError) -> WireClient {
+    if let kept = take(address) { return kept }
+    return try WireClient(address: address)
   }
 
   private static func use<Answer>(

@@ -186,7 +186,7 @@ final class JournalFile: Sendable {
 
   /// One writer. The broker has a lock of its own; this one holds for whoever else would write.
   private static func lock(_ descriptor: Int32, _ path: String) throws(AuditLogError) {
-    for _ in 0..<100 {
+    for _ in 0..<200 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw AuditFile.inaccessible(path, errno, .journal) }
       // Its holder may be about to leave.

@@ -81,7 +81,7 @@ package final class Broker {
   private var orphans: [String: Int64] = [:]
   /// How soon the next request comes: as long as there are many, each is waited for awake.
   private var eagerness = Eagerness(most: 100_000, processors: Poll.processors)
-  var stopping = false
+  var leaving = Leaving()
   private var idleSince: Int64?
 
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, grants that could not be ended are not tried again.
@@ -142,13 +142,14 @@ package final class Broker {
 
   // MARK: The loop
 
-  /// Serves until it is told to stop, or until nothing has been there to serve for a while.
+  /// Serves until it is told to stop, or until nothing has been there to serve for a while. Its connections are closed with the
+  /// last reference to it: who called meanwhile, and was not read, can ask the next broker.
   package func run() throws {
     var lookForForsaken: Int64? = Clock.monotonic() + Self.settling
     var lookForLaunches = lookForForsaken
-    while !stopping {
+    while true {
       let now = Clock.monotonic()
-      guard !isIdleTooLong(now: now) else { break }
+      guard !isIdleTooLong(now: now), !mayLeave(now: now) else { break }
       tellRefusals(now: now)
       flushLog(now: now)
       keepLog(now: now)
@@ -184,6 +185,7 @@ package final class Broker {
       if now >= endsAgain, let next = nextEnd() { note(now + next - Clock.realtime()) }
       note(keeping.nextDue)
       note(unsettled.nextDue)
+      note(leaving.by)
       if let due = refusals.nextDue { note(max(due, refusalsAgain)) }
       var timeout = user.timeout(now: now)
       for each in served {
@@ -200,7 +202,7 @@ package final class Broker {
       eagerness.waited(after - asked)
       // Before anybody is answered.
       endDue()
-      if entries[0].hasHappened { while try signals.next() != nil { stopping = true } }
+      if entries[0].hasHappened { while try signals.next() != nil { leaving.begin(now: after) } }
       if entries[watcherRange].contains(where: \.hasHappened) {
         noteMoves(now: after)
         examineFiles()
@@ -240,6 +242,7 @@ package final class Broker {
         for app in (try? grants.knownApps()) ?? [] { endForsaken(of: app.bundleIdentifier) }
       }
     }
+    user.stopListening()
     finishCarrying()
     for instance in Array(instances.values) { leave(instance) }
     finishSidecars()

@@ -33,13 +33,15 @@ package enum BrokerProcess {
       raiseDescriptorLimit()
       let home = try Namespaces.own("mnt")
       let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
-      let listener = try listen(folders)
+      // It alone has the socket, and with it the say when nobody can connect any more.
       let broker = try Broker(
-        folders: folders, listener: listener, home: home, namespaces: namespaces, privileged: privileged,
+        folders: folders, listener: listen(folders), home: home, namespaces: namespaces, privileged: privileged,
         signals: signals, idleLimit: idleLimit)
       try? ready?.writeAll(Array("\n".utf8))
       try broker.run()
-      withExtendedLifetime(lock) {}
+      // Before its connections are closed: who is told so finds the place free.
+      lock.giveBack()
+      withExtendedLifetime(broker) {}
       return 0
     } catch {
       let sentence = "\(error)"
@@ -66,16 +68,29 @@ package enum BrokerProcess {
   }
 
   /// One broker a user: whoever holds the lock. The kernel gives it back when the holder dies, however it dies.
-  private static func takePlace(_ folders: AmbitFolders) throws(KernelError) -> Descriptor? {
-    let path = "\(folders.runtime)/\(AmbitFolders.lockName)"
-    let lock = try Descriptor.open(path, flags: [.readWrite, .create, .noFollow], mode: 0o600)
-    do throws(KernelError) {
-      try KernelError.check("flock", path) { flock(lock.rawValue, LOCK_EX | LOCK_NB) }
-    } catch {
-      if error.errno == .wouldBlock { return nil }
-      throw error
+  ///
+  /// - Returns: `nil` if another broker serves.
+  private static func takePlace(_ folders: AmbitFolders) throws(KernelError) -> FileLock? {
+    let file = try Descriptor.open(
+      "\(folders.runtime)/\(AmbitFolders.lockName)", flags: [.readWrite, .create, .noFollow], mode: 0o600)
+    let due = Clock.monotonic() + patience
+    while true {
+      if let lock = try FileLock(of: file) { return lock }
+      // One that leaves takes no calls any more, and one that begins does not yet.
+      if isServed(folders) || Clock.monotonic() > due { return nil }
+      usleep(2_000)
     }
-    return lock
+  }
+
+  /// Nanoseconds that a broker takes at most which leaves.
+  private static let patience: Int64 = 3_000_000_000
+
+  private static func isServed(_ folders: AmbitFolders) -> Bool {
+    do throws(KernelError) {
+      let folder = try Descriptor.open(folders.runtime, flags: [.path, .directory])
+      _ = try UnixSocket.connect(in: folder, name: AmbitFolders.socketName)
+      return true
+    } catch { return ![.noSuchFileOrDirectory, .connectionRefused].contains(error.errno) }
   }
 
   private static func listen(_ folders: AmbitFolders) throws(KernelError) -> Descriptor {

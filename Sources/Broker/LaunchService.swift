@@ -46,7 +46,7 @@ extension Broker {
       recordExit(of: instance, request)
       return Answer(LauncherInterface.EndedReply(leaks: instance.leaks, reason: instance.endedBecause).json)
     case "Shutdown":
-      stopping = true
+      leaving.begin(now: Clock.monotonic())
       return Answer([:])
     default:
       return Answer(LauncherInterface.InstancesReply(instances: instances.values.map(describe)).json)
@@ -72,6 +72,7 @@ extension Broker {
   }
 
   private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
+    guard leaving.by == nil else { throw LauncherInterface.Failure.leaving }
     let identifier = try launchRules.identifier(of: request)
     let capabilities = try launchRules.capabilities(for: request)
     let name = launchRules.name(of: request)

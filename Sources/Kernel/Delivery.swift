@@ -84,5 +84,8 @@ package final class FileLock: Sendable {
     }
   }
 
-  deinit { _ = flock(file.rawValue, LOCK_UN) }
+  /// Others can have it from now on.
+  package func giveBack() { _ = flock(file.rawValue, LOCK_UN) }
+
+  deinit { giveBack() }
 }

@@ -36,8 +36,10 @@ extension UnixSocket {
     case bytes(count: Int, descriptors: [Descriptor], sender: Sender?)
     /// There is nothing to read now.
     case nothing
-    /// The peer will send no more, or has gone with something of ours unread.
+    /// The peer will send no more.
     case end
+    /// The peer has gone with something of ours unread, and what it sent before has been read here.
+    case unread
     /// Descriptors were lost, because this process can open no more of them, or other control data came. Those
     /// descriptors that did arrive are closed again, and the bytes are gone: the stream is of no more use.
     case truncated
@@ -99,7 +101,7 @@ extension UnixSocket {
     } catch {
       switch error.errno {
       case .wouldBlock where !wait: return .nothing
-      case .connectionReset: return .end
+      case .connectionReset: return .unread
       case .messageTooLong: return .truncated
       default: throw error
       }

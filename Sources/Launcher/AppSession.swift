@@ -75,12 +75,13 @@ final class AppSession {
     let terminal = try waitUntilReady(sandbox, streams)
     do {
       try attach(broker, sandbox, resume: false)
-      try subscribe(prompts)
     } catch {
       try? sandbox.process.signalProcess(SIGKILL)
       throw error
     }
     isSettled = false
+    // The broker knows the app; if it leaves now, that is as if it left a moment later.
+    do { try subscribe(prompts) } catch { reattach(sandbox) }
     let proxy = try terminal.map { try TerminalProxy(master: $0, streams: streams) }
     if !admission.degraded.isEmpty { status?.degraded(admission.degraded) }
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
@@ -102,28 +103,20 @@ final class AppSession {
     return outcome ?? 125
   }
 
-  /// A broker that is leaving at this moment may hang up; the next one does not.
   private static func prepare(
     _ request: LaunchRequest, _ folders: AmbitFolders, _ environment: [String: String], meanwhile: () -> Void
   ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
     let call = request.prepareCall(environment)
-    for _ in 1...5 {
-      let broker = try BrokerConnection.connect(folders)
-      BrokerConnection.tellSilence(of: broker)
-      // Later the terminal is the app's.
-      defer { broker.setPatience(nil) }
-      do {
+    do {
+      return try BrokerConnection.beginLaunch(folders) { broker in
+        // Later the terminal is the app's.
+        defer { broker.setPatience(nil) }
         try broker.send(LauncherInterface.prepare, call.json)
         meanwhile()
-        guard let answer = try broker.receive(wait: true) else { continue }
+        guard let answer = try broker.receive(wait: true) else { throw WireError.closed }
         return (broker, try .init(json: answer.parameters), answer.descriptors)
-      } catch WireError.closed {
-        usleep(50_000)
-      } catch let error as WireError {
-        throw Failure(error)
       }
-    }
-    throw Failure("the broker hangs up; \(folders.brokerLog) may say why")
+    } catch let error as WireError { throw Failure(error) }
   }
 
   private func call(
@@ -411,22 +404,27 @@ final class AppSession {
     answers = nil
     // The app is over, and what another broker would need of it has been let go of; ``finish()`` tells that one.
     guard !endTold else { return }
-    // A process that is dying closes its descriptors one by one: for a moment its socket still takes connections.
-    let attempts = 40
-    for attempt in 1...attempts {
+    // A process that is dying closes its descriptors one by one: for a moment its socket still takes connections. How long that
+    // is, and how soon another one can begin, is up to disk and machine.
+    let due = Clock.monotonic() + Self.reattaching
+    while true {
       do {
         try attach(try BrokerConnection.connect(folders), sandbox, resume: true)
         try subscribe(try BrokerConnection.connect(folders))
         return
       } catch {
-        guard attempt == attempts else {
+        guard Clock.monotonic() >= due else {
           usleep(50_000)
           continue
         }
         Failure("the broker is gone and cannot be replaced, so the app gets no more documents: \(error)").report()
+        return
       }
     }
   }
+
+  /// Nanoseconds.
+  private static let reattaching: Int64 = 10_000_000_000
 
   private var ending: LauncherInterface.EndedCall? {
     (report ?? (isGone ? (128 + SIGKILL, SIGKILL) : nil)).map { report in
@@ -454,7 +452,8 @@ final class AppSession {
     tellEnd()
     if endTold, let answer = try? broker.receive(wait: true) { return try .init(json: answer.parameters) }
     // Another broker has taken the app over since.
-    let answer = try BrokerConnection.existing(folders)?.call(LauncherInterface.ended, ending.json)
-    return try answer.map { try .init(json: $0.parameters) }
+    return try BrokerConnection.askRunning(folders) {
+      try .init(json: $0.call(LauncherInterface.ended, ending.json).parameters)
+    }
   }
 }

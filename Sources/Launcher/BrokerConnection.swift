@@ -57,19 +57,80 @@ package enum BrokerConnection {
       })
   }
 
-  /// The running instances; none, if no broker is running. A broker that is leaving at this moment may hang up: then the
-  /// next one is asked, which takes its apps over.
-  package static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
-    for attempt in 1... {
-      guard let client = try existing(folders) else { return [] }
-      tellSilence(of: client)
+  /// Asks the broker, which is started if none runs; and the next one if that one left before it had read the call.
+  ///
+  /// - Parameter body: the call. Another connection's if it is made again.
+  package static func ask<Answer>(_ folders: AmbitFolders, _ body: (WireClient) throws -> Answer) throws -> Answer {
+    try whileUnread { try told(try connect(folders), body) }
+  }
+
+  /// Asks the broker if one runs; `nil`: none does.
+  package static func askRunning<Answer>(
+    _ folders: AmbitFolders, _ body: (WireClient) throws -> Answer
+  ) throws -> Answer? {
+    try whileUnread { try existing(folders).map { try told($0, body) } }
+  }
+
+  private static func told<Answer>(_ client: WireClient, _ body: (WireClient) throws -> Answer) rethrows -> Answer {
+    tellSilence(of: client)
+    return try body(client)
+  }
+
+  /// A broker takes a few seconds at most to leave.
+  private static func whileUnread<Answer>(_ body: () throws -> Answer) throws -> Answer {
+    let due = Clock.monotonic() + departure
+    while true {
+      do { return try body() } catch WireError.unread where Clock.monotonic() < due { usleep(2_000) }
+    }
+  }
+
+  /// Nanoseconds after which somebody who hangs up is no broker that leaves.
+  private static let departure: Int64 = 15_000_000_000
+
+  /// Begins a launch with the broker, which is started if none runs. One that leaves begins no more; the next one does.
+  ///
+  /// - Parameter call: asks for it, and waits for the answer.
+  package static func beginLaunch<Answer>(
+    _ folders: AmbitFolders, _ call: (WireClient) throws -> Answer
+  ) throws -> Answer {
+    let due = Clock.monotonic() + departure
+    var deaths = 0
+    while true {
       do {
-        return try LauncherInterface.InstancesReply(json: client.call(LauncherInterface.instances).parameters).instances
-      } catch WireError.closed where attempt < 20 {
-        usleep(50_000)
+        return try ask(folders, call)
+      } catch WireError.remote(LauncherInterface.Failure.leavingName, _) where Clock.monotonic() < due {
+        usleep(10_000)
+      } catch WireError.closed where deaths < mostDeaths {
+        // What was prepared went with it.
+        deaths += 1
+      } catch WireError.closed {
+        throw Failure("the broker hangs up; \(folders.brokerLog) may say why")
       }
     }
-    return []
+  }
+
+  /// Brokers that read a call and die of it, one after the other.
+  private static let mostDeaths = 4
+
+  /// Ends the broker, if one is running; returns when another one can begin.
+  package static func stop(_ folders: AmbitFolders) throws {
+    guard let client = try existing(folders) else { return }
+    tellSilence(of: client)
+    do {
+      _ = try client.call(LauncherInterface.shutdown)
+    } catch WireError.unread {
+      // It was leaving already.
+    } catch WireError.closed {
+    }
+    // It has given its place back when it closes the connection.
+    while (try? client.receive(wait: true)) != nil {}
+  }
+
+  /// The running instances; none, if no broker is running.
+  package static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
+    try askRunning(folders) {
+      try LauncherInterface.InstancesReply(json: $0.call(LauncherInterface.instances).parameters).instances
+    } ?? []
   }
 
   /// Connects, and starts a broker if none is running.

@@ -178,20 +178,7 @@ final class Renamer: Sendable {
     if let file, (try? file.status().kind) == .regular { try? file.synchronize() }
     let call = LauncherInterface.ReplaceCall(
       instance: instance, grant: grant, name: document, temporary: temporary, exchanges: exchanging)
-    let answer: Int? = broker.withLock { broker in
-      // That of a broker that died meanwhile: the next one has taken the app over, and can be asked.
-      if broker?.hasHungUp == true { broker = nil }
-      if broker == nil { broker = try? BrokerConnection.existing(folders) }
-      guard let client = broker else { return nil }
-      do {
-        return try LauncherInterface.ReplaceReply(json: client.call(LauncherInterface.replace, call.json).parameters)
-          .error
-      } catch {
-        // Whether it was done nobody can say now; what stands there is one or the other.
-        broker = nil
-        return nil
-      }
-    }
+    let answer = broker.withLock { Self.ask(&$0, folders, call) }
     switch answer {
     case LauncherInterface.ReplaceReply.undecided: return .none
     case 0: return .some(nil)
@@ -199,6 +186,34 @@ final class Renamer: Sendable {
     case nil: return .some(.ioError)
     }
   }
+
+  /// - Returns: `nil` if nobody can say whether it was done: what stands there is one or the other.
+  private static func ask(
+    _ broker: inout WireClient?, _ folders: AmbitFolders, _ call: LauncherInterface.ReplaceCall
+  ) -> Int? {
+    for _ in 1...mostTries {
+      broker = broker ?? (try? BrokerConnection.existing(folders))
+      do {
+        guard let client = broker else { throw WireError.unread }
+        return try LauncherInterface.ReplaceReply(json: client.call(LauncherInterface.replace, call.json).parameters)
+          .error
+      } catch WireError.unread {
+        // That broker has gone: the next one is about to begin.
+        broker = nil
+      } catch WireError.remote(LauncherInterface.Failure.unknownInstanceName, _) {
+        // And this one is about to take the app over.
+      } catch {
+        broker = nil
+        return nil
+      }
+      usleep(tryPause)
+    }
+    return nil
+  }
+
+  /// Two seconds: a broker begins in a few milliseconds.
+  private static let mostTries = 200
+  private static let tryPause: UInt32 = 10_000
 
   /// The document stays where it is: what a program does next is to write at its name, and it is granted by that name. What it
   /// has set aside is a copy, of its own.

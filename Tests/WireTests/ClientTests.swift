@@ -161,7 +161,65 @@ import Wire
     let server = try TestServer(in: folder) { _, _, _ in }
     let client = try WireClient(address: server.address)
     server.stop()
-    #expect(throws: WireError.closed) { try client.call(AccessInterface.status) }
+    #expect(throws: WireError.unread) { try client.call(AccessInterface.status) }
+  }
+
+  @Test func `who calls a server that goes is told whether the call was read`() throws {
+    let folder = try TemporaryFolder()
+    let listener = try UnixSocket.listen(in: folder.descriptor, name: "broker")
+    var endpoint: WireEndpoint? = WireEndpoint(
+      listener: listener, service: WireService(info: .init(version: "1", url: ""), interfaces: Interface.app),
+      limits: .app, now: 0)
+    func turn() throws -> [WireEndpoint.Event] {
+      guard let endpoint else { return [] }
+      var entries: [PollEntry] = []
+      let range = endpoint.appendEntries(to: &entries, now: 0)
+      try Poll.wait(&entries, timeout: .zero)
+      return endpoint.process(entries[range], now: 0)
+    }
+    let address = "unix:\(folder.path)/broker"
+    let clients = try (0..<3).map { _ in try WireClient(address: address) }
+    // One that is read, one that is not, and one that has not called yet.
+    try clients[0].send(AccessInterface.status)
+    var calls = 0
+    for _ in 0..<3 { for case .call in try turn() { calls += 1 } }
+    #expect(calls == 1 && endpoint?.connections.count == 3)
+    try clients[1].send(AccessInterface.status)
+    // From here on who connects is not accepted.
+    let late = try WireClient(address: address)
+    try late.send(AccessInterface.status)
+    endpoint = nil
+    #expect(throws: WireError.closed) { try clients[0].receive(wait: true) }
+    #expect(throws: WireError.unread) { try clients[1].receive(wait: true) }
+    #expect(throws: WireError.unread) { try clients[2].call(AccessInterface.status) }
+    withExtendedLifetime(listener) {}
+  }
+
+  @Test func `who stops listening tells those that wait, and serves the others`() throws {
+    let folder = try TemporaryFolder()
+    let address = "unix:\(folder.path)/broker"
+    let endpoint = WireEndpoint(
+      listener: try UnixSocket.listen(in: folder.descriptor, name: "broker"),
+      service: WireService(info: .init(version: "1", url: ""), interfaces: Interface.app), limits: .app, now: 0)
+    func turn() throws {
+      var entries: [PollEntry] = []
+      let range = endpoint.appendEntries(to: &entries, now: 0)
+      try Poll.wait(&entries, timeout: .zero)
+      for case .call(let connection, _) in endpoint.process(entries[range], now: 0) {
+        connection.send(Reply(["count": 1]))
+      }
+    }
+    let served = try WireClient(address: address)
+    try turn()
+    let waiting = try WireClient(address: address)
+    try waiting.send(AccessInterface.status)
+    endpoint.stopListening()
+    #expect(endpoint.timeout(now: 0) == nil)
+    #expect(throws: WireError.unread) { try waiting.receive(wait: true) }
+    #expect(throws: WireError.self) { try WireClient(address: address) }
+    try served.send(AccessInterface.status)
+    try turn()
+    #expect(try served.receive(wait: true)?.parameters.int("count") == 1)
   }
 
   @Test func `a socket may stand in a folder whose path is too long for an address`() throws {

@@ -27,7 +27,7 @@ import struct TestSupport.Deadline
     switch try UnixSocket.receive(into: &buffer, from: peer, wait: false) {
     case .bytes(let count, _, _): return String(decoding: buffer[..<count].map { $0 == 0 ? 0x7C : $0 }, as: UTF8.self)
     case .nothing: return ""
-    case .end, .truncated: return nil
+    case .end, .unread, .truncated: return nil
     }
   }
 

@@ -83,7 +83,7 @@ final class GrantJournal: Sendable {
 
   /// Who had it may be about to end.
   private static func lock(_ file: Descriptor) throws(KernelError) -> FileLock? {
-    for _ in 0..<100 {
+    for _ in 0..<200 {
       if let lock = try FileLock(of: file) { return lock }
       usleep(10_000)
     }

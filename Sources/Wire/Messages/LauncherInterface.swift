@@ -206,6 +206,8 @@ package enum LauncherInterface {
   package enum Failure {
     package static let unknownInstanceName = "io.ambit.Launcher.UnknownInstance"
     package static let failedName = "io.ambit.Launcher.Failed"
+    package static let leavingName = "io.ambit.Launcher.Leaving"
+    package static let leaving = ErrorReply(leavingName)
     package static func unknownInstance(_ instance: String) -> ErrorReply {
       ErrorReply(unknownInstanceName, ["instance": .string(instance)])
     }

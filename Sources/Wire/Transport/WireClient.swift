@@ -64,19 +64,12 @@ package final class WireClient: Sendable {
     }
   }
 
-  /// Whether the other side has gone: a call would get no answer. What it sent before may still be there to be read.
-  package var hasHungUp: Bool {
-    var entries = [PollEntry(socket, [])]
-    _ = try? Poll.wait(&entries, timeout: .zero)
-    return !entries[0].returned.isDisjoint(with: [.hangUp, .error])
-  }
-
   /// From now on, whoever waits for an answer does so with this patience. Without any it is for ever.
   package func setPatience(_ patience: Patience?) { state.withLock { $0.patience = patience } }
 
   /// Calls a method and waits for its one answer.
   ///
-  /// - Throws: `WireError.remote` when the answer is an error.
+  /// - Throws: `WireError.remote` when the answer is an error; `unread` when the other side went before it had read the call.
   package func call(
     _ method: String, _ parameters: JSONObject = [:], descriptors: [Descriptor] = []
   ) throws(WireError) -> Answer {
@@ -113,7 +106,8 @@ package final class WireClient: Sendable {
   /// The next answer.
   ///
   /// - Parameter wait: false: nil when none is here yet. After `poll(2)` reported something, ask until nil.
-  /// - Throws: `WireError.remote` when the answer is an error; `closed` when the other side has gone.
+  /// - Throws: `WireError.remote` when the answer is an error; `closed` when the other side has gone, `unread` when it had not
+  ///   read the call by then.
   package func receive(wait: Bool) throws(WireError) -> Answer? {
     try state.withLock { state throws(WireError) in try receive(&state, wait: wait) }
   }
@@ -161,6 +155,7 @@ package final class WireClient: Sendable {
       switch received {
       case .nothing: return nil
       case .end: throw .closed
+      case .unread: throw .unread
       case .truncated: throw .broken("descriptors were lost on the way; this process can open no more")
       case .bytes(let count, let descriptors, _):
         state.framer.append(state.buffer[..<count], passengers: descriptors)
@@ -181,7 +176,8 @@ package final class WireClient: Sendable {
       parameters: reply.parameters, descriptors: message.passengers, continues: reply.continues)
   }
 
+  /// Who sends into a socket that was closed is told so (EPIPE); what came of the call is not all of it.
   private static func lost(_ error: KernelError) -> WireError {
-    error.isPeerGone ? .closed : .kernel(error)
+    error.isPeerGone ? .unread : .kernel(error)
   }
 }

@@ -66,7 +66,7 @@ package final class WireConnection {
       }
       switch received {
       case .nothing: return nil
-      case .end: close()
+      case .end, .unread: close()
       case .truncated: throw end("descriptors were lost on the way")
       case .bytes(let count, let descriptors, let sender):
         try note(sender)

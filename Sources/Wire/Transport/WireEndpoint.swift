@@ -26,7 +26,8 @@ package final class WireEndpoint {
   package let limits: WireLimits
   package private(set) var connections: [Int: WireConnection] = [:]
 
-  private let listener: Descriptor
+  /// `nil`: no more connections are taken.
+  private var listener: Descriptor?
   private var nextID = 1
   private var bucket: TokenBucket
   /// Connections with which one may go on reading as soon as there are tokens again.
@@ -47,7 +48,7 @@ package final class WireEndpoint {
   /// Appends what the endpoint waits for; answers where it stands.
   package func appendEntries(to entries: inout [PollEntry], now: Int64) -> Range<Int> {
     let start = entries.count
-    if now >= acceptAgain { entries.append(PollEntry(listener, .read)) }
+    if let listener, now >= acceptAgain { entries.append(PollEntry(listener, .read)) }
     for (id, connection) in connections where !starved.contains(id) {
       entries.append(PollEntry(connection.socket, connection.events, tag: id))
     }
@@ -61,7 +62,7 @@ package final class WireEndpoint {
       if connection.isClosed || (connection.hasMessage && !starved.contains(connection.id)) { return .zero }
     }
     var times: [Int64] = []
-    if now < acceptAgain { times.append(acceptAgain - now) }
+    if listener != nil, now < acceptAgain { times.append(acceptAgain - now) }
     if !starved.isEmpty { times.append(bucket.wait(now: now)) }
     return times.min().map { .nanoseconds($0) }
   }
@@ -93,7 +94,11 @@ package final class WireEndpoint {
     return events
   }
 
+  /// From now on nobody can connect. Who has, and was not accepted yet, is told that nothing was read.
+  package func stopListening() { listener = nil }
+
   private func accept(now: Int64, _ events: inout [Event]) {
+    guard let listener else { return }
     // A few at a time, so that connecting again and again does not keep others from being served.
     for _ in 0..<16 {
       do {

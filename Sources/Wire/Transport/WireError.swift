@@ -4,7 +4,9 @@ package import Kernel
 package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The other side answered with an error of its interface.
   case remote(name: String, parameters: JSONObject)
-  /// The other side has gone.
+  /// The other side has gone, and has not read all of the call: nothing of it was done, and somebody else can be asked.
+  case unread
+  /// The other side has gone. Whether it has done what it was called for is not known.
   case closed
   /// No answer came in the time that its caller had.
   case silent
@@ -20,6 +22,7 @@ package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
     switch self {
     case .remote(let name, let parameters):
       parameters.isEmpty ? "the answer was \(name)" : "the answer was \(name) \(parameters.text)"
+    case .unread: "the other side closed the connection before it had read the call"
     case .closed: "the other side closed the connection"
     case .silent: "the other side does not answer"
     case .broken(let reason): "the connection was ended, because of a broken message: \(reason)"
