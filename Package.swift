@@ -123,7 +123,7 @@ let package = Package(
       linkerSettings: selfContained),
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal", system], swiftSettings: strict),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),

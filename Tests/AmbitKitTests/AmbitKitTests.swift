@@ -1,6 +1,7 @@
 import AmbitKit
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -205,12 +206,12 @@ extension AmbitKitTests {
         let urls = try (1...4).map { number in
           try #require(URL(string: broker.ledger.withLock { $0.grant("\(number)").url }))
         }
-        DispatchQueue.concurrentPerform(iterations: 4) { index in
+        try onOwnThreads(4) { index in
           for _ in 0..<100 {
-            #expect(urls[index].startAccessingSecurityScopedResource())
+            try #require(urls[index].startAccessingSecurityScopedResource())
             urls[index].stopAccessingSecurityScopedResource()
           }
-          #expect(urls[index].startAccessingSecurityScopedResource())
+          try #require(urls[index].startAccessingSecurityScopedResource())
         }
         #expect(broker.ledger.withLock { $0.grants.values.map(\.count) } == [1, 1, 1, 1])
       }

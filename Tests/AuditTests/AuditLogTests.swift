@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Audit
@@ -90,12 +91,12 @@ import Testing
     #expect(try AuditReader(path: folder.log).verify() == 4)
   }
 
-  @Test func `is read while it is written, complete up to some batch each time`() async throws {
+  @Test func `is read while it is written, complete up to some batch each time`() throws {
     let folder = try Folder()
     let log = try AuditLog(path: folder.log)
     let batches = 300
     let path = folder.log
-    let writer = Task.detached {
+    let writer = OwnThread {
       for batch in 0..<batches {
         try log.append((0..<3).map { AuditEvent(.start, detail: ["batch": "\(batch)", "place": "\($0)"]) })
       }
@@ -110,21 +111,16 @@ import Testing
         seen = event.sequence
       }
       #expect(try reader.lastSequence() % 3 == 0)
-      await Task.yield()
+      if events.isEmpty { usleep(500) }
     }
-    try await writer.value
+    try writer.value()
   }
 
-  @Test func `can be written from many threads at once, and each batch stays together`() async throws {
+  @Test func `can be written from many threads at once, and each batch stays together`() throws {
     let folder = try Folder()
     let log = try AuditLog(path: folder.log)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<8 {
-        group.addTask {
-          for _ in 0..<25 { try log.append([AuditEvent(.start, app: "\(task)"), AuditEvent(.stop, app: "\(task)")]) }
-        }
-      }
-      try await group.waitForAll()
+    try onOwnThreads(8) { thread in
+      for _ in 0..<25 { try log.append([AuditEvent(.start, app: "\(thread)"), AuditEvent(.stop, app: "\(thread)")]) }
     }
     let events = try AuditReader(path: folder.log).events(limit: 1000)
     #expect(events.count == 400)

@@ -1,5 +1,6 @@
 import Kernel
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Terminal
@@ -118,14 +119,14 @@ struct PseudoTerminal {
 }
 
 @Suite struct `Writing output` {
-  @Test func `is written whole through a pipe that is smaller and does not block`() async throws {
+  @Test func `is written whole through a pipe that is smaller and does not block`() throws {
     var ends: [Int32] = [0, 0]
     try KernelError.check("pipe") { unsafe pipe(&ends) }
     for end in ends { try KernelError.check("fcntl") { fcntl(end, F_SETFL, O_NONBLOCK) } }
     let reader = Descriptor(owning: ends[0])
     let writer = Descriptor(owning: ends[1])
     let text = String(repeating: "Grüße 日本\n", count: 30_000)
-    let written = Task.detached { try Output(writer.rawValue).write(text) }
+    let written = OwnThread { try Output(writer.rawValue).write(text) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 8192)
     while bytes.count < text.utf8.count {
@@ -134,7 +135,7 @@ struct PseudoTerminal {
       let count = try KernelError.check("read") { unsafe Glibc.read(reader.rawValue, &chunk, chunk.count) }
       bytes += chunk.prefix(count)
     }
-    try await written.value
+    try written.value()
     #expect(bytes == Array(text.utf8))
   }
 

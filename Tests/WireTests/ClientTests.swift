@@ -1,6 +1,7 @@
 import Foundation
 import Kernel
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -132,23 +133,18 @@ import Wire
     #expect(server.log.withLock { $0.contains("refused: 3") })
   }
 
-  @Test func `calls of many threads over one client do not mix`() async throws {
+  @Test func `calls of many threads over one client do not mix`() throws {
     let folder = try TemporaryFolder()
     let server = try TestServer(in: folder) { connection, call, _ in
       connection.send(Reply(["path": call.parameters["scope"] ?? .null, "count": 1]))
     }
     defer { server.stop() }
     let client = try WireClient(address: server.address)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for task in 0..<4 {
-        group.addTask { @concurrent in
-          for round in 0..<200 {
-            let answer = try client.call(AccessInterface.start, ["scope": .string("\(task)/\(round)")])
-            #expect(try answer.parameters.string("path") == "\(task)/\(round)")
-          }
-        }
+    try onOwnThreads(4) { thread in
+      for round in 0..<200 {
+        let answer = try client.call(AccessInterface.start, ["scope": .string("\(thread)/\(round)")])
+        try #require(try answer.parameters.string("path") == "\(thread)/\(round)")
       }
-      try await group.waitForAll()
     }
   }
 
