@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What an app that asks for Apple's sandbox may keep of what its user picked, by its entitlements.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct AppleSandboxTests {
   private static func entitlements(_ keys: [String]) -> String {
     "<plist version=\"1.0\"><dict>\(keys.map { "<key>com.apple.security.\($0)</key><true/>" }.joined())</dict></plist>"

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group O of the catalogue: the audit log, and a broker that dies.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct AuditConformanceTests {
   @Test(arguments: TestUser.all)
   func `AUD-3: a grant's record says who, what, how, which rights, when and until when`(user: TestUser) throws {

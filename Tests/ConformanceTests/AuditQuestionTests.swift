@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What is asked of a log that was copied from somewhere: no broker has to run for it.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct AuditQuestionTests {
   private static let app = "org.example.A"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What people get wrong: every message names the file and the remedy, and nothing is lost by it.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct BadInputTests {
   /// Runs something that must be refused before anything is launched.
   private func expect(

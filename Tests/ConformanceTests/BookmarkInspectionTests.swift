@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `ambit bookmark inspect`, and what only the machine can change: volumes and boots.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct BookmarkInspectionTests {
   private func inspect(_ world: Workspace, _ content: Data) throws -> JSON {
     let file = "\(world.folder)/sealed"

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group E of the catalogue: who may resolve a bookmark, and with which rights.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct BookmarkOptionTests {
   private func make(_ app: AppRun, _ options: [String], _ more: [String: JSON] = [:]) throws -> JSON {
     try app.tell(

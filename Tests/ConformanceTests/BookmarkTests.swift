@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group E of the catalogue: bookmarks.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct BookmarkTests {
   /// Makes a bookmark of `letter.txt` in one launch, and hands the bytes to the body; that launch is over by then.
   private func withBookmark(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Bookmarks of what lies in a folder that the app has: a picked one, or its own container.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ContainedBookmarkTests {
   private func resolve(_ app: AppRun, _ bookmark: String) throws -> JSON {
     try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `ambitctl` in a real sandbox, as shell scripts use it.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ControlTests {
   /// Runs a script as an app and answers what it printed.
   private func script(_ world: Workspace, picks: [String], _ lines: String) throws -> Outcome {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SQLite on a database that was granted alone.
-@Suite struct DatabaseTests {
+@Suite(.waiting) struct DatabaseTests {
   private func database(_ world: Workspace, mode: String) throws -> String {
     let path = "\(world.home)/Papers/list.db"
     #expect(

@@ -58,7 +58,7 @@ private final class Delegation {
 }
 
 /// Control groups of version 2 for who is not root: in a scope that was given to them.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct DelegatedGroupTests {
   static let available: Bool = {
     let places = ControlGroups().places

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// TOK-3: what has been taken away from an app waits a moment to be unmounted, and nothing leads there.
-@Suite struct ExitTests {
+@Suite(.waiting) struct ExitTests {
   static let rounds = 60
 
   @Test(arguments: TestUser.all, [false, true])

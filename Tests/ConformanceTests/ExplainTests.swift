@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What `ambit audit explain` and `audit diff` say, held against what then happens in a sandbox.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized, .waiting, .timeLimit(.minutes(20)))
 struct ExplainTests {
   /// Tries each thing and says whether it worked. Its arguments: a port on the host's loopback, that service's process, and a
   /// folder of the user's.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a document goes through, on each file system that this machine has; also where Ambit's own things lie on another one.
-@Suite(.serialized, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"))
+@Suite(.serialized, .waiting, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"))
 struct FileSystemTests {
   /// A world whose documents lie on a volume of their own, at `first`.
   private func withVolume(

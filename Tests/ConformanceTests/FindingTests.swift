@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a broker knows of where documents have gone before it is asked, and that it does not look twice for what is not there.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct FindingTests {
   private func resolve(_ app: AppRun, _ bookmark: String) throws -> JSON {
     try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An app that has itself refused without end.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct FloodTests {
   private static let calls = 2_000
   private static let rounds = 4

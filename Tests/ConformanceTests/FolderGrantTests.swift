@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a granted folder is to programs: the whole of itself, and nothing above.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct FolderGrantTests {
   /// An app in a language of its own, since AmbitKit would not ask for most of this. `folder` is the picked one, started.
   private static let prelude = """

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A Varlink client that Ambit's authors did not write (https://pypi.org/project/varlink), inside a sandbox.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ForeignClientTests {
   /// Where the client's module lies, as the tests' own `python3` finds it.
   private static func module() throws -> String {

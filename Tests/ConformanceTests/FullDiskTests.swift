@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A broker whose own folder is on a disk that runs full.
-@Suite struct FullDiskTests {
+@Suite(.waiting) struct FullDiskTests {
   @Test(arguments: TestUser.all)
   func `the broker outlives a full disk, refuses with a sentence or goes on, and all is whole when there is room again`(
     user: TestUser

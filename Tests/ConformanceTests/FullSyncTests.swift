@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A policy that wants every decision on the disk before it is answered.
-@Suite struct FullSyncTests {
+@Suite(.waiting) struct FullSyncTests {
   @Test(arguments: TestUser.all)
   func `AUD-4: under a policy that says so, an answer waits until its decision is on the disk`(user: TestUser) throws {
     try Workspace.with(user) { world in

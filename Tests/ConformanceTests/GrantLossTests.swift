@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// What becomes of the grants' files besides dying processes: the power, backups, other programs.
-struct GrantLossTests {
+@Suite(.waiting) struct GrantLossTests {
   private static let files = ["grants.journal", "grants.sqlite-wal", "grants.sqlite"]
 
   /// Ends the broker at once, and waits until it is gone.

@@ -13,7 +13,7 @@ extension Workspace {
 }
 
 /// The user's side: what apps were granted, and taking it back.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct GrantTests {
   private let probe = Workspace.identifier("Probe")
 

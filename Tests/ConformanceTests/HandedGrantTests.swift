@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Documents that the user hands to an app which has not asked for them: `ambit grant`.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct HandedGrantTests {
   private let probe = Workspace.identifier("Probe")
 

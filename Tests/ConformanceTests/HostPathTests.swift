@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// FSF-11: what an app may show to its user instead of the path under which it reaches a document.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct HostPathTests {
   private func withPicked(
     _ user: TestUser, told: Bool, _ body: (Workspace, AppRun, _ document: String) throws -> Void

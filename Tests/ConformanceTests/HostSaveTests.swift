@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The host's programs save a document that an app has active; and brokers die in the middle.
-@Suite struct HostSaveTests {
+@Suite(.waiting) struct HostSaveTests {
   /// Answers each line with what stands in the document.
   private static let reader = "open; echo ready; while read -r line; do cat letter.txt; echo end; done"
 

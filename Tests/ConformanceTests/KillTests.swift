@@ -6,7 +6,7 @@ import Testing
 /// SIGKILL for launcher, broker or init, at random moments of a launch and after it.
 ///
 /// Everything happens in a process that is the parent of whatever loses its own: who survives is among its children.
-@Suite struct KillTests {
+@Suite(.waiting) struct KillTests {
   @Test(arguments: TestUser.all)
   func `a thousand kills at random moments leave nothing behind within a second, of whatever kind`(
     user: TestUser

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `[require] layers` and `--allow-degraded`.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct LayerTests {
   @Test(arguments: TestUser.all)
   func `a launch without what its policy requires is refused, and goes ahead where its user allows it`(
@@ -87,7 +87,7 @@ struct LayerTests {
 }
 
 /// A session key ring counts into its user's quota of keys, which that user can have used up.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct KeyringTests {
   /// Ids whose keys nobody else has used lately, one for each launch: the kernel takes its time with the keys of what has ended,
   /// and each that goes makes room for a sandbox's.
@@ -142,7 +142,7 @@ struct KeyringTests {
 }
 
 /// The built-in policy that turns on all that there is.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct StrictTests {
   /// Whether this machine has all that it requires; what it requires of the kernel is Landlock with its scopes.
   private static func isComplete(_ world: Workspace) throws -> Bool {
@@ -196,7 +196,7 @@ struct StrictTests {
 }
 
 /// A kernel, or a container around Ambit, that lacks what plans ask for: a filter answers in its place.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct LackingKernelTests {
   /// Denies a system call with an errno, and becomes what its arguments say.
   private static let without = """

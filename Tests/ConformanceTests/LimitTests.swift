@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Group D of the catalogue: the limit on active scopes.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct LimitTests {
   /// A probe under the preset `teach` that has picked nine documents, `d1` to `d9`, and started eight.
   private func withEightStarted(_ user: TestUser, _ body: (Workspace, AppRun, [String]) throws -> Void) throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ambit app inspect` and `ambit audit lint`, as programs.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct LintCommandTests {
   private static let editor = """
     <plist version="1.0"><dict>

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// What takes long keeps nobody waiting but those whom it concerns.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct LoopTests {
   /// A journal as SQLite keeps it for the next time: nobody has to roll it back.
   private static let journal = "head -c 512 /dev/zero >list.db-journal; echo kept >>list.db-journal"

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `/etc/ambit/policy.toml` itself, in a mount namespace whose `/etc` is the machine's with that file in it.
-@Suite(.serialized, .enabled(if: try Feature.root.isHere(geteuid() == 0), "needs root"))
+@Suite(.serialized, .waiting, .enabled(if: try Feature.root.isHere(geteuid() == 0), "needs root"))
 struct MachinePolicyFileTests {
   /// Runs a script in which `ambit` is Ambit, where `/etc` has such a file; the broker that it starts lives there as well.
   ///

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Questions about what an app could do go by what would hold here: the policy, and what the machine's owner leaves of it.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct MachinePolicyQuestionTests {
   private static let limited = "[scopes]\nlimit = 2\n[grants]\naccess = \"read-only\"\n"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Many scopes, many processes, many apps, many grants.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ManyTests {
   /// Makes small documents, and answers that give them out two hundred at a time, as many as can be chosen at once.
   ///

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Documents whose names are bytes that are no text. `$e` and `$f` are two names that only such a byte tells apart.
-@Suite struct NameTests {
+@Suite(.waiting) struct NameTests {
   private func shell(_ world: Workspace, _ lines: String) throws -> Outcome {
     let names = #"e=$(printf 'caf\351.txt'); f=$(printf 'caf\350.txt'); cd Papers; ambit=$1; "#
     return try world.run(["/bin/sh", "-c", names + lines, "sh", try Products.path("ambit")])

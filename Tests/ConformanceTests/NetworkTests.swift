@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `[network] access`: nothing, the app's own loopback, or the host's network.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized, .waiting, .timeLimit(.minutes(20)))
 struct NetworkTests {
   private static let script = #"""
     import errno, http.client, os, socket, subprocess, sys, threading, time

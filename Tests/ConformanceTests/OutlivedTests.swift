@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// TOK-16: what an app still has open of a document whose scope has ended.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct OutlivedTests {
   private func withStarted(
     _ user: TestUser, _ options: [String] = [], _ body: (Workspace, AppRun) throws -> Void

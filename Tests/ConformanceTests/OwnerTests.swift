@@ -30,7 +30,7 @@ extension AppRun {
 }
 
 /// Groups C and D of the catalogue, with several processes in a sandbox: scopes are each process's own.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct OwnerTests {
   /// A probe of two processes that have picked some documents and started none. The second is called `b`.
   private func withTwo(

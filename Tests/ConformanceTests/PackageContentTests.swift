@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Files in a package that were granted by themselves, when the package is saved whole.
-@Suite struct PackageContentTests {
+@Suite(.waiting) struct PackageContentTests {
   private func package(_ world: Workspace) throws -> String {
     try world.document("Papers/Letter.rtfd/TXT.rtf", "old")
     try world.document("Papers/Letter.rtfd/images/a.png", "old a")

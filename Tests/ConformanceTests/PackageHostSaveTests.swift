@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// The host's programs save a package that an app has active: a new folder comes into its place.
-@Suite struct PackageHostSaveTests {
+@Suite(.waiting) struct PackageHostSaveTests {
   /// Answers each line with what the package says; at the end, with what was opened at the beginning.
   private static let reader = """
     open; ambitctl bookmark create "$u" >~/mark; exec 4<Letter.rtfd/TXT.rtf; echo ready

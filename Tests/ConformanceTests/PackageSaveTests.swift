@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Packages that are saved whole: a new folder beside the old one, and the two change places.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct PackageSaveTests {
   /// `show(folder)`: what is in it, with what each file says; and `new(folder, text)`: a package that says something.
   private static let python =

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Packages: folders that are one document.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct PackageTests {
   private let notebook = """
     <key>UTExportedTypeDeclarations</key><array><dict>

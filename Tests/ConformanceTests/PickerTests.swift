@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group B of the catalogue: the picker.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct PickerTests {
   @Test(arguments: TestUser.all)
   func `PCK-1: open mode gives a scoped URL to the original, and leaves a reference`(user: TestUser) throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a policy says of documents, in a running app: types, folders, access, bookmarks, and how long a grant holds.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct PolicyRuleTests {
   private func policy(_ world: Workspace, _ name: String, _ text: String) throws -> [String] {
     let path = "\(world.home)/\(name).toml"

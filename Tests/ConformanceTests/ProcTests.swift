@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a sandbox's `/proc` has of the kernel's own.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ProcTests {
   private static let masked = [
     "acpi", "asound", "bus", "cmdline", "driver", "fs", "interrupts", "iomem", "ioports", "irq", "kallsyms", "kcore",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `ambit run` behaves as the program that it runs: exit status, pipes, signals; and leaves nothing behind.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ProcessTests {
   @Test(arguments: TestUser.all)
   func `the exit status is the app's own, or 128 and the signal's number`(user: TestUser) throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `ambit audit simulate` says of a log is what the broker does under that policy.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct QuotaSimulationTests {
   private func policy(_ world: Workspace, _ persisted: String, references: Bool) throws -> String {
     let path = "\(world.home)/\(persisted.filter(\.isLetter))quota.toml"

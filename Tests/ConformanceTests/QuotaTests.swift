@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// LIM-7, LIM-9 to LIM-12, and leaks.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct QuotaTests {
   private func policy(_ world: Workspace, _ persisted: String, references: Bool = true) throws -> [String] {
     let path = "\(world.home)/quota.toml"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The container swapped for a link while launches are under way, as fast as the names can be exchanged (B6, CVE-2021-30465).
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized, .waiting, .timeLimit(.minutes(20)))
 struct RaceTests {
   /// Ten thousand launches in all; AMBIT_RACE_ROUNDS says how many of each user.
   private static let rounds =

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// TOK-14: what was granted to be read, tried with every call that changes something.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ReadOnlyTests {
   private static let prelude = """
     import errno, os, sys

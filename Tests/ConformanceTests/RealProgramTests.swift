@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Programs that know nothing of Ambit do inside what they do outside: each is run both ways, and says the same.
-@Suite struct RealProgramTests {
+@Suite(.waiting) struct RealProgramTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let command: [String]

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// A broker that dies, or cannot write, between any two changes of what it keeps and shows.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct RecoveryTests {
   /// What an app does with documents, step by step. Each answers whether it was told that it had worked.
   private static let steps: [(name: String, act: @Sendable (Story) throws -> Bool)] = [

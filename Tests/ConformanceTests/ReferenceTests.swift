@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Groups F and M of the catalogue: references in the container, and restoration.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ReferenceTests {
   private let reference: JSON = "/home/user/Documents/letter.txt.ambitref"
 

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// `AUD-5`: what the log alone says of any moment is what the broker's own books said then.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ReplayTests {
   /// One run; more of them, over night, by `AMBIT_REPLAY_SEEDS=1,2,3`.
   private static let seeds =

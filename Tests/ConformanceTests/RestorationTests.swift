@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group M of the catalogue, with what an app would use for it. RST-2 is with the references.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct RestorationTests {
   /// A probe that has picked `a.txt`, `b.txt` and `c.txt`, and has the first two open.
   private func withOpen(_ user: TestUser, _ body: (Workspace, AppRun, _ documents: [String]) throws -> Void) throws {

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// A log that goes on in another file every few dozen entries, and of which little is kept.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct RotationTests {
   private static func keepLittle(_ world: Workspace) throws {
     try world.makeFolder("\(world.ambitHome)/config")

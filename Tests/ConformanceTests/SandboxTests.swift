@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group A of the catalogue: the sandbox and its containers.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct SandboxTests {
   @Test(arguments: TestUser.all)
   func `SBX-1: an app reads and writes inside its own container without any start`(user: TestUser) throws {

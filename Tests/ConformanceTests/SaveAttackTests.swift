@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a hostile app can make of saving.
-@Suite struct SaveAttackTests {
+@Suite(.waiting) struct SaveAttackTests {
   /// `rename(flags, a, b)` and `link(a, b)`, which answer an errno's name.
   static let python = """
     import ctypes, errno, os, stat, threading

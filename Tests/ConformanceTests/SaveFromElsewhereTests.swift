@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Documents that are replaced by a file which the app made somewhere else.
-@Suite struct SaveFromElsewhereTests {
+@Suite(.waiting) struct SaveFromElsewhereTests {
   private func run(_ world: Workspace, _ documents: [String], options: [String] = [], _ script: String) throws
     -> Outcome
   {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a save keeps, what is seen of it, and by whom.
-@Suite struct SaveRuleTests {
+@Suite(.waiting) struct SaveRuleTests {
   static let save = "sed -i s/old/new/ letter.txt"
 
   @Test(arguments: TestUser.all, ["default", "strict", "teach"])

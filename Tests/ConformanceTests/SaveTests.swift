@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group L of the catalogue: programs that know nothing of Ambit save a document that they were given alone.
-@Suite struct SaveTests {
+@Suite(.waiting) struct SaveTests {
   struct Program: Sendable, CustomTestStringConvertible {
     let name: String
     /// Turns “old” in `$1`, a file in the current folder, into “new”.

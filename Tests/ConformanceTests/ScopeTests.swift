@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Group C of the catalogue: starting and stopping scopes.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ScopeTests {
   /// A probe that has picked `letter.txt` as `a` and not started it.
   private func withPicked(_ user: TestUser, _ body: (Workspace, AppRun, _ document: String) throws -> Void) throws {

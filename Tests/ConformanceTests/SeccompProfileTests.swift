@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `--seccomp` and `seccomp.profile`: profiles that others wrote, over Ambit's own.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct SeccompProfileTests {
   private static let everything = #"{ "defaultAction": "SCMP_ACT_ALLOW" }"#
   /// EROFS for new folders.

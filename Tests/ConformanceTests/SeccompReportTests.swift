@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ambit seccomp`: profiles explained and compared.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct SeccompReportTests {
   private static let mixed = #"""
     { "defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 38, "syscalls": [

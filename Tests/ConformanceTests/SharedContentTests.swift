@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A document or a folder that several have at once: two apps, or an app and the host.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct SharedContentTests {
   @Test(arguments: TestUser.all)
   func `SBX-14: two apps that have a document started see what the other one writes in place, and maps`(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SBX-6, SBX-7: whose Documents other apps' pickers show.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct SharedPlacesTests {
   private let browser = "<key>UISupportsDocumentBrowser</key><true/>"
   private let sharing = "<key>UIFileSharingEnabled</key><true/>"

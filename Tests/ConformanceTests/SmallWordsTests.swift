@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What is said to whoever has made a small mistake.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct SmallWordsTests {
   @Test(arguments: TestUser.all)
   func `an app that was never launched is said to be unknown, and that is no failure`(user: TestUser) throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Unix sockets: an app connects to its own and to the broker's, and to nothing that lies in a folder it was granted (F3).
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized, .waiting, .timeLimit(.minutes(20)))
 struct SocketTests {
   /// For scripts inside: `attempt(name, function)` prints what came of it.
   private static let prelude = #"""

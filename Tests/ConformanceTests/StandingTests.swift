@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// TOK-16: who stands in a folder when its scope ends can go on reading there, and changes nothing any more.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct StandingTests {
   private func withFolder(_ user: TestUser, _ body: (Workspace, AppRun, _ folder: String) throws -> Void) throws {
     try Workspace.with(user) { world in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ambit run --json-status-fd`.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct StatusTests {
   private func events(_ world: Workspace, _ arguments: String) throws -> (outcome: Outcome, events: [JSON]) {
     let file = "\(world.home)/status.json"

@@ -5,7 +5,8 @@ import Testing
 
 /// Volumes of btrfs: in each subvolume the inode numbers begin anew, and a snapshot has those of what it was made of.
 @Suite(
-  .serialized, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"),
+  .serialized, .waiting,
+  .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"),
   .enabled(if: try Feature.btrfs.isHere(VolumeKind.here.contains(.btrfs)), "needs btrfs"))
 struct SubvolumeTests {
   private struct Stage {

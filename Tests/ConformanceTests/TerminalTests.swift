@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ambit run` at a terminal, under a shell with job control, as a person uses it.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct TerminalTests {
   /// A shell at its prompt. `$AMBIT` is the program.
   private func withShell(_ user: TestUser, _ body: (Workspace, TerminalRun) throws -> Void) throws {

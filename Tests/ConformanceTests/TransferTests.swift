@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// TOK-15, TOK-18: a right that one app passes on to another one.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct TransferTests {
   private let entitled = """
     <?xml version="1.0" encoding="UTF-8"?>

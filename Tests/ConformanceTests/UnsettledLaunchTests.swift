@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Launches that end, or go on, while no broker is there (`AUD-5`).
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct UnsettledLaunchTests {
   @Test(arguments: TestUser.all)
   func `AUD-5: a launch whose launcher was killed with the broker is over with the next broker, and so are its scopes`(

@@ -6,7 +6,7 @@ import Testing
 
 /// Limits on what a whole sandbox uses: memory, processor time, time, its container. The battery's own program takes too much of
 /// each, and would hold it for much longer than a test waits.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct UsageTests {
   /// What takes memory that no process has to itself. Files in memory an app has where they can be sealed against execution
   /// (`MFD_NOEXEC_SEAL`, Linux 6.3).
@@ -152,7 +152,7 @@ struct UsageTests {
 }
 
 /// Control groups, where this machine lets root have some.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct ControlGroupTests {
   static let available = geteuid() == 0 && ControlGroups([.memory, .pids]).places.count == 2
 

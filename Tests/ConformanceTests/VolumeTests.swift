@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"))
+@Suite(.serialized, .waiting, .enabled(if: try Feature.loopDevices.isHere(DiskImage.isPossible), "needs loop-devices"))
 struct VolumeTests {
   private func stopBroker(_ world: Workspace) throws {
     let broker = try #require(try world.brokerProcess())

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `AUD-7`: who watches is told when a permission changes.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct WatchTests {
   @Test(arguments: TestUser.all)
   func `AUD-7: a watcher is told of each grant that is given, and of each that ends, whoever ends it`(

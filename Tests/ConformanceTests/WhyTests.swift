@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What Ambit says beforehand against what happens.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct WhyTests {
   /// Operations that an observed app tries; each with a shell's way to try it.
   private static let attempts: [(operation: String, path: String)] = [

@@ -1,0 +1,47 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// Tests that start programs and mostly wait for them.
+///
+/// All tests run on as many threads as the machine has processors, and who waits keeps one of these from those that have something
+/// to do. These run on threads of their own, of which there are two more than processors: some wait, others go on.
+struct Waiting: SuiteTrait, TestTrait, TestScoping {
+  /// What is done inside of the scope of a suite, its tests and their cases, is done on these threads.
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await withTaskExecutorPreference(WaitingThreads.shared, operation: function)
+  }
+}
+
+extension Trait where Self == Waiting {
+  static var waiting: Self { Self() }
+}
+
+/// A few threads that take whatever is next.
+private final class WaitingThreads: TaskExecutor {
+  static let shared = WaitingThreads(ProcessInfo.processInfo.activeProcessorCount + 2)
+
+  private let jobs = Mutex<[UnownedJob]>([])
+  private let count = DispatchSemaphore(value: 0)
+
+  private init(_ threads: Int) {
+    for _ in 0..<threads { Thread.detachNewThread { [self] in work() } }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+    count.signal()
+  }
+
+  private func work() {
+    while true {
+      count.wait()
+      let job = jobs.withLock { $0.removeFirst() }
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+}
