@@ -6,7 +6,7 @@ import Testing
 import Wire
 
 /// A broker is told to leave while others ask it, or are in the middle of a launch.
-@Suite(.serialized)
+@Suite(.serialized, .waiting)
 struct LeavingTests {
   /// Does something while the broker is stopped again and again. How often it was.
   private func stopping(_ world: Workspace, _ body: () throws -> Void) throws -> Int {
