@@ -60,47 +60,50 @@ let package = Package(
       // Not as flags: a package with those in a library could not be used by version.
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-    .target(name: "Kernel", dependencies: ["CLinux", system], swiftSettings: strict),
-    .target(name: "Folders", dependencies: ["Kernel", system], swiftSettings: strict),
+    .target(name: "Paths", swiftSettings: strict),
+    .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
+    .target(name: "Folders", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
-    .target(name: "AppModel", swiftSettings: strict),
-    .target(name: "Sandbox", dependencies: ["Kernel", system], swiftSettings: strict),
-    .target(name: "Policy", dependencies: ["AppModel", "Sandbox", tomlKit], swiftSettings: strict),
+    .target(name: "AppModel", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
+    .target(name: "Policy", dependencies: ["AppModel", "Paths", "Sandbox", tomlKit], swiftSettings: strict),
     .target(
-      name: "Wire", dependencies: ["Kernel"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
+      name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
     .target(
-      name: "ScopedAccess", dependencies: ["Kernel", "Folders", "AppModel", crypto, grdb, system], swiftSettings: strict
-    ),
-    .target(name: "Audit", dependencies: ["Kernel", crypto, grdb], swiftSettings: strict),
+      name: "ScopedAccess", dependencies: ["Kernel", "Paths", "Folders", "AppModel", crypto, grdb, system],
+      swiftSettings: strict),
+    .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(
-      name: "Review", dependencies: ["Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
+      name: "Review", dependencies: ["Paths", "Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
       swiftSettings: strict),
     .target(
       name: "Broker",
       dependencies: [
-        "Kernel", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
+        "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
       ],
       swiftSettings: strict),
-    .target(name: "AmbitKit", dependencies: ["Kernel", "Wire", system], swiftSettings: strict),
-    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", system], swiftSettings: strict),
+    .target(name: "AmbitKit", dependencies: ["Kernel", "Paths", "Wire", system], swiftSettings: strict),
+    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Launcher",
-      dependencies: ["Kernel", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system], swiftSettings: strict),
+      dependencies: ["Kernel", "Paths", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system],
+      swiftSettings: strict),
     .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
     .target(name: "Verification", dependencies: ["Kernel", "Terminal", "Scenario", system], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
-        "Kernel", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess", "Audit",
-        "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", argumentParser, tomlKit, system,
+        "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
+        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", argumentParser, tomlKit,
+        system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
     .executableTarget(
       name: "ambit-tools", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
     .executableTarget(
-      name: "ambitctl", dependencies: ["AmbitKit", argumentParser], swiftSettings: strict,
+      name: "ambitctl", dependencies: ["AmbitKit", "Paths", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),
     .executableTarget(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
@@ -122,6 +125,7 @@ let package = Package(
       name: "logload", dependencies: ["Audit", "Kernel", "Policy"], path: "Tests/LogLoad", swiftSettings: strict,
       linkerSettings: selfContained),
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: strict),
@@ -129,7 +133,8 @@ let package = Package(
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "SandboxTests", dependencies: ["Sandbox", "Policy", "Seccomp", "TestSupport"], swiftSettings: strict),
+      name: "SandboxTests", dependencies: ["Sandbox", "Paths", "Policy", "Seccomp", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport", crypto],
@@ -154,7 +159,7 @@ let package = Package(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["TestSupport", "Kernel", "Folders", "Wire", "Audit", "ScopedAccess", "Review", grdb],
+      dependencies: ["TestSupport", "Paths", "Kernel", "Folders", "Wire", "Audit", "ScopedAccess", "Review", grdb],
       swiftSettings: strict),
   ]
 )

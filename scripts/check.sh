@@ -22,6 +22,13 @@ for folder in "$here" "${HOME:-/}"; do
   esac
 done
 
+# Paths are taken apart by bytes, in one room: a name may begin with an accent, which makes the slash before it another character.
+slash='(split\(separator|[oO]f): *"/"|contains\("/"\)|has(Pre|Suf)fix\("/|has(Pre|Suf)fix\([^"]*\+ *"/|NSString\)\.[a-zA-Z]*PathComponent'
+if found=$(printf '%s\n' $files | grep '^Sources/.*\.swift$' | grep -v '^Sources/Paths/' | xargs grep -nE "$slash"); then
+  complain "these look for a slash as a character; Paths has what finds it as a byte:
+$found"
+fi
+
 shells=0
 # Names with spaces are not used here, but are survived.
 old_ifs=$IFS

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import Folders
 internal import Foundation
+internal import Kernel
 internal import Launcher
+internal import SystemPackage
 internal import Terminal
 internal import Wire
 
@@ -43,17 +45,7 @@ struct BookmarkCommand: ParsableCommand {
 
     /// The bytes as the broker takes them, in base64.
     private func sealed() throws -> String {
-      let bytes: Data
-      var isFolder: ObjCBool = false
-      if file != "-", unsafe FileManager.default.fileExists(atPath: file, isDirectory: &isFolder), isFolder.boolValue {
-        throw Failure("\(file): is a folder, not a file with a bookmark.")
-      }
-      do {
-        let handle = try file == "-" ? FileHandle.standardInput : FileHandle(forReadingFrom: URL(fileURLWithPath: file))
-        bytes = try handle.read(upToCount: Self.longest) ?? Data()
-      } catch {
-        throw Failure("\(file): cannot be read: \(error.localizedDescription)")
-      }
+      let bytes = Data(try content())
       // Sealed bytes are random, and not by chance letters from the first to the last.
       if let decoded = Data(base64Encoded: bytes, options: .ignoreUnknownCharacters), !decoded.isEmpty,
         bytes.allSatisfy({ $0 < 0x80 })
@@ -61,6 +53,20 @@ struct BookmarkCommand: ParsableCommand {
         return decoded.base64EncodedString()
       }
       return bytes.base64EncodedString()
+    }
+
+    private func content() throws -> [UInt8] {
+      if file == "-" { return try Array(FileHandle.standardInput.read(upToCount: Self.longest) ?? Data()) }
+      do throws(KernelError) {
+        return try Descriptor.content(ofFile: file, limit: Self.longest)
+      } catch {
+        switch error.errno {
+        case .invalidArgument:
+          throw Failure("\(printable(file)): is no regular file, and so no bookmark; “-” reads standard input.")
+        case .fileTooLarge: throw Failure("\(printable(file)): is too long to be a bookmark.")
+        default: throw Failure("\(printable(file)): cannot be read: \(error.errno).")
+        }
+      }
     }
 
     private func ask(_ sealed: String, _ folders: AmbitFolders) throws -> InspectorInterface.BookmarkReply {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Paths
 
 /// The app's own container, as the app sees it.
 enum Container {
@@ -12,7 +13,7 @@ enum Container {
   static func path(of url: URL) -> String? {
     let home = folder.standardizedFileURL.path
     let path = url.standardizedFileURL.path
-    guard path.hasPrefix(home + "/"), path.count > home.count + 1 else { return nil }
-    return String(path.dropFirst(home.count + 1))
+    guard let inside = path.path(within: home), !inside.isEmpty else { return nil }
+    return inside
   }
 }

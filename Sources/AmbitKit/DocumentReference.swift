@@ -53,13 +53,7 @@ public struct DocumentReference: Sendable, Hashable {
   /// - Returns: the document's URL, and whether something that the reference remembers has changed.
   /// - Throws: as `URL.init(resolvingBookmarkData:options:relativeTo:bookmarkDataIsStale:)`.
   public func resolve() throws -> (url: URL, isStale: Bool) {
-    let handle = try FileHandle(forReadingFrom: fileURL)
-    defer { try? handle.close() }
-    let content = try handle.read(upToCount: Self.longest + 1) ?? Data()
-    guard content.count <= Self.longest else {
-      throw CocoaError.make(
-        .fileReadCorruptFile, nil, fileURL, "\(fileURL.path) is too long to be a document reference.")
-    }
+    let content = try SealedFile.content(of: fileURL, longest: Self.longest, "a document reference")
     let resolved = try BookmarkResolution(
       BookmarksInterface.resolveReference,
       BookmarksInterface.ResolveReferenceCall(reference: content.base64EncodedString()))

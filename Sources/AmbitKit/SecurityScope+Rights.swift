@@ -1,23 +1,38 @@
 public import Foundation
+internal import Kernel
+internal import Paths
 internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
 
 /// What an app may do with a right besides turning it on and off. Ambit's additions.
 extension SecurityScope {
-  /// Opens the document of a scoped URL that is started, or its folder, without going through its path.
+  /// Opens the document of a scoped URL that is started, or its folder, without going through its path; for something in a granted
+  /// folder that thing, if no link is on the way.
   ///
   /// The descriptor can do what opening the path could: no more than the grant.
   /// - Parameter writing: for writing as well; refused where the grant is for reading only. Folders are opened for reading.
   /// - Returns: an open descriptor, the caller's to close.
   public static func openDescriptor(_ url: URL, writing: Bool = false) throws -> Int32 {
-    let call = AccessInterface.OpenCall(scope: try scope(of: url), access: writing ? .readWrite : .readOnly)
-    do { return try Broker.descriptor(AccessInterface.open, call) } catch { throw error.cocoa(for: url) }
+    let inside = try inside(url)
+    let call = AccessInterface.OpenCall(
+      scope: try scope(of: url), access: writing && inside.isEmpty ? .readWrite : .readOnly)
+    let opened: Int32
+    do { opened = try Broker.descriptor(AccessInterface.open, call) } catch { throw error.cocoa(for: url) }
+    if inside.isEmpty { return opened }
+    let folder = Descriptor(owning: opened)
+    do throws(KernelError) {
+      return try AppFile.open(inside.pathNames, writing ? O_RDWR : O_RDONLY, below: folder).duplicated()
+    } catch { throw error.cocoa(for: url) }
   }
 
   /// The name to show to the user for the document of a scoped URL, or for something in a granted folder: never a part of the path
   /// under which the app reaches it but the document's own name (`FSF-11`).
   public static func displayName(of url: URL) throws -> String {
-    let inside = inside(url)
-    if let last = inside.split(separator: "/").last { return String(last) }
+    let inside = try inside(url)
+    if let last = inside.pathNames.last { return last }
     do {
       let place: AccessInterface.PathReply = try Broker.call(
         AccessInterface.path, AccessInterface.ScopeCall(scope: try scope(of: url)))
@@ -31,17 +46,18 @@ extension SecurityScope {
   /// - Returns: nil when no path is known, or none leads to the document any more.
   /// - Throws: `CocoaError`: `fileReadNoPermission` where the policy does not let it.
   public static func hostPath(of url: URL) throws -> String? {
+    let inside = try inside(url)
     let call = AccessInterface.ScopeCall(scope: try scope(of: url))
     do {
       let reply: AccessInterface.HostPathReply = try Broker.call(AccessInterface.hostPath, call)
-      return reply.path.map { $0 + inside(url) }
+      return reply.path.map { $0 + inside }
     } catch { throw error.cocoa(for: url) }
   }
 
   /// Gives up this app's right to a document, in all of its launches; what is started ends. Only picking the document again gives it
-  /// back (`TOK-19`).
+  /// back (`TOK-19`). What lies in a granted folder has no right of its own to be given up.
   public static func release(_ url: URL) throws {
-    let call = AccessInterface.ScopeCall(scope: try scope(of: url))
+    let call = AccessInterface.ScopeCall(scope: try ownScope(of: url, for: "given back"))
     do { try Broker.call(AccessInterface.release, call) } catch { throw error.cocoa(for: url) }
   }
 
@@ -53,7 +69,7 @@ extension SecurityScope {
   ///   - writing: for writing as well, if this app may.
   public static func pass(_ url: URL, to app: String, writing: Bool = false) throws -> Data {
     let call = TransferInterface.PassCall(
-      scope: try scope(of: url), to: app, access: writing ? .readWrite : .readOnly)
+      scope: try ownScope(of: url, for: "passed on"), to: app, access: writing ? .readWrite : .readOnly)
     do {
       let reply: TransferInterface.Transfer = try Broker.call(TransferInterface.pass, call)
       return Data(reply.transfer.utf8)

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Paths
 internal import Wire
 
 /// What lies behind `URL.startAccessingSecurityScopedResource()`: the scopes of this process, counted and limited, with reasons
@@ -97,10 +98,11 @@ public enum SecurityScope {
   /// The path at which the document of a scoped URL appears once started; for something in a granted folder, its path
   /// in that folder.
   public static func path(of url: URL) throws -> String {
+    let inside = try inside(url)
     let call = AccessInterface.ScopeCall(scope: try scope(of: url))
     do {
       let place: AccessInterface.PathReply = try Broker.call(AccessInterface.path, call)
-      return place.path + inside(url)
+      return place.path + inside
     } catch { throw error.cocoa(for: url) }
   }
 
@@ -138,10 +140,26 @@ public enum SecurityScope {
   }
 
   /// What a URL's path has behind the granted document's own: empty, or `/…` for something in a granted folder.
-  static func inside(_ url: URL) -> String {
-    // "", documents, grant, name, …
-    let parts = url.path(percentEncoded: false).split(separator: "/", omittingEmptySubsequences: false)
-    let rest = parts.dropFirst(4).joined(separator: "/")
-    return rest.isEmpty ? "" : "/" + rest
+  ///
+  /// - Throws: for what would lead out of that folder again.
+  static func inside(_ url: URL) throws -> String {
+    // documents, grant, name, …
+    let names = url.path(percentEncoded: false).pathNames.dropFirst(3)
+    guard !names.contains("..") else {
+      throw CocoaError.make(
+        .fileReadInvalidFileName, .EINVAL, url, "The URL \(url.absoluteString) has “..” in it, and leads nowhere.")
+    }
+    return names.map { "/\($0)" }.joined()
+  }
+
+  /// The scope of the document itself; something in a granted folder has no right of its own.
+  static func ownScope(of url: URL, for purpose: String) throws -> String {
+    let inside = try inside(url)
+    guard inside.isEmpty else {
+      throw CocoaError.make(
+        .fileReadNoPermission, .EPERM, url,
+        "\(inside.lastPathName) lies in a folder that was picked, and only that folder can be \(purpose).")
+    }
+    return try scope(of: url)
   }
 }

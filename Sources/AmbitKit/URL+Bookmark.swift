@@ -76,7 +76,7 @@ extension URL {
         BookmarksInterface.createContained, BookmarksInterface.CreateContainedCall(path: path, values: values))
     }
     let scope = try SecurityScope.scope(of: self)
-    let inside = SecurityScope.inside(self)
+    let inside = try SecurityScope.inside(self)
     let anchor = isExplicit ? try url.map { try SecurityScope.scope(of: $0) } : nil
     let kind: BookmarksInterface.Kind =
       if isExplicit { anchor == nil ? .app : .document } else {
@@ -136,12 +136,6 @@ extension URL {
 
   /// A bookmark that was kept in a file.
   public static func bookmarkData(withContentsOf url: URL) throws -> Data {
-    let handle = try FileHandle(forReadingFrom: url)
-    defer { try? handle.close() }
-    let data = try handle.read(upToCount: BookmarkResolution.longest + 1) ?? Data()
-    guard data.count <= BookmarkResolution.longest else {
-      throw CocoaError.make(.fileReadCorruptFile, nil, url, "\(url.path) is too long to be a bookmark.")
-    }
-    return data
+    try SealedFile.content(of: url, longest: BookmarkResolution.longest, "a bookmark")
   }
 }

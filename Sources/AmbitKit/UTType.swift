@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The type of a document, as far as the picker needs it: which file name extensions it has. Apple's names; this version
 /// knows the types below, and any extension by `init(filenameExtension:)`.
 public struct UTType: Hashable, Sendable {
@@ -24,7 +26,7 @@ public struct UTType: Hashable, Sendable {
 
   /// The type of files with that extension; nil for what is no extension.
   public init?(filenameExtension: String) {
-    guard !filenameExtension.isEmpty, !filenameExtension.contains("/"), !filenameExtension.hasPrefix(".") else {
+    guard !filenameExtension.isEmpty, !filenameExtension.hasSlash, !filenameExtension.hasPrefix(".") else {
       return nil
     }
     let type = Self.known.first { $0.extensions?.contains(filenameExtension.lowercased()) == true }

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Paths
 
 /// An app: a folder `Name.app` with an `Info.plist`, an optional `Entitlements.plist`, and an executable.
 ///
@@ -46,7 +47,7 @@ package struct AppBundle: Equatable, Sendable {
 
   /// Whether a path looks like a bundle's rather than a program's: its last component ends in `.app`.
   package static func isBundlePath(_ path: String) -> Bool {
-    path.split(separator: "/").last.map { isBundleName(String($0)) } ?? false
+    path.pathNames.last.map(isBundleName) ?? false
   }
 
   private static func isBundleName(_ name: String) -> Bool {

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// What Ambit reads of an app's `Info.plist`. Other keys are left alone, so that a real app's file is read unchanged.
 package struct AppManifest: Equatable, Sendable {
   /// `CFBundleIdentifier`, by the rules of ``BundleIdentifier``.
@@ -62,7 +64,7 @@ extension AppManifest {
   private static func problem(withExecutable name: String) -> String? {
     if name.isEmpty { return "it is empty" }
     if name == "." || name == ".." { return "that is a folder, and the name of a file in the bundle is wanted" }
-    if name.utf8.contains(UInt8(ascii: "/")) { return "it has a '/', and the name of a file in the bundle is wanted" }
+    if name.hasSlash { return "it has a '/', and the name of a file in the bundle is wanted" }
     if name.utf8.count > 255 { return "it is \(name.utf8.count) bytes long, and 255 are allowed" }
     if name.unicodeScalars.contains(where: \.changesTerminal) { return "it has control characters" }
     return nil

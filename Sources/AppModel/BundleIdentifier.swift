@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The rules for the identifier of an app.
 ///
 /// An identifier names the app's container folder and its rows in the broker's state, so it must never be able
@@ -42,7 +44,7 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
   /// The identifier that a plain program runs under: `program.` and its file name, with `-` for what an identifier
   /// cannot hold. Programs of the same file name share it, whatever folder they are in.
   package static func forProgram(_ path: String) -> String {
-    let fileName = path.split(separator: "/").last.map(String.init) ?? ""
+    let fileName = path.pathNames.last ?? ""
     var name = ""
     for scalar in fileName.unicodeScalars {
       let next = isAllowed(scalar) ? Character(scalar) : "-"

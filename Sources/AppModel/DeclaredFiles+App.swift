@@ -1,3 +1,5 @@
+internal import Paths
+
 extension DeclaredFiles {
   /// The app that the files declare, whether or not it could be launched here.
   ///
@@ -9,7 +11,7 @@ extension DeclaredFiles {
     let kinds = lists.map { (list: $0, kind: ManifestListing.Kind(of: $0)) }
     let manifest = kinds.first { $0.kind == .manifest }?.list
     let entitlements = kinds.first { $0.kind == .entitlements }?.list
-    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let name = path.lastPathName
     return (
       manifest: try manifest.map { list throws(AppBundleError) in
         try AppManifest(list, folderName: name.hasSuffix(".app") ? String(name.dropLast(".app".count)) : name)

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Paths
 
 /// One decision of the broker, or one thing that happened to an app because of it: who, what, how, by which rule,
 /// with what result.
@@ -41,7 +42,7 @@ package struct AuditEvent: Equatable, Sendable {
 
     /// The path's last component.
     package var name: String {
-      path.split(separator: "/").last.map(String.init) ?? path
+      path.lastPathName
     }
   }
 
@@ -212,6 +213,8 @@ extension AuditEvent {
     /// The kernel's name for the time since the machine was started, when `brokerStarted` is the kind: what ran under another one
     /// is over.
     package static let boot = "boot"
+    /// Which grants' store the log goes with, when `brokerStarted` or `brokerStopped` is the kind; for Ambit itself.
+    package static let store = "store"
     /// Launches that ran under the broker before and whose end a broker that starts waits to hear of: they may still run.
     package static let awaited = "awaited"
     /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Paths
 
 #if canImport(Glibc)
   internal import Glibc
@@ -194,7 +195,7 @@ enum AuditFile {
   }
 
   static func inaccessible(_ path: String, _ code: Int32, _ part: AuditLogError.Part = .database) -> AuditLogError {
-    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    let folder = path.parentPath ?? "."
     switch code {
     case ENOSPC, EDQUOT:
       return AuditLogError(.full, path, "its file system is full", of: part)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Paths
 
 #if canImport(Glibc)
   internal import Glibc
@@ -29,10 +30,7 @@ package struct LogFiles: Equatable, Sendable {
   package var key: String { stem + ".key" }
   package var publicKey: String { stem + ".pub" }
 
-  var folder: String {
-    let folder = log.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-    return log.hasPrefix("/") && folder.isEmpty ? "/" : folder.isEmpty ? "." : folder
-  }
+  var folder: String { log.parentPath ?? "." }
 
   /// The file of a segment: number 0 is the log itself.
   func segment(_ number: Int) -> String {
@@ -45,7 +43,7 @@ package struct LogFiles: Equatable, Sendable {
   func segments(_ suffix: String = "") -> [Int] {
     var found: [Int] = []
     if unsafe access(log + suffix, F_OK) == 0 { found.append(0) }
-    let prefix = (stem.split(separator: "/").last.map(String.init) ?? "") + "-"
+    let prefix = stem.lastPathName + "-"
     guard let folder = unsafe opendir(folder) else { return found }
     defer { unsafe closedir(folder) }
     while let entry = unsafe readdir(folder) {
@@ -56,7 +54,7 @@ package struct LogFiles: Equatable, Sendable {
       guard name.hasPrefix(prefix), name.hasSuffix(ending) else { continue }
       guard let number = Int(name.dropFirst(prefix.count).dropLast(ending.count)), number > 0 else { continue }
       let path = segment(number) + suffix
-      guard path == name || path.hasSuffix("/" + name) else { continue }
+      guard path.lastPathName.isSamePath(as: name) else { continue }
       found.append(number)
     }
     return found.sorted()

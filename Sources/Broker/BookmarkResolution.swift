@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -119,7 +120,8 @@ extension Broker {
     let isSame =
       !location.isReplacement && (bookmark.identity ?? document.identity) == document.identity
       && within?.isSame != false
-    let isStale = !isSame || document.path != bookmark.path || within?.path != bookmark.inside?.path
+    let isStale =
+      !isSame || !document.path.isSamePath(as: bookmark.path) || !(within?.path).isSamePath(as: bookmark.inside?.path)
     let inTrash = isInTrash(document)
     var detail = [
       AuditEvent.Fact.matchedBy: isSame ? "identity" : "path", "by": location.by.rawValue,
@@ -192,7 +194,7 @@ extension Broker {
       record(event(.grant, .refused, instance, grant: parent, document: document, rule: "SBX-15", reason: reason))
       throw BookmarksInterface.Failure.revoked
     }
-    if let refusal = refusal(of: parent.kind, named: (path as NSString).lastPathComponent, for: instance) {
+    if let refusal = refusal(of: parent.kind, named: path.lastPathName, for: instance) {
       record(
         event(
           .grant, .refused, instance, grant: parent, document: document, rule: refusal.rule, reason: refusal.reason))

@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -137,7 +138,7 @@ extension Broker {
   /// Nothing is looked for, and nothing told that the app was not told when the bookmark was made.
   private func values(of bookmark: Bookmark) -> BookmarksInterface.ValuesReply {
     let values = bookmark.values
-    let last = bookmark.inside?.path.split(separator: "/").last.map(String.init)
+    let last = bookmark.inside?.path.pathNames.last
     let root = bookmark.grant.isEmpty ? "" : ScopeMounts.path(grant: bookmark.grant, name: bookmark.name) + "/"
     return BookmarksInterface.ValuesReply(
       keys: values?.keys ?? [], name: last ?? bookmark.name,
@@ -154,7 +155,7 @@ extension Bookmark.Values {
     let status = try document.descriptor.status()
     // Not where it is mounted: only what a person would call it.
     let mount = document.path.flatMap { MountTable.covering($0, in: MountTable.entries()) }
-    let volume = mount?.point.split(separator: "/").last.map(String.init) ?? "/"
+    let volume = mount?.point.lastPathName ?? "/"
     self.init(
       keys: keys, kind: kind ?? document.kind, size: status.size, birth: status.birth, modified: status.modified,
       volumeName: volume)

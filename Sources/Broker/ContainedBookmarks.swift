@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -28,7 +29,7 @@ extension Broker {
 
   /// What lies at a path that an app gives, in a folder: no link is followed, and nothing above the folder reached.
   func inside(_ path: String, of folder: Descriptor) throws -> (Bookmark.Inside, FoundDocument) {
-    let parts = path.split(separator: "/").map(String.init)
+    let parts = path.pathNames
     guard !parts.isEmpty, !parts.contains(where: { $0 == "." || $0 == ".." }),
       let opened = try? Descriptor.open(
         parts.joined(separator: "/"), below: folder, flags: [.path, .noFollow], resolve: [.beneath, .noSymlinks]),
@@ -44,7 +45,7 @@ extension Broker {
     let container = try Descriptor.open(
       container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
     let found = try find(inside, in: container, asked, nil)
-    let isStale = found.path != inside.path || !found.isSame
+    let isStale = !found.path.isSamePath(as: inside.path) || !found.isSame
     try decide([
       event(
         asked.kind, .allowed, instance, document: found.document,
@@ -53,7 +54,7 @@ extension Broker {
           AuditEvent.Fact.stale: isStale ? "true" : "false", AuditEvent.Fact.scope: "container",
         ])
     ])
-    let name = found.path.split(separator: "/").last.map(String.init) ?? ""
+    let name = found.path.lastPathName
     var message = DocumentMessage(
       scope: "", grant: "", name: name, kind: found.document.kind.message, access: .readWrite)
     // Where its container is, the app knows best.
@@ -83,7 +84,7 @@ extension Broker {
     {
       return (there.path, document, false)
     }
-    let name = inside.path.split(separator: "/").last.map(String.init) ?? ""
+    let name = inside.path.lastPathName
     record(
       event(
         asked.kind, .refused, asked.instance, grant: grant, rule: "BMK-9",

@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
@@ -107,7 +108,7 @@ extension Broker {
 
   private func noted(_ grant: Grant, _ document: FoundDocument, _ looked: Looked) throws -> Grant {
     var known = grant
-    if let path = document.path, path != grant.path || grant.place == nil {
+    if let path = document.path, !path.isSamePath(as: grant.path) || grant.place == nil {
       known.path = path
       known.place = place(of: document, looked)
       grants.move(grant.id, to: path, place: known.place)
@@ -154,7 +155,7 @@ extension Broker {
 
   static func trash(_ home: String) -> TrashRule {
     let fallback = "\(home == "/" ? "" : home)/.local/share"
-    let named = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    let named = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.isAbsolutePath ? $0 : nil }
     return TrashRule(dataHomes: [named, fallback].compactMap { $0 }, user: getuid())
   }
 

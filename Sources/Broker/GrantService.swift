@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -60,7 +61,7 @@ extension Broker {
       guard let path = request.path else { return true }
       // What is there now is what is meant, whatever stood at the path once; the path counts only for what is gone.
       if let identity { return grant.identity == identity }
-      return whereabouts(of: grant) == path
+      return whereabouts(of: grant).isSamePath(as: path)
     }
     guard !chosen.isEmpty else { throw GrantsInterface.Failure.notFound(Self.absence(request)) }
     // Nobody can use it from now on; the user is told when nothing of it is left.
@@ -70,7 +71,7 @@ extension Broker {
     let apps = Set(chosen.map(\.bundleIdentifier))
     let through = records.filter { record in
       !gone.contains(record.grant.id) && record.grant.kind.isFolder && apps.contains(record.grant.bundleIdentifier)
-        && request.path.map { $0.hasPrefix(whereabouts(of: record.grant) + "/") } ?? false
+        && request.path.map { $0.lies(below: whereabouts(of: record.grant)) } ?? false
     }
     return .init(ended: ended.map(Self.describe), through: through.map(describe))
   }

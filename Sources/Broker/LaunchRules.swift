@@ -2,6 +2,7 @@ internal import AppModel
 package import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 package import Policy
 package import Wire
 
@@ -29,7 +30,7 @@ package struct LaunchRules {
   }
 
   package func name(of request: LauncherInterface.PrepareCall) -> String {
-    request.manifest?.name ?? request.program.split(separator: "/").last.map(String.init) ?? request.program
+    request.manifest?.name ?? request.program.lastPathName
   }
 
   package func capabilities(for request: LauncherInterface.PrepareCall) throws -> Capabilities {

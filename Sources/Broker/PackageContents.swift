@@ -1,6 +1,7 @@
 internal import Audit
 internal import Folders
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
 
@@ -69,14 +70,13 @@ extension Broker {
 
   private func movePlace(of grant: Grant, to inside: String, in package: FoundDocument) {
     guard let path = package.path else { return }
-    let slash = inside.lastIndex(of: "/")
-    let parent = slash.map { inside[..<$0] } ?? ""
-    let name = slash.map { inside[inside.index(after: $0)...] } ?? inside[...]
+    let parent = inside.parentPath ?? ""
+    let name = inside.lastPathName
     guard
       let folder = parent.isEmpty
         ? package.descriptor
         : try? Descriptor.open(
-          String(parent), below: package.descriptor, flags: [.path, .directory],
+          parent, below: package.descriptor, flags: [.path, .directory],
           resolve: [.beneath, .noSymlinks, .sameMount]),
       let identity = try? FileIdentity(of: folder)
     else { return }

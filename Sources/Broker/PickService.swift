@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -158,7 +159,7 @@ extension Broker {
         }
       }
       if let reason = refusal(of: kind, at: document.path, for: instance) { return .init(path: path, reason: reason) }
-      return refusal(of: kind, named: (path as NSString).lastPathComponent, for: instance)
+      return refusal(of: kind, named: path.lastPathName, for: instance)
         .map { .init(path: path, rule: $0.rule, reason: $0.reason) }
     }
   }
@@ -170,7 +171,7 @@ extension Broker {
 
   static func kind(of document: FoundDocument, _ packages: PackageTypes) -> Folders.DocumentKind {
     guard document.kind == .folder, let path = document.path else { return document.kind }
-    return packages.isPackage((path as NSString).lastPathComponent) ? .package : .folder
+    return packages.isPackage(path.lastPathName) ? .package : .folder
   }
 
   /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
@@ -222,7 +223,7 @@ extension Broker {
     try establish(handed.filter(\.isNew).map(\.grant), events)
     for (grant, chosen, isNew) in handed {
       if !isNew {
-        if let path = chosen.document.path, grant.path != path {
+        if let path = chosen.document.path, !grant.path.isSamePath(as: path) {
           grants.move(grant.id, to: path, place: chosen.place)
         }
         // The user has now decided on it themselves.
@@ -266,7 +267,7 @@ extension Broker {
     // While it is shown, a document stays where it is: somebody is using that path.
     let name = instance.owners.isActive(grant.id) ? instance.exposed[grant.id]?.name ?? present : present
     // A place that was made stays.
-    if instance.exposed[grant.id]?.name != name {
+    if !(instance.exposed[grant.id]?.name).isSamePath(as: name) {
       try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
       FaultPoint.placeMade.pass()
     }

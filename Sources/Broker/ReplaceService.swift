@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
@@ -85,8 +86,9 @@ extension Broker {
   ) throws -> (Grant, Descriptor)? {
     guard instances[instance.id] === instance, instance.owners.isActive(request.grant),
       let staging = instance.staging.folder(of: request.grant),
-      let exposure = instance.exposed[request.grant], exposure.name == request.name,
-      request.temporary != request.name, !request.temporary.contains("/"), ![".", ".."].contains(request.temporary),
+      let exposure = instance.exposed[request.grant], exposure.name.isSamePath(as: request.name),
+      !request.temporary.isSamePath(as: request.name), !request.temporary.hasSlash,
+      ![".", ".."].contains(request.temporary),
       let grant = try grants.grant(request.grant), grant.revoked == nil,
       rights(of: grant, for: instance) == .readWrite
     else { return nil }

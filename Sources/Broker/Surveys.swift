@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Synchronization
 
@@ -121,9 +122,8 @@ extension Broker {
 extension FolderWatcher {
   /// Watches the folder that a path leads into.
   fileprivate func watchMoves(around path: String) -> Int32? {
-    guard let slash = path.lastIndex(of: "/"),
-      let folder = try? Descriptor.open(
-        slash == path.startIndex ? "/" : String(path[..<slash]), flags: [.path, .directory], resolve: .noSymlinks)
+    guard let parent = path.parentPath,
+      let folder = try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks)
     else { return nil }
     return try? watchMoves(folder)
   }

@@ -3,6 +3,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -91,7 +92,7 @@ extension Broker {
   private func inherit(
     _ transfer: Transfer, from parent: Grant, _ document: FoundDocument, _ instance: Instance
   ) throws -> Grant {
-    let name = ((document.path ?? parent.path) as NSString).lastPathComponent
+    let name = (document.path ?? parent.path).lastPathName
     if let refusal = refusal(of: parent.kind, named: name, for: instance) {
       record(
         event(

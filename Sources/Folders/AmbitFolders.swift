@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -42,7 +43,7 @@ package struct AmbitFolders: Equatable, Sendable {
   ///   - home: the home folder that the system has for this user.
   package init(environment: [String: String], home: String) {
     func absolute(_ name: String) -> String? {
-      environment[name].flatMap { $0.hasPrefix("/") ? $0.withoutTrailingSlashes : nil }
+      environment[name].flatMap { $0.isAbsolutePath ? $0.withoutTrailingSlashes : nil }
     }
     self.home = home
     if let all = absolute("AMBIT_HOME") {
@@ -65,7 +66,7 @@ package struct AmbitFolders: Equatable, Sendable {
   package static func current(environment: [String: String]) -> AmbitFolders {
     let user = getuid()
     var home = environment["HOME"] ?? ""
-    if !home.hasPrefix("/") {
+    if !home.isAbsolutePath {
       home = UserDirectory.home(of: user) ?? "/"
     }
     return AmbitFolders(environment: environment, home: home.withoutTrailingSlashes)
@@ -79,7 +80,7 @@ package struct AmbitFolders: Equatable, Sendable {
   private static func make(_ path: String) throws(StateError) {
     do throws(KernelError) {
       var reached = ""
-      for component in path.split(separator: "/") {
+      for component in path.pathNames {
         reached += "/\(component)"
         let made = unsafe mkdir(reached, 0o700)
         if made == -1, Glibc.errno != EEXIST, Glibc.errno != EISDIR { throw KernelError.last("mkdir", reached) }
@@ -106,18 +107,9 @@ package struct AmbitFolders: Equatable, Sendable {
         return unsafe String(cString: resolved)
       }
       // What is not there yet, as the folder of settings may be, lies where its folder lies.
-      guard let slash = path.lastIndex(of: "/"), path.count > 1 else { return path }
-      let folder = slash == path.startIndex ? "/" : real(String(path[..<slash]))
-      return (folder == "/" ? "" : folder) + path[slash...]
+      guard let folder = path.parentPath, path != "/" else { return path }
+      return real(folder).path(of: path.lastPathName)
     }
     return GrantRules(home: real(home), own: [data, state, runtime, configuration].map(real))
-  }
-}
-
-extension String {
-  fileprivate var withoutTrailingSlashes: String {
-    var bytes = utf8[...]
-    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
-    return String(Substring(bytes))
   }
 }

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// What stands behind a grant.
 package enum DocumentKind: String, Codable, Sendable {
   case file, folder
@@ -24,7 +26,7 @@ package struct GrantRules: Equatable, Sendable {
 
   /// Whether a file or folder is one of Ambit's own, or holds them.
   package func holdsOwn(_ path: String) -> Bool {
-    own.contains { path.isInside($0) || $0.isInside(path) }
+    own.contains { path.lies(within: $0) || $0.lies(within: path) }
   }
 
   /// Folders of the system that no document lies in.
@@ -47,33 +49,28 @@ package struct GrantRules: Equatable, Sendable {
   package func refusal(of kind: DocumentKind, at path: String?, shared: [String] = []) -> String? {
     guard let path else { return "it has no place in the file system" }
     if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }
-    let isShared = shared.contains { path != $0 && path.isInside($0) }
-    for folder in own where !(isShared && path.isInside(folder)) {
-      if path.isInside(folder) { return "it belongs to Ambit itself" }
-      if kind.isFolder, folder.isInside(path) { return "it holds Ambit's own files; choose a folder in it" }
+    let isShared = shared.contains { path.lies(below: $0) }
+    for folder in own where !(isShared && path.lies(within: folder)) {
+      if path.lies(within: folder) { return "it belongs to Ambit itself" }
+      if kind.isFolder, folder.lies(within: path) { return "it holds Ambit's own files; choose a folder in it" }
     }
-    for folder in Self.system where !path.isInside(Self.removableMedia) {
-      if path.isInside(folder) { return "it belongs to the system" }
-      if kind.isFolder, folder.isInside(path) { return "it holds folders of the system; choose a folder in it" }
+    for folder in Self.system where !path.lies(within: Self.removableMedia) {
+      if path.lies(within: folder) { return "it belongs to the system" }
+      if kind.isFolder, folder.lies(within: path) { return "it holds folders of the system; choose a folder in it" }
     }
     if kind.isFolder {
-      if home.isInside(path) {
+      if home.lies(within: path) {
         return path == home
           ? "the whole home folder is too much to hand to an app; choose a folder in it"
           : "it holds the whole home folder; choose a folder in that"
       }
       for name in Self.secrets {
-        let folder = home == "/" ? "/\(name)" : "\(home)/\(name)"
-        if path.isInside(folder) || folder.isInside(path) { return "it holds keys and settings of other programs" }
+        let folder = home.path(of: name)
+        if path.lies(within: folder) || folder.lies(within: path) {
+          return "it holds keys and settings of other programs"
+        }
       }
     }
     return nil
-  }
-}
-
-extension String {
-  /// Whether this absolute path is that folder or lies below it.
-  fileprivate func isInside(_ folder: String) -> Bool {
-    folder == "/" || self == folder || hasPrefix(folder + "/")
   }
 }

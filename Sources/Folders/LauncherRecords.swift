@@ -1,4 +1,5 @@
 package import Kernel
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -51,7 +52,7 @@ package struct LauncherRecords {
   }
 
   package func add(_ record: Record) throws(KernelError) {
-    let runtime = try Descriptor.open(folder.parent, flags: [.path, .directory])
+    let runtime = try Descriptor.open(folder.parentPath ?? "", flags: [.path, .directory])
     if (try? Descriptor.open(folder, flags: [.path, .directory])) == nil {
       try? runtime.makeDirectory("launchers", mode: 0o700)
     }
@@ -61,7 +62,7 @@ package struct LauncherRecords {
 
   package func remove(_ instance: String) {
     // A launch's name, and no path.
-    guard !instance.contains("/") else { return }
+    guard !instance.hasSlash else { return }
     unsafe unlink("\(folder)/\(instance)")
   }
 
@@ -107,8 +108,4 @@ package struct LauncherRecords {
     else { return false }
     return program.inode == own.inode && program.device == own.device
   }
-}
-
-extension String {
-  fileprivate var parent: String { String(self[..<(lastIndex(of: "/") ?? startIndex)]) }
 }

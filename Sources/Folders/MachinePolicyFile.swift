@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 internal import SystemPackage
 
 /// A file with what this machine's owner lets any user's policy permit.
@@ -55,7 +56,7 @@ package struct MachinePolicyFile: Equatable, Sendable {
         let leads = (try? Descriptor.open(path, flags: .path)) != nil
         return (try? found.status().kind) == .symlink && !leads ? path : nil
       }
-      path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+      path = path.parentPath ?? ""
     }
     return nil
   }

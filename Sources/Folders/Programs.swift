@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 #if canImport(Glibc)
   internal import Glibc
@@ -18,15 +19,15 @@ package enum Programs: String, Sendable {
 
   /// Where the program lies; `nil` if it is in none of these places.
   package var path: String? {
-    guard let own = ThisProcess.program, let slash = own.lastIndex(of: "/") else { return nil }
-    return Self.candidates(for: rawValue, beside: String(own[..<slash])).first { unsafe access($0, X_OK) == 0 }
+    guard let folder = ThisProcess.program?.parentPath else { return nil }
+    return Self.candidates(for: rawValue, beside: folder).first { unsafe access($0, X_OK) == 0 }
   }
 
   static func candidates(for name: String, beside folder: String) -> [String] {
     var places = ["\(folder)/\(name)"]
-    if folder.hasSuffix("/libexec/ambit") {
+    if folder.pathNames.suffix(2) == ["libexec", "ambit"] {
       places.append("\(folder.dropLast("/libexec/ambit".count))/bin/\(name)")
-    } else if folder.hasSuffix("/bin") {
+    } else if folder.lastPathName == "bin" {
       places.append("\(folder.dropLast("/bin".count))/libexec/ambit/\(name)")
     }
     return places

@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 /// What the system knows of its users.
 enum UserDirectory {
@@ -16,7 +17,7 @@ enum UserDirectory {
   static func home(of user: UInt32, in text: String) -> String? {
     for line in text.split(separator: "\n") {
       let fields = line.split(separator: ":", omittingEmptySubsequences: false)
-      if fields.count >= 7, UInt32(fields[2]) == user, fields[5].hasPrefix("/") { return String(fields[5]) }
+      if fields.count >= 7, UInt32(fields[2]) == user, fields[5].isAbsolutePath { return String(fields[5]) }
     }
     return nil
   }

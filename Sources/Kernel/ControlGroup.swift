@@ -1,3 +1,4 @@
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -170,13 +171,13 @@ package struct GroupRecords: Sendable {
   /// - Returns: whether it is gone.
   @discardableResult
   package func remove(_ name: String) -> Bool {
-    guard !name.contains("/"), let file = try? Descriptor.open("\(folder)/\(name)", flags: [.read, .noFollow]),
+    guard !name.hasSlash, let file = try? Descriptor.open("\(folder)/\(name)", flags: [.read, .noFollow]),
       let text = try? file.readAll(limit: 65536)
     else { return true }
     var isGone = true
     for path in text.split(separator: UInt8(ascii: "\n")).map({ String(decoding: $0, as: UTF8.self) }) {
       // A group that has processes, or groups below it, is not removed by this.
-      guard path.hasSuffix("/\(ControlGroup.prefix)\(name)") else { continue }
+      guard path.lastPathName == "\(ControlGroup.prefix)\(name)" else { continue }
       if unsafe rmdir(path) == -1, Glibc.errno != ENOENT { isGone = false }
     }
     if isGone { unsafe unlink("\(folder)/\(name)") }

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The control group hierarchies that a process sees, and its own place in them (`cgroups(7)`): read from
 /// `/proc/self/mountinfo` and `/proc/self/cgroup`, as text and nothing else.
 package struct ControlGroupTable: Equatable, Sendable {
@@ -42,10 +44,10 @@ package struct ControlGroupTable: Equatable, Sendable {
   }
 
   private static func folder(_ path: String, root: String, mountPoint: String) -> String? {
-    if path.hasPrefix("/..") { return nil }
+    if path.pathNames.first == ".." { return nil }
     if root == "/" { return path == "/" ? mountPoint : mountPoint + path }
     if path == root { return mountPoint }
-    return path.hasPrefix(root + "/") ? mountPoint + path.dropFirst(root.count) : nil
+    return path.path(within: root).map { "\(mountPoint)/\($0)" }
   }
 
   /// Of this process, now.

@@ -1,3 +1,4 @@
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -70,10 +71,10 @@ package struct ControlGroups: Equatable, Sendable {
     guard !wanted.isEmpty, let hierarchy = table.unified, let own = hierarchy.own else { return [] }
     var parents: [UnifiedParent] = []
     var path = own
-    while path.count >= hierarchy.mountPoint.count {
+    while path.lies(within: hierarchy.mountPoint) {
       if mayMake(in: path) { parents.append(UnifiedParent(path, isOwn: path == own)) }
       if path == hierarchy.mountPoint { break }
-      path = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+      path = path.parentPath ?? ""
     }
     guard let choice = UnifiedParent.choice(for: wanted, among: parents) else { return [] }
     return choice.controllers.map {

@@ -1,3 +1,5 @@
+internal import SystemPackage
+
 #if canImport(Glibc)
   internal import Glibc
 #endif
@@ -47,6 +49,17 @@ package enum DirectoryReader {
 }
 
 extension Descriptor {
+  /// What a regular file holds. A pipe that somebody put in its place keeps nobody waiting.
+  ///
+  /// - Throws: `EINVAL` for anything but a regular file; `EFBIG` where it holds more than `limit` bytes.
+  package static func content(ofFile path: String, limit: Int) throws(KernelError) -> [UInt8] {
+    let file = try open(path, flags: [.read, .nonBlocking, .noControllingTerminal])
+    guard try file.status().kind == .regular else { throw KernelError("read", path, errno: .invalidArgument) }
+    let content = try file.readAll(limit: limit + 1)
+    guard content.count <= limit else { throw KernelError("read", path, errno: .fileTooLarge) }
+    return content
+  }
+
   /// Everything from the current offset to the end.
   package func readAll(limit: Int = 16 << 20) throws(KernelError) -> [UInt8] {
     var content: [UInt8] = []

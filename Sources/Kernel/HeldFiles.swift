@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Paths
 internal import SystemPackage
 
 /// What a process has of a mount that was taken away: an open descriptor, memory, or a folder to stand in.
@@ -224,7 +225,7 @@ package struct BusyMount: Sendable {
 
   /// The kernel has the path below the mount that was taken away; of what was mounted in it, below that one or the other.
   private static func lies(_ mapping: Mapping, in folder: Descriptor, _ mount: String = "") -> Bool {
-    let path = String(mapping.path.drop { $0 == "/" })
+    let path = mapping.path.pathNames.joined(separator: "/")
     guard !path.isEmpty else { return false }
     return (mount.isEmpty ? [path] : [path, "\(mount)/\(path)"]).contains { path in
       guard

@@ -1,3 +1,5 @@
+internal import Paths
+
 #if canImport(Glibc)
   internal import Glibc
 #endif
@@ -45,7 +47,7 @@ package enum MountTable {
   /// The mount that an absolute path lies on.
   package static func covering(_ path: String, in entries: [Entry]) -> Entry? {
     var found: Entry?
-    for entry in entries where entry.point == "/" || path == entry.point || path.hasPrefix(entry.point + "/") {
+    for entry in entries where path.lies(within: entry.point) {
       // Of nested ones the innermost, which need not be the latest; of two at one place the later.
       if entry.point.utf8.count >= found?.point.utf8.count ?? 0 { found = entry }
     }
@@ -104,7 +106,7 @@ package enum MountTable {
     while let next = found.firstIndex(where: { within.contains($0.parent) }) {
       let (_, inner, place) = found.remove(at: next)
       guard within.insert(inner.number).inserted else { continue }
-      let path = place.hasPrefix(point) ? String(place.dropFirst(point.count).drop { $0 == "/" }) : ""
+      let path = place.path(within: point) ?? ""
       result.append(Inner(number: inner.number, device: inner.device, path: path))
     }
     return result

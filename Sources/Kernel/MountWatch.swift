@@ -1,8 +1,10 @@
+internal import Paths
+
 /// What is mounted where, and which paths lead to something that may keep one waiting: read anew only when it has changed.
 package struct MountWatch {
   private let table: Descriptor?
   private(set) package var entries: [MountTable.Entry] = []
-  /// The mount points whose file systems may wait, with a slash behind them.
+  /// The mount points whose file systems may wait.
   private var waiting: [String] = []
   /// Counts the changes.
   package private(set) var generation = 0
@@ -24,12 +26,12 @@ package struct MountWatch {
   private mutating func read() {
     generation += 1
     entries = table.flatMap { try? MountTable.entries(in: $0) } ?? []
-    waiting = entries.filter(\.mayWait).map { $0.point == "/" ? "/" : $0.point + "/" }
+    waiting = entries.filter(\.mayWait).map(\.point)
   }
 
   /// The mount on the way of an absolute path at which one may be kept waiting; the innermost of several.
   package func waitingMount(on path: String) -> String? {
     if waiting.isEmpty { return nil }
-    return waiting.filter { path.hasPrefix($0) || path + "/" == $0 }.max { $0.utf8.count < $1.utf8.count }
+    return waiting.filter { path.lies(within: $0) }.max { $0.utf8.count < $1.utf8.count }
   }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Paths
 
 #if canImport(Glibc)
   internal import Glibc
@@ -73,7 +74,7 @@ extension Descriptor {
       guard length > 0 else { return nil }
       return unsafe String(kernel: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length]))
     }
-    guard let path, path.hasPrefix("/") else { return nil }
+    guard let path, path.isAbsolutePath else { return nil }
     // What the kernel says where it has no path, a file may be called as well.
     guard path != "/", !path.hasSuffix(" (deleted)") else { return stands(at: path) ? path : nil }
     return path

@@ -1,5 +1,6 @@
 internal import Folders
 package import Kernel
+internal import Paths
 internal import Wire
 
 #if canImport(Glibc)
@@ -38,7 +39,7 @@ package enum AmbitLauncher {
   /// A relative `AMBIT_HOME` means a folder here, for this process and for the broker that it starts elsewhere.
   package static func fixHome() {
     guard let home = unsafe getenv("AMBIT_HOME").map({ unsafe String(cString: $0) }), !home.isEmpty,
-      !home.hasPrefix("/")
+      !home.isAbsolutePath
     else { return }
     unsafe setenv("AMBIT_HOME", "\(ThisProcess.directory)/\(home)", 1)
   }

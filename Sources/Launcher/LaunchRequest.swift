@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 package import PickerUI
 package import Sandbox
 package import Wire
@@ -58,12 +59,12 @@ package struct LaunchRequest: Equatable, Sendable {
 
   /// The broker has a current folder of its own.
   private static func absolute(_ policy: String) -> String {
-    let isPath = policy.utf8.contains(UInt8(ascii: "/")) || policy.hasSuffix(".toml")
+    let isPath = policy.hasSlash || policy.hasSuffix(".toml")
     return isPath ? fromHere(policy) : policy
   }
 
   private static func fromHere(_ path: String) -> String {
-    path.hasPrefix("/") ? path : "\(ThisProcess.directory)/\(path)"
+    path.isAbsolutePath ? path : "\(ThisProcess.directory)/\(path)"
   }
 
   /// The host path of the file to run.

@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 internal import Sandbox
 internal import SystemPackage
 
@@ -19,9 +20,9 @@ struct ObservedPath: Equatable {
     let text = String(kernel: bytes)
     guard !text.isEmpty else { return nil }
     var start = ""
-    if !text.hasPrefix("/") {
+    if !text.isAbsolutePath {
       let link = folder.map { "/proc/\(thread)/fd/\($0)" } ?? "/proc/\(thread)/cwd"
-      guard let found = try? Descriptor.open(link, flags: [.path, .noFollow]).linkText(), found.hasPrefix("/") else {
+      guard let found = try? Descriptor.open(link, flags: [.path, .noFollow]).linkText(), found.isAbsolutePath else {
         return nil
       }
       start = found
@@ -34,8 +35,8 @@ struct ObservedPath: Equatable {
 
   /// Links there mean another thing to everybody who follows them. What `/proc` has of the kernel's own does not.
   private static func isPersonal(_ path: String) -> Bool {
-    if path == "/proc" || path.hasPrefix("/dev/") { return true }
-    guard path.hasPrefix("/proc/"), let name = path.dropFirst(6).split(separator: "/").first else { return false }
+    if path == "/proc" || path.lies(below: "/dev") { return true }
+    guard let name = path.path(within: "/proc")?.pathNames.first else { return false }
     return ["self", "thread-self", "net", "mounts"].contains(name) || name.allSatisfy(\.isNumber)
   }
 
@@ -45,12 +46,12 @@ struct ObservedPath: Equatable {
     var rest: [String] = []
     var links = 0
     // Nearly always all of it is there.
-    var name = whole == "/" ? "." : String(whole.dropFirst())
+    var name = whole == "/" ? "." : whole.path(within: "/") ?? whole
     while true {
       do throws(KernelError) {
         let found = try Descriptor.open(name, below: root, flags: .path, resolve: [.inRoot, .noMagicLinks])
         let here = try place(of: found)
-        let path = rest.isEmpty ? here : (here == "/" ? "" : here) + "/" + rest.joined(separator: "/")
+        let path = rest.isEmpty ? here : here.path(of: rest.joined(separator: "/"))
         let placeholder = try isPlaceholder(here, found)
         if placeholder { return (path, .placeholder) }
         if rest.isEmpty { return (path, .present) }
@@ -58,11 +59,11 @@ struct ObservedPath: Equatable {
       } catch {
         guard error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory, name != "." else { return nil }
       }
-      var parts = name.split(separator: "/").map(String.init)
+      var parts = name.pathNames
       if let target = deadLink(name, below: root) {
         links += 1
         guard links <= 40 else { return nil }
-        parts = ProgramSearch.normal(target).split(separator: "/").map(String.init)
+        parts = ProgramSearch.normal(target).pathNames
       } else {
         rest.insert(parts.removeLast(), at: 0)
       }
@@ -77,9 +78,8 @@ struct ObservedPath: Equatable {
         name, below: root, flags: [.path, .noFollow], resolve: [.inRoot, .noMagicLinks]),
       (try? found.status())?.kind == .symlink, let text = try? found.linkText()
     else { return nil }
-    if text.hasPrefix("/") { return text }
-    guard let own = try? place(of: found), let slash = own.lastIndex(of: "/") else { return nil }
-    return "\(own[..<slash])/\(text)"
+    if text.isAbsolutePath { return text }
+    return (try? place(of: found))?.parentPath?.path(of: text)
   }
 
   private static func place(of found: Descriptor) throws(KernelError) -> String {
@@ -87,11 +87,11 @@ struct ObservedPath: Equatable {
   }
 
   /// `/documents/<grant>`, or below it.
-  private static func isOfGrant(_ path: String) -> Bool { path.hasPrefix(InsidePath.documents + "/") }
+  private static func isOfGrant(_ path: String) -> Bool { path.lies(below: InsidePath.documents) }
 
   /// `/documents/<grant>/<name>` without any permissions, in a folder that is not the app's own.
   private static func isPlaceholder(_ path: String, _ found: Descriptor) throws(KernelError) -> Bool {
-    guard isOfGrant(path), path.split(separator: "/").count == 3, found.isOnReadOnlyMount else { return false }
+    guard isOfGrant(path), path.pathNames.count == 3, found.isOnReadOnlyMount else { return false }
     return try found.status().mode & 0o777 == 0
   }
 }

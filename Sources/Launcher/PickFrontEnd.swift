@@ -1,5 +1,6 @@
 internal import Folders
 internal import Kernel
+internal import Paths
 internal import PickerUI
 internal import Wire
 
@@ -77,15 +78,7 @@ struct PickFrontEnd {
 
   private mutating func choice(_ outcome: PickerOutcome, _ how: LauncherInterface.How) -> Choice {
     guard case .picked(let documents) = outcome else { return Choice(how: how) }
-    if let first = documents.first { folder = first.path.folder }
+    if let first = documents.first { folder = first.path.parentPath ?? "/" }
     return Choice(how: how, documents: documents)
-  }
-}
-
-extension String {
-  /// The folder that this path's last component lies in.
-  fileprivate var folder: String {
-    guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
-    return String(self[..<slash])
   }
 }

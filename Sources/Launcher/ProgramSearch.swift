@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 #if canImport(Glibc)
   internal import Glibc
@@ -10,12 +11,12 @@ package enum ProgramSearch {
   ///
   /// - Returns: an absolute path.
   package static func find(_ program: String, path: String?) throws(Failure) -> String {
-    if program.contains("/") {
+    if program.hasSlash {
       let absolute = absolute(program)
       if let failure = check(absolute) { throw failure }
       return absolute
     }
-    for folder in (path ?? "/usr/bin:/bin").split(separator: ":") where folder.hasPrefix("/") {
+    for folder in (path ?? "/usr/bin:/bin").split(separator: ":") where folder.isAbsolutePath {
       let candidate = "\(folder)/\(program)"
       if check(candidate) == nil { return candidate }
     }
@@ -38,7 +39,7 @@ package enum ProgramSearch {
 
   /// A path as this process means it.
   package static func absolute(_ path: String) -> String {
-    normal(path.hasPrefix("/") ? path : "\(ThisProcess.directory)/\(path)")
+    normal(path.isAbsolutePath ? path : "\(ThisProcess.directory)/\(path)")
   }
 
   /// Without `.`, `..` and doubled slashes, by the text alone.

@@ -1,3 +1,4 @@
+internal import Paths
 package import Sandbox
 
 /// The words after `ambit run`, as far as the launcher understands them by itself.
@@ -56,8 +57,6 @@ package struct RunArguments: Equatable, Sendable {
   }
 
   private static func isBundle(_ word: String) -> Bool {
-    var path = word[...]
-    while path.hasSuffix("/") { path = path.dropLast() }
-    return path.hasSuffix(".app")
+    word.withoutTrailingSlashes.hasSuffix(".app")
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Kernel
+internal import Paths
 
 /// The folder that the picker shows, held open: names are looked up in it, not in what its path leads to by now.
 struct OpenFolder: Sendable {
@@ -26,21 +27,21 @@ struct OpenFolder: Sendable {
   func parent() throws(KernelError) -> OpenFolder { try OpenFolder(FileName(".."), in: descriptor.rawValue) }
 
   /// The last component of `path`: where the cursor goes in the parent.
-  var name: FileName { FileName(String(path.split(separator: "/").last ?? "")) }
+  var name: FileName { FileName(path.pathNames.last ?? "") }
 
   /// Text of the path above, for messages.
-  var parentPath: String { "/" + path.split(separator: "/").dropLast().joined(separator: "/") }
+  var parentPath: String { path.parentPath ?? "/" }
 
   /// The wanted folder, or the nearest one above it that can be opened.
   static func nearest(to path: String) throws(KernelError) -> OpenFolder {
-    var path = path.hasPrefix("/") && !path.utf8.contains(0) ? path : "/"
+    var path = path.isAbsolutePath && !path.utf8.contains(0) ? path : "/"
     while true {
       do throws(KernelError) {
         let folder = try OpenFolder(path)
         return folder
       } catch {
         if path == "/" { throw error }
-        path = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+        path = path.withoutTrailingSlashes.parentPath ?? "/"
       }
     }
   }

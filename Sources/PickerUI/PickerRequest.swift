@@ -1,4 +1,5 @@
 package import Kernel
+internal import Paths
 
 /// What an app asks the user for, as the broker accepted it.
 ///
@@ -74,7 +75,7 @@ package struct PickedDocument: Sendable {
   }
 
   /// The last component of `path`.
-  package var name: String { path == "/" ? "/" : String(path.split(separator: "/").last ?? "/") }
+  package var name: String { path.lastPathName }
 }
 
 /// How a picker ended (`PCK-8`, `PCK-9`).

@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 #if canImport(Glibc)
   internal import Glibc
@@ -56,7 +57,7 @@ package struct TerminalPicker: Sendable {
     try device.write(Self.takeSequence)
     var session = PickerSession(
       device: device, request: request, folder: folder,
-      home: environment["HOME"].flatMap { $0.hasPrefix("/") && $0 != "/" ? $0 : nil },
+      home: environment["HOME"].flatMap { $0.isAbsolutePath && $0 != "/" ? $0 : nil },
       colours: (environment["NO_COLOR"] ?? "").isEmpty, choosesFrom: .now + settling)
     return try session.run(abandoned: abandoned, refuse: refuse)
   }

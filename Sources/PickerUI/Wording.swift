@@ -1,3 +1,5 @@
+internal import Paths
+
 // What the picker says about a request, and how it shows sizes, dates and places.
 
 extension PickerRequest {
@@ -56,7 +58,7 @@ enum Measure {
   static func place(_ path: String, home: String?) -> String {
     guard let home, home.count > 1 else { return path }
     if path == home { return "~" }
-    return path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
+    return path.path(within: home).map { "~/\($0)" } ?? path
   }
 
   static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

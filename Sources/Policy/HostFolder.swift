@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The rules for host folders that a policy shows to apps.
 ///
 /// They look at the path alone. Whoever mounts the folder has to refuse symbolic links on the way, or these rules say
@@ -12,16 +14,16 @@ package enum HostFolder {
   /// Why a folder cannot be shown, as the end of a sentence; `nil` when it can.
   package static func check(_ path: String) -> String? {
     if path.isEmpty { return "the path is empty" }
-    guard path.utf8.first == UInt8(ascii: "/") else { return "the path must be absolute" }
+    guard path.isAbsolutePath else { return "the path must be absolute" }
     if path.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       return "a path cannot have control characters in it"
     }
     if path == "/" { return "the whole file system is too much; name a folder in it" }
-    let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    let parts = Array(path.pathParts.dropFirst())
     if parts.contains("..") || parts.contains(".") { return "the path cannot have '.' or '..' in it" }
     if parts.contains("") { return "the path cannot have '//' in it or end in '/'" }
 
-    for tree in closedTrees where path == tree || path.hasPrefix(tree + "/") {
+    for tree in closedTrees where path.lies(within: tree) {
       return "\(tree) belongs to the kernel or to the sandbox"
     }
     for folder in closedFolders where path == folder {
@@ -30,7 +32,7 @@ package enum HostFolder {
     if parts.count == 2 && parts[0] == "home" {
       return "a home folder as a whole is too much; let the user pick what the app may see, or name a folder in it"
     }
-    for inner in closedTrees + closedFolders where inner.hasPrefix(path + "/") {
+    for inner in closedTrees + closedFolders where inner.lies(below: path) {
       return "it has \(inner) in it; name a folder further in"
     }
     // `~/.local/share/ambit`, `~/.local/state/ambit`, `~/.config/ambit`: keys, grants and other apps' containers.
@@ -38,8 +40,8 @@ package enum HostFolder {
       return "that is where Ambit keeps its own state and the containers of apps"
     }
     if let last = parts.last,
-      [".local", ".config"].contains(last) || path.hasSuffix("/.local/share")
-        || path.hasSuffix("/.local/state")
+      [".local", ".config"].contains(last) || parts.suffix(2).elementsEqual([".local", "share"])
+        || parts.suffix(2).elementsEqual([".local", "state"])
     {
       return "it has Ambit's own state and the containers of apps in it; name a folder further in"
     }

@@ -1,5 +1,6 @@
 internal import AppModel
 package import Foundation
+internal import Paths
 internal import Sandbox
 
 /// Finds policies by name or path, and resolves what they inherit.
@@ -17,7 +18,7 @@ package struct PolicyLibrary: Sendable {
   /// The same, with what each file said.
   package func resolve(_ nameOrPath: String) throws(PolicyError) -> ResolvedPolicy {
     if Self.isPath(nameOrPath) {
-      let name = nameOrPath.split(separator: "/").last.map(String.init) ?? nameOrPath
+      let name = nameOrPath.lastPathName
       let stem = name.hasSuffix(".toml") ? String(name.dropLast(".toml".count)) : name
       return try resolve(file: try PolicySource(file: nameOrPath), name: stem)
     }
@@ -42,7 +43,7 @@ package struct PolicyLibrary: Sendable {
 
   /// Whether a command line's word is a path rather than a name.
   package static func isPath(_ nameOrPath: String) -> Bool {
-    nameOrPath.utf8.contains(UInt8(ascii: "/")) || nameOrPath.hasSuffix(".toml")
+    nameOrPath.hasSlash || nameOrPath.hasSuffix(".toml")
   }
 
   /// Why a text cannot be a policy's name, as the end of a sentence; `nil` when it can.

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The rules for the profile that `seccomp.profile` names.
 package enum SeccompFile {
   /// The word for Ambit's own profile and no other.
@@ -17,7 +19,7 @@ package enum SeccompFile {
 
   /// A path is relative to the file that names it, so that the two can be moved about together.
   static func resolve(_ text: String, besides file: String) -> String {
-    guard text != none, !text.hasPrefix("/"), let end = file.lastIndex(of: "/") else { return text }
-    return file[...end] + text
+    guard text != none, !text.isAbsolutePath, let folder = file.parentPath else { return text }
+    return folder.path(of: text)
   }
 }

@@ -1,4 +1,5 @@
 package import Kernel
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -46,7 +47,7 @@ package enum SandboxLauncher {
 
   private static func step(_ entry: SandboxPlan.Entry) throws(KernelError) -> RootStep {
     // Inside paths are absolute; the new root's descriptor wants them relative.
-    func relative(_ path: String) -> String { String(path.drop { $0 == "/" }) }
+    func relative(_ path: String) -> String { path.path(within: "/") ?? path }
     switch entry {
     case .directory(let path): return .directory(relative(path))
     case .link(let path, let target): return .symlink(relative(path), to: target)

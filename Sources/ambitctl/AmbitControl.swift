@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Paths
 
 /// What an app's shell scripts see of their broker. Silent but for the answer: reasons go to standard error.
 struct AmbitControl: ParsableCommand {
@@ -30,7 +31,7 @@ struct ScopedURLArgument: ParsableArguments {
 
   /// A path is taken too, so that the answer to it is the broker's rule and not a usage error: it carries no scope.
   static func parseURL(_ text: String) throws -> URL {
-    if text.hasPrefix("/") { return URL(fileURLWithPath: text) }
+    if text.isAbsolutePath { return URL(fileURLWithPath: text) }
     guard let url = URL(string: text), url.isFileURL else {
       throw ValidationError("“\(text)” is not a file URL")
     }

@@ -1,5 +1,6 @@
 import Audit
 import Foundation
+import Paths
 import TestSupport
 import Testing
 
@@ -124,6 +125,53 @@ import Testing
       #expect(app.errors.contains("no\\xE9") && app.errors.contains("does not exist"), "\(app)")
       let given = try shell(world, #""$ambit" grant io.ambit.tests.script "$(printf 'no\351')""#)
       #expect(given.exit == .status(1) && given.errors.contains("no\\xE9"), "\(given)")
+    }
+  }
+
+  /// To Swift's strings the slash and the accent are one character, and the two spellings of é are equal.
+  @Test(arguments: TestUser.all)
+  func `a name that begins with an accent lies in its folder, and two spellings of a name are two documents (AUD-6)`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let papers = "\(world.home)/Papers"
+      let names = ["\u{301}x.txt", "caf\u{E9}.txt", "cafe\u{301}.txt"]
+      for name in names { try world.write("\(name.utf8.count)\n", to: "\(papers)/\(name)") }
+      let script = """
+        #!/bin/bash
+        for n in 1 2 3; do
+          u=$(ambitctl pick) || exit 90
+          p=$(ambitctl path "$u"); ambitctl start "$u" || exit 91; cat "$p" || exit 92
+          echo saved > "${p%/*}/new"; mv "${p%/*}/new" "$p" || exit 93; cat "$p"; ambitctl stop "$u"
+        done
+        """
+      let app = try world.bundle("Script", identifier: "io.ambit.tests.script", script: script)
+      let run = try world.run(
+        [try Products.path("ambit"), "run"] + names.flatMap { ["--pick", "\(papers)/\($0)"] } + [app])
+      #expect(run.exit == .status(0) && run.output == names.map { "\($0.utf8.count)\nsaved\n" }.joined(), "\(run)")
+      for name in names { #expect(try world.read("\(papers)/\(name)") == "saved\n") }
+
+      let rules = "\(world.home)/rules.toml"
+      for name in names {
+        try world.write(
+          "[[rule]]\nname = \"none\"\nkind = \"no-grants\"\nbelow = \"\(papers)/\(name)\"\n", to: rules)
+        let checked = try world.ambit("audit", "check", rules, "--format", "json")
+        let answer = try #require(JSON(checked.output)?["rules"]?.array?.first?["violations"]?.array)
+        #expect(checked.exit == .status(1) && answer.count == 1, "\(checked)")
+      }
+      try world.write(
+        "[[rule]]\nname = \"none\"\nkind = \"no-writes\"\nbelow = \"\(papers)\"\n", to: rules)
+      let checked = try world.ambit("audit", "check", rules)
+      #expect(checked.exit == .status(1) && checked.output.contains(names[0]), "\(checked)")
+
+      let at = try world.ambit("audit", "at", "now", "--document", "\(papers)/\(names[1])", "--format", "json")
+      #expect(at.output.split(separator: "\n").count == 1, "\(at)")
+      // What is gone is named by its path alone.
+      for name in names.dropFirst() { #expect(unsafe unlink("\(papers)/\(name)") == 0) }
+      let revoked = try world.ambit("revoke", "--document", "\(papers)/\(names[2])")
+      #expect(revoked.exit == .status(0), "\(revoked)")
+      let left = try world.grants().compactMap { $0["path"]?.string?.lastPathName }
+      #expect(left.count == 2 && left.contains { $0.isSamePath(as: names[1]) }, "\(left)")
     }
   }
 }

@@ -1,4 +1,5 @@
 import Kernel
+import Paths
 import TestSupport
 import Testing
 
@@ -140,7 +141,7 @@ enum Layouts {
       controlProgram: Bool.random(using: &generator) ? nil : "/usr/local/libexec/ambitctl")
   }
 
-  private func parent(_ path: String) -> String { path.deletingLastPathComponent }
+  private func parent(_ path: String) -> String { path.parentPath ?? "/" }
 
   @Test func `holds its promises for any request`() throws {
     var generator = Seeded(seed: 1)

@@ -4,6 +4,7 @@ internal import Broker
 internal import Folders
 internal import Foundation
 internal import Launcher
+internal import Paths
 internal import Policy
 internal import Terminal
 
@@ -99,7 +100,7 @@ extension AuditCommand.Segments {
         .init("SINCE"), .init("UNTIL"),
       ], for: 1)
     let rows: [[Table.Cell]] = segments.map { segment in
-      let name = segment.path.split(separator: "/").last.map(String.init) ?? segment.path
+      let name = segment.path.lastPathName
       let times = segment.times.map {
         [Timestamp(microseconds: $0.lowerBound).text, Timestamp(microseconds: $0.upperBound).text]
       }

@@ -2,6 +2,7 @@ internal import AppModel
 internal import Foundation
 internal import Kernel
 internal import Launcher
+internal import Paths
 internal import Policy
 internal import Review
 internal import Sandbox
@@ -74,7 +75,7 @@ struct AuditSubjects {
         throw Failure(printable(error.description), status: error.exitStatus)
       }
     }
-    guard word.utf8.contains(UInt8(ascii: "/")), !word.hasSuffix(".toml") else { return nil }
+    guard word.hasSlash, !word.hasSuffix(".toml") else { return nil }
     return DeclaredApp(program: try ProgramSearch.find(word, path: nil))
   }
 
@@ -131,7 +132,7 @@ extension DeclaredFiles {
     get throws(AppBundleError) {
       guard !lists.isEmpty else { return nil }
       let found = try app()
-      let name = path.split(separator: "/").last.map(String.init) ?? path
+      let name = path.lastPathName
       return DeclaredApp(
         name: name, identifier: found.manifest?.bundleIdentifier ?? name, manifest: found.manifest,
         entitlements: found.entitlements, manifestFile: found.manifestFile, entitlementsFile: found.entitlementsFile,

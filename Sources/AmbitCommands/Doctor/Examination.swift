@@ -2,6 +2,7 @@ internal import Broker
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import Seccomp
 
 #if canImport(Glibc)
@@ -67,7 +68,7 @@ extension Facts {
 
   /// The session's folder when Ambit's sockets go into it; otherwise they are beside the state, and judged with it.
   static func runtime(_ folders: AmbitFolders, environment: [String: String]) -> Runtime {
-    guard let session = environment["XDG_RUNTIME_DIR"], folders.runtime.hasPrefix(session + "/") else {
+    guard let session = environment["XDG_RUNTIME_DIR"], folders.runtime.lies(below: session) else {
       return environment["AMBIT_HOME"] == nil ? .unset : .elsewhere(folders.runtime)
     }
     return folder(session).map(Runtime.session) ?? .unset
@@ -78,8 +79,7 @@ extension Facts {
     var existing = path
     var status = stat()
     while unsafe stat(existing, &status) != 0 {
-      let parent = (existing as NSString).deletingLastPathComponent
-      if parent.isEmpty || parent == existing { return nil }
+      guard let parent = existing.withoutTrailingSlashes.parentPath, existing != "/" else { return nil }
       existing = parent
     }
     let isWritable = unsafe faccessat(AT_FDCWD, existing, W_OK | X_OK, AT_EACCESS) == 0

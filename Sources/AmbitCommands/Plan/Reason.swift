@@ -1,6 +1,7 @@
 internal import Broker
 internal import Kernel
 internal import Launcher
+internal import Paths
 internal import Sandbox
 internal import Seccomp
 internal import Terminal
@@ -32,7 +33,7 @@ struct Reason {
     let followed = rules.following(path)
     // A place among the documents is one whose scope is not started, until it is.
     let presence: AccessRules.Presence =
-      followed.hasPrefix(InsidePath.documents + "/") ? .placeholder : .present
+      followed.lies(below: InsidePath.documents) ? .placeholder : .present
     if let denial = rules.denial(of: operation, at: followed, presence) ?? rules.absence(of: followed) {
       self.init(denial)
       return

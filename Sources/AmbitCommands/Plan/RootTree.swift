@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 internal import Sandbox
 internal import Terminal
 
@@ -23,7 +24,7 @@ struct RootTree {
     self.style = style
     for entry in plan.root {
       var node = root
-      for part in entry.path.split(separator: "/") { node = node.child(String(part)) }
+      for part in entry.path.pathNames { node = node.child(part) }
       node.entry = entry
     }
   }

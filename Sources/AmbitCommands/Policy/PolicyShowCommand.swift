@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Kernel
 internal import Launcher
+internal import Paths
 internal import Policy
 internal import Terminal
 internal import Wire
@@ -57,7 +58,7 @@ struct PolicyReport {
   }
 
   private static func absolute(_ path: String) -> String {
-    path.hasPrefix("/") ? path : URL(fileURLWithPath: path).standardizedFileURL.path
+    path.isAbsolutePath ? path : URL(fileURLWithPath: path).standardizedFileURL.path
   }
 
   private struct Row {

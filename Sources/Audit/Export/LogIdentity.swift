@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import Paths
 
 /// Which log an event is of, wherever the log's file has been moved or copied to.
 ///
@@ -44,8 +45,8 @@ package struct EventIdentifier: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads what `description` writes.
   package init?(_ text: String) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let log = LogIdentity(String(parts[0])), let sequence = Int64(parts[1]), sequence > 0
+    let parts = text.pathParts
+    guard parts.count == 2, let log = LogIdentity(parts[0]), let sequence = Int64(parts[1]), sequence > 0
     else { return nil }
     self.init(log: log, sequence: sequence)
   }

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// What two policies both permit.
 extension PolicyOverrides {
   /// Everything that settings have, as a file would say it.
@@ -48,10 +50,11 @@ extension HostFolder {
   /// The folders that lie in a folder of both lists.
   static func narrowed(_ ours: [String], _ theirs: [String]) -> [String] {
     func isInside(_ path: String, _ folders: [String]) -> Bool {
-      folders.contains { path == $0 || path.hasPrefix($0 + "/") }
+      folders.contains { path.lies(within: $0) }
     }
     let both = ours.filter { isInside($0, theirs) }
-    return both + theirs.filter { !both.contains($0) && isInside($0, ours) }
+    let known = Set(both.map { PathKey($0) })
+    return both + theirs.filter { !known.contains(PathKey($0)) && isInside($0, ours) }
   }
 }
 

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// What a picker's choice means to an app, by the names that the document picker's interface has for it.
 package enum PickerMode: String, CaseIterable, Equatable, Sendable, Codable {
   /// The original, for as long as it is granted (`PCK-1`).
@@ -113,7 +115,7 @@ package enum ContentTypes {
     if extensions(of: word) != nil { return nil }
     if word.isEmpty { return "it is empty" }
     if word.hasPrefix(".") { return "an extension is written without its dot" }
-    if word.contains("/") || word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+    if word.hasSlash || word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       return "an extension cannot have '/' or control characters in it"
     }
     if ["public.", "com.", "org.", "dyn."].contains(where: word.hasPrefix) {

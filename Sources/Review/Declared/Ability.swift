@@ -1,23 +1,27 @@
+internal import Paths
+
 /// Something that an app may be able to do: a verb of a closed vocabulary, and what it is done to.
 ///
 /// One vocabulary for what is declared, what the kernel enforces and what happened, so that the three can be held against each
 /// other. A policy's line is no ability: two lines can open the same thing, and one line can open several.
 package struct Ability: Hashable, Sendable {
   package let verb: Verb
-  /// A path, a variable or a pattern of such, a layer; empty where the verb says it all.
-  package let subject: String
+  private let key: PathKey
 
   package init(_ verb: Verb, _ subject: String = "") {
     self.verb = verb
-    self.subject = subject
+    key = PathKey(subject)
   }
+
+  /// A path, a variable or a pattern of such, a layer; empty where the verb says it all.
+  package var subject: String { key.text }
 
   /// Whether whoever has this ability has the other one: a folder has what lies in it, `LC_*` has `LC_ALL`.
   package func covers(_ other: Ability) -> Bool {
     guard verb == other.verb else { return false }
-    if subject == other.subject { return true }
+    if key == other.key { return true }
     switch verb.subjects {
-    case .paths: return other.subject.hasPrefix(subject + "/")
+    case .paths: return other.subject.lies(below: subject)
     case .variables: return subject.hasSuffix("*") && other.subject.hasPrefix(subject.dropLast())
     case .extensions: return subject == "*" || other.subject.hasSuffix("." + subject)
     case .none, .names: return false

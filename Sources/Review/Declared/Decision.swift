@@ -1,3 +1,4 @@
+internal import Paths
 package import Policy
 package import Sandbox
 
@@ -39,7 +40,7 @@ package enum Decision: Equatable, Sendable {
   }
 
   /// The bundle is known from the heading.
-  private static func name(_ file: String) -> String { file.split(separator: "/").last.map(String.init) ?? file }
+  private static func name(_ file: String) -> String { file.lastPathName }
 
   /// `policy`, `default`, `manifest`, `entitlement`, `notAsked`, `ambit` or `kernel`, for programs.
   package var kind: String {

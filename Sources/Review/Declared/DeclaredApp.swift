@@ -1,5 +1,6 @@
 package import AppModel
 internal import Foundation
+internal import Paths
 
 /// An app as its bundle declares it, without anything that only a launch knows.
 package struct DeclaredApp: Equatable, Sendable {
@@ -38,7 +39,7 @@ package struct DeclaredApp: Equatable, Sendable {
   /// A plain program.
   package init(program path: String) {
     self.init(
-      name: path.split(separator: "/").last.map(String.init) ?? path, identifier: BundleIdentifier.forProgram(path),
+      name: path.lastPathName, identifier: BundleIdentifier.forProgram(path),
       manifest: nil, entitlements: .none)
   }
 }

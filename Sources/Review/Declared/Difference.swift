@@ -1,3 +1,5 @@
+internal import Paths
+
 /// What changes for an app from one explanation to another: in what it can do, not in which lines say so.
 ///
 /// A folder that lies in one that was open before is nothing new, and of one that is closed what stays open is named.
@@ -121,7 +123,7 @@ package struct Difference: Equatable, Sendable {
       if known.contains(where: { $0.ability.covers(region.ability) }) {
         // Open before, but for single names that were taken out of it.
         let closed = known.flatMap(\.except).filter { region.opens($0) && !known.contains(where: $0.isOpened) }
-        for name in closed where !found.contains(where: { $0.ability.subject == name }) {
+        for name in closed where !found.contains(where: { $0.ability.subject.isSamePath(as: name) }) {
           found.append(Explanation.Entry(Ability(region.ability.verb, name), .yes, by: region.decisions))
         }
         continue
@@ -131,7 +133,7 @@ package struct Difference: Equatable, Sendable {
       rest.except += inner.map(\.ability.subject).filter { !rest.except.contains($0) }
       found.append(rest)
       let closed = inner.flatMap(\.except).filter { region.opens($0) && !known.contains(where: $0.isOpened) }
-      for name in closed where !found.contains(where: { $0.ability.subject == name }) {
+      for name in closed where !found.contains(where: { $0.ability.subject.isSamePath(as: name) }) {
         found.append(Explanation.Entry(Ability(region.ability.verb, name), .yes, by: region.decisions))
       }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Paths
 
 /// How exposed an app leaves its user and the machine, from 0 to 100: a sum of named weights, each with its reason and with what
 /// would lower it. Less is better.
@@ -212,8 +213,8 @@ extension Ability.Verb {
 
   /// Folders of people and of settings weigh more than others, and a folder more than what lies in it.
   private static func breadth(ofPath path: String) -> Double {
-    let depth = path.split(separator: "/").count
-    if ["/home/", "/root/", "/etc/", "/var/"].contains(where: path.hasPrefix) { return depth <= 3 ? 0.9 : 0.8 }
+    let depth = path.pathNames.count
+    if ["/home", "/root", "/etc", "/var"].contains(where: path.lies(below:)) { return depth <= 3 ? 0.9 : 0.8 }
     return depth <= 1 ? 1 : depth == 2 ? 0.6 : 0.4
   }
 }

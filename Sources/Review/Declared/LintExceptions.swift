@@ -1,4 +1,5 @@
 internal import AppModel
+internal import Paths
 
 extension Lint {
   private static let exception = "com.apple.security.temporary-exception."
@@ -81,7 +82,7 @@ extension Lint {
 enum PathClaim {
   /// What it is that is too much, as the object of a sentence; `nil` where it is one folder.
   static func broad(_ path: String, isInHome: Bool) -> String? {
-    let parts = path.split(separator: "/").map(String.init)
+    let parts = path.pathNames
     if isInHome {
       if parts.isEmpty { return "the whole home folder" }
       let folders: Set = [
@@ -103,7 +104,7 @@ enum PathClaim {
 
   /// What lies there, as the end of a sentence.
   static func secret(_ path: String) -> String? {
-    let parts = path.split(separator: "/").map { $0.lowercased() }
+    let parts = path.pathNames.map { $0.lowercased() }
     let joined = parts.joined(separator: "/")
     for (name, what) in secrets
     where parts.contains(name) || joined.hasSuffix(name) || joined.contains("/\(name)/") || joined.hasPrefix("\(name)/")

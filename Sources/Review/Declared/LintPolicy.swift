@@ -1,4 +1,5 @@
 internal import AppModel
+internal import Paths
 internal import Policy
 
 /// A policy as it holds in the end, and where each part of it stands.
@@ -64,16 +65,16 @@ extension Lint {
         return LintFinding(
           .overBroadPath, at: place, "Every app under it reads \(what).", "Name the folders in it that are needed.")
       }
-      if path.hasPrefix("/home/") || path.hasPrefix("/root/") {
+      if path.lies(below: "/home") || path.lies(below: "/root") {
         return LintFinding(
           .overBroadPath, at: place, "Every app under it reads \(path.quoted), which is in somebody's home.",
           "Let the user pick it, or put what apps need elsewhere.")
       }
-      if let system = ["/usr", "/bin", "/sbin", "/lib", "/lib64"].first(where: { path.hasPrefix($0 + "/") }) {
+      if let system = ["/usr", "/bin", "/sbin", "/lib", "/lib64"].first(where: { path.lies(below: $0) }) {
         return LintFinding(
           .pathInVain, at: place, "\(path.quoted) is in \(system), which every app reads anyhow.", "Take it out.")
       }
-      if let outer = paths.first(where: { path.hasPrefix($0 + "/") }) {
+      if let outer = paths.first(where: { path.lies(below: $0) }) {
         return LintFinding(
           .pathInVain, at: place, "\(path.quoted) is in \(outer.quoted), which is shown already.",
           "Take one of the two out.")

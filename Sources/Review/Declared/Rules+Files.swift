@@ -1,3 +1,4 @@
+internal import Paths
 internal import Policy
 internal import Sandbox
 
@@ -17,10 +18,11 @@ extension Rules {
 
   /// The system's folders as the plan shows them, and those that the policy adds.
   private var readable: [Entry] {
-    let added = Set(settings.readOnlyPaths)
+    let added = Set(settings.readOnlyPaths.map { PathKey($0) })
     let system = plan.root.compactMap { entry -> Entry? in
       switch entry {
-      case .bind(let path, let source, _, _) where path == source && !added.contains(path) && !path.hasPrefix("/dev/"):
+      case .bind(let path, let source, _, _)
+      where path.isSamePath(as: source) && !added.contains(PathKey(path)) && !path.lies(below: "/dev"):
         Entry(Ability(.readPath, path), .yes, by: [.ambit(rule: "SBX-1")])
       case .link(let path, let target) where target.hasPrefix("usr/"):
         Entry(Ability(.readPath, path), .yes, by: [.ambit(rule: "SBX-1")])

@@ -1,5 +1,6 @@
 internal import Audit
 internal import Foundation
+internal import Paths
 
 extension AccessHistory {
   mutating func grant(_ event: AuditEvent) {
@@ -26,7 +27,9 @@ extension AccessHistory {
   mutating func seen(_ event: AuditEvent) {
     guard let id = event.grant else { return }
     if let known = grants[id] {
-      guard let document = event.document, !document.path.isEmpty, document.path != known.document?.path else { return }
+      guard let document = event.document, !document.path.isEmpty,
+        !document.path.isSamePath(as: known.document?.path ?? "")
+      else { return }
       guard known.document.map({ document.isSameFile(as: $0) }) ?? true else { return }
       var moved = known
       moved.document = document

@@ -1,4 +1,5 @@
 internal import Audit
+internal import Paths
 
 extension AccessHistory {
   /// The grants in force that fit, the oldest first.
@@ -22,13 +23,6 @@ extension RecordedGrant {
   /// Whether something at this path is, or lies in, what was granted.
   package func reaches(_ path: String) -> Bool {
     guard let own = document?.path, !own.isEmpty else { return false }
-    return own == path || (kind != "file" && path.lies(below: own))
-  }
-}
-
-extension String {
-  /// Whether this path lies in a folder, at whatever depth. Both absolute and normal in form.
-  package func lies(below folder: String) -> Bool {
-    folder == "/" ? hasPrefix("/") && self != "/" : hasPrefix(folder + "/")
+    return own.isSamePath(as: path) || (kind != "file" && path.lies(below: own))
   }
 }

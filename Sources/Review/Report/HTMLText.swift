@@ -1,3 +1,4 @@
+internal import Paths
 internal import Terminal
 
 /// HTML in the making. Names of elements and attributes are the page's own and can be nothing else; every text may be hostile.
@@ -38,10 +39,9 @@ struct HTMLText {
     guard !words.isEmpty else { return element("span", ["class": "quiet"], "(empty)") }
     // In one piece: with places to break it at, a screen reader says a path folder by folder.
     text += "<bdi>"
-    let parts = Self.cut(words, to: most).unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
-    for (place, part) in parts.enumerated() {
+    for (place, part) in Self.cut(words, to: most).pathParts.enumerated() {
       if place > 0 { text += "/" }
-      mark(String(part), "span")
+      mark(part, "span")
     }
     text += "</bdi>"
   }

@@ -1,5 +1,6 @@
 internal import Audit
 internal import Foundation
+internal import Paths
 package import Policy
 
 /// A file of assertions: TOML, read strictly, an array of tables `[[rule]]`.
@@ -91,8 +92,8 @@ package struct LogRules: Equatable, Sendable {
 
   private static func folder(_ key: String, _ table: TOMLReader) throws(SourceError) -> String? {
     guard let path = try table.string(key) else { return nil }
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-    guard path.hasPrefix("/"), path == "/" || !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
+    let parts = path.pathParts.dropFirst()
+    guard path.isAbsolutePath, path == "/" || !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
       throw table.error(key, "must be a whole path without ., .. and a slash at its end, and is “\(path)”")
     }
     return path

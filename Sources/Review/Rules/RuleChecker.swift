@@ -1,5 +1,6 @@
 package import Audit
 internal import Foundation
+internal import Paths
 
 /// Judges rules over a log, entry by entry. What it keeps is what lives at one time, and the first findings of each rule.
 package struct RuleChecker: Sendable {
@@ -101,7 +102,7 @@ package struct RuleChecker: Sendable {
       return unknown(index, event.sequence, "it is not known where the document lay that \(event.who) could write")
     }
     // A folder that holds this one is as good.
-    guard path == folder || path.lies(below: folder) || folder.lies(below: path) else { return }
+    guard path.lies(within: folder) || folder.lies(below: path) else { return }
     answers[index].judged += 1
     if access == nil {
       unknown(index, event.sequence, "it is not known whether \(event.who) could write \(path), or only read it")
@@ -154,7 +155,7 @@ package struct RuleChecker: Sendable {
   ) {
     answers[index].judged += 1
     let path = event.document?.path ?? ""
-    if let folder, path != folder, !path.lies(below: folder) { return }
+    if let folder, !path.lies(within: folder) { return }
     if let access, let known = event.access, known != access { return }
     if let document, let known = event.detail[AuditEvent.Fact.documentKind], known != document { return }
     guard access == nil || event.access != nil, document == nil || event.detail[AuditEvent.Fact.documentKind] != nil

@@ -1,5 +1,6 @@
 internal import Audit
 internal import Foundation
+internal import Paths
 internal import Policy
 internal import Sandbox
 
@@ -59,7 +60,7 @@ extension Simulation {
   mutating func countUnrecorded(_ rules: Rules) {
     let (then, now) = (rules.then, rules.now)
     func isShown(_ path: String, by folders: [String]) -> Bool {
-      folders.contains { path == $0 || path.hasPrefix($0 + "/") }
+      folders.contains { path.lies(within: $0) }
     }
     if then.readOnlyPaths.contains(where: { !isShown($0, by: now.readOnlyPaths) }) {
       cannotJudge("launches that were shown more by system.read_only: a log does not have what is read")
@@ -89,7 +90,7 @@ private struct Refused {
   let subject: String
 
   /// A path inside the sandbox, of an operation on files.
-  var path: String? { subject.hasPrefix("/") ? subject : nil }
+  var path: String? { subject.isAbsolutePath ? subject : nil }
 
   /// The grant whose document was opened without having been started.
   var unstarted: String?
@@ -130,9 +131,9 @@ extension AuditEvent {
     guard words.count == 2, !words[1].isEmpty else { return nil }
     var refused = Refused(operation: String(words[0]), subject: String(words[1]))
     if rule == "TOK-1", let path = refused.path {
-      let parts = path.split(separator: "/")
+      let parts = path.pathNames
       guard parts.count > 1 else { return nil }
-      refused.unstarted = String(parts[1])
+      refused.unstarted = parts[1]
     }
     return refused
   }

@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 /// What an app may do where, by its sandbox's plan alone: the same rules explain a refusal that has happened and answer a
 /// question that is asked beforehand.
@@ -9,12 +10,12 @@ internal import Kernel
 package struct AccessRules: Sendable {
   let entries: [SandboxPlan.Entry]
   let network: NetworkReach
-  private let places: [String: SandboxPlan.Entry]
+  private let places: [PathKey: SandboxPlan.Entry]
 
   package init(_ plan: SandboxPlan) {
     entries = plan.root
     network = plan.network
-    places = Dictionary(plan.root.map { ($0.path, $0) }) { _, last in last }
+    places = Dictionary(plan.root.map { (PathKey($0.path), $0) }) { _, last in last }
   }
 
   /// What is known of the path's last existing part, from looking inside the sandbox.
@@ -63,21 +64,19 @@ package struct AccessRules: Sendable {
 
   /// The innermost entry that a path lies in. Asked at every open of an observed app: a few looks, and not one at each entry.
   func entry(of path: String) -> SandboxPlan.Entry? {
-    var rest = path[...]
-    while !rest.isEmpty {
-      if let entry = places[String(rest)] { return entry }
-      guard let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-      rest = rest[..<slash]
+    var rest = path
+    while true {
+      if let entry = places[PathKey(rest)] { return entry }
+      guard let parent = rest.parentPath, parent != "/" else { return nil }
+      rest = parent
     }
-    return nil
   }
 
   /// A path with the plan's own links followed, such as `/bin`; links that an app or the system's folders have are not known.
   package func following(_ path: String) -> String {
-    for case .link(let link, let target) in entries where path == link || path.hasPrefix(link + "/") {
-      let folder = link.split(separator: "/").dropLast().joined(separator: "/")
-      let start = target.hasPrefix("/") ? target : folder.isEmpty ? "/\(target)" : "/\(folder)/\(target)"
-      return start + path.dropFirst(link.count)
+    for case .link(let link, let target) in entries where path.lies(within: link) {
+      let start = target.isAbsolutePath ? target : (link.parentPath ?? "/").path(of: target)
+      return path.path(within: link).map { $0.isEmpty ? start : start.path(of: $0) } ?? path
     }
     return path
   }
@@ -101,12 +100,12 @@ package struct AccessRules: Sendable {
   func isHidden(_ path: String) -> Bool {
     guard path != "/" else { return false }
     if leadsToPlace(path) { return false }
-    return !Self.systemFolders.contains { path == $0 || path.hasPrefix($0 + "/") }
+    return !Self.systemFolders.contains { path.lies(within: $0) }
   }
 
   /// A folder on the way to something that is shown is there.
   private func leadsToPlace(_ path: String) -> Bool {
-    entries.contains { $0.path == path || $0.path.hasPrefix(path + "/") }
+    entries.contains { $0.path.lies(within: path) }
   }
 
   func hidden(_ path: String) -> Denial {
@@ -117,7 +116,7 @@ package struct AccessRules: Sendable {
   /// but what the plan says. That is no refusal where it happens (``systemFolders``).
   package func absence(of path: String) -> Denial? {
     switch entry(of: path) {
-    case .directory(let folder) where path != folder && !leadsToPlace(path):
+    case .directory(let folder) where !path.isSamePath(as: folder) && !leadsToPlace(path):
       outside("it is not shown: inside, \(folder) is made for the sandbox, and has no such file (ENOENT)")
     case nil where path != "/" && !leadsToPlace(path): hidden(path)
     default: nil

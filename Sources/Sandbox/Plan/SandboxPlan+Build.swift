@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 extension SandboxPlan {
   /// Plans the sandbox for a request on a system laid out like this.
@@ -12,7 +13,7 @@ extension SandboxPlan {
       switch entry {
       case .directory:
         // Settings are read and not run; what /etc/alternatives leads to lies elsewhere.
-        let attributes = path.hasPrefix("/etc/") ? hardened.union(.noExecute) : hardened
+        let attributes = path.lies(below: "/etc") ? hardened.union(.noExecute) : hardened
         tree.add(.bind(path, from: path, isDirectory: true, attributes: attributes))
       case .file: tree.add(.bind(path, from: path, isDirectory: false, attributes: hardened.union(.noExecute)))
       case .link(let target): tree.add(.link(path, to: target))
@@ -50,13 +51,13 @@ extension SandboxPlan {
 
     switch request.program {
     case .bundle(let path, let executable):
-      let inside = "\(InsidePath.applications)/\(path.lastPathComponent)"
+      let inside = "\(InsidePath.applications)/\(path.lastPathName)"
       tree.add(.bind(inside, from: path, isDirectory: true, attributes: hardened))
       program = "\(inside)/\(executable)"
     case .file(let path) where tree.covers(path):
       program = path
     case .file(let path):
-      program = "\(InsidePath.applications)/\(path.lastPathComponent)"
+      program = "\(InsidePath.applications)/\(path.lastPathName)"
       tree.add(.bind(program, from: path, isDirectory: false, attributes: hardened))
     }
 
@@ -116,24 +117,24 @@ extension SandboxPlan {
 /// Collects entries and makes the folders that they lie in.
 private struct RootBuilder {
   var entries: [SandboxPlan.Entry] = []
-  private var folders: Set<String> = ["/"]
+  private var folders: Set<PathKey> = [PathKey("/")]
 
   mutating func add(_ entry: SandboxPlan.Entry) {
     makeParents(of: entry.path)
     // Something that lies in it may have brought it along.
     switch entry {
-    case .directory(let path) where !folders.insert(path).inserted: return
-    case .temporary(let path, _, _, _, _), .processes(let path): folders.insert(path)
+    case .directory(let path) where !folders.insert(PathKey(path)).inserted: return
+    case .temporary(let path, _, _, _, _), .processes(let path): folders.insert(PathKey(path))
     default: break
     }
     entries.append(entry)
   }
 
   private mutating func makeParents(of path: String) {
-    let parent = path.deletingLastPathComponent
-    guard !folders.contains(parent) else { return }
+    let parent = path.parentPath ?? "/"
+    guard !folders.contains(PathKey(parent)) else { return }
     makeParents(of: parent)
-    folders.insert(parent)
+    folders.insert(PathKey(parent))
     entries.append(.directory(parent))
   }
 
@@ -141,20 +142,11 @@ private struct RootBuilder {
   func covers(_ path: String) -> Bool {
     entries.contains { entry in
       switch entry {
-      case .bind(let shown, let source, _, _): source == shown && (path == shown || path.hasPrefix(shown + "/"))
+      case .bind(let shown, let source, _, _): source.isSamePath(as: shown) && path.lies(within: shown)
       case .link(let shown, let target):
-        (path == shown || path.hasPrefix(shown + "/")) && target.hasPrefix("usr")
+        path.lies(within: shown) && target.hasPrefix("usr")
       default: false
       }
     }
-  }
-}
-
-extension String {
-  var lastPathComponent: String { utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? self }
-
-  var deletingLastPathComponent: String {
-    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")), slash != startIndex else { return "/" }
-    return String(self[..<slash])
   }
 }

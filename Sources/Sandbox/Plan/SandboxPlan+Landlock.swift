@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 extension SandboxPlan {
   /// What Landlock permits on such a root. Reading is permitted below the root: what is not shown cannot be read. Changing and
@@ -15,7 +16,7 @@ extension SandboxPlan {
     for entry in entries {
       switch entry {
       case .bind(InsidePath.home, _, _, _): rules.append(.init(InsidePath.home, writable))
-      case .bind(let path, _, _, _) where path.hasPrefix("/dev/"): devices = true
+      case .bind(let path, _, _, _) where path.lies(below: "/dev"): devices = true
       case .bind(let path, _, _, let attributes) where !attributes.contains(.noExecute):
         rules.append(.init(path, [.read, .execute]))
       case .temporary(let path, _, _, _, _): rules.append(.init(path, writable))

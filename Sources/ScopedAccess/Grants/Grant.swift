@@ -1,5 +1,6 @@
 package import Folders
 internal import Kernel
+internal import Paths
 
 /// The user's decision that an app may use a document (`AUD-3`).
 package struct Grant: Equatable, Sendable {
@@ -55,7 +56,7 @@ package struct Grant: Equatable, Sendable {
   /// What a document is called inside. Apps know names as texts: what is not UTF-8 they could be told of, and never open. A name
   /// gets no longer than a name may be.
   package static func name(inside path: String) -> String {
-    let name = path.split(separator: "/").last.map(String.init) ?? path
+    let name = path.lastPathName
     let text = name.repaired
     return text.utf8.count <= 255 ? text : String(text.map { $0 == "\u{FFFD}" ? "_" : $0 })
   }

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// Where documents are now, kept current before anybody asks: for those that could only be found by searching.
 ///
 /// A pure value over what a watcher of folders and a survey tell: the folders that documents stand in are watched, and when one has
@@ -44,7 +46,7 @@ package struct DocumentCatalog: Sendable {
     var version: Int
     var guesses: [String] = []
 
-    var name: Substring { path.split(separator: "/").last ?? "" }
+    var name: String { path.lastPathName }
     var isPending: Bool { state == .due || state == .displaced || state == .guessed }
   }
 
@@ -70,7 +72,7 @@ package struct DocumentCatalog: Sendable {
 
   /// Notes a document and where it is, or was when it was last seen.
   package mutating func enter(_ grant: String, _ identity: FileIdentity, at path: String, now: Int64) {
-    if let known = entries[grant], known.identity == identity, known.path == path,
+    if let known = entries[grant], known.identity == identity, known.path.isSamePath(as: path),
       known.state == .settled || known.state == .due
     {
       return
@@ -111,11 +113,11 @@ package struct DocumentCatalog: Sendable {
     if folders[watch] == nil, early.count < Self.mostFolders { early.insert(watch) }
     for grant in concerned {
       guard var entry = entries[grant] else { continue }
-      if name.isEmpty || entry.name == name {
+      if name.isEmpty || entry.name.isSamePath(as: name) {
         entry.state = .displaced
       } else if entry.state == .missing || entry.state == .guessed, entry.guesses.count < Self.mostGuesses {
         entry.state = .guessed
-        entry.guesses.append(String(entry.path.dropLast(entry.name.count)) + name)
+        entry.guesses.append((entry.path.parentPath ?? "").path(of: name))
       } else {
         continue
       }

@@ -1,4 +1,5 @@
 package import Kernel
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -109,10 +110,10 @@ package struct DocumentFinder: Sendable {
     if let document = candidate(path, below: folder, identity) { return (path, document) }
     var search = DocumentSearch(finder: self, [identity], budget: searchBudget)
     search.run(in: folder)
-    guard let document = search.found[identity]?.document, let here = folder.currentPath, let there = document.path,
-      there.hasPrefix(here == "/" ? here : here + "/")
+    guard let document = search.found[identity]?.document, let here = folder.currentPath,
+      let inside = document.path?.path(within: here), !inside.isEmpty
     else { return nil }
-    return (String(there.dropFirst(here == "/" ? 1 : here.count + 1)), document)
+    return (inside, document)
   }
 
   /// Whether a document is where it was last seen. Nothing is followed on the way.
@@ -210,7 +211,7 @@ package struct DocumentFinder: Sendable {
   /// It has left its name, and perhaps its folder: a little search, since it can be shown without a path all the same.
   private func withPath(_ document: FoundDocument, _ place: Place?, _ path: String) -> FoundDocument {
     let folder = privileged ? place.flatMap { try? byHandle($0.folder, near: path) } : nil
-    let start = folder?.path.map { "\($0 == "/" ? "" : $0)/\(place?.name ?? "")" } ?? path
+    let start = folder?.path.map { $0.path(of: place?.name ?? "") } ?? path
     var search = DocumentSearch(finder: self, [document.identity], budget: min(searchBudget, 400_000) / 20)
     search.run(from: [start])
     return search.found[document.identity]?.document ?? document

@@ -1,16 +1,19 @@
 internal import Kernel
+internal import Paths
 
 /// Where a document stands, told by the folder itself and not by the folder's path: a folder that was moved is the
 /// same place, and another folder under the same path is another.
 package struct Place: Hashable, Sendable {
   package let folder: FileIdentity
-  /// The document's name in that folder.
-  package let name: String
+  private let key: PathKey
 
   package init(folder: FileIdentity, name: String) {
     self.folder = folder
-    self.name = name
+    key = PathKey(name)
   }
+
+  /// The document's name in that folder.
+  package var name: String { key.text }
 
   /// The place of an open document; `nil` if no path leads to it now.
   package init?(of document: FoundDocument) {
@@ -41,15 +44,15 @@ package struct Place: Hashable, Sendable {
 extension String {
   /// An absolute path's folder and last component.
   var parentAndName: (parent: String, name: String)? {
-    guard let slash = lastIndex(of: "/") else { return nil }
-    let name = String(self[index(after: slash)...])
-    guard !name.isEmpty, name != ".", name != ".." else { return nil }
-    return (slash == startIndex ? "/" : String(self[..<slash]), name)
+    guard let parent = parentPath, let name = pathParts.last, !name.isEmpty, name != ".", name != ".." else {
+      return nil
+    }
+    return (parent, name)
   }
 
   /// The folders above an absolute path, nearest first, up to the root.
   var ancestors: [String] {
-    var components = split(separator: "/").dropLast()
+    var components = pathNames.dropLast()
     var result: [String] = []
     while !components.isEmpty {
       result.append("/" + components.joined(separator: "/"))

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// Whether a path lies in a trash, as the XDG trash specification has them (`BMK-11`): `$XDG_DATA_HOME/Trash`, and at
 /// the top of each volume `.Trash-UID` and `.Trash/UID`. What was thrown away lies in its `files`.
 package struct TrashRule: Equatable, Sendable {
@@ -13,8 +15,8 @@ package struct TrashRule: Equatable, Sendable {
 
   /// - Parameter isMountPoint: whether something is mounted at a folder; asked only for paths that look like a trash.
   package func holds(_ path: String, isMountPoint: (String) -> Bool) -> Bool {
-    if homes.contains(where: { path.hasPrefix("\($0)/Trash/files/") }) { return true }
-    let components = path.split(separator: "/").map(String.init)
+    if homes.contains(where: { path.lies(below: "\($0)/Trash/files") }) { return true }
+    let components = path.pathNames
     for (index, name) in components.enumerated() {
       let rest = Array(components[(index + 1)...])
       let isTrash =

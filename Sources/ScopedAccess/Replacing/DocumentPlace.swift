@@ -1,4 +1,5 @@
 package import Kernel
+internal import Paths
 
 /// A folder of the host's and a name in it: where a document stands, whatever the folder's own path is by now.
 package struct DocumentPlace: Sendable {
@@ -26,7 +27,7 @@ package struct DocumentPlace: Sendable {
   /// Whether a document that was just found under its path stands here, as far as paths tell: under this name, in this very folder.
   package func holds(_ document: FoundDocument) -> Bool {
     guard let (parent, name) = document.path?.parentAndName else { return false }
-    return name == self.name && folder.currentPath == parent
+    return name.isSamePath(as: self.name) && folder.currentPath.isSamePath(as: parent)
   }
 
   /// The file or folder that stands here now. No link is followed.

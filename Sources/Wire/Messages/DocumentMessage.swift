@@ -1,3 +1,5 @@
+internal import Paths
+
 /// What a document is.
 package enum DocumentKind: String, CaseIterable, Sendable {
   case file, folder
@@ -38,7 +40,7 @@ package struct DocumentMessage: WireMessage {
   package mutating func enter(_ path: String, _ kind: DocumentKind) {
     url = ScopedURLFormat(grant: grant, name: name, scope: scope).url(inside: path)
     self.path += "/\(path)"
-    name = path.split(separator: "/").last.map(String.init) ?? name
+    name = path.pathNames.last ?? name
     self.kind = kind
   }
 

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The URL of a granted document: `file:///documents/<grant>/<name>#ambit-scope=<token>`.
 ///
 /// The scope travels in the fragment, so that copies of a URL keep it (`TOK-8`) and its path alone does not have it
@@ -25,7 +27,7 @@ package struct ScopedURLFormat: Equatable, Sendable {
 
   /// The URL of something in the folder, by its path from there on.
   package func url(inside path: String) -> String {
-    let components = [grant, name] + path.split(separator: "/").map(String.init)
+    let components = [grant, name] + path.pathNames
     return "file://\(Self.root)/" + components.map(Self.encoded).joined(separator: "/")
       + "#\(Self.fragmentPrefix)\(Self.encoded(scope))"
   }
@@ -35,7 +37,7 @@ package struct ScopedURLFormat: Equatable, Sendable {
   package init?(url: String) {
     let prefix = "file://\(Self.root)/"
     guard url.hasPrefix(prefix), let hash = url.firstIndex(of: "#") else { return nil }
-    let components = url[..<hash].dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
+    let components = String(url[..<hash].dropFirst(prefix.count)).pathParts
     guard components.count >= 2, let grant = Self.decoded(components[0]), let name = Self.decoded(components[1]),
       let scope = Self.scope(fragment: String(url[url.index(after: hash)...]), decoding: true),
       Self.isComponent(grant), Self.isComponent(name)
@@ -54,7 +56,7 @@ package struct ScopedURLFormat: Equatable, Sendable {
   }
 
   private static func isComponent(_ text: String) -> Bool {
-    !text.isEmpty && text != "." && text != ".." && !text.utf8.contains(UInt8(ascii: "/")) && !text.utf8.contains(0)
+    !text.isEmpty && text != "." && text != ".." && !text.hasSlash && !text.utf8.contains(0)
   }
 
   /// Everything but RFC 3986's unreserved characters is encoded.
@@ -72,9 +74,9 @@ package struct ScopedURLFormat: Equatable, Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private static func decoded(_ text: Substring) -> String? {
+  private static func decoded(_ text: some StringProtocol) -> String? {
     var result: [UInt8] = []
-    var rest = text.utf8[...]
+    var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         result.append(byte)

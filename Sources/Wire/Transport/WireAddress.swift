@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Paths
 
 /// Varlink addresses (https://varlink.org/Address). Ambit's servers listen on Unix sockets with a path.
 package enum WireAddress {
@@ -9,7 +10,7 @@ package enum WireAddress {
     }
     // Options, for example `;mode=0600`, are for whoever listens.
     let path = String(address.dropFirst("unix:".count).prefix { $0 != ";" })
-    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+    guard path.isAbsolutePath, !path.utf8.contains(0) else {
       throw .badAddress("the address “\(address)” is not of the form unix:/PATH, with an absolute path")
     }
     return path

@@ -2,6 +2,7 @@ internal import Audit
 internal import Foundation
 internal import Kernel
 internal import Launcher
+internal import Paths
 internal import SystemPackage
 
 /// How far an export has got: the last event that is certain to have been delivered.
@@ -49,12 +50,11 @@ struct StateFile {
   /// Opens the folder and takes the lock, a file beside it.
   init(path: String) throws {
     self.path = path
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard let last = parts.last, !last.isEmpty, last != ".", last != ".." else {
+    guard let last = path.pathParts.last, !last.isEmpty, last != ".", last != ".." else {
       throw Failure("--state takes the path of a file; \"\(path)\" names none.")
     }
-    let parent = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/"
-    name = String(last)
+    let parent = path.parentPath ?? "."
+    name = last
     do throws(KernelError) {
       folder = try Descriptor.open(parent, flags: [.read, .directory])
       let beside = try Descriptor.open(

@@ -1,0 +1,68 @@
+/// Paths as texts, taken apart and compared by their bytes, as the kernel does.
+///
+/// Swift's own ways with text know characters: to them a slash and an accent that a name begins with are one character that is no
+/// slash, and two spellings of `é` are equal. A name may begin with an accent, and two spellings are two files. So whatever decides by
+/// a path asks here; `make check` refuses code that looks for a slash itself.
+extension StringProtocol {
+  package var isAbsolutePath: Bool { utf8.first == slash }
+
+  /// Whether there is a slash in it anywhere: then it is not a single name.
+  package var hasSlash: Bool { utf8.contains(slash) }
+}
+
+extension String {
+  /// The names between its slashes, none of them empty: `a` and `b` of `/a//b/`.
+  package var pathNames: [String] { utf8.split(separator: slash).map { String(Substring($0)) } }
+
+  /// What stands between its slashes, empty parts as well: nothing, `a` and nothing of `/a/`.
+  package var pathParts: [String] {
+    utf8.split(separator: slash, omittingEmptySubsequences: false).map { String(Substring($0)) }
+  }
+
+  /// The last of its names; all of it where there is none, as in `/`.
+  package var lastPathName: String { utf8.split(separator: slash).last.map { String(Substring($0)) } ?? self }
+
+  /// The path without its last slash and what comes after that: `/a` of `/a/b`, `/` of `/a`. `nil` where there is no slash.
+  package var parentPath: String? {
+    utf8.lastIndex(of: slash).map { $0 == startIndex ? "/" : String(self[..<$0]) }
+  }
+
+  /// Without the slashes at its end: `/a` of `/a//`; `/` is left as it is.
+  package var withoutTrailingSlashes: String {
+    guard let last = utf8.lastIndex(where: { $0 != slash }) else { return isEmpty ? "" : "/" }
+    return String(self[...last])
+  }
+
+  /// The path of a name in this folder.
+  package func path(of name: String) -> String { utf8.last == slash ? self + name : "\(self)/\(name)" }
+
+  /// The way from a folder to this path: `b/c` of `/a/b/c` within `/a`, and nothing of `/a` itself. `nil` where it lies elsewhere.
+  package func path(within folder: String) -> String? {
+    guard utf8.starts(with: folder.utf8) else { return nil }
+    let rest = utf8.dropFirst(folder.utf8.count)
+    guard rest.isEmpty || rest.first == slash || folder.utf8.last == slash else { return nil }
+    return String(Substring(rest.drop { $0 == slash }))
+  }
+
+  /// Whether this path lies in that folder, or in one below it.
+  package func lies(below folder: String) -> Bool { path(within: folder).map { !$0.isEmpty } ?? false }
+
+  /// Whether this path is that one, or lies below it.
+  package func lies(within folder: String) -> Bool { path(within: folder) != nil }
+
+  /// Whether the two are one path, or one name: the same bytes.
+  package func isSamePath(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
+extension String? {
+  /// Whether both are none, or one path.
+  package func isSamePath(as other: String?) -> Bool {
+    switch (self, other) {
+    case (let own?, let other?): own.isSamePath(as: other)
+    case (nil, nil): true
+    default: false
+    }
+  }
+}
+
+private let slash = UInt8(ascii: "/")
