@@ -54,6 +54,7 @@ extension Broker {
     -> AuditEvent
   {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
+    event.detail[AuditEvent.Fact.store] = stamp(grants)
     event.detail[AuditEvent.Fact.boot] = boot
     event.detail[AuditEvent.Fact.awaited] = launches.words
     if log.takenOver > 0 { event.detail[AuditEvent.Fact.takenOver] = "\(log.takenOver)" }
@@ -68,58 +69,6 @@ extension Broker {
     }
     if !findings.isEmpty { event.reason = findings.joined(separator: "; ") }
     return event
-  }
-
-  /// A broker that died may have added grants and not written that down, so nobody was told of them. They are taken back, and
-  /// that is written down.
-  static func takeBackUnwritten(_ grants: GrantStore, _ folders: AmbitFolders) throws -> [AuditEvent] {
-    let newest = try grants.newest()
-    guard !newest.isEmpty, let reader = try? AuditReader(path: folders.auditLog) else { return [] }
-    let unwritten = try newest.filter { grant in
-      // The log's times are whole microseconds.
-      let since = Date(timeIntervalSince1970: Double(grant.created) / 1e9 - 1)
-      // Of whatever kind: the first may have been removed, and what is in force is carried on.
-      return try reader.events(matching: AuditQuery(grant: grant.id, since: since), limit: 1).isEmpty
-    }
-    grants.takeBack(unwritten.map(\.id))
-    return unwritten.map { grant in
-      AuditEvent(
-        .grant, .failed, app: grant.bundleIdentifier, grant: grant.id, document: document(grant, nil),
-        how: grant.origin.rawValue,
-        reason: "the broker died before it had written this down; nobody was told of it, and it does not hold")
-    }
-  }
-
-  /// What was granted since the last broker started, and is not there: the log can be on the disk where the grants were not yet when
-  /// the power went, and somebody may have put older ones in their place. Said, so that the log has who may reach what.
-  static func lost(_ grants: GrantStore, _ folders: AmbitFolders) throws -> [AuditEvent] {
-    guard let reader = try? AuditReader(path: folders.auditLog),
-      try reader.latest(1).first?.kind != .brokerStopped
-    else { return [] }
-    let start = try reader.latest(1, matching: AuditQuery(kind: .brokerStarted)).first
-    var granted: [String: AuditEvent] = [:]
-    for event in try reader.events(matching: AuditQuery(kind: .grant, since: start?.time), limit: .max)
-    where event.result == .allowed { if let grant = event.grant { granted[grant] = event } }
-    let lost = try grants.unknown(among: Set(granted.keys))
-    return granted.filter { lost.contains($0.key) }.values.sorted { $0.time < $1.time }.map { event in
-      AuditEvent(
-        .revoke, .allowed, app: event.app, grant: event.grant, document: event.document, how: AuditEvent.recovery,
-        rule: "AUD-8",
-        reason: "it was not among the grants any more when this broker started")
-    }
-  }
-
-  /// What a broker had written down as withdrawn, and died before it was, is withdrawn.
-  static func completeRevocations(_ grants: GrantStore, _ folders: AmbitFolders) throws {
-    guard let reader = try? AuditReader(path: folders.auditLog) else { return }
-    // That may have been removed meanwhile.
-    let start = try reader.latest(1, matching: AuditQuery(kind: .brokerStarted)).first
-    var last: [String: AuditEvent.Result] = [:]
-    for event in try reader.events(matching: AuditQuery(kind: .revoke, since: start?.time), limit: .max) {
-      if let grant = event.grant { last[grant] = event.result }
-    }
-    let left = try last.filter { $0.value == .allowed }.keys.filter { try grants.grant($0)?.revoked == .some(nil) }
-    try grants.revoke(Array(left), at: Clock.realtime())
   }
 
   /// Has events moved from the log's journal to its database, when that is due: by a thread of its own, so that nobody who

@@ -124,8 +124,7 @@ package final class Broker {
       now: Clock.monotonic())
     // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
     forsake(groups.names)
-    try Self.completeRevocations(grants, folders)
-    let left = try Self.takeBackUnwritten(grants, folders) + Self.lost(grants, folders)
+    let left = try Self.reconcile(grants, folders)
     try log.append([Self.started(log, grants, key, boot: boot, unsettled)] + left)
     let bell = lookups.bell
     log.onDisk { bell.ring() }
@@ -251,7 +250,9 @@ package final class Broker {
     // Here, so that it comes to the disk with the log's end.
     try? grants.settle()
     try log.append(refusals.takeAll(now: Clock.monotonic(), time: Date()))
-    try log.append([AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)])
+    var stopped = AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)
+    stopped.detail[AuditEvent.Fact.store] = Self.stamp(grants)
+    try log.append([stopped])
     // Closed here and not with the last reference: a thread that waits for the disk may have one.
     try log.finish()
     held.release(through: log.durable)

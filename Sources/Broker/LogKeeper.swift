@@ -85,7 +85,7 @@ extension Broker {
         if let instance = instances[id] { events += carried(instance) }
       }
       while events.count < LogKeeper.slice, let id = carrying.grants.popFirst() {
-        if let grant = try grants.grant(id), grant.revoked == nil { events.append(try carried(grant)) }
+        if let grant = try grants.grant(id), grant.revoked == nil { events.append(try Self.carried(grant, grants)) }
       }
       carrying.count += events.count
       let isDone = carrying.launches.isEmpty && carrying.grants.isEmpty
@@ -137,16 +137,23 @@ extension Broker {
     return [event(.carried, .allowed, instance, detail: detail)] + scopes
   }
 
-  private func carried(_ grant: Grant) throws -> AuditEvent {
-    var detail = [
-      AuditEvent.Fact.carries: "grant", AuditEvent.Fact.since: Instance.rfc3339(grant.created),
-      AuditEvent.Fact.access: grant.rights.rawValue, AuditEvent.Fact.documentKind: grant.kind.rawValue,
-      AuditEvent.Fact.until: Self.until(grant),
-    ]
-    detail[AuditEvent.Fact.parent] = try grants.parent(of: grant.id)
+  private static func carried(_ grant: Grant, _ grants: GrantStore) throws -> AuditEvent {
+    var detail = try facts(of: grant, grants)
+    detail[AuditEvent.Fact.carries] = "grant"
+    detail[AuditEvent.Fact.since] = Instance.rfc3339(grant.created)
     return AuditEvent(
-      .carried, app: grant.bundleIdentifier, grant: grant.id, document: Self.document(grant, nil),
+      .carried, app: grant.bundleIdentifier, grant: grant.id, document: document(grant, nil),
       how: grant.origin.rawValue, detail: detail)
+  }
+
+  /// What a grant is, for who has not read how it was given.
+  static func facts(of grant: Grant, _ grants: GrantStore) throws -> [String: String] {
+    var facts = [
+      AuditEvent.Fact.access: grant.rights.rawValue, AuditEvent.Fact.documentKind: grant.kind.rawValue,
+      AuditEvent.Fact.until: until(grant),
+    ]
+    facts[AuditEvent.Fact.parent] = try grants.parent(of: grant.id)
+    return facts
   }
 
   /// By a thread of its own: nobody who asks the broker for something waits for it.

@@ -87,6 +87,75 @@ import Testing
     }
   }
 
+  /// As the log has it, which is what the grants have then.
+  private func grantsByLog(_ world: Workspace) throws -> [String] {
+    let at = try world.ambit("audit", "at", "now", "--format", "json")
+    let grants = try #require(JSON(at.output)?["grants"]?.array, "\(at)")
+    return grants.compactMap { $0["grant"]?.string }.sorted()
+  }
+
+  @Test(arguments: TestUser.all)
+  func
+    `AUD-5, AUD-8: a backup of any age brings nothing back that was withdrawn, and what it lacks is said to be lost`(
+      user: TestUser
+    ) throws
+  {
+    try Workspace.with(user) { world in
+      let (state, backup) = ("\(world.ambitHome)/state", "\(world.folder)/backup")
+      let documents = try ["kept.txt", "withdrawn.txt", "later.txt"].map { try world.document($0, "text") }
+      let app = Workspace.identifier("Probe")
+      #expect(try world.probe(picks: []).finish() == .status(0))
+      func ids() throws -> [String] { try world.grants().compactMap { $0["grant"]?.string }.sorted() }
+      func stop() throws { #expect(try world.ambit("broker", "stop").exit == .status(0)) }
+      #expect(try world.ambit("grant", app, documents[0], documents[1]).exit == .status(0))
+      let before = try ids()
+      try stop()
+      try copy(state, backup)
+      #expect(try world.ambit("revoke", "--document", documents[1]).exit == .status(0))
+      #expect(try world.ambit("grant", app, documents[2]).exit == .status(0))
+      let after = try ids()
+      // Brokers that know nothing of a backup come and go.
+      for _ in 0..<3 {
+        try stop()
+        #expect(try ids() == after && grantsByLog(world) == after)
+      }
+      try stop()
+      try copy(backup, state)
+      let left = before.filter(after.contains)
+      for _ in 0..<2 {
+        #expect(try ids() == left && grantsByLog(world) == left && left.count == 1)
+        let lost = try world.audit(.revoke).filter { $0.how == "recovery" }
+        #expect(lost.compactMap(\.grant) == after.filter { !left.contains($0) }, "\(lost)")
+        try stop()
+      }
+      #expect(try world.ambit("audit", "verify").exit == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-5: a log that begins anew is told what is in force, once`(user: TestUser)
+    throws
+  {
+    try Workspace.with(user) { world in
+      let state = "\(world.ambitHome)/state"
+      #expect(try world.probe(picks: []).finish() == .status(0))
+      let document = try world.document("letter.txt", "text")
+      #expect(try world.ambit("grant", Workspace.identifier("Probe"), document).exit == .status(0))
+      let grants = try world.grants().compactMap { $0["grant"]?.string }
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      for name in try FileManager.default.contentsOfDirectory(atPath: state) where name.hasPrefix("audit") {
+        try FileManager.default.removeItem(atPath: "\(state)/\(name)")
+      }
+      for _ in 0..<2 {
+        #expect(try world.grants().compactMap { $0["grant"]?.string } == grants && grantsByLog(world) == grants)
+        let told = try world.audit(.grant)
+        #expect(told.map(\.grant) == grants && told.map(\.how) == ["recovery"] && told.map(\.rule) == ["AUD-8"])
+        #expect(told.first?.document?.path == document)
+        #expect(try world.ambit("broker", "stop").exit == .status(0))
+      }
+    }
+  }
+
   @Test(arguments: TestUser.all)
   func `AUD-8: grants that were emptied are refused and left, and a key that is gone is said`(user: TestUser) throws {
     try Workspace.with(user) { world in
@@ -110,6 +179,28 @@ import Testing
       #expect(try world.read("\(state)/grants.sqlite") == "")
       try whole.write(to: URL(fileURLWithPath: "\(state)/grants.sqlite"))
       #expect(try world.grants().count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `AUD-8: grants that are gone are not taken for none, and beginning anew ends each in the log`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let state = "\(world.ambitHome)/state"
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      #expect(try app.finish() == .status(0))
+      let grant = try #require(try world.grants().first?["grant"]?.string)
+      #expect(try world.ambit("broker", "stop").exit == .status(0))
+      try FileManager.default.removeItem(atPath: "\(state)/grants.sqlite")
+      let answer = try world.ambit("grants")
+      #expect(answer.exit != .status(0) && answer.errors.contains("\(state)/grants.sqlite: it is gone"), "\(answer)")
+      #expect(answer.errors.contains("Put a backup in its place"), "\(answer)")
+      #expect(!FileManager.default.fileExists(atPath: "\(state)/grants.sqlite"))
+      try FileManager.default.moveItem(atPath: "\(state)/grants.journal", toPath: "\(world.folder)/grants.journal")
+      #expect(try world.grants().isEmpty)
+      #expect(try world.audit(.revoke).map(\.grant) == [grant])
     }
   }
 

@@ -22,8 +22,13 @@ enum GrantFile {
       let isMade = try holdsAnything(path)
       if isMade {
         try connect(path, writing: false).read(check)
-      } else if !isNew, FileManager.default.fileExists(atPath: path) {
-        throw StateError("it is empty, and \(journal(of: path)) beside it says that it was not")
+      } else if !isNew {
+        let isThere = FileManager.default.fileExists(atPath: path)
+        throw isThere
+          ? StateError("it is empty, and \(journal(of: path)) beside it says that it was not")
+          : StateError(
+            "\(path): it is gone, and with it what apps were granted; \(journal(of: path)) beside it says that it was there. "
+              + "Put a backup in its place; or move that away to start anew: then the log has the end of each grant.")
       }
       let database = try connect(path, writing: true)
       try database.write { db in try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
@@ -33,7 +38,7 @@ enum GrantFile {
       try database.read(check)
       return database
     } catch let error as StateError {
-      throw refusal(path, because: error.description)
+      throw error.description.utf8.starts(with: path.utf8) ? error : refusal(path, because: error.description)
     } catch {
       throw explain(error, path: path)
     }
@@ -84,6 +89,7 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT id, inode FROM grantReference")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, removed FROM removedApp")
       _ = try db.makeStatement(sql: "SELECT id FROM owedReference")
+      _ = try db.makeStatement(sql: "SELECT store, turns FROM stamp")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, browsable, publicScope, version FROM sharedDocuments")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
@@ -210,6 +216,13 @@ enum GrantFile {
           ALTER TABLE grant_ ADD COLUMN launch TEXT;
           CREATE INDEX grantByEnd ON grant_ (until) WHERE until IS NOT NULL AND revoked IS NULL;
           CREATE INDEX grantByLaunch ON grant_ (launch) WHERE launch IS NOT NULL AND revoked IS NULL;
+          """)
+    }
+    migrator.registerMigration("which store it is, and how often a broker has begun and ended with it") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE stamp (store TEXT NOT NULL, turns INTEGER NOT NULL);
+          INSERT INTO stamp VALUES (lower(hex(randomblob(8))), 0);
           """)
     }
     return migrator

@@ -176,15 +176,6 @@ package final class GrantStore: Sendable {
     return together + recovery.grants.filter { grant in !together.contains { $0.id == grant.id } }
   }
 
-  /// Which of these nothing is known of, not even that they have ended.
-  package func unknown(among ids: Set<String>) throws(StateError) -> Set<String> {
-    try read { db in
-      try ids.filter { id in
-        try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM grant_ WHERE id = ?"), arguments: [id]) == nil
-      }
-    }
-  }
-
   /// - Parameter unlessThere: a grant that is there stays as it is; else it is an error.
   static func insert(_ record: GrantJournal.Record, into db: Database, unlessThere: Bool = false) throws {
     let values =
