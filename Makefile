@@ -85,8 +85,9 @@ format: ## Format the Swift sources in place
 verify: build ## Try to escape from the default policy's sandbox, in every known way
 	$(release)/ambit verify
 
-races: ## Swap what lies at documents' places a hundred thousand times, while they are used (after `make test`)
-	AMBIT_SWAP_ROUNDS=100000 $(SWIFT) test --skip-build --filter SwapTests
+races: ## Swaps, kills and races in their full number, 10,000 and more of each (after `make test`)
+	AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 \
+	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests'
 
 fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 	AMBIT_FUZZ=1 $(SWIFT) build --sanitize fuzzer --scratch-path .build-fuzz --product fuzz

@@ -24,6 +24,8 @@ struct KillRounds {
   }
 
   private let world: Workspace
+  /// How many there are.
+  private let rounds: Int
   private let groups: OwnGroups?
   private var namespaces: NamespaceWatch
   private var random = Seeded(seed: 20_261)
@@ -40,8 +42,9 @@ struct KillRounds {
   private var noted = ChainMark()
   private var answered = 0
 
-  init(_ world: Workspace, _ groups: OwnGroups?) throws {
+  init(_ world: Workspace, _ groups: OwnGroups?, rounds: Int) throws {
     self.world = world
+    self.rounds = rounds
     self.groups = groups
     namespaces = try NamespaceWatch()
   }
@@ -206,9 +209,9 @@ struct KillRounds {
   // MARK: The end
 
   func conclude() throws {
-    #expect(Victim.allCases.allSatisfy { (killed[$0] ?? 0) > 100 }, "\(killed)")
-    #expect(seen.raw > 20 && (groups == nil || seen.groups > 20), "too few had something to lose: \(seen)")
-    #expect(namespaces.count > 1_000, "only \(namespaces.count) namespaces were seen")
+    #expect(Victim.allCases.allSatisfy { (killed[$0] ?? 0) > rounds / 10 }, "\(killed)")
+    #expect(seen.raw > rounds / 50 && (groups == nil || seen.groups > rounds / 50), "too few had something to lose: \(seen)")
+    #expect(namespaces.count > rounds, "only \(namespaces.count) namespaces were seen")
     try Deadline.wait(for: "instances to be forgotten") { try world.instances().isEmpty }
     #expect(ownMounts() == mounts)
     #expect(try world.ambit("run", "/bin/true").exit == .status(0))
@@ -234,13 +237,14 @@ struct KillRounds {
       let fresh = NamespaceWatch.held(by: next)
       return heldNamespaces.allSatisfy { $1 <= fresh[$0] ?? 0 }
     }
-    #expect(answered > 50, "too few launches had been answered when they were killed: \(answered)")
+    #expect(answered > rounds / 20, "too few launches had been answered when they were killed: \(answered)")
     let found = try AuditReader(path: "\(world.ambitHome)/state/audit.sqlite").verified(anchors: [noted])
     // A broker that is stopped leaves all of it signed; the one that runs now goes on from there.
     #expect(found.first == 1 && found.checkpoints > 0)
     let launches = try world.audit(.launch).count
     #expect(
-      (100..<1_000).contains(launches), "not spread over the whole of a launch: \(launches) of 1,000 came through")
+      (rounds / 10..<rounds).contains(launches),
+      "not spread over the whole of a launch: \(launches) of \(rounds) came through")
   }
 
   /// None is left that nobody is in and that none but this test's own programs hold, of all that the kernel has.
