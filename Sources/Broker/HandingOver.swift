@@ -54,11 +54,11 @@ extension Broker {
     guard new > 0, let quota = rules.quota, rules.recent == nil || instance.app.references else { return }
     let held = try counted(instance)
     let answer = GrantQuota(limit: quota, releasesOldest: rules.releasesOldest).answer(held: held.count, new: new)
-    let others = held.filter { !kept.contains($0.id) }
+    let others = held.filter { !kept.contains($0) }
     if case .admit(let count) = answer, count <= others.count {
       guard count > 0 else { return }
       try end(
-        Array(others.prefix(count)),
+        try others.prefix(count).compactMap { try grants.grant($0) },
         GrantEnding(
           how: "quota", rule: "LIM-10",
           reason: "the oldest gives way: the profile \(rules.profile) keeps \(quota)", endsScopes: false))
@@ -74,11 +74,8 @@ extension Broker {
   }
 
   /// The app's grants that count against its quota, the oldest first.
-  private func counted(_ instance: Instance) throws -> [Grant] {
-    let held = try grants.persisted(of: instance.app.bundleIdentifier)
-    guard instance.app.rules.recent != nil else { return held }
-    let needed = Set(try grants.recency(of: instance.app.bundleIdentifier).filter(\.isNeeded).map(\.grant))
-    return held.filter { needed.contains($0.id) }
+  private func counted(_ instance: Instance) throws -> [String] {
+    try grants.persisted(of: instance.app.bundleIdentifier, onlyNeeded: instance.app.rules.recent != nil)
   }
 
   /// Before a bookmark is made: where the quota is for what is kept by one, the first of a document needs room (`LIM-11`).
@@ -86,7 +83,7 @@ extension Broker {
     let rules = instance.app.rules
     guard rules.recent != nil, let quota = rules.quota else { return }
     let kept = try counted(instance)
-    guard kept.count >= quota, !kept.contains(where: { $0.id == grant.id }) else { return }
+    guard kept.count >= quota, !kept.contains(grant.id) else { return }
     try decide([
       event(
         .bookmarkCreated, .refused, instance, grant: grant, rule: "LIM-11",
@@ -100,7 +97,8 @@ extension Broker {
   func trimRecent(of instance: Instance) throws {
     let rules = instance.app.rules
     guard let limit = rules.recent else { return }
-    let evicted = RecentGrants(limit: limit).evicted(from: try grants.recency(of: instance.app.bundleIdentifier))
+    let evicted = RecentGrants(limit: limit).evicted(
+      from: try grants.recency(of: instance.app.bundleIdentifier, forListOf: limit))
     try end(
       try evicted.compactMap { try grants.grant($0.grant) },
       GrantEnding(

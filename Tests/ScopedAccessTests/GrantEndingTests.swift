@@ -87,7 +87,32 @@ import Testing
     try store.makeIndependent("d")
     try store.revoke(["c"], at: 1)
     #expect(try store.descendants(of: ["a"]).map(\.id) == ["b"])
-    #expect(try store.persisted(of: "io.ambit.one").map(\.id) == ["a", "d"])
+    #expect(try store.persisted(of: "io.ambit.one") == ["a", "d"])
+  }
+
+  @Test(arguments: 0..<6) func `LIM-11: of what something needs no more is asked than decides who leaves the list`(
+    seed: Int
+  ) throws {
+    var random = Seeded(seed: UInt64(seed))
+    let store = try store(try Folder())
+    let ids = (0..<40).map { "g\($0)" }
+    for id in ids { try store.add(grant(id)) }
+    for step in 0..<60 {
+      guard let id = ids.randomElement(using: &random) else { continue }
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: try store.noteBookmark(id)
+      case 1: try store.noteReference(id, inode: UInt64(step))
+      case 2 where step % 9 == 0: try store.revoke([id], at: 1)
+      default: store.noteUse(id, at: Int64.random(in: 1_000...1_020, using: &random))
+      }
+      let all = try store.recency(of: "io.ambit.one")
+      #expect(try store.persisted(of: "io.ambit.one") == all.map(\.grant))
+      #expect(try store.persisted(of: "io.ambit.one", onlyNeeded: true) == all.filter(\.isNeeded).map(\.grant))
+      let limit = Int.random(in: 0...12, using: &random)
+      let asked = try store.recency(of: "io.ambit.one", forListOf: limit)
+      #expect(asked.count { $0.isNeeded } <= limit)
+      #expect(RecentGrants(limit: limit).evicted(from: asked) == RecentGrants(limit: limit).evicted(from: all))
+    }
   }
 
   @Test func `REF-7: references hold a grant that no bookmark and no other grant was made of`() throws {

@@ -241,36 +241,48 @@ extension GrantStore {
 
   /// The grants in force of an app that count against its quota, the oldest first: not those that a bookmark for reading only
   /// made of another one.
-  package func persisted(of app: String) throws(StateError) -> [Grant] {
+  ///
+  /// - Parameter onlyNeeded: those alone that something needs: a bookmark, a reference, or what was made of it.
+  /// - Returns: their identifiers.
+  package func persisted(of app: String, onlyNeeded: Bool = false) throws(StateError) -> [String] {
     try read { db in
-      try Row.fetchAll(
+      try String.fetchAll(
         db.cachedStatement(
-          sql: """
-            SELECT \(Grant.columns) FROM \(Self.joined)
-            WHERE bundleIdentifier = ? AND revoked IS NULL AND (parent IS NULL OR origin = ?) ORDER BY created, grant_.rowid
-            """), arguments: [app, Grant.Origin.passed.rawValue]
-      ).map { try Grant(row: $0) }
+          sql: "\(Self.counted) SELECT id FROM counted WHERE needed OR NOT ?3 ORDER BY created, place"),
+        arguments: [app, Grant.Origin.passed.rawValue, onlyNeeded])
     }
   }
 
+  /// What counts against an app's quota, with when it was last used and whether something needs it.
+  private static let counted = """
+    WITH counted AS (
+      SELECT grant_.id AS id, grant_.rowid AS place, created, max(created, coalesce(used, 0)) AS last,
+        coalesce(bookmarks, 0) > 0
+          OR EXISTS (SELECT 1 FROM grantReference AS reference WHERE reference.id = grant_.id)
+          OR EXISTS (
+            SELECT 1 FROM grantLife AS other JOIN grant_ AS child ON child.id = other.id
+            WHERE other.parent = grant_.id AND child.revoked IS NULL) AS needed
+      FROM grant_ LEFT JOIN grantLife AS life ON life.id = grant_.id
+      WHERE bundleIdentifier = ?1 AND revoked IS NULL AND (parent IS NULL OR origin = ?2))
+    """
+
   /// The same grants, with when each was last used and whether something needs it, the oldest first.
-  package func recency(of app: String) throws(StateError) -> [RecentGrants.Entry] {
+  ///
+  /// - Parameter list: how long a list of those used last is. What something needs, and would not be in it, is left out: it
+  ///   keeps nothing else out of the list either.
+  package func recency(of app: String, forListOf list: Int? = nil) throws(StateError) -> [RecentGrants.Entry] {
     try? flushUses()
     let uses = uses.withLock(\.self)
+    // What could not be written down counts nevertheless: then all are looked at.
+    let most = uses.isEmpty ? list ?? -1 : -1
     return try read { db in
       try Row.fetchAll(
         db.cachedStatement(
           sql: """
-            SELECT grant_.id AS id, max(created, coalesce(used, 0)) AS last,
-              coalesce(bookmarks, 0) > 0
-                OR EXISTS (SELECT 1 FROM grantReference AS reference WHERE reference.id = grant_.id)
-                OR EXISTS (
-                  SELECT 1 FROM grantLife AS other JOIN grant_ AS child ON child.id = other.id
-                  WHERE other.parent = grant_.id AND child.revoked IS NULL) AS needed
-            FROM grant_ LEFT JOIN grantLife AS life ON life.id = grant_.id
-            WHERE bundleIdentifier = ? AND revoked IS NULL AND (parent IS NULL OR origin = ?)
-            ORDER BY created, grant_.rowid
-            """), arguments: [app, Grant.Origin.passed.rawValue]
+            \(Self.counted), latest AS (
+              SELECT id FROM counted WHERE needed ORDER BY last DESC, created DESC, place DESC LIMIT ?3)
+            SELECT id, last, needed FROM counted WHERE NOT needed OR id IN latest ORDER BY created, place
+            """), arguments: [app, Grant.Origin.passed.rawValue, most]
       ).compactMap { row in
         guard let id: String = row.value("id"), let last: Int64 = row.value("last"),
           let needed: Int = row.value("needed")
