@@ -175,7 +175,7 @@ enum AuditFile {
   /// Whether there is a file; refuses what cannot be a log without opening it.
   private static func exists(_ path: String, _ files: LogFiles) throws -> Bool {
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else {
+    guard unsafe lstat(path, &status) == 0 else {
       guard errno == ENOENT else { throw inaccessible(path, errno) }
       // SQLite would play a write-ahead log that was left behind into the new file, and lose what it held.
       for suffix in ["-wal", "-journal"] where unsafe stat(path + suffix, &status) == 0 && status.st_size > 0 {
@@ -189,6 +189,8 @@ enum AuditFile {
       }
       return false
     }
+    // Its other files would be looked for beside the link.
+    guard status.st_mode & S_IFMT != S_IFLNK else { throw AuditLogError(.foreign, path, "it is a symbolic link") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw AuditLogError(.foreign, path, "it is no regular file") }
     guard status.st_size > 0 else { throw AuditLogError(.foreign, path, "it is empty") }
     return true

@@ -81,10 +81,26 @@ package struct AuditKey: Sendable {
     Array(HMAC<SHA256>.authenticationCode(for: message, using: codeKey))
   }
 
-  /// The key beside a log, for who may read it.
-  static func ifReadable(_ files: LogFiles) -> AuditKey? {
-    let bytes = (try? SmallFile.read(files.key)) ?? nil
-    return bytes.flatMap { try? Curve25519.Signing.PrivateKey(rawRepresentation: $0) }.map { AuditKey($0) }
+  /// The key beside a log, as far as who checks it may read it.
+  enum Beside {
+    case here(AuditKey)
+    case gone, unreadable
+
+    var key: AuditKey? { if case .here(let key) = self { key } else { nil } }
+  }
+
+  /// - Throws: when what is there is no key.
+  static func beside(_ files: LogFiles) throws(AuditLogError) -> Beside {
+    let bytes: [UInt8]?
+    do { bytes = try SmallFile.read(files.key) } catch {
+      guard error.problem == .inaccessible else { throw error }
+      return .unreadable
+    }
+    guard let bytes else { return .gone }
+    guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes) else {
+      throw AuditLogError(.damaged, files.key, "it is no key of 32 bytes", of: .signature)
+    }
+    return .here(AuditKey(key))
   }
 
   /// The public part that lies beside a log; nil when there is none.

@@ -142,12 +142,12 @@ enum AuditSchema {
   /// A trigger that somebody has added would act when the next entry is written, and a table that is gone is not an older version's.
   private static func checkObjects(_ db: Database, file: String) throws {
     var expected = objects(after: Set(try migrator.appliedIdentifiers(db)))
-    let rows = try Row.fetchAll(
-      db, sql: "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-    for row in rows {
-      let name: String = row["name"]
+    for row in try Row.fetchAll(db, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema") {
+      let (type, name) = (row["type"] as String?, (row["name"] as String?) ?? "")
       let sql: String? = row["sql"]
-      if name == migrationTable { continue }
+      // SQLite's own, which it makes for a primary key. A trigger may be called as they are, or as a table is.
+      if type == "index", sql == nil, name.hasPrefix("sqlite_autoindex_") { continue }
+      if type == "table", name == migrationTable, row["tbl_name"] == name { continue }
       guard let made = expected.removeValue(forKey: name) else {
         throw AuditLogError(.damaged, file, "it has something in it that no log has (\(name))")
       }

@@ -33,15 +33,17 @@ final class HeadFile: Sendable {
   static func read(_ path: String) throws(AuditLogError) -> Statement? {
     for _ in 0..<4 {
       // Its writer may be in the midst of it.
-      if let found = try? statement(SmallFile.read(path), .head, path) { return found }
+      if let found = try? statement(SmallFile.read(path), [.head, .closed], path) { return found }
       usleep(1000)
     }
-    return try statement(SmallFile.read(path), .head, path)
+    return try statement(SmallFile.read(path), [.head, .closed], path)
   }
 
-  static func statement(_ bytes: [UInt8]?, _ kind: Statement.Kind, _ path: String) throws(AuditLogError) -> Statement? {
+  static func statement(
+    _ bytes: [UInt8]?, _ kinds: Set<Statement.Kind>, _ path: String
+  ) throws(AuditLogError) -> Statement? {
     guard let bytes, bytes.contains(where: { $0 != 0 }) else { return nil }
-    if let found = Statement(String(decoding: bytes, as: UTF8.self)), found.kind == kind { return found }
+    if let found = Statement(String(decoding: bytes, as: UTF8.self)), kinds.contains(found.kind) { return found }
     throw AuditLogError(.damaged, path, "it is not as it was written", of: .signature)
   }
 }

@@ -98,7 +98,7 @@ extension LogCore {
   func sign(_ mark: ChainMark, isFinal: Bool = false) throws(AuditLogError) {
     try signed.withLock { signed throws(AuditLogError) in
       guard isFinal ? signed < .max : mark.sequence > signed else { return }
-      do { try head.write(statement(.head, mark), durably: isFinal) } catch {
+      do { try head.write(statement(isFinal ? .closed : .head, mark), durably: isFinal) } catch {
         throw AuditLogError(error, file: files.head)
       }
       signed = isFinal ? .max : mark.sequence

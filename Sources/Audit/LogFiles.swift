@@ -70,10 +70,14 @@ enum SmallFile {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      if errno == ELOOP { throw AuditLogError(.foreign, path, "it is a symbolic link", of: .signature) }
+      if errno == ELOOP { throw AuditLogError(.damaged, path, "it is a symbolic link", of: .signature) }
       throw AuditFile.inaccessible(path, errno, .signature)
     }
     defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw AuditLogError(.damaged, path, "it is no regular file", of: .signature)
+    }
     var bytes = [UInt8](repeating: 0, count: most)
     while true {
       let count = unsafe pread(descriptor, &bytes, bytes.count, 0)

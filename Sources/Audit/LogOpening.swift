@@ -37,9 +37,12 @@ struct LogOpening {
       head == nil && wasSigned && last.sequence > 0 ? files.head : nil,
       try Self.lacksEnd(files, key, journal, last: last) ? files.end : nil,
     ].compactMap(\.self)
-    missing =
-      gone.isEmpty
-      ? nil : "\(gone.joined(separator: " and ")), which says how far the log goes, was gone"
+    var words: [String] = []
+    if !gone.isEmpty { words.append("\(gone.joined(separator: " and ")), which says how far the log goes, was gone") }
+    if found == nil, head?.kind == .head {
+      words.append("\(files.journal), which has the newest entries of a log that nobody has closed, was gone")
+    }
+    missing = words.isEmpty ? nil : words.joined(separator: "; ")
     let rest = try store.split(entries, at: entries.filter(\.beginsSegment).map(\.mark.sequence)) { events, store in
       try store.add(events, durably: true)
     }
@@ -70,7 +73,8 @@ struct LogOpening {
     state.synced = head?.mark ?? ChainMark()
     if last != state.synced { state.dirtySince = Disk.now() }
     core = try LogCore(files, settings, key, state, store)
-    if head == nil { try core.sign(ChainMark()) }
+    // From the first entry on it is not closed any more.
+    if head?.kind != .head { try core.sign(head?.mark ?? ChainMark()) }
   }
 
   /// Holds the log against how far it went when it was written to last.
@@ -93,7 +97,7 @@ struct LogOpening {
       let found = try queue.read { db in try SegmentReader.lastCheckpoint(db) }
       if found > 0 { return found }
     }
-    return try HeadFile.statement(SmallFile.read(files.begins), .begins, files.begins)?.checkpoint ?? 0
+    return try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)?.checkpoint ?? 0
   }
 
   /// What the signed head beside the log promises is there.

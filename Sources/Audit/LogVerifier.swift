@@ -16,6 +16,8 @@ package struct AuditVerification: Equatable, Sendable {
   package let key: AuditKey.Public
   /// Entries that were made after the last one, and are not there: a power failure took them, or somebody has.
   package let lost: Int64
+  /// Whoever checked it could read the key, without which nobody knows who wrote how far it goes after its signed head.
+  package let isEndChecked: Bool
 
   package var count: Int64 { last.sequence - first + 1 }
   /// Entries after the signed head: of the last moments of a broker that runs, or was killed.
@@ -35,14 +37,26 @@ extension AuditReader {
   package func verified(
     key: AuditKey.Public? = nil, anchors: [ChainMark] = [], progress: (Int64) -> Bool = { _ in true }
   ) throws(AuditLogError) -> AuditVerification {
+    while true {
+      let head = try HeadFile.read(files.head)
+      do throws(AuditLogError) { return try verified(key, anchors, head, progress) } catch {
+        // Whoever writes it may have closed it meanwhile, or begun to write it anew.
+        guard error.part == .journal, try HeadFile.read(files.head) != head else { throw error }
+      }
+    }
+  }
+
+  private func verified(
+    _ key: AuditKey.Public?, _ anchors: [ChainMark], _ head: Statement?, _ progress: (Int64) -> Bool
+  ) throws(AuditLogError) -> AuditVerification {
     // Before the log: they promise no more than there is.
-    let end = try EndFile.read(files.end, key: AuditKey.ifReadable(files))
-    let head = try HeadFile.read(files.head)
-    let begins = try HeadFile.statement(SmallFile.read(files.begins), .begins, files.begins)
+    let own = try AuditKey.beside(files)
+    let end = try EndFile.read(files.end, key: own.key)
+    let begins = try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)
     let beside = try AuditKey.publicKey(of: files)
     return try read(wholeJournal: true) { view in
       var verifier = try LogVerifier(
-        files, key: key, beside: beside, head: head, end: end, begins: begins, anchors: anchors)
+        files, key: key, beside: beside, own: own, head: head, end: end, begins: begins, anchors: anchors)
       return try verifier.check(view, progress)
     }
   }
@@ -60,6 +74,7 @@ struct LogVerifier {
   let head: Statement?
   let end: EndMark?
   let begins: Statement?
+  private let own: AuditKey.Beside
   private var anchors: ArraySlice<ChainMark>
   private var base: ChainMark?
   private var last = ChainMark()
@@ -70,10 +85,11 @@ struct LogVerifier {
 
   /// - Parameters:
   ///   - key: what signed it, by who asks.
-  ///   - beside: the key that lies beside the log.
+  ///   - beside: the public key that lies beside the log.
+  ///   - own: the key itself, which `end` was read with.
   init(
-    _ files: LogFiles, key: AuditKey.Public?, beside: AuditKey.Public?, head: Statement?, end: EndMark?,
-    begins: Statement?, anchors: [ChainMark]
+    _ files: LogFiles, key: AuditKey.Public?, beside: AuditKey.Public?, own: AuditKey.Beside, head: Statement?,
+    end: EndMark?, begins: Statement?, anchors: [ChainMark]
   ) throws(AuditLogError) {
     if let key, let beside, key != beside {
       throw AuditLogError(.damaged, files.publicKey, "it is another key than the one that was given", of: .signature)
@@ -82,8 +98,13 @@ struct LogVerifier {
       throw AuditLogError(
         .damaged, files.publicKey, "it is gone, and without a key nobody can say what is signed", of: .signature)
     }
+    if let own = own.key, own.publicKey != key {
+      throw AuditLogError(
+        .damaged, files.key, "it is another key than the one that the log is signed with", of: .signature)
+    }
     self.files = files
     self.key = key
+    self.own = own
     self.head = head
     self.end = end
     self.begins = begins
@@ -255,8 +276,19 @@ struct LogVerifier {
         .damaged, files.log,
         "entries \(last.sequence + 1) to \(head.mark.sequence) are missing at its end, which its signed head has")
     }
+    guard journalBoot != nil || (head.kind == .closed && head.mark == last) else {
+      throw AuditLogError(
+        .damaged, files.journal,
+        "it is gone, which has the newest entries of a log that nobody has closed, and what was in it alone with it",
+        of: .journal)
+    }
     let boot = Journal.padded(JournalFile.boot)
     if let end, end.boot == boot { try Self.check(end, last, files) }
+    if case .gone = own, journalBoot == boot {
+      throw AuditLogError(
+        .damaged, files.key,
+        "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)
+    }
     if end == nil, journalBoot == boot {
       throw AuditLogError(
         .damaged, files.end,
@@ -275,7 +307,7 @@ struct LogVerifier {
     return AuditVerification(
       first: (base?.sequence ?? 0) + 1, last: last, begins: begins, checkpoints: checkpoints,
       lastCheckpoint: checkpoints > 0 ? checkpoint : nil, head: head, key: key,
-      lost: max(0, (end?.mark.sequence ?? 0) - last.sequence))
+      lost: max(0, (end?.mark.sequence ?? 0) - last.sequence), isEndChecked: end == nil || own.key != nil)
   }
 }
 

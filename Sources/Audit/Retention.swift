@@ -39,7 +39,7 @@ extension LogCore {
   func removeOld(now: Int64) throws(AuditLogError) -> Int64? {
     try removal.withLock { _ throws(AuditLogError) in
       do {
-        let begins = try HeadFile.statement(SmallFile.read(files.begins), .begins, files.begins)
+        let begins = try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)
         // What a broker that died in the midst of this had said it removes.
         try removeFiles(through: begins?.mark.sequence ?? 0)
         let retention = settings.retention

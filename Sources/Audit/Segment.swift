@@ -136,6 +136,9 @@ enum SegmentReader {
         last = event.mark
       }
       try writer.finish(db)
+      guard try Self.last(db, file: file) == last else {
+        throw AuditLogError(.damaged, file, "it does not keep what is written to it")
+      }
       try BlockIndex.orderNewest(db)
       // Something to write, or there is nothing to wait for.
       if durably {

@@ -12,6 +12,9 @@ package struct Statement: Equatable, Sendable {
   package enum Kind: String, Sendable {
     /// The log goes at least so far. It stands beside the log and is renewed.
     case head
+    /// The log goes so far and no further: whoever wrote it has closed it, and has taken its journal away. In the head's place, and as
+    /// long as one.
+    case closed = "shut"
     /// The chain went through there. In the log, every so many entries.
     case checkpoint
     /// Everything up to there was removed, because it was old or too much.

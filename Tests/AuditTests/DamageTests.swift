@@ -71,6 +71,13 @@ import Testing
 
   @Test(arguments: [
     ("CREATE TRIGGER later AFTER INSERT ON entry BEGIN DELETE FROM block; END", "later"),
+    ("CREATE TRIGGER grdb_migrations BEFORE INSERT ON entry BEGIN SELECT RAISE(IGNORE); END", "grdb_migrations"),
+    (
+      """
+      PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('trigger', 'sqlite_t', 'entry', 0,
+        'CREATE TRIGGER sqlite_t BEFORE INSERT ON entry BEGIN SELECT RAISE(IGNORE); END')
+      """, "sqlite_t"
+    ),
     ("CREATE VIEW more AS SELECT * FROM entry", "more"), ("CREATE TABLE another (x)", "another"),
     ("DROP TABLE block", "its table block was taken away"), ("DROP TABLE newest", "its table newest was taken away"),
     ("ALTER TABLE place ADD COLUMN x INTEGER", "its table place is not as it was made"),

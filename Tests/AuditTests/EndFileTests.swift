@@ -10,13 +10,16 @@ import Testing
 /// What tells of entries behind the signed head, which is never signed here.
 @Suite struct `AUD-4: the end of a log` {
   /// A log of a broker that was killed: two entries are signed for, three more are written.
-  private func killed() throws -> Folder {
+  ///
+  /// - Parameter moved: those two are in the database as well.
+  private func killed(moved: Bool = false) throws -> Folder {
     let folder = try Folder()
     var settings = AuditLog.Settings()
     settings.syncAfter = .max / 2
     let log = try AuditLog(path: folder.log, settings: settings)
     try log.append([AuditEvent(.launch), AuditEvent(.grant)])
     try log.core.syncNow()
+    if moved { try log.flush() }
     for kind in [AuditEvent.Kind.start, .stop, .exit] { try log.append([AuditEvent(kind)]) }
     let copy = try folder.asIfKilled()
     withExtendedLifetime(log) {}
@@ -56,7 +59,7 @@ import Testing
 
   @Test func `goes on with what was written whole and not answered yet`() throws {
     let folder = try killed()
-    let key = try #require(AuditKey.ifReadable(LogFiles(folder.log)))
+    let key = try #require(AuditKey.beside(LogFiles(folder.log)).key)
     let mark = try #require(try AuditReader(path: folder.log).events(limit: 9).last.map(\.sequence))
     #expect(mark == 5)
     // Killed between the entry and this.
@@ -95,9 +98,75 @@ import Testing
     try log.finish()
   }
 
+  @Test func `a log that nobody has closed has its journal, whatever else is gone`() throws {
+    for removed in [["journal"], ["journal", "end"], ["journal", "end", "key"]] {
+      let folder = try killed(moved: true)
+      let files = LogFiles(folder.log)
+      for ending in removed { try FileManager.default.removeItem(atPath: "\(files.stem).\(ending)") }
+      #expect(finding(folder)?.contains("audit.journal") == true, "\(finding(folder) ?? "")")
+      guard removed == ["journal", "end"] else { continue }
+      // A broker goes on with what is there, and says so; and closes it.
+      let log = try AuditLog(path: folder.log)
+      #expect(log.missing?.contains("audit.journal") == true)
+      try log.append([AuditEvent(.brokerStarted)])
+      #expect(finding(folder) == nil)
+      try log.finish()
+      #expect(try HeadFile.read(files.head)?.kind == .closed)
+      #expect(finding(folder) == nil)
+      let next = try AuditLog(path: folder.log)
+      #expect(try next.missing == nil && HeadFile.read(files.head)?.kind == .head)
+      #expect(finding(folder) == nil)
+      try next.finish()
+    }
+  }
+
+  @Test func `without the key nobody believes what only the key can have written`() throws {
+    let folder = try killed()
+    let files = LogFiles(folder.log)
+    let key = try #require(try SmallFile.read(files.key))
+    #expect(try AuditReader(path: folder.log).verified().isEndChecked)
+    try cut(folder, to: 3)
+    let all = Array(try Data(contentsOf: URL(filePath: folder.journal)))
+    let mark = try Journal(all, boot: JournalFile.boot).last
+    try Data(EndMark(mark, boot: JournalFile.boot, key: AuditKey()).bytes).write(to: end(folder))
+    try FileManager.default.removeItem(atPath: files.key)
+    #expect(finding(folder)?.contains("audit.key is damaged: it is gone") == true, "\(finding(folder) ?? "")")
+    try Data(key.dropLast()).write(to: URL(filePath: files.key))
+    #expect(finding(folder)?.contains("it is no key of 32 bytes") == true)
+    try Data(key.map { $0 ^ 1 }).write(to: URL(filePath: files.key))
+    try FileManager.default.removeItem(at: end(folder))
+    #expect(finding(folder)?.contains("another key than the one that the log is signed with") == true)
+  }
+
+  @Test(arguments: ["head", "end", "key", "pub", "begins"])
+  func `a pipe, a folder or a link in the place of a small file is a finding, and keeps nobody waiting`(
+    ending: String
+  ) throws {
+    for what in ["pipe", "folder", "link"] {
+      let folder = try killed()
+      let path = "\(LogFiles(folder.log).stem).\(ending)"
+      unsafe unlink(path)
+      switch what {
+      case "pipe": #expect(unsafe mkfifo(path, 0o600) == 0)
+      case "folder": #expect(unsafe mkdir(path, 0o700) == 0)
+      default: #expect(unsafe symlink("/dev/null", path) == 0)
+      }
+      let words = what == "link" ? "it is a symbolic link" : "it is no regular file"
+      #expect(finding(folder)?.contains(words) == true, "\(what): \(finding(folder) ?? "")")
+    }
+  }
+
+  @Test func `a link in the place of the log is refused`() throws {
+    let folder = try killed()
+    try FileManager.default.moveItem(atPath: folder.log, toPath: "\(folder.path)/other.sqlite")
+    #expect(unsafe symlink("other.sqlite", folder.log) == 0)
+    #expect(finding(folder)?.contains("it is a symbolic link") == true)
+    #expect(throws: AuditLogError.self) { try AuditLog(path: folder.log) }
+  }
+
   @Test func `promises nothing after a power failure, and verify says how many it knows of`() throws {
     let folder = try killed()
-    let key = try #require(AuditKey.ifReadable(LogFiles(folder.log)))
+    let key = try #require(AuditKey.beside(LogFiles(folder.log)).key)
     let found = try #require(EndMark(Array(try Data(contentsOf: end(folder)))))
     try Data(EndMark(found.mark, boot: Array("another boot".utf8), key: key).bytes).write(to: end(folder))
     try cut(folder, to: 3)

@@ -20,6 +20,7 @@ private final class Exhibit {
     var head: [UInt8]?
     var end: [UInt8]?
     var publicKey: [UInt8]?
+    var own: AuditKey.Beside
   }
 
   /// A log of a broker that ended (`stored` entries), or of one that was killed when it had `waiting` more in the journal.
@@ -56,9 +57,10 @@ private final class Exhibit {
     // Without the zeros that a journal has for what is to come.
     var journal = bytes(files.journal)
     if let all = journal { journal = Array(all.prefix(try Journal(all, boot: JournalFile.boot).end)) }
+    secret = try #require(AuditKey.beside(files).key)
     pristine = Evidence(
-      journal: journal, head: bytes(files.head), end: bytes(files.end), publicKey: bytes(files.publicKey))
-    secret = try #require(AuditKey.ifReadable(files))
+      journal: journal, head: bytes(files.head), end: bytes(files.end), publicKey: bytes(files.publicKey),
+      own: .here(secret))
     key = try AuditKey.publicKey(of: files)
     queue = try DatabaseQueue()
     let source = try AuditFile.openForReading(folder.log, of: files)
@@ -91,12 +93,12 @@ private final class Exhibit {
       try change(db, &evidence)
       do {
         let segment = OpenSegments.Segment(files, number: 0, queue: queue)
-        let head = try HeadFile.statement(evidence.head, .head, files.head)
+        let head = try HeadFile.statement(evidence.head, [.head, .closed], files.head)
         let beside = try AuditKey.publicKey(evidence.publicKey, files.publicKey)
         let view = try LogView(files: files, segments: [segment], newest: db, journal: evidence.journal, all: true)
-        let end = try EndFile.mark(evidence.end, secret, files.end)
+        let end = try EndFile.mark(evidence.end, evidence.own.key, files.end)
         var verifier = try LogVerifier(
-          files, key: key, beside: beside, head: head, end: end, begins: nil, anchors: anchors)
+          files, key: key, beside: beside, own: evidence.own, head: head, end: end, begins: nil, anchors: anchors)
         _ = try verifier.check(view) { _ in true }
       } catch {
         finding = "\(error)"
@@ -151,7 +153,7 @@ private final class Exhibit {
     let log = try Exhibit(stored: 20, waiting: 0, seed: 6)
     let other = AuditKey()
     func forge(_ db: Database, _ evidence: inout Exhibit.Evidence) throws {
-      let head = try #require(try HeadFile.statement(evidence.head, .head, ""))
+      let head = try #require(try HeadFile.statement(evidence.head, [.head, .closed], ""))
       try db.execute(
         sql: "DELETE FROM checkpoint; DELETE FROM entry WHERE sequence > 12; DELETE FROM block; DELETE FROM place")
       try db.execute(sql: "DELETE FROM newest")
@@ -160,7 +162,8 @@ private final class Exhibit {
       for entry in log.entries.prefix(12) { try writer.add(entry, to: db) }
       try writer.finish(db)
       let mark = log.entries[11].mark
-      evidence.head = Array(try Statement(.head, mark, time: head.time, checkpoint: 0, key: other).line.utf8)
+      evidence.head = Array(try Statement(.closed, mark, time: head.time, checkpoint: 0, key: other).line.utf8)
+      evidence.own = .here(other)
       evidence.publicKey = Array((other.publicKey.text + "\n").utf8)
     }
     #expect(try log.finding(forge) == nil, "nothing is wrong with the forgery itself")
@@ -180,10 +183,11 @@ private enum Tampering: CaseIterable {
   case hide, hideTime, invent, base, removeNote, flipNote, lengthenNote
   case flipHead, removeHead, foreignHead, foreignKey, removeKey, flipKey
   case cutJournal, flipJournal, removeJournal, zeroJournal, dropRecord, repeatRecord, exchangeRecords
-  case flipEnd, removeEnd, foreignEnd, cutJournalAndEnd
+  case flipEnd, removeEnd, foreignEnd, cutJournalAndEnd, removeJournalAndEnd, cutJournalAndKey, exchangeSecret
 
   static let ofJournal: [Self] = [
-    .flipEnd, .removeEnd, .foreignEnd, .cutJournalAndEnd, .cutJournal, .flipJournal, .removeJournal, .zeroJournal,
+    .flipEnd, .removeEnd, .foreignEnd, .cutJournalAndEnd, .removeJournalAndEnd, .cutJournalAndKey,
+    .cutJournal, .flipJournal, .removeJournal, .zeroJournal,
     .dropRecord, .repeatRecord, .exchangeRecords,
   ]
 
@@ -307,6 +311,18 @@ private enum Tampering: CaseIterable {
       let last = Int.random(in: 0..<records.count - 1, using: &random)
       evidence.journal = Array(bytes.prefix(records[last].payload.upperBound))
       evidence.end = EndMark(records[last].mark, boot: JournalFile.boot, key: AuditKey()).bytes
+    case .removeJournalAndEnd:
+      guard evidence.journal != nil else { return false }
+      (evidence.journal, evidence.end) = (nil, nil)
+    case .cutJournalAndKey:
+      // Without the key nobody knows that the mark was not written with it.
+      guard let bytes = evidence.journal else { return false }
+      let records = try Journal(bytes, boot: JournalFile.boot).records
+      let last = Int.random(in: 0..<records.count - 1, using: &random)
+      evidence.journal = Array(bytes.prefix(records[last].payload.upperBound))
+      evidence.end = EndMark(records[last].mark, boot: JournalFile.boot, key: AuditKey()).bytes
+      evidence.own = .gone
+    case .exchangeSecret: evidence.own = .here(AuditKey())
     case .cutJournal, .flipJournal, .removeJournal, .zeroJournal, .dropRecord, .repeatRecord, .exchangeRecords:
       guard let bytes = evidence.journal else { return false }
       evidence.journal = try tampered(bytes, &random)

@@ -210,7 +210,8 @@ struct KillRounds {
 
   func conclude() throws {
     #expect(Victim.allCases.allSatisfy { (killed[$0] ?? 0) > rounds / 10 }, "\(killed)")
-    #expect(seen.raw > rounds / 50 && (groups == nil || seen.groups > rounds / 50), "too few had something to lose: \(seen)")
+    #expect(
+      seen.raw > rounds / 50 && (groups == nil || seen.groups > rounds / 50), "too few had something to lose: \(seen)")
     #expect(namespaces.count > rounds, "only \(namespaces.count) namespaces were seen")
     try Deadline.wait(for: "instances to be forgotten") { try world.instances().isEmpty }
     #expect(ownMounts() == mounts)

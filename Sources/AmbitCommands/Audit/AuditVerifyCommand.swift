@@ -25,7 +25,8 @@ extension AuditCommand {
         log and sign it; and who keeps an old copy of all of the log's files, and puts it back, has a log that is \
         whole. Only what lies elsewhere shows either: an anchor from “ambit audit checkpoint”, which no later log but a \
         true continuation meets, and the public key. The head is signed some moments after the entries; until then \
-        audit.end has the last one's number and hash, over a code that needs the key. After a power failure the entries of \
+        audit.end has the last one's number and hash, over a code that needs the key: who cannot read that is told so. A log \
+        that was closed in order says so in its head; any other has its journal beside it. After a power failure the entries of \
         the last tenth of a second may be missing, or have been taken away: how many is said.
 
         EXAMPLES
@@ -117,6 +118,7 @@ extension AuditCommand.Verify {
     var signed: String?
     var checkpoints: Int?
     var lost: Int64?
+    var endChecked: Bool?
     var removedThrough: Int64?
     var key: String?
   }
@@ -127,7 +129,8 @@ extension AuditCommand.Verify {
         Report(
           log: path, whole: true, first: found.first, last: found.last.sequence, hash: found.last.hash.hexadecimal,
           signedThrough: found.head.mark.sequence, signed: Timestamp(microseconds: found.head.time).text,
-          checkpoints: found.checkpoints, lost: found.lost, removedThrough: found.begins?.mark.sequence,
+          checkpoints: found.checkpoints, lost: found.lost,
+          endChecked: found.isEndChecked, removedThrough: found.begins?.mark.sequence,
           key: found.key.text))
     }
     let style = Style(for: STDOUT_FILENO)
@@ -145,6 +148,11 @@ extension AuditCommand.Verify {
         style.yellow("◐")
         + " \(found.lost) after the last one had been written and are not there: a power failure took "
       text += "them, or somebody has\n"
+    }
+    if !found.isEndChecked {
+      text +=
+        style.yellow("◐") + " the key beside it cannot be read: "
+        + "entries after the signed head may have been taken away\n"
     }
     text += "  key     \(found.key.text)\n  anchor  \(found.last)\n"
     if anchor.isEmpty {

@@ -63,7 +63,11 @@ extension AuditCommand.Report {
 
     /// What `ambit audit verify` says of a log in order, as the end of a sentence.
     private static func words(_ found: AuditVerification) -> String {
-      var text = "\(found.count) entries, each as it was written, none missing"
+      var text = "\(found.count) entries, each as it was written, "
+      text +=
+        found.lost > 0
+        ? "and \(found.lost) after them missing: a power failure took them, or somebody has" : "none missing"
+      if !found.isEndChecked { text += ", as far as that can be said without the key" }
       if let begins = found.begins { text += "; entries up to \(begins.mark.sequence) were removed, which is signed" }
       text += "; signed through entry \(found.head.mark.sequence)"
       text += found.lastCheckpoint.map { ", the last signed checkpoint is at entry \($0)" } ?? ", no checkpoint in it"
