@@ -43,7 +43,18 @@ extension Entitlements {
     passGrants = try list.flag(Self.pass) ?? false
     executePicked = try list.flag(Self.execute) ?? false
     sandbox = try AppSandbox(list)
-    let known = [Self.client, Self.server, Self.pass, Self.execute] + AppSandbox.keys
-    unknown = list.keys.filter { !known.contains($0) }
+    unknown = list.keys.filter { !Self.known.contains($0) }
+  }
+
+  private static let known = [client, server, pass, execute] + AppSandbox.keys
+
+  /// Every entitlement with a meaning here that is no boolean: each of them alone keeps the app from being launched.
+  package static func faults(in list: PropertyListFile) -> [AppBundleError] {
+    known.compactMap { key in
+      do throws(AppBundleError) {
+        _ = try list.flag(key)
+        return nil
+      } catch { return error }
+    }
   }
 }

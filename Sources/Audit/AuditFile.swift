@@ -193,6 +193,11 @@ enum AuditFile {
     guard status.st_mode & S_IFMT != S_IFLNK else { throw AuditLogError(.foreign, path, "it is a symbolic link") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw AuditLogError(.foreign, path, "it is no regular file") }
     guard status.st_size > 0 else { throw AuditLogError(.foreign, path, "it is empty") }
+    // SQLite opens what it finds under these names, and would wait for who writes into a pipe.
+    for suffix in ["-wal", "-shm", "-journal"] {
+      guard let beside = Self.status(path + suffix), beside.st_mode & S_IFMT != S_IFREG else { continue }
+      throw AuditLogError(.foreign, path, "\(path)\(suffix) beside it is no regular file")
+    }
     return true
   }
 

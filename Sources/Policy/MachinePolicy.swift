@@ -82,7 +82,9 @@ extension Policy {
         guard from != to else { return nil }
         return Narrowing(
           field: field.name, from: from ?? "none", to: to ?? "none", file: machine.file,
-          line: origins?[field.name]?.position.line)
+          // What those with the entitlement get is narrowed by what everybody gets.
+          line: (origins?[field.name] ?? (field.name == "network.entitled" ? origins?["network.access"] : nil))?
+            .position.line)
       }
       return policy.with(settings, narrowings: narrowings)
     }

@@ -13,6 +13,8 @@ extension Lint {
   private static func selection(_ list: PropertyListFile) -> [LintFinding] {
     var findings: [LintFinding] = []
     let selects = list.isOn(readOnly) || list.isOn(readWrite)
+    // Who does not ask for that sandbox is held to none of it.
+    let severity: LintFinding.Severity = list.isOn(security + "app-sandbox") ? .warning : .note
     for entry in list.entries where entry.node.boolean == true {
       guard let (stem, what) = places.first(where: { entry.key == "\(security)\($0.key).read-only" }),
         list.isOn("\(security)\(stem).read-write")
@@ -27,7 +29,7 @@ extension Lint {
     where list.isOn(key) && !selects {
       findings.append(
         LintFinding(
-          .bookmarksWithoutSelection, at: list.place(key),
+          .bookmarksWithoutSelection, severity, at: list.place(key),
           "It asks to keep bookmarks of what the user selects, and not for anything to be selected.",
           "Add \(readOnly) or \(readWrite), or take it out."))
     }
@@ -35,7 +37,7 @@ extension Lint {
     if list.isOn(execute), !selects {
       findings.append(
         LintFinding(
-          .executableWithoutSelection, at: list.place(execute),
+          .executableWithoutSelection, severity, at: list.place(execute),
           "It asks to run or write programs in what the user selects, and not for anything to be selected.",
           "Add \(readOnly) or \(readWrite), or take it out."))
     }

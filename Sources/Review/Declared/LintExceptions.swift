@@ -42,7 +42,7 @@ extension Lint {
     }
   }
 
-  /// Each member of a list with its place, or the value itself.
+  /// Each text of a list with its place, or the value itself. What is no text in a list is told of as such.
   private static func values(
     _ list: PropertyListFile, _ entry: PropertyListEntry
   ) -> [(place: LintFinding.Place, value: String?)] {
@@ -50,14 +50,16 @@ extension Lint {
     guard let members = entry.node.array, !members.isEmpty else {
       return [(list.place(path, entry.line), entry.node.string)]
     }
-    return members.enumerated().map { (list.place(path.index($0.offset), $0.element.line), $0.element.string) }
+    return members.enumerated().filter { $0.element.string != nil }.map {
+      (list.place(path.index($0.offset), $0.element.line), $0.element.string)
+    }
   }
 
   private static func paths(_ list: PropertyListFile, _ entry: PropertyListEntry, _ kind: String) -> [LintFinding] {
     let isInHome = kind.hasPrefix("files.home-relative-path")
     let isWritten = kind.hasSuffix("read-write")
-    return values(list, entry).map { place, value in
-      let path = value ?? ""
+    return values(list, entry).compactMap { place, value in
+      guard let path = value else { return nil }
       let does = isWritten ? "reads and changes" : "reads"
       if let what = PathClaim.broad(path, isInHome: isInHome) {
         return LintFinding(

@@ -4,13 +4,7 @@ internal import Policy
 extension Lint {
   /// Whether a list is one that an app can be run by.
   static func launch(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [LintFinding] {
-    do throws(AppBundleError) {
-      switch kind {
-      case .manifest: _ = try AppManifest(list, folderName: "App")
-      case .entitlements: _ = try Entitlements(list)
-      }
-      return []
-    } catch {
+    errors(list, as: kind).map { error in
       let key: String? =
         switch error {
         case .keyMissing(_, let key, _), .wrongType(_, let key, _, _), .badValue(_, let key, _, _),
@@ -19,11 +13,20 @@ extension Lint {
         default: nil
         }
       let line = key.flatMap { key in list.entries.first { $0.key == key }?.line }
-      return [
-        LintFinding(
-          .notLaunchable, at: .init(file: list.path, line: line, key: key), error.sentence,
-          "Until then ambit run refuses the app.")
-      ]
+      return LintFinding(
+        .notLaunchable, at: .init(file: list.path, line: line, key: key), error.sentence,
+        "Until then ambit run refuses the app.")
+    }
+  }
+
+  private static func errors(_ list: PropertyListFile, as kind: ManifestListing.Kind) -> [AppBundleError] {
+    switch kind {
+    case .manifest:
+      do throws(AppBundleError) {
+        _ = try AppManifest(list, folderName: "App")
+        return []
+      } catch { return [error] }
+    case .entitlements: return Entitlements.faults(in: list)
     }
   }
 

@@ -10,6 +10,11 @@ extension Rules {
         entry.manner = "only such as go with a document"
         entry.decisions += [app.asks(by: EntitlementKey.sandbox), .notAsked(keys: [AppSandbox.appScope])]
       }
+      if entry.ability.verb == .implicitBookmarks, !sandbox.appBookmarks, !sandbox.documentBookmarks {
+        // Opening one takes none of these.
+        entry.manner = Self.opensOnly
+        entry.decisions += [app.asks(by: EntitlementKey.sandbox), .notAsked(keys: sandbox.missingBookmarks)]
+      }
       return entry
     }
     entry.extent = .no
@@ -20,6 +25,8 @@ extension Rules {
     ]
     return entry
   }
+
+  static let opensOnly = "only open those of other apps"
 
   /// The entitlements of which one would have given it; `nil`: it has it.
   private static func missing(for ability: Ability, in sandbox: AppSandbox) -> [String]? {

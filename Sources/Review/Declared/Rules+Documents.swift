@@ -66,7 +66,10 @@ extension Rules {
       Entry(Ability(.makeBookmarks), Extent(rules.create), by: decided("bookmarks.create")),
       Entry(Ability(.useBookmarks), Extent(ceiling: rules.lifetime), by: decided("bookmarks.lifetime")),
       Entry(Ability(.documentBookmarks), Extent(rules.documentScoped), by: decided("bookmarks.document_scoped")),
-      Entry(Ability(.implicitBookmarks), Extent(rules.implicit), by: decided("bookmarks.implicit")),
+      Entry(
+        Ability(.implicitBookmarks), Extent(rules.implicit),
+        manner: rules.implicit && !rules.create ? Self.opensOnly : nil,
+        by: decided("bookmarks.implicit") + (rules.create ? [] : decided("bookmarks.create"))),
     ]
   }
 

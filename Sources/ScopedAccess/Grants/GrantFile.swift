@@ -63,6 +63,15 @@ enum GrantFile {
   private static func holdsAnything(_ path: String) throws(StateError) -> Bool {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return false }
     if attributes[.type] as? FileAttributeType == .typeDirectory { throw StateError("it is a folder") }
+    // SQLite opens what it finds under these names, and would wait for who writes into a pipe.
+    for beside in ["", "-wal", "-shm", "-journal"].map({ path + $0 }) {
+      guard let type = try? FileManager.default.attributesOfItem(atPath: beside)[.type] as? FileAttributeType else {
+        continue
+      }
+      if type != .typeRegular {
+        throw StateError(beside == path ? "it is no regular file" : "\(beside) is no regular file")
+      }
+    }
     let size = attributes[.size] as? Int ?? 0
     // SQLite takes a file that is shorter than its smallest page for an empty one, and would write over it.
     if size > 0, size < 512 { throw StateError("it is no database") }
