@@ -63,6 +63,7 @@ struct BookmarkCommand: ParsableCommand {
         switch error.errno {
         case .invalidArgument:
           throw Failure("\(printable(file)): is no regular file, and so no bookmark; “-” reads standard input.")
+        case .isDirectory: throw Failure("\(printable(file)): is a folder, not a file with a bookmark.")
         case .fileTooLarge: throw Failure("\(printable(file)): is too long to be a bookmark.")
         default: throw Failure("\(printable(file)): cannot be read: \(error.errno).")
         }

@@ -1,7 +1,8 @@
 package import Foundation
 internal import Paths
 
-/// An app: a folder `Name.app` with an `Info.plist`, an optional `Entitlements.plist`, and an executable.
+/// An app: a folder `Name.app` with an `Info.plist`, an optional `Entitlements.plist`, and an executable; on macOS these lie in a
+/// folder `Contents` in it, and the executable in `MacOS` there.
 ///
 /// Reading one checks everything that can be known without running it; see ``AppBundleError`` for what may be wrong.
 package struct AppBundle: Equatable, Sendable {
@@ -15,8 +16,9 @@ package struct AppBundle: Equatable, Sendable {
   /// The folder's own name, `Name.app`.
   package var name: String { url.lastPathComponent }
 
-  /// The program to run: a regular file directly in the folder.
-  package var executableURL: URL { url.appendingPathComponent(manifest.executable, isDirectory: false) }
+  /// The program to run, a regular file: its path from the folder on.
+  package let executable: String
+  package var executableURL: URL { url.appendingPathComponent(executable, isDirectory: false) }
 
   /// Reads and checks the bundle.
   ///
@@ -29,17 +31,17 @@ package struct AppBundle: Equatable, Sendable {
       throw .notABundle(path: folder.path, found: "a folder called \(folder.lastPathComponent.quoted)")
     }
 
-    func file(_ name: String) -> String { folder.appendingPathComponent(name, isDirectory: false).path }
-
-    guard let information = try PropertyListFile(path: file("Info.plist")) else {
-      throw .manifestMissing(path: file("Info.plist"))
+    let contents = try DeclaredFiles.contents(of: folder.path)
+    guard let information = try PropertyListFile(path: "\(contents)/Info.plist") else {
+      throw .manifestMissing(path: "\(contents)/Info.plist")
     }
     url = folder
     manifest = try AppManifest(information, folderName: String(folder.lastPathComponent.dropLast(".app".count)))
-    let claims = try PropertyListFile(path: file("Entitlements.plist"))
+    let claims = try DeclaredFiles.entitlements(in: contents).first
     entitlements = try claims.map { list throws(AppBundleError) in try Entitlements(list) } ?? .none
     keys = DeclaredKeys(manifest: information, entitlements: claims)
-    try Self.checkExecutable(file(manifest.executable))
+    executable = contents == folder.path ? manifest.executable : "Contents/MacOS/\(manifest.executable)"
+    try Self.checkExecutable(folder.path.path(of: executable))
   }
 
   /// The bundle identifier that a plain program (`ambit run /usr/bin/foo`) runs under: `program.foo`.

@@ -14,18 +14,27 @@ package struct DeclaredFiles: Equatable, Sendable {
       lists = [try PropertyListFile(path: Self.target(path), name: path)].compactMap(\.self)
       return
     }
-    // On macOS everything of a bundle is in one folder within it.
-    let contents = "\(path)/Contents"
-    let folder = try FileKind(path: contents) == .folder ? contents : path
+    let folder = try Self.contents(of: path)
     guard let manifest = try PropertyListFile(path: "\(folder)/Info.plist") else {
       throw .manifestMissing(path: "\(folder)/Info.plist")
     }
-    var lists = [manifest]
+    lists = [manifest] + (try Self.entitlements(in: folder))
+  }
+
+  /// Where the lists of a bundle lie: on macOS everything of one is in a folder within it.
+  static func contents(of bundle: String) throws(AppBundleError) -> String {
+    let contents = "\(bundle)/Contents"
+    return try FileKind(path: contents) == .folder ? contents : bundle
+  }
+
+  /// The first counts.
+  static func entitlements(in folder: String) throws(AppBundleError) -> [PropertyListFile] {
+    var lists: [PropertyListFile] = []
     // The second is what Xcode left in bundles for devices.
     for name in ["Entitlements.plist", "archived-expanded-entitlements.xcent"] {
       if let list = try PropertyListFile(path: "\(folder)/\(name)") { lists.append(list) }
     }
-    self.lists = lists
+    return lists
   }
 
   /// - Parameter bytes: one property list; `name` is what errors call it.

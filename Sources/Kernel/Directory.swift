@@ -51,10 +51,13 @@ package enum DirectoryReader {
 extension Descriptor {
   /// What a regular file holds. A pipe that somebody put in its place keeps nobody waiting.
   ///
-  /// - Throws: `EINVAL` for anything but a regular file; `EFBIG` where it holds more than `limit` bytes.
+  /// - Throws: `EISDIR` for a folder, `EINVAL` for anything else but a regular file; `EFBIG` where it holds more than `limit` bytes.
   package static func content(ofFile path: String, limit: Int) throws(KernelError) -> [UInt8] {
     let file = try open(path, flags: [.read, .nonBlocking, .noControllingTerminal])
-    guard try file.status().kind == .regular else { throw KernelError("read", path, errno: .invalidArgument) }
+    let kind = try file.status().kind
+    guard kind == .regular else {
+      throw KernelError("read", path, errno: kind == .directory ? .isDirectory : .invalidArgument)
+    }
     let content = try file.readAll(limit: limit + 1)
     guard content.count <= limit else { throw KernelError("read", path, errno: .fileTooLarge) }
     return content

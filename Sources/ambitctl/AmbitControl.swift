@@ -59,7 +59,10 @@ enum Console {
   /// Names of documents are other people's: one with a line break or a terminal's commands in it stays one line of text.
   static func printable(_ text: String) -> String {
     String(
-      String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+      String.UnicodeScalarView(
+        text.unicodeScalars.map {
+          $0.properties.generalCategory == .control || $0.properties.isBidiControl ? "\u{FFFD}" : $0
+        }))
   }
 
   /// Runs a verb; what goes wrong is said, and becomes the exit status.

@@ -37,6 +37,27 @@ import Testing
     #expect(bundle.executableURL.path == folder.path + "/Notes.app/Notes")
   }
 
+  @Test func `one of macOS's shape has all in Contents, and its program in MacOS there`() throws {
+    let app = folder.path + "/Paper.app"
+    for inside in ["", "/Contents", "/Contents/MacOS"] { #expect(unsafe mkdir(app + inside, 0o755) == 0) }
+    let list = Fixture.list(
+      """
+      <key>CFBundleIdentifier</key><string>org.example.paper</string>
+      <key>CFBundleExecutable</key><string>Paper</string>
+      """)
+    try Data(list.utf8).write(to: URL(fileURLWithPath: app + "/Contents/Info.plist"))
+    let claims = Fixture.list("<key>com.apple.security.network.client</key><true/>")
+    try Data(claims.utf8).write(to: URL(fileURLWithPath: app + "/Contents/archived-expanded-entitlements.xcent"))
+    #expect(
+      failure(URL(fileURLWithPath: app))
+        == .executableMissing(path: app + "/Contents/MacOS/Paper", key: "CFBundleExecutable"))
+    try Data("#!/bin/sh\n".utf8).write(to: URL(fileURLWithPath: app + "/Contents/MacOS/Paper"))
+    #expect(unsafe chmod(app + "/Contents/MacOS/Paper", 0o755) == 0)
+    let bundle = try AppBundle(contentsOf: URL(fileURLWithPath: app))
+    #expect(bundle.executable == "Contents/MacOS/Paper" && bundle.entitlements.networkClient)
+    #expect(bundle.executableURL.path == app + "/Contents/MacOS/Paper")
+  }
+
   @Test func `the name and version of the manifest are read, and keys of a real app do no harm`() throws {
     let app = try folder.app(
       plist: Fixture.list(

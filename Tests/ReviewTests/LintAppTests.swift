@@ -190,6 +190,17 @@ import Testing
       (["app-sandbox", "files.bookmarks.document-scope"], ["bookmarks-without-user-selected"]),
       (["app-sandbox", "files.user-selected.executable"], ["executable-without-user-selected", "risky-entitlement"]),
       (["network.client"], ["sandbox-not-requested"]),
+      // Each of them keeps the app from being launched.
+      (
+        ["app-sandbox=<string>YES</string>", "network.client=<integer>1</integer>"],
+        ["not-launchable", "not-launchable", "sandbox-not-requested"]
+      ),
+      (
+        [
+          "app-sandbox", "temporary-exception.files.absolute-path.read-only=<array><integer>5</integer><dict/></array>",
+        ],
+        ["wrong-type", "wrong-type"]
+      ),
       (["app-sandbox=<false/>", "files.user-selected.read-only"], ["sandbox-not-requested"]),
       (["app-sandbox", "inherit"], []),
       (["app-sandbox", "inherit", "network.client"], ["inherit-with-others"]),

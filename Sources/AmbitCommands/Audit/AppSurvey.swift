@@ -30,9 +30,10 @@ struct AppSurvey {
   private(set) var count = 0
 
   /// - Parameter progress: told now and then how many have been explained.
-  init(_ bundles: [String], under subject: AuditSubject, on ground: Ground, progress: @escaping @Sendable (Int) -> Void)
+  init(_ bundles: Bundles, under subject: AuditSubject, on ground: Ground, progress: @escaping @Sendable (Int) -> Void)
   {
-    count = bundles.count
+    let (unread, bundles) = (bundles.unread, bundles.paths)
+    count = bundles.count + unread.count
     let done = Mutex<Found>(Found())
     let next = Atomic<Int>(0)
     // An app is a fraction of a millisecond's work: a queue for each would cost as much again.
@@ -53,7 +54,7 @@ struct AppSurvey {
     }
     let found = done.withLock { $0 }
     apps = found.apps.sorted { ($1.exposure.tenths, $0.path) < ($0.exposure.tenths, $1.path) }
-    problems = found.problems.sorted { $0.path < $1.path }
+    problems = (found.problems + unread).sorted { $0.path < $1.path }
   }
 
   private struct Found {
@@ -75,25 +76,48 @@ struct AppSurvey {
   /// How deep below a folder bundles are looked for.
   static let depth = 8
 
+  /// Where apps are, and folders that nobody has looked into.
+  struct Bundles: Sendable {
+    var paths: [String] = []
+    var unread: [Problem] = []
+  }
+
   /// The bundles below a folder, sorted; what lies in a bundle is a part of it, and links are not followed.
-  static func bundles(below folder: String) throws(Launcher.Failure) -> [String] {
+  static func bundles(below folder: String) throws(Launcher.Failure) -> Bundles {
     var isFolder: ObjCBool = false
     guard unsafe FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
       throw Launcher.Failure("\(printable(folder)) is no folder: --bulk takes the folder that has the apps in it.")
     }
+    let unread = Mutex<[Problem]>([])
     let names: FileManager.DirectoryEnumerator? = FileManager.default.enumerator(
       at: URL(fileURLWithPath: folder, isDirectory: true), includingPropertiesForKeys: [.isDirectoryKey],
-      options: [.skipsHiddenFiles])
+      options: [.skipsHiddenFiles],
+      errorHandler: { url, error in
+        unread.withLock { $0.append(.init(path: url.path, sentence: "cannot be read: \(error.localizedDescription)")) }
+        return true
+      })
     guard let names else { throw Launcher.Failure("\(printable(folder)) cannot be read.") }
-    var found: [String] = []
+    var found = Bundles()
     while Interruption.signal == nil, let url = names.nextObject() as? URL {
       if AppBundle.isBundlePath(url.path) {
-        found.append(url.path)
+        found.paths.append(url.path)
         names.skipDescendants()
       } else if names.level >= depth {
+        // Said only where there is something to look into.
+        if Self.holdsFolders(url) {
+          found.unread.append(.init(path: url.path, sentence: "lies \(depth) folders down, and no deeper is looked"))
+        }
         names.skipDescendants()
       }
     }
-    return found.sorted()
+    found.paths.sort()
+    found.unread += unread.withLock(\.self)
+    return found
+  }
+
+  private static func holdsFolders(_ url: URL) -> Bool {
+    let inside = try? FileManager.default.contentsOfDirectory(
+      at: url, includingPropertiesForKeys: [.isDirectoryKey], options: [.skipsHiddenFiles])
+    return inside?.contains { (try? $0.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true } ?? false
   }
 }

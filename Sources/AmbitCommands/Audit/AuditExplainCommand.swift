@@ -86,13 +86,13 @@ extension AuditCommand {
       let line = ProgressLine()
       line.show("looking for apps …")
       let bundles = try AppSurvey.bundles(below: folder)
-      if bundles.isEmpty, Interruption.signal == nil {
+      if bundles.paths.isEmpty, bundles.unread.isEmpty, Interruption.signal == nil {
         line.clear()
         throw Failure("There is no app (Name.app) in \(printable(folder)), \(AppSurvey.depth) folders deep.")
       }
       let survey = AppSurvey(
         bundles, under: AuditSubject(policy: policy, origins: origins, app: nil), on: .current(for: policy)
-      ) { done in line.show("explained \(done) of \(bundles.count) apps …") }
+      ) { done in line.show("explained \(done) of \(bundles.paths.count) apps …") }
       line.clear()
       let report = SurveyReport(survey: survey, policy: policy.name)
       switch format {

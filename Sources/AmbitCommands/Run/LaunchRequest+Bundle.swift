@@ -17,7 +17,7 @@ extension LaunchRequest {
     if AppBundle.isBundlePath(app) {
       do throws(AppBundleError) {
         let bundle = try AppBundle(contentsOf: URL(fileURLWithPath: app))
-        program = .bundle(path: bundle.url.path, executable: bundle.manifest.executable)
+        program = .bundle(path: bundle.url.path, executable: bundle.executable)
         manifest = .init(
           identifier: bundle.manifest.bundleIdentifier, name: bundle.manifest.name, version: bundle.manifest.version,
           networkClient: bundle.entitlements.networkClient, networkServer: bundle.entitlements.networkServer,

@@ -9,6 +9,8 @@ package struct RuleChecker: Sendable {
   /// Scopes that are started, by whom they are counted for, of each rule that counts them.
   private var counts: [Int: [String: Int]] = [:]
   private let limit: Int
+  /// The time of the first entry.
+  private var began: Date?
 
   /// - Parameter limit: how many findings of a rule are kept; the others are counted.
   package init(_ rules: [LogRule], limit: Int) {
@@ -20,6 +22,7 @@ package struct RuleChecker: Sendable {
   package mutating func take(_ event: AuditEvent) {
     let before = event.grant.flatMap { history.grants[$0] }
     let closed = history.take(event)
+    if began == nil { began = event.time }
     for index in answers.indices { judge(index, event, closed, before) }
   }
 
@@ -188,8 +191,8 @@ package struct RuleChecker: Sendable {
     let rule = answers[index].rule
     switch rule.kind {
     case .stopsWithin(let seconds, _):
-      guard let end = history.time else { return }
       for scope in history.scopes where rule.covers(app: scope.app) && rule.covers(time: scope.since) {
+        guard let end = history.time else { break }
         answers[index].judged += 1
         if let gap = scope.gap {
           if end.timeIntervalSince(scope.since) > Double(seconds) { judgeUnheard(index, scope, gap.from, seconds) }
@@ -203,8 +206,12 @@ package struct RuleChecker: Sendable {
       if !history.isWhole {
         unknown(index, 0, "the log's beginning is gone, and with it what was started before")
       }
+      return
     default: break
     }
+    // A rule about what came later is not concerned.
+    guard !history.isWhole, let began, rule.since.map({ $0 < began }) ?? true else { return }
+    unknown(index, 0, "the log's beginning is gone, and with it what happened before \(Timestamp(began).text)")
   }
 }
 

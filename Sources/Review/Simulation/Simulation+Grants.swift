@@ -59,8 +59,8 @@ extension Simulation {
   }
 
   mutating func grant(_ event: AuditEvent) {
-    guard let id = event.grant else { return }
-    guard event.result == .allowed else {
+    // A quota's refusal names no grant: there is none.
+    guard event.result == .allowed, let id = event.grant else {
       if event.result == .refused { grantRefused(event) }
       return
     }

@@ -73,6 +73,7 @@ extension Simulation {
     else { return }
     judged += 1
     differ(event, .allowed, field: "grants.persisted", rule: "LIM-11", "the policy lets the app keep more")
+    cannotJudge("grants that a quota refused: what the app would have done with them")
   }
 
   private func hasRoom(for app: String, _ rules: Capabilities) -> Bool {
@@ -129,5 +130,6 @@ extension Simulation {
     else { return }
     judged += 1
     differ(event, .allowed, field: "grants.persisted", rule: "LIM-11", "the policy lets the app keep more")
+    cannotJudge("grants that a quota refused: what the app would have done with them")
   }
 }

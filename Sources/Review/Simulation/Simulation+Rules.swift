@@ -109,6 +109,12 @@ extension Simulation {
     guard let rules = instance.flatMap({ self.rules[$0] }) else { return false }
     return rules.now.access == .readOnly && rules.then.access == .readWrite
   }
+
+  /// Writing is allowed now, and only reading was then.
+  func isWidened(_ instance: String?) -> Bool {
+    guard let rules = instance.flatMap({ self.rules[$0] }) else { return false }
+    return rules.now.access == .readWrite && rules.then.access == .readOnly
+  }
 }
 
 extension Simulation.Cause {

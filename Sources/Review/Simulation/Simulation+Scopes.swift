@@ -39,13 +39,18 @@ extension Simulation {
     {
       differ(event, .narrowed, field: "grants.access", rule: "AUD-3", "the policy lets its grants be for reading only")
     }
+    if held == 0, isWidened(key.instance),
+      event.detail[AuditEvent.Fact.access] == RecordedAccess.readOnly.rawValue
+    {
+      cannotJudge("starts for reading only: the log does not say whether the app had asked for writing")
+    }
     if isFirst { trimRecent(event) }
   }
 
   /// What would stand against a start that was allowed, of what its process has not started.
   private func refusal(ofStarting event: AuditEvent, _ key: RecordedScope.Key) -> Verdict? {
     guard let rules = rules[key.instance] else { return nil }
-    if event.detail[AuditEvent.Fact.caller] == "the picker", rules.then.startsPicked, !rules.now.startsPicked {
+    if Self.isPickers(event), rules.then.startsPicked, !rules.now.startsPicked {
       return Verdict(
         field: "scopes.start_picked", rule: "TOK-13", reason: "the policy does not have the picker start anything")
     }
@@ -70,6 +75,8 @@ extension Simulation {
 
   private mutating func startRefused(_ event: AuditEvent, _ key: RecordedScope.Key) {
     guard let rules = rules[key.instance], absence(key.grant, in: key.instance) == nil else { return }
+    // Nobody would have tried it.
+    if Self.isPickers(event), !rules.now.startsPicked { return }
     judged += 1
     if event.rule == "LIM-1" {
       let (used, limit) = (event.number(AuditEvent.Fact.used) ?? 0, event.number(AuditEvent.Fact.limit) ?? 0)
@@ -90,6 +97,9 @@ extension Simulation {
       allow(event, verdict)
     }
   }
+
+  /// The picker starts what it hands over where the policy says so.
+  private static func isPickers(_ event: AuditEvent) -> Bool { event.detail[AuditEvent.Fact.caller] == "the picker" }
 
   private mutating func assume(_ key: RecordedScope.Key, _ cause: Cause) {
     scopes[key.instance, default: [:]][key.process, default: [:]][key.grant, default: 0] += 1

@@ -32,7 +32,7 @@ struct Scopes: ParsableCommand {
     guard !rows.isEmpty else { return lines }
     let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
     for row in [header] + rows {
-      let cells = zip(row, widths).map { $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0) }
+      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
       lines.append(cells.joined(separator: "  ").trimmingCharacters(in: .whitespaces))
     }
     return lines

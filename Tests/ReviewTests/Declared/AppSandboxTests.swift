@@ -45,4 +45,14 @@ import Testing
       explanation[.changePicked].first?.decisions.last
         == .notAsked(keys: ["com.apple.security.files.user-selected.read-write"]))
   }
+
+  @Test func `BMK-8: without either entitlement for bookmarks it opens those that others have made, and makes none`() {
+    for (app, document) in [(false, false), (true, false), (false, true)] {
+      let sandbox = AppSandbox(selection: .readWrite, appBookmarks: app, documentBookmarks: document)
+      let entry = Explanation(PolicySettings.closed, app: .test(Entitlements(sandbox: sandbox)))[.implicitBookmarks]
+        .first
+      #expect(entry?.extent == .yes)
+      #expect((entry?.manner == "only open those of other apps") == (!app && !document), "\(entry?.manner ?? "")")
+    }
+  }
 }

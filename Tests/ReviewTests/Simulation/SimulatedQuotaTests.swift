@@ -139,6 +139,47 @@ import Testing
     #expect(refused.under { _ in }.own.isEmpty)
   }
 
+  @Test func `LIM-11: what a quota refused then is allowed by one with more room; such an entry names no grant`() {
+    var story = Story { $0.persisted = .refusing(1) }
+    story.pick("a")
+    let refused = [
+      story.add(.grant, .refused, rule: "LIM-11"), story.add(.grant, .refused, rule: "LIM-11"),
+    ]
+    let (own, _, gaps) = story.under { $0.persisted = .unlimited }
+    #expect(own.map { $0.prefix { $0 != " " } } == refused.map { "\($0)"[...] }, "\(own)")
+    #expect(!gaps.isEmpty)
+    #expect(story.under { _ in }.own.isEmpty)
+  }
+
+  @Test func `TOK-13: a start of the picker's that was refused is nobody's where the picker starts nothing`() {
+    var story = Story {
+      $0.startsPicked = true
+      $0.scopeLimit = 1
+    }
+    let picked = ["process": "2", "caller": "the picker", "used": "1", "limit": "1"]
+    story.pick("a")
+    story.add(.start, .allowed, "a", facts: picked.merging(["count": "1"]) { $1 })
+    story.pick("b")
+    story.add(.start, .refused, "b", rule: "LIM-1", facts: picked)
+    story.use("c")
+    let (own, _, _) = story.under {
+      $0.startsPicked = false
+      $0.scopeLimit = 2
+    }
+    #expect(own.allSatisfy { $0.hasSuffix("scopes.start_picked") } && own.count == 1, "\(own)")
+  }
+
+  @Test func `what was for reading only by the policy is not judged where that lets apps write`() {
+    var story = Story { $0.access = .readOnly }
+    story.pick("a")
+    story.add(
+      .start, .allowed, "a",
+      facts: ["process": "2", "count": "1", "used": "1", "limit": "100", "access": "readOnly"])
+    let (own, _, gaps) = story.under { $0.access = .readWrite }
+    #expect(own.isEmpty && !gaps.isEmpty)
+    #expect(story.under { _ in }.gaps.isEmpty)
+  }
+
   @Test
   func
     `a grant whose time was over before any broker said so is none that counts, and would be one under another policy`()
