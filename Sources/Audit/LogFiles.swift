@@ -37,6 +37,9 @@ package struct LogFiles: Equatable, Sendable {
     number == 0 ? log : "\(stem)-\(String(repeating: "0", count: max(0, 6 - "\(number)".count)))\(number).sqlite"
   }
 
+  /// A log of so many has never been.
+  private var most: Int { 999_999_999 }
+
   /// The numbers of the segments that are there, in their order.
   ///
   /// - Parameter suffix: of those of which there is what SQLite has beside a database, under this ending.
@@ -52,7 +55,9 @@ package struct LogFiles: Equatable, Sendable {
       }
       let ending = ".sqlite" + suffix
       guard name.hasPrefix(prefix), name.hasSuffix(ending) else { continue }
-      guard let number = Int(name.dropFirst(prefix.count).dropLast(ending.count)), number > 0 else { continue }
+      guard let number = Int(name.dropFirst(prefix.count).dropLast(ending.count)), (1...most).contains(number) else {
+        continue
+      }
       let path = segment(number) + suffix
       guard path.lastPathName.isSamePath(as: name) else { continue }
       found.append(number)

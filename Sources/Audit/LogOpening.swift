@@ -39,7 +39,7 @@ struct LogOpening {
     ].compactMap(\.self)
     var words: [String] = []
     if !gone.isEmpty { words.append("\(gone.joined(separator: " and ")), which says how far the log goes, was gone") }
-    if found == nil, head?.kind == .head {
+    if found == nil || journal?.end == 0, head?.kind == .head {
       words.append("\(files.journal), which has the newest entries of a log that nobody has closed, was gone")
     }
     missing = words.isEmpty ? nil : words.joined(separator: "; ")

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Paths
 
 /// What `AuditReader.verified` found: a log in order, and how much of that is known by what.
 package struct AuditVerification: Equatable, Sendable {
@@ -114,6 +115,10 @@ struct LogVerifier {
   mutating func check(_ view: LogView, _ progress: (Int64) -> Bool) throws -> AuditVerification {
     for segment in view.segments {
       try view.with(segment) { db in try check(db, file: segment.path, progress) }
+    }
+    for (before, segment) in zip(view.segments, view.segments.dropFirst()) where segment.number != before.number + 1 {
+      throw AuditLogError(
+        .damaged, segment.path, "it is called as if there were others between it and \(before.path.lastPathName)")
     }
     let verified = try conclude(view.waiting, journalBoot: view.journalBoot)
     if let unindexed { throw unindexed }
@@ -276,20 +281,30 @@ struct LogVerifier {
         .damaged, files.log,
         "entries \(last.sequence + 1) to \(head.mark.sequence) are missing at its end, which its signed head has")
     }
-    guard journalBoot != nil || (head.kind == .closed && head.mark == last) else {
+    // By what is signed: a journal's header anybody can write. What the power took is of a time before the machine was started.
+    let isOfThisBoot = head.time >= Disk.bootTime()
+    let isClosed = head.kind == .closed && head.mark == last
+    guard isClosed || (journalBoot.map { !isOfThisBoot || !$0.isEmpty } ?? false) else {
       throw AuditLogError(
         .damaged, files.journal,
         "it is gone, which has the newest entries of a log that nobody has closed, and what was in it alone with it",
         of: .journal)
     }
+    guard isClosed || head.kind == .head || !isOfThisBoot else {
+      throw AuditLogError(
+        .damaged, files.journal,
+        "entries \(head.mark.sequence + 1) to \(last.sequence) come after the log was closed, and no broker has written them",
+        of: .journal)
+    }
     let boot = Journal.padded(JournalFile.boot)
     if let end, end.boot == boot { try Self.check(end, last, files) }
-    if case .gone = own, journalBoot == boot {
+    let isOpen = journalBoot == boot || (isOfThisBoot && !isClosed)
+    if case .gone = own, isOpen {
       throw AuditLogError(
         .damaged, files.key,
         "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)
     }
-    if end == nil, journalBoot == boot {
+    if end == nil, isOpen {
       throw AuditLogError(
         .damaged, files.end,
         "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)

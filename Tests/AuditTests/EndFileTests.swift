@@ -120,6 +120,29 @@ import Testing
     }
   }
 
+  @Test func `an empty journal is none, and after a log was closed nothing comes`() throws {
+    let folder = try killed(moved: true)
+    let files = LogFiles(folder.log)
+    for bytes in [[], [UInt8](repeating: 0, count: 4096)] as [[UInt8]] {
+      try Data(bytes).write(to: URL(filePath: files.journal))
+      try? FileManager.default.removeItem(atPath: files.end + ".kept")
+      try FileManager.default.moveItem(atPath: files.end, toPath: files.end + ".kept")
+      #expect(finding(folder)?.contains("audit.journal") == true, "\(finding(folder) ?? "")")
+      try FileManager.default.moveItem(atPath: files.end + ".kept", toPath: files.end)
+    }
+    try FileManager.default.removeItem(atPath: files.end)
+    let log = try AuditLog(path: folder.log)
+    #expect(log.missing?.contains("audit.journal") == true)
+    try log.finish()
+    let mark = try #require(try HeadFile.read(files.head)).mark
+    var (journal, tail) = try JournalFile.make(files.journal, after: mark, size: 65_536)
+    var bytes: [UInt8] = []
+    Journal.append(EncodedEvent(AuditEvent(.grant), after: mark), rest: 0, synced: mark.sequence, to: &bytes)
+    try journal.append(bytes, &tail)
+    try journal.take(replacing: false)
+    #expect(finding(folder)?.contains("come after the log was closed") == true, "\(finding(folder) ?? "")")
+  }
+
   @Test func `without the key nobody believes what only the key can have written`() throws {
     let folder = try killed()
     let files = LogFiles(folder.log)

@@ -53,10 +53,11 @@ struct AccessPicture: Encodable {
   /// Scopes that were started of grants that had ended, and go on until they are stopped.
   let withoutGrant: [Scope]
 
-  init(_ history: AccessHistory, at time: Date, app: String?, path: String?, isLogsEnd: Bool) {
+  /// - Parameter first: the number of the log's first entry, which may be from after that moment.
+  init(_ history: AccessHistory, at time: Date, app: String?, path: String?, isLogsEnd: Bool, first: Int64) {
     self.time = Timestamp(time).text
     self.isLogsEnd = isLogsEnd
-    (entry, isWhole, hasBroker) = (history.sequence, history.isWhole, history.hasBroker)
+    (entry, isWhole, hasBroker) = (history.sequence, first == 1, history.hasBroker)
     instances = history.instances.values.filter { app == nil || $0.app == app }.sorted { $0.sequence < $1.sequence }.map
     {
       Instance(
@@ -119,7 +120,11 @@ extension AccessPicture {
   }
 
   private var heading: String {
-    guard entry > 0 else { return "At \(time) nothing had been recorded yet." }
+    guard entry > 0 else {
+      return isWhole
+        ? "At \(time) nothing had been recorded yet."
+        : "What had been recorded at \(time) is gone: the log begins later."
+    }
     func counted(_ count: Int, _ one: String, _ many: String) -> String { count == 1 ? "1 \(one)" : "\(count) \(many)" }
     let started = grants.reduce(0) { $0 + $1.scopes.count } + withoutGrant.count
     let broker = hasBroker ? "" : " No broker ran."

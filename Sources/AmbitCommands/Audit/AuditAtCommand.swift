@@ -61,7 +61,9 @@ extension AuditCommand {
       let time = moment == "now" ? now : AuditQuery.moment(moment, before: now) ?? now
       var history = AccessHistory()
       var isLast = true
+      var first: Int64?
       try RecordedLog(path: log ?? AuditCommand.defaultPath, showsProgress: format == .table).forEach { event in
+        if first == nil { first = event.sequence }
         guard event.time <= time || moment == "now" else {
           isLast = false
           return false
@@ -71,7 +73,7 @@ extension AuditCommand {
       }
       history.pass(until: time)
       let path = document.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-      let picture = AccessPicture(history, at: time, app: app, path: path, isLogsEnd: isLast)
+      let picture = AccessPicture(history, at: time, app: app, path: path, isLogsEnd: isLast, first: first ?? 1)
       do {
         switch format {
         case .json: try Output.standard.write(try picture.json() + "\n")

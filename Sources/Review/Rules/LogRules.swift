@@ -69,6 +69,7 @@ package struct LogRules: Equatable, Sendable {
   private static func hours(_ table: TOMLReader) throws(SourceError) -> LogRule.Kind {
     let from = try table.require("from", clock("from", table))
     let to = try table.require("to", clock("to", table))
+    guard from != to else { throw table.error("to", "is the same time as from, and no hours lie in between") }
     let days = try table.strings("weekdays")
     for day in days ?? [] where !DailyHours.names.contains(day) {
       throw table.error("weekdays", "must be of \(DailyHours.names.joined(separator: ", ")), and has “\(day)” in it")

@@ -32,6 +32,11 @@ private struct DyingFile: ExportDestination {
     return try file.position(of: source)
   }
 
+  mutating func discard() throws {
+    try fuse.burn()
+    try file.discard()
+  }
+
   mutating func send(_ events: [AuditEvent], _ encoder: ExportEncoder) throws {
     do { try fuse.burn() } catch {
       let bytes = file.encoded(events, encoder)

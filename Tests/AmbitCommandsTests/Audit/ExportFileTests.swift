@@ -30,6 +30,8 @@ import Testing
     let (log, other) = (try SmallLog(5), try SmallLog(5, seed: 1_000_000))
     let file = "\(log.folder.path)/out"
     var foreign = [other.whole(.jsonl), log.whole(.ocsf), log.whole(.cloudevents), Array("hello".utf8)]
+    // Its beginning is that of each line, and there is no line end in it.
+    foreign.append(Array(#"{"my":"precious settings","a":[1,2,3]}"#.utf8))
     foreign += [
       Array("hello\n".utf8), Array("\n".utf8), Array("{}\n".utf8), [0], log.whole(.jsonl) + Array("\nx\n".utf8),
     ]

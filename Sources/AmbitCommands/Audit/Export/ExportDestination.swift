@@ -16,6 +16,8 @@ protocol ExportDestination {
   mutating func settles(within patience: Duration) throws -> Bool
   /// Everything has been sent: waits until it is in the other's hands.
   mutating func finish() throws
+  /// Takes away a torn beginning that has turned out to be this export's own.
+  mutating func discard() throws
   /// Makes a new connection after the old one was lost.
   mutating func reopen() throws
   /// Whether a consumer that has gone may come back.
@@ -30,6 +32,8 @@ enum ExportPosition: Equatable {
   case empty
   /// Its last event.
   case after(EventIdentifier)
+  /// It has the beginning of a line, and no whole one: as when an export died over its first, or as any other file.
+  case torn([UInt8])
 }
 
 /// Whoever takes the events has gone, is not there, or does not want any now.
@@ -41,6 +45,7 @@ struct ConsumerGone: Error {
 
 extension ExportDestination {
   func position(of source: ExportSource) throws -> ExportPosition { .unknown }
+  func discard() {}
 
   func encoded(_ events: [AuditEvent], _ encoder: ExportEncoder) -> [UInt8] {
     var bytes: [UInt8] = []

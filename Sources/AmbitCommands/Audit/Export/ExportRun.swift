@@ -73,6 +73,9 @@ struct ExportRun {
       sent = event.sequence
     case .unknown, .empty:
       sent = state?.event.sequence ?? number
+    case .torn(let bytes):
+      sent = state?.event.sequence ?? number
+      try discard(bytes)
     }
     settled = sent
     written = state
@@ -80,6 +83,18 @@ struct ExportRun {
     // What nobody has been promised is told, and not missed.
     if sent == 0 { noted = number > 0 ? try reader.removedThrough() : 0 }
     try lookForRemoved(before: nil)
+  }
+
+  /// A line without its end is taken away where it is what would be written there now, and nothing else is.
+  private mutating func discard(_ bytes: [UInt8]) throws {
+    var line: [UInt8] = []
+    if let event = try reader.events(matching: query, after: sent, limit: 1).first { encoder.append(event, to: &line) }
+    guard line.starts(with: bytes) else {
+      throw Failure(
+        "The destination has something in it that is not an export of this log as \(encoder.format.rawValue). "
+          + "Nothing was written. Export to another file, or move this one away.")
+    }
+    try destination.discard()
   }
 
   /// Tells of entries that the log had removed before they were delivered.

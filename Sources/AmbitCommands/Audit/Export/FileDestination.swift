@@ -17,6 +17,8 @@ struct FileDestination: ExportDestination {
 
   /// The longest line that is looked for at the end of a file. No event is as long: its texts have 8 KiB each.
   static let longestLine: UInt64 = 64 << 20
+  /// What is longer is no torn line.
+  private static let longestTorn: UInt64 = 1 << 20
 
   /// Opens the file, or makes it (mode 0600), and takes its lock. Nothing is changed in it yet.
   init(path: String, format: ExportFormat) throws {
@@ -45,10 +47,8 @@ struct FileDestination: ExportDestination {
     guard size > 0 else { return .empty }
     let (line, start) = try lastLine(in: size)
     guard let line else {
-      // Nothing but the beginning of a line. It has to look like one before it is cut off.
-      guard start == 0, try looksLikeOurs(size) else { throw foreign() }
-      try cut(at: 0)
-      return .empty
+      guard start == 0, size <= Self.longestTorn else { throw foreign() }
+      return .torn(try file.bytes(at: 0, count: Int(size)))
     }
     guard let found = format.identifier(inLine: line) else { throw foreign() }
     guard found.log == source.log else {
@@ -59,6 +59,8 @@ struct FileDestination: ExportDestination {
     try cut(at: start + UInt64(line.count) + 1)
     return .after(found)
   }
+
+  mutating func discard() throws { try cut(at: 0) }
 
   /// The last event that is in the file whole, and its line, whatever log it is of.
   func lastEvent() throws -> (event: EventIdentifier, bytes: [UInt8])? {
@@ -113,20 +115,6 @@ struct FileDestination: ExportDestination {
       if start == 0 { return (Array(tail[..<last]), 0) }
     }
     return (nil, start)
-  }
-
-  /// Whether a file without any newline can be the beginning of this format's first line: all of them begin so.
-  private func looksLikeOurs(_ size: UInt64) throws -> Bool {
-    let beginning: String =
-      switch format {
-      case .jsonl: #"{""#
-      case .cloudevents: #"{"specversion":"1.0""#
-      case .ocsf: #"{"activity_id":"#
-      case .otlp: #"{"resourceLogs":[{"#
-      case .journal: "__REALTIME_TIMESTAMP="
-      }
-    let expected = Array(beginning.utf8.prefix(Int(min(size, 64))))
-    return try file.bytes(at: 0, count: expected.count) == expected
   }
 
   private func foreign() -> Failure {
