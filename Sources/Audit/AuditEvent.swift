@@ -210,6 +210,8 @@ extension AuditEvent {
     package static let scope = "scope"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
     package static let takenOver = "takenOver"
+    /// What of the log the broker found gone, or more than it should be, when `brokerStarted` is the kind: in words.
+    package static let doubt = "doubt"
     /// The kernel's name for the time since the machine was started, when `brokerStarted` is the kind: what ran under another one
     /// is over.
     package static let boot = "boot"

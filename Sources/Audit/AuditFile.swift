@@ -48,6 +48,15 @@ enum AuditFile {
     }
   }
 
+  /// It was made by the first version, which signed nothing. Says nothing against a file that is no log.
+  static func isOfFirstFormat(_ files: LogFiles) throws -> Bool {
+    guard try exists(files.log, files) else { return false }
+    return try readable(files.log).read { db in
+      try AuditSchema.check(db, file: files.log)
+      return try AuditSchema.isOfFirstFormat(db)
+    }
+  }
+
   private static func readable(_ path: String) throws -> DatabaseQueue {
     do {
       do { return try connect(path, writing: false) } catch let error as DatabaseError

@@ -41,16 +41,15 @@ package struct AuditKey: Sendable {
 
   func sign(_ message: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: message)) }
 
-  /// The key of a log, which is made if the log has none.
+  /// The key of a log.
   ///
+  /// - Parameter isNew: nothing is signed yet, and a key is made if there is none.
   /// - Throws: when it is gone or is no key: what it has signed could not be told from what another has.
-  static func load(_ files: LogFiles) throws(AuditLogError) -> AuditKey {
+  static func load(_ files: LogFiles, isNew: Bool) throws(AuditLogError) -> AuditKey {
     let known = try publicKey(of: files)
-    guard let bytes = try SmallFile.read(files.key) else {
-      if known != nil {
-        throw AuditLogError(
-          .damaged, files.key, "the key that the log is signed with is gone, and \(files.publicKey) is still there",
-          of: .signature)
+    guard case .here(let loaded) = try beside(files, isRequired: true) else {
+      guard isNew, known == nil else {
+        throw AuditLogError(.damaged, files.key, "the key that the log is signed with is gone", of: .signature)
       }
       let made = AuditKey()
       // The key first: a public part without it is a key that was lost.
@@ -58,15 +57,24 @@ package struct AuditKey: Sendable {
       try SmallFile.make(files.publicKey, Array((made.publicKey.text + "\n").utf8), mode: 0o600)
       return made
     }
-    guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes) else {
-      throw AuditLogError(.damaged, files.key, "it is no key of 32 bytes", of: .signature)
-    }
-    let loaded = AuditKey(key)
     if let known, known != loaded.publicKey {
       throw AuditLogError(.damaged, files.publicKey, "it is not the public part of \(files.key)", of: .signature)
     }
     if known == nil { try SmallFile.make(files.publicKey, Array((loaded.publicKey.text + "\n").utf8), mode: 0o600) }
     return loaded
+  }
+
+  /// Takes from others what they may do with the key.
+  ///
+  /// - Returns: whether they could read or replace what is in it until now.
+  static func close(_ files: LogFiles) -> Bool {
+    let descriptor = unsafe open(files.key, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { Glibc.close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 else { return false }
+    fchmod(descriptor, status.st_mode & 0o700)
+    return true
   }
 
   private init(_ key: Curve25519.Signing.PrivateKey) {
@@ -89,11 +97,12 @@ package struct AuditKey: Sendable {
     var key: AuditKey? { if case .here(let key) = self { key } else { nil } }
   }
 
+  /// - Parameter isRequired: one that is out of reach is an error.
   /// - Throws: when what is there is no key.
-  static func beside(_ files: LogFiles) throws(AuditLogError) -> Beside {
+  static func beside(_ files: LogFiles, isRequired: Bool = false) throws(AuditLogError) -> Beside {
     let bytes: [UInt8]?
     do { bytes = try SmallFile.read(files.key) } catch {
-      guard error.problem == .inaccessible else { throw error }
+      guard error.problem == .inaccessible, !isRequired else { throw error }
       return .unreadable
     }
     guard let bytes else { return .gone }

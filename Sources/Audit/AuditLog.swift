@@ -51,8 +51,8 @@ package final class AuditLog: Sendable {
   /// Bytes at the journal's end that were no whole entry, and were dropped: a process or the power went in the midst of
   /// writing one, before anybody was answered.
   package let tornBytes: Int
-  /// What was not there of what signs the log, and was made anew; a sentence.
-  package let missing: String?
+  /// What was not as it should be, and may be somebody's doing as well as an accident's; sentences without their full stop.
+  package let doubts: [String]
   let core: LogCore
 
   /// Opens the log; makes it (mode 0600) if there is none. Its folder has to exist. What is in a journal that a process
@@ -65,7 +65,7 @@ package final class AuditLog: Sendable {
     self.path = path
     do {
       let opening = try LogOpening(LogFiles(path), settings)
-      (takenOver, tornBytes, missing) = (opening.takenOver, opening.tornBytes, opening.missing)
+      (takenOver, tornBytes, doubts) = (opening.takenOver, opening.tornBytes, opening.doubts)
       lacksCarried = opening.lacksCarried
       core = opening.core
     } catch {

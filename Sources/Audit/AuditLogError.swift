@@ -81,14 +81,12 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
   private var moveAway: String {
     switch part {
     case .database where !LogFiles.isName(file): return "Where it should be a log, name that."
-    case .database:
-      return "To begin a new log, move \(file) and whatever else is named after it "
-        + "(\(LogFiles(file).stem).* and \(LogFiles(file).stem)-*) to another folder."
+    case .database, .signature:
+      let stem = LogFiles(anyOf: file).stem
+      return
+        "To begin a new log, move everything that is named after this one (\(stem).* and \(stem)-*) to another folder."
     case .journal:
       return "To go on without the entries that are only in it, move \(file) to another folder."
-    case .signature:
-      return
-        "To begin a new log, move everything that is named after this one (\(LogFiles(file).stem).*) to another folder."
     }
   }
 }

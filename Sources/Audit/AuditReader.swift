@@ -71,6 +71,9 @@ package struct AuditReader: Sendable {
 
   private static let mostAttempts = 12
 
+  /// What looking again would find again.
+  private struct Settled: Error { let error: AuditLogError }
+
   func read<Value>(wholeJournal: Bool = false, _ body: (LogView) throws -> Value) throws(AuditLogError) -> Value {
     try retrying {
       // Not after the segments: see above.
@@ -80,7 +83,12 @@ package struct AuditReader: Sendable {
       return try newest.queue.read { db in
         // One that was begun meanwhile may have what is neither here nor in the journal any more.
         if files.segments().last != newest.number { return nil }
-        return try body(LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal))
+        let view = try LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal)
+        do { return try body(view) } catch let error as AuditLogError where error.problem == .damaged {
+          // What is found damaged in what does not change is so the next time as well, and may take long to find.
+          guard files.segments() == segments.map(\.number) else { throw error }
+          throw Settled(error: error)
+        }
       }
     }
   }
@@ -96,12 +104,14 @@ package struct AuditReader: Sendable {
           where [.damaged, .missing].contains(error.problem) && attempt < Self.mostAttempts - 1
         {
           // A journal is read piece by piece: of what is written meanwhile a reader can see the end and not the beginning.
-          // What is damaged is so the next time as well. And a segment may be removed before it is looked at.
+          // And a segment may be removed before it is looked at.
           if error.problem == .missing, files.segments().isEmpty { throw error }
           usleep(2_000)
         }
       }
       throw AuditLogError(.busy, path, "new segments come too fast to read it")
+    } catch let settled as Settled {
+      throw settled.error
     } catch {
       throw AuditLogError(error, file: path)
     }

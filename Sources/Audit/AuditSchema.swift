@@ -117,6 +117,12 @@ enum AuditSchema {
     try writer.finish(db)
   }
 
+  /// It has entries that are not chained yet.
+  static func isOfFirstFormat(_ db: Database) throws -> Bool {
+    let applied = Set(try migrator.appliedIdentifiers(db))
+    return applied.contains(firstMigration) && !applied.contains(chainMigration)
+  }
+
   /// Refuses what is not a log, what a later version wrote, and a log whose protection was taken away.
   ///
   /// Reads only.

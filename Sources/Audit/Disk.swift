@@ -20,9 +20,6 @@ enum Disk {
   static func now() -> Int64 { clock(CLOCK_MONOTONIC) }
   static func time() -> Int64 { clock(CLOCK_REALTIME) / 1000 }
 
-  /// When the machine was started, in microseconds since 1970, as its clock has it now.
-  static func bootTime() -> Int64 { time() - clock(CLOCK_BOOTTIME) / 1000 }
-
   private static func clock(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     unsafe clock_gettime(clock, &time)

@@ -34,20 +34,7 @@ package struct EntryHash: Hashable, Sendable {
 
   /// 64 digits, `a` to `f` small.
   package init?(hexadecimal text: some StringProtocol) {
-    let digits = Array(text.utf8)
-    guard digits.count == 2 * Self.size else { return nil }
-    func value(_ digit: UInt8) -> UInt8? {
-      switch digit {
-      case 0x30...0x39: digit - 0x30
-      case 0x61...0x66: digit - 0x61 + 10
-      default: nil
-      }
-    }
-    var bytes: [UInt8] = []
-    for place in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = value(digits[place]), let low = value(digits[place + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
+    guard text.utf8.count == 2 * Self.size, let bytes = Hexadecimal.bytes(text) else { return nil }
     self.init(bytes: bytes)
   }
 
@@ -57,15 +44,7 @@ package struct EntryHash: Hashable, Sendable {
     return bytes
   }
 
-  package var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
+  package var hexadecimal: String { Hexadecimal.text(bytes) }
 
   func append(to bytes: inout [UInt8]) {
     unsafe withUnsafeBytes(of: words) { place in unsafe bytes.append(contentsOf: place) }

@@ -16,8 +16,11 @@ final class HeadFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// - Parameter durably: it, and its name, are on the disk when this returns. So is one that is longer than what was there.
   func write(_ head: Statement, durably: Bool = false) throws(AuditLogError) {
     let bytes = Array(head.line.utf8)
+    var status = stat()
+    let isLonger = unsafe fstat(descriptor, &status) == 0 && status.st_size < bytes.count
     while true {
       let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
       if count == bytes.count { break }
@@ -26,10 +29,13 @@ final class HeadFile: Sendable {
     }
     // What was there may have been something longer.
     guard ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw AuditFile.inaccessible(path, errno, .signature) }
-    if durably { fdatasync(descriptor) }
+    if durably || isLonger {
+      fdatasync(descriptor)
+      if isLonger { SmallFile.syncFolder(of: path) }
+    }
   }
 
-  /// Nil when there is none, or only zeros, which a power failure leaves of one that was never on the disk.
+  /// Nil when there is none, or only zeros.
   static func read(_ path: String) throws(AuditLogError) -> Statement? {
     for _ in 0..<4 {
       // Its writer may be in the midst of it.

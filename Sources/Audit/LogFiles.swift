@@ -17,6 +17,16 @@ package struct LogFiles: Equatable, Sendable {
     stem = Self.endings.first(where: log.hasSuffix).map { String(log.dropLast($0.count)) } ?? log
   }
 
+  /// The files of the log that a file is one of: the log itself, one of its segments, or what lies beside it.
+  init(anyOf file: String) {
+    let files = LogFiles(file)
+    let number = files.stem.utf8.reversed().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+    let first = "\(files.stem.dropLast(number + 1)).sqlite"
+    let isSegment =
+      number >= 6 && Int(files.stem.suffix(number)).map { LogFiles(first).segment($0) == file } ?? false
+    self.init(isSegment ? first : file)
+  }
+
   private static let endings = [".sqlite", ".journal", ".head", ".end", ".begins", ".key", ".pub"]
 
   /// Whether a file is called as a log's files are.

@@ -5,10 +5,11 @@ struct LogOpening {
   let core: LogCore
   let takenOver: Int
   let tornBytes: Int
-  let missing: String?
+  let doubts: [String]
   let lacksCarried: Bool
 
   init(_ files: LogFiles, _ settings: AuditLog.Settings) throws {
+    try Self.signFirstFormat(files)
     var store = try SegmentStore(files, number: files.segments().last ?? 0)
     let (path, queue) = (store.path, store.queue)
     let found = try JournalFile.open(files.journal)
@@ -29,20 +30,11 @@ struct LogOpening {
       journal = read
     }
     let last = entries.last?.mark ?? before
-    let wasSigned = try AuditKey.publicKey(of: files) != nil
+    let head = try Self.head(files, queue, entries, last: last)
+    guard head != nil || last.sequence == 0 else { throw LogEnding.isWithoutHead(files) }
+    let key = try AuditKey.load(files, isNew: head == nil)
+    doubts = try Self.doubts(files, key, head, last, found == nil ? nil : journal?.boot ?? [])
     // From here on it is the log that it was, and changed.
-    let key = try AuditKey.load(files)
-    let head = try Self.head(files, key, queue, entries, last: last)
-    let gone = [
-      head == nil && wasSigned && last.sequence > 0 ? files.head : nil,
-      try Self.lacksEnd(files, key, journal, last: last) ? files.end : nil,
-    ].compactMap(\.self)
-    var words: [String] = []
-    if !gone.isEmpty { words.append("\(gone.joined(separator: " and ")), which says how far the log goes, was gone") }
-    if found == nil || journal?.end == 0, head?.kind == .head {
-      words.append("\(files.journal), which has the newest entries of a log that nobody has closed, was gone")
-    }
-    missing = words.isEmpty ? nil : words.joined(separator: "; ")
     let rest = try store.split(entries, at: entries.filter(\.beginsSegment).map(\.mark.sequence)) { events, store in
       try store.add(events, durably: true)
     }
@@ -77,16 +69,48 @@ struct LogOpening {
     if head?.kind != .head { try core.sign(head?.mark ?? ChainMark()) }
   }
 
+  /// A log of the first format has nothing signed. It gets a head before anything else, so that of all others one can be asked for.
+  private static func signFirstFormat(_ files: LogFiles) throws {
+    guard try HeadFile.read(files.head) == nil, try AuditFile.isOfFirstFormat(files) else { return }
+    let key = try AuditKey.load(files, isNew: true)
+    // As one of an older version's would: of what comes after it nobody can say anything.
+    let head = try Statement(.closed, ChainMark(), time: Disk.time(), checkpoint: 0, boot: nil, key: key)
+    try HeadFile(files.head).write(head, durably: true)
+  }
+
   /// Holds the log against how far it went when it was written to last.
   ///
-  /// - Returns: whether there is nothing that says so, and should be.
-  private static func lacksEnd(
-    _ files: LogFiles, _ key: AuditKey, _ journal: Journal?, last: ChainMark
-  ) throws(AuditLogError) -> Bool {
-    let boot = Journal.padded(JournalFile.boot)
-    guard let end = try EndFile.read(files.end, key: key) else { return journal?.boot == boot }
-    if end.boot == boot { try LogVerifier.check(end, last, files) }
-    return false
+  /// - Throws: when that tells that something was taken away or added.
+  /// - Returns: what it cannot tell, because the machine stopped meanwhile; sentences without their full stop.
+  private static func doubts(
+    _ files: LogFiles, _ key: AuditKey, _ head: Statement?, _ last: ChainMark, _ journalBoot: [UInt8]?
+  ) throws(AuditLogError) -> [String] {
+    let isOpen = AuditKey.close(files)
+    var doubts =
+      isOpen
+      ? ["others than the user could read \(files.key), which the log is signed with, and may have signed in its name"]
+      : []
+    guard let head else { return doubts }
+    guard head.isSigned(by: key.publicKey) else {
+      throw AuditLogError(.damaged, files.head, "it is not signed by the key in \(files.key)", of: .signature)
+    }
+    let end = try EndFile.read(files.end, key: key)
+    let ending = LogEnding(files: files, head: head, end: end, journalBoot: journalBoot)
+    try ending.check(last, goesOn: true)
+    if journalBoot?.isEmpty ?? true, head.kind == .head {
+      doubts.append("\(files.journal), which has the newest entries of a log that nobody has closed, was gone")
+    }
+    if ending.lost(last) > 0 {
+      doubts.append(
+        "\(ending.lost(last)) entries after entry \(last.sequence) were gone: the machine stopped before they were on the disk, "
+          + "or somebody has taken them away")
+    }
+    if ending.unanswered(last) > 0 {
+      doubts.append(
+        "the last \(ending.unanswered(last)) of \(last.sequence) entries were answered to nobody: their broker was killed "
+          + "just then, or somebody has added them")
+    }
+    return doubts
   }
 
   /// The last checkpoint of the segments before one that has none; the head may be older, and not know of it.
@@ -100,19 +124,11 @@ struct LogOpening {
     return try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)?.checkpoint ?? 0
   }
 
-  /// What the signed head beside the log promises is there.
+  /// The head beside the log. What it says the log has, and is nowhere, is found by ``LogEnding``.
   private static func head(
-    _ files: LogFiles, _ key: AuditKey, _ queue: DatabaseQueue, _ entries: [EncodedEvent], last: ChainMark
+    _ files: LogFiles, _ queue: DatabaseQueue, _ entries: [EncodedEvent], last: ChainMark
   ) throws -> Statement? {
     guard let head = try HeadFile.read(files.head) else { return nil }
-    guard head.isSigned(by: key.publicKey) else {
-      throw AuditLogError(.damaged, files.head, "it is not signed by the key in \(files.key)", of: .signature)
-    }
-    guard head.mark.sequence <= last.sequence else {
-      throw AuditLogError(
-        .damaged, files.log,
-        "entries \(last.sequence + 1) to \(head.mark.sequence) are missing, which its signed head has (\(files.head))")
-    }
     let hash =
       try entries.first { $0.mark.sequence == head.mark.sequence }?.mark.hash
       ?? queue.read { db in try SegmentReader.hash(db, of: head.mark.sequence) }

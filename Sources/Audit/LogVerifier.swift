@@ -17,8 +17,21 @@ package struct AuditVerification: Equatable, Sendable {
   package let key: AuditKey.Public
   /// Entries that were made after the last one, and are not there: a power failure took them, or somebody has.
   package let lost: Int64
+  /// Entries after the last one that anybody was answered for: a broker was killed just then, or somebody has added them.
+  package let unanswered: Int64
   /// Whoever checked it could read the key, without which nobody knows who wrote how far it goes after its signed head.
   package let isEndChecked: Bool
+  /// What brokers found when they began to write it, and could not account for.
+  package let doubts: [Doubt]
+
+  /// An entry of the log itself that says what was not as it should be.
+  package struct Doubt: Equatable, Sendable {
+    package let sequence: Int64
+    /// Microseconds since 1970.
+    package let time: Int64
+    /// A sentence without its full stop.
+    package let words: String
+  }
 
   package var count: Int64 { last.sequence - first + 1 }
   /// Entries after the signed head: of the last moments of a broker that runs, or was killed.
@@ -83,6 +96,7 @@ struct LogVerifier {
   private var checkpoints = 0
   private var metCheckpoint = false
   private var unindexed: AuditLogError?
+  private var doubts: [AuditVerification.Doubt] = []
 
   /// - Parameters:
   ///   - key: what signed it, by who asks.
@@ -151,6 +165,7 @@ struct LogVerifier {
         throw AuditLogError(.damaged, file, "entry \(next) is not as it was written")
       }
       try take(entry, file)
+      try note(payload, file)
       try index.add(payload, db, file)
       while let statement = statements.first, statement.mark.sequence <= next {
         try take(statement, file)
@@ -212,6 +227,17 @@ struct LogVerifier {
     try pass(last, file)
   }
 
+  /// What a broker said of the log when it began to write it; of many, the last ones.
+  private mutating func note(_ payload: Payload, _ file: String) throws {
+    guard payload.text(.kind)?.elementsEqual(AuditEvent.Kind.brokerStarted.rawValue.utf8) ?? false,
+      let words = try payload.event(file: file).detail[AuditEvent.Fact.doubt]
+    else { return }
+    doubts.append(AuditVerification.Doubt(sequence: payload.sequence, time: payload.time, words: words))
+    if doubts.count > Self.mostDoubts { doubts.removeFirst() }
+  }
+
+  private static let mostDoubts = 20
+
   /// Whatever was said of a mark is so.
   private mutating func pass(_ mark: ChainMark, _ file: String) throws {
     if let end, end.mark.sequence == mark.sequence, end.mark.hash != mark.hash {
@@ -254,59 +280,23 @@ struct LogVerifier {
     if head?.checkpoint == checkpoint { metCheckpoint = true }
   }
 
-  /// That a log goes as far as it went when it was written to last, in this time since the machine's start.
-  static func check(_ end: EndMark, _ last: ChainMark, _ files: LogFiles) throws(AuditLogError) {
-    guard end.mark.sequence > last.sequence else { return }
-    throw AuditLogError(
-      .damaged, files.log,
-      "entries \(last.sequence + 1) to \(end.mark.sequence) are missing at its end, which were there when it was written to "
-        + "last (\(files.end))")
-  }
-
   /// - Parameters:
   ///   - waiting: what is only in the journal.
   ///   - journalBoot: when the journal was begun, if there is one.
   private mutating func conclude(_ waiting: [EncodedEvent], journalBoot: [UInt8]?) throws -> AuditVerification {
-    for entry in waiting { try take(entry, files.journal) }
-    guard let head else {
-      throw AuditLogError(
-        .damaged, files.head, "it is gone, and without it nobody can say whether entries at the end are missing",
-        of: .signature)
+    for entry in waiting {
+      try take(entry, files.journal)
+      if let payload = Payload(entry.payload) { try note(payload, files.journal) }
     }
+    guard let head else { throw LogEnding.isWithoutHead(files) }
     guard head.isSigned(by: key) else {
       throw AuditLogError(.damaged, files.head, "it is not signed by the log's key", of: .signature)
     }
-    guard head.mark.sequence <= last.sequence else {
-      throw AuditLogError(
-        .damaged, files.log,
-        "entries \(last.sequence + 1) to \(head.mark.sequence) are missing at its end, which its signed head has")
-    }
-    // By what is signed: a journal's header anybody can write. What the power took is of a time before the machine was started.
-    let isOfThisBoot = head.time >= Disk.bootTime()
-    let isClosed = head.kind == .closed && head.mark == last
-    guard isClosed || (journalBoot.map { !isOfThisBoot || !$0.isEmpty } ?? false) else {
-      throw AuditLogError(
-        .damaged, files.journal,
-        "it is gone, which has the newest entries of a log that nobody has closed, and what was in it alone with it",
-        of: .journal)
-    }
-    guard isClosed || head.kind == .head || !isOfThisBoot else {
-      throw AuditLogError(
-        .damaged, files.journal,
-        "entries \(head.mark.sequence + 1) to \(last.sequence) come after the log was closed, and no broker has written them",
-        of: .journal)
-    }
-    let boot = Journal.padded(JournalFile.boot)
-    if let end, end.boot == boot { try Self.check(end, last, files) }
-    let isOpen = journalBoot == boot || (isOfThisBoot && !isClosed)
-    if case .gone = own, isOpen {
+    let ending = LogEnding(files: files, head: head, end: end, journalBoot: journalBoot)
+    try ending.check(last)
+    if case .gone = own, ending.isOpen(last) {
       throw AuditLogError(
         .damaged, files.key,
-        "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)
-    }
-    if end == nil, isOpen {
-      throw AuditLogError(
-        .damaged, files.end,
         "it is gone, and without it nobody can say whether entries after the signed head are missing", of: .signature)
     }
     // The power may have taken it with the entries up to it, which are then in the journal alone: so nothing was taken out.
@@ -322,7 +312,8 @@ struct LogVerifier {
     return AuditVerification(
       first: (base?.sequence ?? 0) + 1, last: last, begins: begins, checkpoints: checkpoints,
       lastCheckpoint: checkpoints > 0 ? checkpoint : nil, head: head, key: key,
-      lost: max(0, (end?.mark.sequence ?? 0) - last.sequence), isEndChecked: end == nil || own.key != nil)
+      lost: ending.lost(last), unanswered: ending.unanswered(last), isEndChecked: end == nil || own.key != nil,
+      doubts: doubts)
   }
 }
 

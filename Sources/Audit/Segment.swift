@@ -127,6 +127,7 @@ enum SegmentReader {
     defer { if durably { try? db.execute(sql: "PRAGMA synchronous = NORMAL") } }
     try db.inTransaction(.immediate) {
       var last = try last(db, file: file)
+      let before = last.sequence
       var writer = SegmentWriter()
       for event in events where event.mark.sequence > last.sequence {
         guard event.mark.sequence == last.sequence + 1 else {
@@ -136,7 +137,11 @@ enum SegmentReader {
         last = event.mark
       }
       try writer.finish(db)
-      guard try Self.last(db, file: file) == last else {
+      let count = "SELECT count(*) FROM entry WHERE sequence > ?"
+      let isKept =
+        try Int64.fetchOne(db.cachedStatement(sql: count), arguments: [before]) == last.sequence - before
+        && Self.last(db, file: file) == last
+      guard isKept else {
         throw AuditLogError(.damaged, file, "it does not keep what is written to it")
       }
       try BlockIndex.orderNewest(db)

@@ -4,10 +4,12 @@ internal import Foundation
 /// What the broker says of its log over its signature: a line of text.
 ///
 ///     ambit-audit KIND 1 NUMBER HASH TIME BEFORE SIGNATURE
+///     ambit-audit KIND 2 NUMBER HASH TIME BEFORE BOOT SIGNATURE
 ///
 /// NUMBER and HASH are a place in the chain, TIME is in microseconds since 1970, BEFORE is the number of the last
-/// checkpoint up to there, and SIGNATURE is Ed25519 (RFC 8032) in base64 over all that stands before it. Numbers have
-/// 19 digits, so that all lines of a kind are of one length and one is written over another in one go.
+/// checkpoint up to there, BOOT is which time since a start of the machine it was signed in, as 32 hexadecimal digits, and
+/// SIGNATURE is Ed25519 (RFC 8032) in base64 over all that stands before it. Numbers have 19 digits, so that all lines of a
+/// kind are of one length and one is written over another in one go. A head has BOOT, unless an older version signed it.
 package struct Statement: Equatable, Sendable {
   package enum Kind: String, Sendable {
     /// The log goes at least so far. It stands beside the log and is renewed.
@@ -19,6 +21,8 @@ package struct Statement: Equatable, Sendable {
     case checkpoint
     /// Everything up to there was removed, because it was old or too much.
     case begins
+
+    var hasBoot: Bool { self == .head || self == .closed }
   }
 
   package let kind: Kind
@@ -27,44 +31,50 @@ package struct Statement: Equatable, Sendable {
   package let time: Int64
   /// The number of the last checkpoint at `mark` or before it; 0: none.
   package let checkpoint: Int64
-  package let signature: [UInt8]
+  /// 16 bytes: which time since a start of the machine it was signed in; nil: it does not say.
+  package let boot: [UInt8]?
+  package private(set) var signature: [UInt8] = []
 
-  init(_ kind: Kind, _ mark: ChainMark, time: Int64, checkpoint: Int64, key: AuditKey) throws {
+  /// - Parameter boot: what a head says; of other kinds it is not said.
+  init(
+    _ kind: Kind, _ mark: ChainMark, time: Int64, checkpoint: Int64, boot: [UInt8]? = JournalFile.boot, key: AuditKey
+  ) throws {
     self.kind = kind
     self.mark = mark
     self.time = time
     self.checkpoint = checkpoint
-    signature = try key.sign(Array(Self.text(kind, mark, time, checkpoint).utf8))
+    self.boot = kind.hasBoot ? boot.map(Journal.padded) : nil
+    signature = try key.sign(Array(text.utf8))
   }
 
   /// Reads a line, with or without its newline. Nil when it is not exactly as one is written.
   package init?(_ line: String) {
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 8, let kind = Kind(rawValue: String(words[1])), let sequence = Int64(words[3]),
+    guard (8...9).contains(words.count), let kind = Kind(rawValue: String(words[1])), let sequence = Int64(words[3]),
       let hash = EntryHash(hexadecimal: words[4]), let time = Int64(words[5]), let checkpoint = Int64(words[6]),
-      let signature = Data(base64Encoded: String(words[7].filter { $0 != "\n" }))
+      let signature = Data(base64Encoded: String(words[words.count - 1].filter { $0 != "\n" }))
     else { return nil }
     self.kind = kind
     mark = ChainMark(sequence: sequence, hash: hash)
     self.time = time
     self.checkpoint = checkpoint
+    boot = words.count == 9 ? Hexadecimal.bytes(words[7]) : nil
     self.signature = Array(signature)
     // Another spelling of the same is not what was written.
-    guard self.line == line || self.line == line + "\n" else { return nil }
+    guard boot == nil || kind.hasBoot, self.line == line || self.line == line + "\n" else { return nil }
   }
 
   /// With its newline.
-  package var line: String {
-    Self.text(kind, mark, time, checkpoint) + Data(signature).base64EncodedString() + "\n"
-  }
+  package var line: String { text + Data(signature).base64EncodedString() + "\n" }
 
-  package func isSigned(by key: AuditKey.Public) -> Bool {
-    key.verifies(signature, of: Array(Self.text(kind, mark, time, checkpoint).utf8))
-  }
+  package func isSigned(by key: AuditKey.Public) -> Bool { key.verifies(signature, of: Array(text.utf8)) }
 
-  private static func text(_ kind: Kind, _ mark: ChainMark, _ time: Int64, _ checkpoint: Int64) -> String {
-    "ambit-audit \(kind.rawValue) 1 \(digits(mark.sequence)) \(mark.hash.hexadecimal) \(digits(time)) "
-      + "\(digits(checkpoint)) "
+  /// What is signed.
+  private var text: String {
+    let common =
+      "\(Self.digits(mark.sequence)) \(mark.hash.hexadecimal) \(Self.digits(time)) \(Self.digits(checkpoint)) "
+    guard let boot else { return "ambit-audit \(kind.rawValue) 1 \(common)" }
+    return "ambit-audit \(kind.rawValue) 2 \(common)\(Hexadecimal.text(boot)) "
   }
 
   private static func digits(_ number: Int64) -> String {

@@ -62,7 +62,10 @@ extension Broker {
     if log.tornBytes > 0 {
       findings.append("what was being written when a broker or the system stopped was dropped (\(log.tornBytes) bytes)")
     }
-    if let missing = log.missing { findings.append(missing) }
+    if !log.doubts.isEmpty {
+      event.detail[AuditEvent.Fact.doubt] = log.doubts.joined(separator: "; ")
+      findings += log.doubts
+    }
     if let problem = grants.recovery.problem { findings.append(problem) }
     if key.isNew, (try? grants.newest(1))?.isEmpty == false {
       findings.append("the key of the bookmarks was gone, and is another one: none made before can be opened")

@@ -62,13 +62,15 @@ import Testing
     let key = try #require(AuditKey.beside(LogFiles(folder.log)).key)
     let mark = try #require(try AuditReader(path: folder.log).events(limit: 9).last.map(\.sequence))
     #expect(mark == 5)
-    // Killed between the entry and this.
+    // Killed between the entry and this; or an entry was added.
     let all = Array(try Data(contentsOf: URL(filePath: folder.journal)))
     let before = try Journal(all, boot: JournalFile.boot).records[3].mark
     try Data(EndMark(before, boot: JournalFile.boot, key: key).bytes).write(to: end(folder))
-    #expect(finding(folder) == nil)
+    #expect(try AuditReader(path: folder.log).verified().unanswered == 1)
     let log = try AuditLog(path: folder.log)
+    #expect(log.doubts.count == 1 && log.doubts.first?.contains("the last 1 of 5 entries") == true)
     #expect(try log.append([AuditEvent(.launch)]) == 6)
+    #expect(try AuditReader(path: folder.log).verified().unanswered == 0)
     #expect(finding(folder) == nil)
     try log.finish()
     #expect(!FileManager.default.fileExists(atPath: end(folder).path))
@@ -92,10 +94,59 @@ import Testing
     try Data(EndMark(mark, boot: JournalFile.boot, key: AuditKey()).bytes).write(to: end(folder))
     #expect(finding(folder)?.contains("is not as it was written") == true)
     try FileManager.default.removeItem(at: end(folder))
-    // A broker goes on: an older version's log has none. It says so.
+    #expect(try refusal(folder)?.contains("audit.end is damaged: it is gone") == true)
+  }
+
+  /// What a broker says that is to go on with it; it changes nothing then.
+  private func refusal(_ folder: Folder) throws -> String? {
+    let before = try folder.contents()
+    do {
+      let log = try AuditLog(path: folder.log)
+      try log.finish()
+      return nil
+    } catch {
+      let after = try folder.contents()
+      // SQLite moves what it has beside the log into it, whoever opens it.
+      func isOurs(_ name: String) -> Bool { !name.hasPrefix("audit.sqlite") }
+      #expect(before.filter { isOurs($0.key) } == after.filter { isOurs($0.key) })
+      return error.description
+    }
+  }
+
+  /// Has its head signed at another time since a start of the machine, or as an older version did.
+  private func sign(_ folder: Folder, boot: [UInt8]?) throws {
+    let files = LogFiles(folder.log)
+    let key = try #require(AuditKey.beside(files).key)
+    let head = try #require(try HeadFile.read(files.head))
+    let other = try Statement(
+      head.kind, head.mark, time: head.time, checkpoint: head.checkpoint, boot: boot, key: key)
+    try FileManager.default.removeItem(atPath: files.head)
+    try HeadFile(files.head).write(other)
+  }
+
+  @Test func `a log that has entries has its head, its key and no others' eyes on it`() throws {
+    for removed in [
+      ["head"], ["head", "key", "pub"], ["key", "pub"], ["key"], ["head", "journal", "end", "key", "pub"],
+    ] {
+      let folder = try killed(moved: true)
+      for ending in removed { try FileManager.default.removeItem(atPath: "\(LogFiles(folder.log).stem).\(ending)") }
+      let words = removed.first == "head" ? "audit.head is damaged: it is gone" : "audit.key is damaged"
+      #expect(try refusal(folder)?.contains(words) == true, "\(removed)")
+      #expect(finding(folder)?.contains("is damaged: it is gone") == true, "\(removed)")
+    }
+    let folder = try killed()
+    let files = LogFiles(folder.log)
+    #expect(unsafe chmod(files.key, 0o644) == 0)
     let log = try AuditLog(path: folder.log)
-    #expect(log.missing?.contains("audit.end") == true)
+    #expect(log.doubts.count == 1 && log.doubts.first?.contains("audit.key") == true)
+    var status = stat()
+    #expect(unsafe stat(files.key, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    var event = AuditEvent(.brokerStarted)
+    event.detail[AuditEvent.Fact.doubt] = log.doubts.joined(separator: "; ")
+    try log.append([event])
+    #expect(try AuditReader(path: folder.log).verified().doubts.map(\.sequence) == [6])
     try log.finish()
+    #expect(try AuditReader(path: folder.log).verified().doubts.map(\.words) == log.doubts)
   }
 
   @Test func `a log that nobody has closed has its journal, whatever else is gone`() throws {
@@ -104,19 +155,26 @@ import Testing
       let files = LogFiles(folder.log)
       for ending in removed { try FileManager.default.removeItem(atPath: "\(files.stem).\(ending)") }
       #expect(finding(folder)?.contains("audit.journal") == true, "\(finding(folder) ?? "")")
+      #expect(try refusal(folder)?.contains("audit.journal") == true || removed.contains("key"))
       guard removed == ["journal", "end"] else { continue }
-      // A broker goes on with what is there, and says so; and closes it.
-      let log = try AuditLog(path: folder.log)
-      #expect(log.missing?.contains("audit.journal") == true)
-      try log.append([AuditEvent(.brokerStarted)])
-      #expect(finding(folder) == nil)
-      try log.finish()
-      #expect(try HeadFile.read(files.head)?.kind == .closed)
-      #expect(finding(folder) == nil)
-      let next = try AuditLog(path: folder.log)
-      #expect(try next.missing == nil && HeadFile.read(files.head)?.kind == .head)
-      #expect(finding(folder) == nil)
-      try next.finish()
+      // After the machine was started anew a broker goes on with what is there, and says so; and closes it.
+      for boot in [Array("another boot".utf8), nil] {
+        let folder = try folder.asIfKilled()
+        let files = LogFiles(folder.log)
+        try sign(folder, boot: boot)
+        #expect(finding(folder)?.contains("audit.journal") == true, "\(finding(folder) ?? "")")
+        let log = try AuditLog(path: folder.log)
+        #expect(log.doubts.first?.contains("audit.journal") == true)
+        try log.append([AuditEvent(.brokerStarted)])
+        #expect(finding(folder) == nil)
+        try log.finish()
+        #expect(try HeadFile.read(files.head)?.kind == .closed)
+        #expect(finding(folder) == nil)
+        let next = try AuditLog(path: folder.log)
+        #expect(try next.doubts.isEmpty && HeadFile.read(files.head)?.kind == .head)
+        #expect(finding(folder) == nil)
+        try next.finish()
+      }
     }
   }
 
@@ -131,16 +189,21 @@ import Testing
       try FileManager.default.moveItem(atPath: files.end + ".kept", toPath: files.end)
     }
     try FileManager.default.removeItem(atPath: files.end)
+    try sign(folder, boot: nil)
     let log = try AuditLog(path: folder.log)
-    #expect(log.missing?.contains("audit.journal") == true)
+    #expect(log.doubts.first?.contains("audit.journal") == true)
     try log.finish()
     let mark = try #require(try HeadFile.read(files.head)).mark
-    var (journal, tail) = try JournalFile.make(files.journal, after: mark, size: 65_536)
-    var bytes: [UInt8] = []
-    Journal.append(EncodedEvent(AuditEvent(.grant), after: mark), rest: 0, synced: mark.sequence, to: &bytes)
-    try journal.append(bytes, &tail)
-    try journal.take(replacing: false)
+    do {
+      // Its lock goes with it.
+      var (journal, tail) = try JournalFile.make(files.journal, after: mark, size: 65_536)
+      var bytes: [UInt8] = []
+      Journal.append(EncodedEvent(AuditEvent(.grant), after: mark), rest: 0, synced: mark.sequence, to: &bytes)
+      try journal.append(bytes, &tail)
+      try journal.take(replacing: false)
+    }
     #expect(finding(folder)?.contains("come after the log was closed") == true, "\(finding(folder) ?? "")")
+    #expect(try refusal(folder)?.contains("come after the log was closed") == true)
   }
 
   @Test func `without the key nobody believes what only the key can have written`() throws {
@@ -195,7 +258,7 @@ import Testing
     try cut(folder, to: 3)
     #expect(try AuditReader(path: folder.log).verified().lost == 2)
     let log = try AuditLog(path: folder.log)
-    #expect(log.missing == nil)
+    #expect(log.doubts.count == 1 && log.doubts.first?.hasPrefix("2 entries after entry 3 were gone") == true)
     #expect(try log.append([AuditEvent(.launch)]) == 4)
     #expect(try AuditReader(path: folder.log).verified().lost == 0)
     try log.finish()

@@ -71,7 +71,7 @@ import Testing
     do {
       let log = try AuditLog(path: folder.log)
       #expect(log.takenOver == 100)
-      #expect(log.missing == nil)
+      #expect(log.doubts.isEmpty)
       #expect(try AuditReader(path: folder.log).events(limit: 1000) == all)
       #expect(try log.append([AuditEvent(.exit)]) == 701)
     }

@@ -18,6 +18,7 @@ extension Folder {
     let copy = try Folder()
     for (name, bytes) in try contents() where !name.hasSuffix("-shm") {
       try bytes.write(to: URL(filePath: "\(copy.path)/\(name)"))
+      #expect(unsafe chmod("\(copy.path)/\(name)", 0o600) == 0)
     }
     return copy
   }

@@ -75,9 +75,9 @@ import Testing
       (.SQLITE_READONLY, .inaccessible, "AMBIT_HOME"),
       (.SQLITE_READONLY_DIRECTORY, .inaccessible, "AMBIT_HOME"),
       (.SQLITE_CANTOPEN, .inaccessible, "AMBIT_HOME"),
-      (.SQLITE_CORRUPT, .damaged, "move /logs/audit.sqlite"),
-      (.SQLITE_CORRUPT_INDEX, .damaged, "move /logs/audit.sqlite"),
-      (.SQLITE_NOTADB, .damaged, "move /logs/audit.sqlite"),
+      (.SQLITE_CORRUPT, .damaged, "(/logs/audit.* and /logs/audit-*)"),
+      (.SQLITE_CORRUPT_INDEX, .damaged, "(/logs/audit.* and /logs/audit-*)"),
+      (.SQLITE_NOTADB, .damaged, "(/logs/audit.* and /logs/audit-*)"),
       (.SQLITE_BUSY, .busy, "Try again"),
       (.SQLITE_BUSY_SNAPSHOT, .busy, "Try again"),
       (.SQLITE_IOERR_WRITE, .failed, "could not be used"),
@@ -87,6 +87,18 @@ import Testing
     #expect(error.problem == problem)
     #expect(error.description.contains("/logs/audit.sqlite"))
     #expect(error.description.contains(words))
+  }
+
+  @Test func `AUD-8: the advice names everything of the log, whichever of its files is damaged`() {
+    for name in ["audit.sqlite", "audit-000012.sqlite", "audit-1234567.sqlite", "audit.head", "audit.key"] {
+      let error = AuditLogError(.damaged, "/logs/\(name)", "it is not as it was written")
+      #expect(error.description.contains("(/logs/audit.* and /logs/audit-*)"), "\(name)")
+    }
+    for name in ["audit-12.sqlite", "audit-0000012.sqlite", "2026-000001-x.sqlite", "000001.sqlite"] {
+      let stem = name.dropLast(7)
+      let error = AuditLogError(.damaged, "/logs/\(name)", "it is not as it was written")
+      #expect(error.description.contains("(/logs/\(stem).* and"), "\(name): \(error)")
+    }
   }
 }
 

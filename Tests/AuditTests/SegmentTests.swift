@@ -355,7 +355,7 @@ extension Folder {
     let anchor = log.anchor
     try log.finish()
     let files = folder.files
-    let key = try AuditKey.load(files)
+    let key = try AuditKey.load(files, isNew: false)
     let manager = FileManager.default
     func finding(_ change: (LogFiles) throws -> Void) throws -> String {
       let copy = try folder.killed()
@@ -384,7 +384,9 @@ extension Folder {
     let begins = ChainMark(sequence: mark, hash: hash)
     let other = try Folder()
     try AuditLog(path: other.log).finish()
-    for (signer, result) in [(try AuditKey.load(other.files), "is not signed"), (key, "whole, from \(mark + 1)")] {
+    for (signer, result) in [
+      (try AuditKey.load(other.files, isNew: true), "is not signed"), (key, "whole, from \(mark + 1)"),
+    ] {
       let found = try finding { files in
         let line = try Statement(.begins, begins, time: 1, checkpoint: mark, key: signer).line
         try Data(line.utf8).write(to: URL(filePath: files.begins))

@@ -57,7 +57,7 @@ struct AccessPicture: Encodable {
   init(_ history: AccessHistory, at time: Date, app: String?, path: String?, isLogsEnd: Bool, first: Int64) {
     self.time = Timestamp(time).text
     self.isLogsEnd = isLogsEnd
-    (entry, isWhole, hasBroker) = (history.sequence, first == 1, history.hasBroker)
+    (entry, isWhole, hasBroker) = (history.sequence, first == 1 || history.isCarried, history.hasBroker)
     instances = history.instances.values.filter { app == nil || $0.app == app }.sorted { $0.sequence < $1.sequence }.map
     {
       Instance(
@@ -103,7 +103,7 @@ extension AccessPicture {
       let table = Table(
         [
           .init("GRANT", minWidth: 10), .init("APP", minWidth: 8, maxWidth: 32, keeping: .end),
-          .init("COULD", minWidth: 4), .init("DOCUMENT", minWidth: 8, keeping: .end),
+          .init("COULD", minWidth: 14), .init("DOCUMENT", minWidth: 8, keeping: .end),
           .init("DECIDED", minWidth: 6, maxWidth: 44), .init("STARTED", minWidth: 3, maxWidth: 36),
         ], for: descriptor)
       text += "\n" + table.render(grants.map(row))

@@ -27,7 +27,8 @@ extension AuditCommand {
         true continuation meets, and the public key. The head is signed some moments after the entries; until then \
         audit.end has the last one's number and hash, over a code that needs the key: who cannot read that is told so. A log \
         that was closed in order says so in its head; any other has its journal beside it. After a power failure the entries of \
-        the last tenth of a second may be missing, or have been taken away: how many is said.
+        the last tenth of a second may be missing, or have been taken away: how many is said, also later, since the broker that goes on with the log writes \
+        down what it found.
 
         EXAMPLES
           ambit audit verify
@@ -118,9 +119,17 @@ extension AuditCommand.Verify {
     var signed: String?
     var checkpoints: Int?
     var lost: Int64?
+    var unanswered: Int64?
     var endChecked: Bool?
+    var doubts: [Doubt]?
     var removedThrough: Int64?
     var key: String?
+  }
+
+  private struct Doubt: Encodable {
+    var entry: Int64
+    var time: String
+    var finding: String
   }
 
   private func report(_ found: AuditVerification, _ path: String) throws {
@@ -129,8 +138,11 @@ extension AuditCommand.Verify {
         Report(
           log: path, whole: true, first: found.first, last: found.last.sequence, hash: found.last.hash.hexadecimal,
           signedThrough: found.head.mark.sequence, signed: Timestamp(microseconds: found.head.time).text,
-          checkpoints: found.checkpoints, lost: found.lost,
-          endChecked: found.isEndChecked, removedThrough: found.begins?.mark.sequence,
+          checkpoints: found.checkpoints, lost: found.lost, unanswered: found.unanswered,
+          endChecked: found.isEndChecked,
+          doubts: found.doubts.map {
+            Doubt(entry: $0.sequence, time: Timestamp(microseconds: $0.time).text, finding: $0.words)
+          }, removedThrough: found.begins?.mark.sequence,
           key: found.key.text))
     }
     let style = Style(for: STDOUT_FILENO)
@@ -148,6 +160,15 @@ extension AuditCommand.Verify {
         style.yellow("◐")
         + " \(found.lost) after the last one had been written and are not there: a power failure took "
       text += "them, or somebody has\n"
+    }
+    if found.unanswered > 0 {
+      text +=
+        style.yellow("◐") + " the last \(found.unanswered) were answered to nobody: their broker was killed just then, "
+      text += "or somebody has added them\n"
+    }
+    for doubt in found.doubts {
+      text += style.yellow("◐") + " a broker that began with entry \(doubt.sequence) on "
+      text += "\(Timestamp(microseconds: doubt.time).text) found: \(printable(doubt.words))\n"
     }
     if !found.isEndChecked {
       text +=

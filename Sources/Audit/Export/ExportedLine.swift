@@ -19,13 +19,24 @@ extension ExportFormat {
     case .ocsf:
       return ((object["metadata"] as? [String: Any])?["uid"] as? String).flatMap { EventIdentifier($0) }
     case .otlp:
-      let resource = (object["resourceLogs"] as? [[String: Any]])?.last
-      let scope = (resource?["scopeLogs"] as? [[String: Any]])?.last
-      let record = (scope?["logRecords"] as? [[String: Any]])?.last
-      let named = (record?["attributes"] as? [[String: Any]])?.first { $0["key"] as? String == "log.record.uid" }
+      let named = (Self.lastRecord(object)?["attributes"] as? [[String: Any]])?.first {
+        $0["key"] as? String == "log.record.uid"
+      }
       return ((named?["value"] as? [String: Any])?["stringValue"] as? String).flatMap { EventIdentifier($0) }
     case .journal:
       return nil
     }
+  }
+  /// When the event of a line happened, as the line has it: what any version writes of an event, and another event hardly has.
+  package func time(inLine line: some Sequence<UInt8>) -> String? {
+    guard let object = (try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any] else { return nil }
+    let time = self == .otlp ? Self.lastRecord(object)?["timeUnixNano"] : object["time"]
+    return time.map { "\($0)" }
+  }
+
+  private static func lastRecord(_ object: [String: Any]) -> [String: Any]? {
+    let resource = (object["resourceLogs"] as? [[String: Any]])?.last
+    let scope = (resource?["scopeLogs"] as? [[String: Any]])?.last
+    return (scope?["logRecords"] as? [[String: Any]])?.last
   }
 }

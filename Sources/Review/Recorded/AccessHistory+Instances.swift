@@ -52,7 +52,6 @@ extension AccessHistory {
   /// finds that they are over. Of an app that it could not find anything out about nothing is ever heard, which is known when yet
   /// another broker begins that does not wait for it either; and nothing goes on when the machine is started anew.
   mutating func brokerStarted(_ event: AuditEvent) {
-    hasBroker = true
     let boot = event.detail[AuditEvent.Fact.boot] ?? boot
     let isOtherBoot = self.boot != nil && boot != self.boot
     self.boot = boot

@@ -19,6 +19,8 @@ package struct AccessHistory: Sendable {
   package private(set) var time: Date?
   /// The first entry is the log's first: nothing has to be inferred.
   package private(set) var isWhole = true
+  /// What was in force when a part of it began has been said in full: nothing older is unknown any more.
+  package private(set) var isCarried = false
   /// Entries whose time is earlier than that of the one before: somebody has set the clock back.
   package private(set) var backwards = 0
 
@@ -66,6 +68,8 @@ package struct AccessHistory: Sendable {
     (sequence, time, timeBefore) = (event.sequence, event.time, time)
     if event.kind != .revoke, !justEnded.isEmpty { justEnded = [:] }
     if event.result == .refused { refusals.add(event) }
+    // Only a broker writes entries: one whose beginning was removed ran all the same.
+    hasBroker = true
     apply(event)
     return closed
   }
@@ -111,6 +115,7 @@ package struct AccessHistory: Sendable {
       (.reference, .allowed), (.descriptor, .allowed):
       seen(event)
     case (.carried, .allowed): carried(event)
+    case (.carriedAll, .allowed): isCarried = true
     default: break
     }
   }

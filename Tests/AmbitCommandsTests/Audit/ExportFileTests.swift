@@ -49,6 +49,26 @@ import Testing
     #expect(throws: Launcher.Failure.self) { try log.export(.jsonl, to: log.folder.path) }
   }
 
+  @Test(arguments: [ExportFormat.jsonl, .cloudevents, .ocsf, .otlp])
+  func `AUD-10: does not go on from a log that was put back and has grown again`(format: ExportFormat) throws {
+    let log = try SmallLog(6)
+    let file = "\(log.folder.path)/out"
+    try log.export(format, to: file)
+    // Another line, as a later version of Ambit might write it, is no other event.
+    let mended = String(decoding: try content(file), as: UTF8.self).replacing("workstation", with: "another host")
+    try Data(mended.utf8).write(to: URL(fileURLWithPath: file))
+    try log.export(format, to: file)
+    // The same numbers by the same key, of other times.
+    let grown = try SmallLog(9, seed: 1_000_000, key: log)
+    let torn = Array(mended.utf8) + Array("{".utf8)
+    for bytes in [Array(mended.utf8), torn] {
+      try Data(bytes).write(to: URL(fileURLWithPath: file))
+      let error = #expect(throws: Launcher.Failure.self) { try grown.export(format, to: file) }
+      #expect(error?.description.contains("is another than the log") == true, "\(error?.description ?? "")")
+      #expect(try content(file) == bytes)
+    }
+  }
+
   @Test func `that was moved away goes on in a new one, where the state says`() throws {
     let log = try SmallLog(5)
     let (file, state) = ("\(log.folder.path)/out", "\(log.folder.path)/state")

@@ -60,7 +60,10 @@ struct SmallLog {
     let path = "\(folder.path)/audit.sqlite"
     try giveKey(to: folder.path)
     let base = ChainMark(sequence: Int64(count), hash: EntryHash())
-    _ = try AuditFile.openForWriting(path, of: LogFiles(path), after: base)
+    let files = LogFiles(path)
+    _ = try AuditFile.openForWriting(path, of: files, after: base)
+    let key = try AuditKey.load(files, isNew: true)
+    try HeadFile(files.head).write(Statement(.closed, base, time: 0, checkpoint: 0, key: key))
     let log = try AuditLog(path: path)
     try log.append(Array(events[count...]))
     try log.flush()

@@ -16,7 +16,7 @@ protocol ExportDestination {
   mutating func settles(within patience: Duration) throws -> Bool
   /// Everything has been sent: waits until it is in the other's hands.
   mutating func finish() throws
-  /// Takes away a torn beginning that has turned out to be this export's own.
+  /// Takes away the beginning of a line at the end of what it has, which has turned out to be this export's own.
   mutating func discard() throws
   /// Makes a new connection after the old one was lost.
   mutating func reopen() throws
@@ -30,8 +30,8 @@ enum ExportPosition: Equatable {
   case unknown
   /// It has nothing: the state decides.
   case empty
-  /// Its last event.
-  case after(EventIdentifier)
+  /// Its last event, and the line that has it.
+  case after(EventIdentifier, line: [UInt8])
   /// It has the beginning of a line, and no whole one: as when an export died over its first, or as any other file.
   case torn([UInt8])
 }

@@ -64,12 +64,14 @@ struct ExportRun {
     let state = try stateFile?.read()
     if let state { try check(state) }
     switch try destination.position(of: encoder.source) {
-    case .after(let event):
+    case .after(let event, let line):
       guard event.sequence <= (try reader.lastSequence()) else {
         throw Failure(
           "The destination has event \(event.sequence), and the log \(reader.path) ends before it: entries of it are gone. "
             + "Nothing was written.")
       }
+      try check(event, line)
+      try destination.discard()
       sent = event.sequence
     case .unknown, .empty:
       sent = state?.event.sequence ?? number
@@ -112,6 +114,20 @@ struct ExportRun {
         + "because it keeps no more. The export goes on with \(removed + 1).")
     if sent > 0 { missed += removed - from }
     noted = removed
+  }
+
+  /// A log that was put back and has grown again has another event of that number.
+  private func check(_ event: EventIdentifier, _ line: [UInt8]) throws {
+    let entry = try reader.events(after: event.sequence - 1, limit: 1).first
+    // Removed since, because it was old: nobody can compare it any more.
+    guard let entry, entry.sequence == event.sequence else { return }
+    var bytes: [UInt8] = []
+    encoder.append(entry, to: &bytes)
+    guard encoder.format.time(inLine: bytes.dropLast()) == encoder.format.time(inLine: line) else {
+      throw Failure(
+        "The destination's last event, \(event.sequence), is another than the log \(reader.path) has under this number: the log "
+          + "was changed, or is an older copy that went on. Nothing was written. Keep both for whoever looks into it.")
+    }
   }
 
   private func check(_ state: ExportState) throws {

@@ -39,7 +39,7 @@ struct FileDestination: ExportDestination {
     }
   }
 
-  /// Reads the file's end: a last line without its newline was torn, when an export or the machine died, and is cut off.
+  /// Reads the file's end: a last line without its newline was torn, when an export or the machine died, and is for ``discard()``.
   ///
   /// - Throws: when what is there is not an export of this format and log. It is then left as it is.
   mutating func position(of source: ExportSource) throws -> ExportPosition {
@@ -56,11 +56,13 @@ struct FileDestination: ExportDestination {
         "\(path) ends with event \(found.sequence) of another log (\(found.log)); this one is \(source.log). "
           + "Nothing was written. Export to another file, or move this one away.")
     }
-    try cut(at: start + UInt64(line.count) + 1)
-    return .after(found)
+    end = start + UInt64(line.count) + 1
+    return .after(found, line: line)
   }
 
-  mutating func discard() throws { try cut(at: 0) }
+  mutating func discard() throws {
+    if try file.status().size != end { try file.cut(at: end) }
+  }
 
   /// The last event that is in the file whole, and its line, whatever log it is of.
   func lastEvent() throws -> (event: EventIdentifier, bytes: [UInt8])? {
@@ -93,11 +95,6 @@ struct FileDestination: ExportDestination {
   mutating func finish() throws { _ = try settles(within: .zero) }
 
   func reopen() throws {}
-
-  private mutating func cut(at size: UInt64) throws {
-    if try file.status().size != size { try file.cut(at: size) }
-    end = size
-  }
 
   /// The last line that has its newline, without it, and where it begins; nil when there is none.
   private func lastLine(in size: UInt64) throws -> (line: [UInt8]?, start: UInt64) {
