@@ -75,19 +75,33 @@ package struct LaunchRules {
 
   package func container(of identifier: String) -> String { "\(folders.containers)/\(identifier)" }
 
-  /// What a policy shows read-only has to be there, and must not be what other apps' secrets lie in.
   private func check(_ paths: [String], policy: String) throws {
-    for path in paths {
+    guard let fault = faults(of: paths, policy: policy).first else { return }
+    throw LauncherInterface.Failure.failed(fault)
+  }
+
+  /// What a policy shows read-only has to be there, and must not be what other apps' secrets lie in.
+  ///
+  /// - Returns: why nothing can be launched under it here, for each path of which that is so.
+  package func faults(of paths: [String], policy: String) -> [String] {
+    paths.compactMap { path in
       guard let found = try? Descriptor.open(path, flags: .path) else {
-        throw LauncherInterface.Failure.failed(
-          "The policy \(policy) shows \(path) read-only, and there is nothing there. Mend the policy.")
+        return "The policy \(policy) shows \(path) read-only, and there is nothing there. Mend the policy."
       }
       // By where it really is: a link may lead there as well.
-      if rules.holdsOwn(found.currentPath ?? path) {
-        throw LauncherInterface.Failure.failed(
-          "The policy \(policy) shows \(path), which holds Ambit's own files. Choose another folder.")
-      }
+      guard rules.holdsOwn(found.currentPath ?? path) else { return nil }
+      return "The policy \(policy) shows \(path), which holds Ambit's own files. Choose another folder."
     }
+  }
+}
+
+extension Policy {
+  /// Why no app can be launched under it on this machine, by the field that says so: profiles that cannot be loaded, and folders that
+  /// are not there.
+  package func faults(_ folders: AmbitFolders) -> [(field: String, what: String)] {
+    let profiles = seccompFault.map { [(field: "seccomp.profile", what: $0)] } ?? []
+    return profiles
+      + LaunchRules(folders).faults(of: settings.readOnlyPaths, policy: name).map { ("system.read_only", $0) }
   }
 }
 
@@ -134,7 +148,8 @@ extension LauncherInterface.Capabilities {
       readOnlyPaths: capabilities.readOnlyPaths, variables: variables.filter(capabilities.passes),
       environment: capabilities.environmentSet, network: capabilities.networkName, execute: capabilities.execute,
       observe: capabilities.observe, landlockFiles: capabilities.landlockFiles,
-      requiredLayers: capabilities.namesOfRequiredLayers, limits: .init(capabilities.limits),
+      requiredLayers: capabilities.namesOfRequiredLayers, requiredBy: capabilities.requiringMachine,
+      limits: .init(capabilities.limits),
       grants: .init(capabilities))
   }
 }

@@ -4,6 +4,7 @@ internal import Wire
 /// Whether this launch may go ahead with the layers that it has, told to its user as it becomes known.
 struct Admission {
   private let policy: String
+  private let machine: String?
   private let required: [Layer]
   private let allowed: [Layer]
   private var said: Set<String> = []
@@ -12,6 +13,7 @@ struct Admission {
 
   init(_ capabilities: LauncherInterface.Capabilities, allowing allowed: [Layer]) throws {
     policy = capabilities.policy
+    machine = capabilities.requiredBy
     required = try capabilities.requiredLayers.map { name in
       guard let layer = Layer(rawValue: name) else {
         throw Failure("the running broker requires a layer that this launcher does not know: \(name)")
@@ -27,7 +29,7 @@ struct Admission {
   /// - Returns: why the launch is refused; `nil` if it may go ahead.
   mutating func refusal(_ report: LayerReport) -> String? {
     let admission = LayerAdmission(report, required: required, allowing: allowed)
-    if let refusal = admission.refusal(policy: policy) { return refusal }
+    if let refusal = admission.refusal(policy: policy, machine: machine) { return refusal }
     for remark in admission.remarks where said.insert(remark).inserted { Failure.say(remark) }
     degraded =
       admission.allowed.compactMap { .init($0, allowed: true) }

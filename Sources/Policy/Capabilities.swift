@@ -163,6 +163,9 @@ package struct Capabilities: Equatable, Sendable, Codable {
     if let sandbox = entitlements.sandbox { hold(to: sandbox) }
   }
 
+  /// The machine-wide policy that some of ``requiredLayers`` come from.
+  package var requiringMachine: String? { narrowings.last { $0.field == "require.layers" }?.file }
+
   /// ``requiredLayers`` as messages have them.
   package var namesOfRequiredLayers: [String] { requiredLayers.map(\.rawValue) }
 

@@ -5,16 +5,21 @@ extension PolicyOverrides {
   /// Decodes a policy file. Everything in it has to be known (``PolicyField/all``), of the right type, in range and without
   /// contradiction.
   init(_ top: TOMLReader) throws(SourceError) {
+    var faults = SourceFaults()
     var table: (name: String, reader: TOMLReader?)?
     for field in PolicyField.all {
       guard let name = field.table else {
-        try field.access.decode(top, &self)
+        faults.gather { () throws(SourceError) in try field.access.decode(top, &self) }
         continue
       }
-      if table?.name != name { table = (name, try top.table(name)) }
-      if let reader = table?.reader { try field.access.decode(reader, &self) }
+      if table?.name != name {
+        table = (name, faults.gather { () throws(SourceError) in try top.table(name) } ?? nil)
+      }
+      guard let reader = table?.reader else { continue }
+      faults.gather { () throws(SourceError) in try field.access.decode(reader, &self) }
     }
-    try top.finish()
+    faults.gather { () throws(SourceError) in try top.finish() }
+    try faults.check()
   }
 
   // MARK: - Values

@@ -42,3 +42,51 @@ struct Contradiction: Equatable {
     }
   }
 }
+
+/// A layer that is required and cannot hold in full under settings, whatever the kernel has: an app is run under them only if
+/// something else is said on the command line.
+package struct UnmetRequirement: Equatable, Sendable {
+  package let layer: Layer
+  /// The setting that would have to be another: `limits.wall_time`; nil where none would help.
+  package let field: String?
+  /// Why it does not hold, as the end of a sentence.
+  package let reason: String
+  /// What a command line can say instead; nil: only --allow-degraded helps.
+  package let option: String?
+}
+
+extension PolicySettings {
+  package var unmetRequirements: [UnmetRequirement] {
+    func unless(_ isSet: Bool, _ layer: Layer, _ key: String, _ what: String) -> UnmetRequirement? {
+      isSet
+        ? nil
+        : UnmetRequirement(
+          layer: layer, field: "limits.\(key)", reason: "there is no limit on \(what)", option: "--limit \(key)=…")
+    }
+    func inPart(_ layer: Layer) -> UnmetRequirement {
+      UnmetRequirement(
+        layer: layer, field: nil, reason: "no kernel holds an app as a whole to it: it is looked at now and then",
+        option: nil)
+    }
+    return requiredLayers.compactMap { layer in
+      switch layer {
+      case .memory: unless(limits.memory != nil, layer, "memory", "memory")
+      case .wallTime: unless(limits.wallTime != nil, layer, "wall_time", "how long an app runs")
+      case .processes: unless(limits.processes != nil, layer, "processes", "processes")
+      case .rlimits:
+        unless(limits.openFiles != nil, layer, "open_files", "open files")
+          ?? unless(limits.fileSize != nil, layer, "file_size", "the size of files")
+      case .cpuTime, .containerSize: inPart(layer)
+      case .cgroup where !limits.cgroup:
+        UnmetRequirement(
+          layer: layer, field: "limits.cgroup", reason: "no control group is asked for", option: "--limit cgroup=true")
+      default:
+        Contradiction.all(in: self).first { $0.layer == layer }.map { contradiction in
+          UnmetRequirement(
+            layer: layer, field: "\(contradiction.table).\(contradiction.key)", reason: "it is \(contradiction.value)",
+            option: layer == .observer ? "--trace" : nil)
+        }
+      }
+    }
+  }
+}

@@ -95,6 +95,36 @@ struct MachinePolicyQuestionTests {
     }
   }
 
+  @Test func `what no launch can meet is said before an app is launched, and a refusal says who requires it`() throws {
+    try Workspace.with(.root) { world in
+      let mine = "\(world.home)/mine.toml"
+      let text =
+        "inherits = \"default\"\nsystem.read_only = [\"/nowhere\"]\nrequire.layers = [\"cpu-time\", \"wall-time\"]\n"
+      try world.write(text, to: mine)
+      let check = try world.ambit("policy", "check", mine)
+      for words in [":2: no app can be launched", ":3: cpu-time is required", ":3: wall-time is required"] {
+        #expect(check.exit == .status(0) && check.output.contains("\(mine)\(words)"), "\(check)")
+      }
+      let lint = try world.ambit("audit", "lint", mine)
+      #expect(lint.exit == .status(1) && lint.output.contains("\(mine):2: system.read_only: error"), "\(lint)")
+      #expect(lint.output.contains("\(mine):3: require.layers: "), "\(lint)")
+      // All that is wrong is said at once.
+      try world.write("[scopes]\nlimt = 1\n[files]\nexecute = 1\n", to: mine)
+      let wrong = try world.ambit("policy", "check", mine)
+      #expect(
+        wrong.exit == .status(1) && wrong.output.contains(":2:1: ") && wrong.output.contains(":4:11: "), "\(wrong)")
+      // The app's own policy requires nothing.
+      try world.write("require.layers = [\"wall-time\"]\n", to: "\(world.ambitHome)/machine-policy.toml")
+      for verb in ["run", "plan"] {
+        let refused = try world.ambit(verb, "/bin/true")
+        #expect(
+          refused.errors.contains("as the machine-wide policy \(world.ambitHome)/machine-policy.toml narrows it"),
+          "\(refused)")
+        #expect(refused.exit == .status(125))
+      }
+    }
+  }
+
   @Test func `audit lint looks at what is left of a policy, and says which part comes from where`() throws {
     try Workspace.with(.root) { world in
       let machine = "\(world.ambitHome)/machine-policy.toml"

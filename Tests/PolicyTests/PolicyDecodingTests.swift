@@ -175,7 +175,8 @@ import Testing
     (
       "[limits]\nmemry = 1\n[files]\nexec = 1",
       "x.toml:2:1: unknown key \"memry\" in [limits]; did you mean \"memory\"? Known keys: processes, "
-        + "open_files, file_size, memory, cpu_time, wall_time, processors, container, container_files, cgroup."
+        + "open_files, file_size, memory, cpu_time, wall_time, processors, container, container_files, cgroup. "
+        + "More is wrong in line 4."
     ),
     (
       "[files]\n\"ex\\u0065cut\\u001b\" = true",

@@ -114,7 +114,7 @@ import Testing
     #expect(
       complaint(steps) { top in
         for step in try top.tables("step") ?? [] { _ = try step.require("open", step.string("open")) }
-      } == "s.toml:3:3: step[2].open is missing; add it")
+      } == "s.toml:4:1: step[2].open is missing; is it meant by \"opn\"?")
     #expect(
       complaint("step = [{ open = 1 }]") { top in
         for step in try top.tables("step") ?? [] { _ = try step.string("open") }
@@ -136,10 +136,10 @@ import Testing
         == "s.toml:2:2: t.x is no good")
   }
 
-  @Test func `of several unknown keys the first in the file is named`() {
+  @Test func `of several unknown keys the first in the file is named, and where the others are`() {
     #expect(
       complaint("[b]\nx = 1\n[a]\ny = 1") { top in _ = (try top.table("a"), try top.table("b")) }
-        == "s.toml:2:1: unknown key \"x\" in [b]. No keys are known here.")
+        == "s.toml:2:1: unknown key \"x\" in [b]. No keys are known here. More is wrong in line 4.")
   }
 
   // MARK: - What is no TOML

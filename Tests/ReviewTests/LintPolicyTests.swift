@@ -95,7 +95,9 @@ import Testing
     #expect {
       _ = try resolved(text)
     } throws: { error in
-      guard let what = (error as? PolicyError).map({ Lint.finding($0, in: "mine.toml").what }) else { return false }
+      guard let what = (error as? PolicyError).flatMap({ Lint.findings($0, in: "mine.toml").first?.what }) else {
+        return false
+      }
       return what.hasPrefix(words) && what.hasSuffix(".") && !what.hasSuffix("..")
     }
   }
@@ -113,10 +115,56 @@ import Testing
       _ = try library.resolve(write("[require]\nlayers = [\"observer\"]\n[audit]\nobserve = false\n"))
       Issue.record("taken")
     } catch {
-      let finding = Lint.finding(error, in: "mine.toml")
+      let finding = try #require(Lint.findings(error, in: "mine.toml").first)
       #expect(finding.rule == .unusablePolicy && finding.severity == .error && finding.place.line == 2)
       #expect(finding.what.contains("turns it off"))
     }
+  }
+
+  @Test func `all that is wrong with a policy is found at once, each with its line`() throws {
+    let text = "[scopes]\nlimt = 8\n[limits]\nmemory = 7\ncpu_tme = \"1 h\"\n[network]\naccess = \"hots\"\n"
+    do throws(PolicyError) {
+      _ = try library.resolve(write(text))
+      Issue.record("taken")
+    } catch {
+      let findings = Lint.findings(error, in: "mine.toml")
+      #expect(findings.map(\.place.line) == [2, 4, 5, 7])
+      #expect("\(error)".hasSuffix("More is wrong in lines 4, 5, 7."), "\(error)")
+    }
+  }
+
+  @Test(arguments: [
+    ("wall-time", "limits.wall_time", true), ("memory", "limits.memory", true), ("processes", "limits.processes", true),
+    ("rlimits", "limits.open_files", true), ("cgroup", "limits.cgroup", true), ("observer", "audit.observe", true),
+    ("landlock", "landlock.files", false), ("cpu-time", "", false), ("container-size", "", false),
+  ])
+  func `a layer that is required and that no launch can have is found`(
+    layer: String, field: String, hasOption: Bool
+  ) throws {
+    let policy = try resolved("[require]\nlayers = [\"\(layer)\"]\n")
+    let found = Lint.findings(policy: policy).filter { $0.rule == .notLaunchable }
+    #expect(found.map(\.severity) == [hasOption ? .warning : .error])
+    #expect(found.first?.place.line == 2 && found.first?.what.contains("--allow-degraded \(layer)") == true)
+    #expect(found.first?.remedy.hasPrefix(field.isEmpty ? "Take the layer out." : "Set \(field), or") == true)
+  }
+
+  @Test func `a layer that is required and can be had is not found`() throws {
+    let text = """
+      [require]
+      layers = ["wall-time", "memory", "processes", "rlimits", "cgroup", "observer", "landlock", "seccomp", "network"]
+      [limits]
+      wall_time = "1h"
+      memory = "1 GiB"
+      processes = 10
+      open_files = 100
+      file_size = 1000000
+      cgroup = true
+      [audit]
+      observe = true
+      [landlock]
+      files = true
+      """
+    #expect(Lint.findings(policy: try resolved(text)).filter { $0.rule == .notLaunchable } == [])
   }
 
   private func write(_ text: String) -> String {

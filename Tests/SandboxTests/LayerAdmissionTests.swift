@@ -21,6 +21,9 @@ import Testing
   }
 
   @Test func `the refusal names each layer, how far it goes, why, what mends it, and the option`() throws {
+    let machine = try #require(
+      admission([.seccomp, .landlock, .observer]).refusal(policy: "mine", machine: "/etc/m.toml"))
+    #expect(machine.hasPrefix("The policy mine, as the machine-wide policy /etc/m.toml narrows it, requires what"))
     let sentence = try #require(admission([.seccomp, .landlock, .observer]).refusal(policy: "mine"))
     for piece in [
       "The policy mine requires", "landlock is not enforced here: this kernel has no Landlock", "lsm=",

@@ -90,7 +90,7 @@ extension AuditCommand {
         throw Launcher.Failure("the rules \(printable(path)) cannot be read: \(error.localizedDescription)", status: 2)
       }
       do throws(SourceError) { return try LogRules(Array(text), file: path) } catch {
-        throw Launcher.Failure(printable("\(error)"), status: 2)
+        throw Launcher.Failure(error.all.map { printable("\($0)") }.joined(separator: "\n"), status: 2)
       }
     }
   }

@@ -61,19 +61,20 @@ extension AuditCommand {
     package init() {}
 
     package func run() throws {
-      let library = UserPolicies().library
-      let machines = withoutMachine ? [] : try UserPolicies().machinePolicies()
+      let user = UserPolicies()
+      let library = user.library
+      let machines = withoutMachine ? [] : try user.machinePolicies()
       var findings: [LintFinding] = []
       var policies: [String: ResolvedPolicy] = [:]
       for subject in subjects {
         if isPolicy(subject) {
           do throws(PolicyError) {
             let policy = try library.resolve(subject).narrowed(by: machines, memory: MachineMemory.total)
-            findings += Review.Lint.findings(policy: policy, seccompFault: policy.policy.seccompFault)
+            findings += Review.Lint.findings(policy: policy, faults: policy.policy.faults(user.folders))
           } catch {
             // A name that nothing has is an error of the command line's, and no finding.
             if case .unknownName = error { throw Failure(printable("\(error)")) }
-            findings.append(Review.Lint.finding(error, in: subject))
+            findings += Review.Lint.findings(error, in: subject)
           }
           continue
         }

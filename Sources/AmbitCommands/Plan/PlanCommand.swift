@@ -48,6 +48,8 @@ struct PlanCommand: ParsableCommand {
     }
     let admission = LayerAdmission(
       report, required: planned.capabilities.requiredLayers, allowing: degradation.allowDegraded)
-    if let refusal = admission.refusal(policy: planned.capabilities.policyName) { throw Failure(printable(refusal)) }
+    let capabilities = planned.capabilities
+    let refusal = admission.refusal(policy: capabilities.policyName, machine: capabilities.requiringMachine)
+    if let refusal { throw Failure(printable(refusal)) }
   }
 }

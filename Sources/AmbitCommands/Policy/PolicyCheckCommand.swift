@@ -3,6 +3,7 @@ internal import Broker
 internal import Foundation
 internal import Launcher
 internal import Policy
+internal import Sandbox
 internal import Terminal
 internal import Wire
 
@@ -32,28 +33,28 @@ struct PolicyCheckCommand: ParsableCommand {
   var file: [String]
 
   func run() throws {
-    let library = UserPolicies().library
-    let findings = file.map { PolicyFinding($0, in: library, asMachine: machine) }
+    let policies = UserPolicies()
+    let findings = file.map { PolicyFinding($0, in: policies, asMachine: machine) }
     switch format {
     case .json: print((["policies": .array(findings.map { .object($0.json) })] as JSONObject).text)
     case .table:
       let style = Style(for: 1)
       try Output.standard.write(findings.map { $0.text(style) }.joined())
     }
-    if findings.contains(where: { $0.fault != nil }) { throw ExitCode(1) }
+    if findings.contains(where: { !$0.faults.isEmpty }) { throw ExitCode(1) }
   }
 }
 
 /// What is to be said of one policy.
 struct PolicyFinding {
   let file: String
-  let fault: String?
+  let faults: [String]
   let warnings: [String]
 
-  init(_ file: String, in library: PolicyLibrary, asMachine: Bool) {
+  init(_ file: String, in policies: UserPolicies, asMachine: Bool) {
     self.file = file
     do throws(PolicyError) {
-      let resolved = try library.resolve(file)
+      let resolved = try policies.library.resolve(file)
       if asMachine { _ = try MachinePolicy(contentsOf: resolved) }
       let origins = PolicyOrigins(of: resolved)
       func place(_ field: String) -> String {
@@ -63,26 +64,33 @@ struct PolicyFinding {
         "\(place($0.name))\($0.name) is known and not in force. \($0.notInForce ?? "")"
       }
       // The policy itself is as it should be; what it names may come later, or be on another machine.
-      let fault = resolved.policy.seccompFault.map {
-        "\(place("seccomp.profile"))no app can be launched under it here. \($0)"
+      let faults = resolved.policy.faults(policies.folders).map { fault in
+        "\(place(fault.field))no app can be launched under it here. \(fault.what)"
       }
-      warnings = notInForce + [fault].compactMap(\.self)
-      self.fault = nil
+      let unmet = resolved.policy.settings.unmetRequirements.map { unmet in
+        let options = [unmet.option, "--allow-degraded \(unmet.layer.rawValue)"].compactMap(\.self)
+        return
+          "\(place("require.layers"))\(unmet.layer.rawValue) is required to hold in full, and \(unmet.reason): no app can be "
+          + "launched under it without \(options.joined(separator: " or "))."
+      }
+      // The policy itself is as it should be; what it names may come later, or be on another machine.
+      warnings = notInForce + faults + unmet
+      self.faults = []
     } catch {
-      fault = "\(error)"
+      faults = if case .invalid(let found) = error { found.all.map(\.description) } else { ["\(error)"] }
       warnings = []
     }
   }
 
   func text(_ style: Style) -> String {
-    if let fault { return style.apply([.red], to: "✗") + "  \(printable(fault))\n" }
+    if !faults.isEmpty { return faults.map { style.apply([.red], to: "✗") + "  \(printable($0))\n" }.joined() }
     return style.apply([.green], to: "✓") + "  \(printable(file))\n"
       + warnings.map { style.apply([.yellow], to: "◐") + "  \(printable($0))\n" }.joined()
   }
 
   var json: JSONObject {
     [
-      "policy": .string(file), "error": fault.map { .string($0) } ?? .null,
+      "policy": .string(file), "errors": .array(faults.map { .string($0) }),
       "warnings": .array(warnings.map { .string($0) }),
     ]
   }

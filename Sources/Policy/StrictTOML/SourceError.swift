@@ -20,6 +20,8 @@ package struct SourceError: Error, Equatable, Sendable, CustomStringConvertible 
   package let file: String
   package let position: SourcePosition
   package let message: String
+  /// What else is wrong with it, by place.
+  package internal(set) var further: [SourceError] = []
 
   package init(file: String, position: SourcePosition, message: String) {
     self.file = file
@@ -27,5 +29,42 @@ package struct SourceError: Error, Equatable, Sendable, CustomStringConvertible 
     self.message = message
   }
 
-  package var description: String { "\(file):\(position.line):\(position.column): \(message)" }
+  /// This one alone, and each of the others.
+  package var all: [SourceError] { [SourceError(file: file, position: position, message: message)] + further }
+
+  package var description: String {
+    let sentence = "\(file):\(position.line):\(position.column): \(message)"
+    guard !further.isEmpty else { return sentence }
+    let lines = further.map { "\($0.position.line)" }.joined(separator: ", ")
+    return
+      "\(sentence)\(sentence.hasSuffix(".") ? "" : ".") More is wrong in line\(further.count == 1 ? "" : "s") \(lines)."
+  }
+}
+
+/// Gathers what is wrong with a file, so that all of it is named at once.
+package struct SourceFaults {
+  private var faults: [SourceError] = []
+
+  package init() {}
+
+  /// - Returns: nil if it is wrong.
+  @discardableResult
+  package mutating func gather<Value>(_ body: () throws(SourceError) -> Value) -> Value? {
+    do { return try body() } catch {
+      add(error)
+      return nil
+    }
+  }
+
+  package mutating func add(_ error: SourceError) {
+    for fault in error.all where !faults.contains(fault) { faults.append(fault) }
+  }
+
+  /// Throws what has been gathered, by place.
+  package func check() throws(SourceError) {
+    let sorted = faults.sorted { $0.position < $1.position }
+    guard var first = sorted.first else { return }
+    first.further = Array(sorted.dropFirst())
+    throw first
+  }
 }

@@ -18,6 +18,7 @@ package final class TOMLReader {
   private var known: [String] = []
   var asked: [String] { known }
   private var children: [TOMLReader] = []
+  private var isAbandoned = false
 
   init(_ node: TOMLNode, path: [TOMLPathElement], file: String) {
     self.node = node
@@ -142,17 +143,27 @@ package final class TOMLReader {
   /// let name = try step.require("name", step.string("name"))
   /// ```
   package func require<Value>(_ key: String, _ value: Value?) throws(SourceError) -> Value {
-    guard let value else { throw error(at: position, "\(name(key)) is missing; add it") }
+    guard let value else {
+      let others = entries.filter { !known.contains($0.key) }
+      guard let other = others.map(\.key).nearest(to: key),
+        let place = others.first(where: { $0.key == other })?.position
+      else { throw error(at: position, "\(name(key)) is missing; add it") }
+      throw error(at: place, "\(name(key)) is missing; is it meant by \(other.quoted)?")
+    }
     return value
   }
 
   // MARK: - Errors
 
-  /// Complains about keys, here and in every table handed out from here, that were not asked for; the first in
-  /// the file of them.
+  /// Complains about keys, here and in every table handed out from here, that were not asked for.
   package func finish() throws(SourceError) {
-    if let first = unknown().min(by: { $0.position < $1.position }) { throw first }
+    var faults = SourceFaults()
+    for error in unknown() { faults.add(error) }
+    try faults.check()
   }
+
+  /// It was not read to its end, because something in it is wrong: nothing is known of the keys that were not asked for.
+  package func abandon() { isAbandoned = true }
 
   /// An error of the caller's own about a key's value (or about the table, when the key is not there).
   package func error(_ key: String, _ message: String) -> SourceError {
@@ -175,6 +186,7 @@ package final class TOMLReader {
   }
 
   private func unknown() -> [SourceError] {
+    if isAbandoned { return [] }
     var errors = children.flatMap { $0.unknown() }
     for entry in entries where !known.contains(entry.key) {
       var isTable = false

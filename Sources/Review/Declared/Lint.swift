@@ -24,28 +24,32 @@ package enum Lint {
 
   /// A policy, as it holds under the machine-wide ones that it was narrowed by.
   ///
-  /// - Parameter seccompFault: why its profiles cannot be loaded, if whoever asks has looked.
-  package static func findings(policy resolved: ResolvedPolicy, seccompFault: String? = nil) -> [LintFinding] {
+  /// - Parameter faults: why nothing can be launched under it here, by the field that says so, if whoever asks has looked.
+  package static func findings(
+    policy resolved: ResolvedPolicy, faults: [(field: String, what: String)] = []
+  ) -> [LintFinding] {
     let policy = LintedPolicy(resolved)
-    let fault = seccompFault.map {
+    let unlaunchable = faults.map { fault in
       LintFinding(
-        .notLaunchable, at: policy.place("seccomp.profile"), $0, "Until then ambit run refuses every app under it here."
-      )
+        .notLaunchable, at: policy.place(fault.field), fault.what,
+        "Until then ambit run refuses every app under it here.")
     }
     return sorted(
-      [fault].compactMap(\.self) + narrowed(policy) + paths(policy) + openings(policy) + documents(policy)
+      unlaunchable + unmet(policy) + narrowed(policy) + paths(policy) + openings(policy) + documents(policy)
         + limits(policy))
   }
 
-  /// A policy that could not be read.
-  package static func finding(_ error: PolicyError, in file: String) -> LintFinding {
-    if case .invalid(let fault) = error {
-      return LintFinding(
+  /// A policy that could not be read: a finding a fault.
+  package static func findings(_ error: PolicyError, in file: String) -> [LintFinding] {
+    guard case .invalid(let faults) = error else {
+      return [LintFinding(.unusablePolicy, at: .init(file: file), "\(error)", "Mend the file, or name another.")]
+    }
+    return faults.all.map { fault in
+      LintFinding(
         .unusablePolicy, at: .init(file: fault.file, line: fault.position.line),
         capitalized(fault.message) + (fault.message.hasSuffix(".") ? "" : "."),
         "Mend the file; no app is run under it as it is.")
     }
-    return LintFinding(.unusablePolicy, at: .init(file: file), "\(error)", "Mend the file, or name another.")
   }
 
   /// A manifest or entitlements that could not be read.

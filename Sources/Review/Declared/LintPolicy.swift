@@ -1,6 +1,7 @@
 internal import AppModel
 internal import Paths
 internal import Policy
+internal import Sandbox
 
 /// A policy as it holds in the end, and where each part of it stands.
 struct LintedPolicy {
@@ -49,6 +50,22 @@ extension Lint {
         "It would be \(narrowing.from), and the machine-wide policy \(place.file)\(place.line.map { ":\($0)" } ?? "") leaves "
           + "\(narrowing.to) of that.",
         "It can stay: here the machine's owner decides. Use --without-machine to look at the policy alone.")
+    }
+  }
+
+  /// What is required and no launch under it can have.
+  static func unmet(_ policy: LintedPolicy) -> [LintFinding] {
+    policy.policy.settings.unmetRequirements.map { unmet in
+      let isAllowed = "--allow-degraded \(unmet.layer.rawValue)"
+      let setting = unmet.field.map { field in
+        let place = policy.place(field)
+        return place.line == nil ? "" : " (\(field) in \(place.file):\(place.line ?? 0))"
+      }
+      return LintFinding(
+        .notLaunchable, unmet.option == nil ? .error : .warning, at: policy.place("require.layers"),
+        "It requires \(unmet.layer.rawValue) to hold in full, and \(unmet.reason)\(setting ?? ""): "
+          + "no app is run under it without \((unmet.option.map { "\($0) or " } ?? "") + isAllowed).",
+        unmet.field.map { "Set \($0), or take the layer out." } ?? "Take the layer out.")
     }
   }
 

@@ -1,5 +1,6 @@
 internal import AppModel
 internal import Policy
+internal import Sandbox
 
 /// An app under a policy: what it asks for and is not given, and what it is given and has not asked for.
 extension Lint {
@@ -23,6 +24,16 @@ extension Lint {
           "Run it under another policy, or take the entitlement out."))
     }
     let network = ["com.apple.security.network.client", "com.apple.security.network.server"]
+    if settings.requiredLayers.contains(.network), settings.network == .entitlement, settings.entitledNetwork == .host,
+      let entitlements, let key = network.first(where: entitlements.isOn)
+    {
+      findings.append(
+        LintFinding(
+          .notLaunchable, at: entitlements.place(key),
+          "It asks for the network, which opens the host's, and the policy \(name) requires the layer network: "
+            + "\(because("require.layers")).",
+          "Run it with --allow-degraded network, under another policy, or take the entitlement out."))
+    }
     switch settings.network {
     case .none: asks(.forbiddenNetwork, network, "network.access", "the network")
     case .loopback: asks(.forbiddenNetwork, network, "network.access", "the network beyond its own processes")

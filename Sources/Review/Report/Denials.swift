@@ -8,6 +8,8 @@ struct Denials: Sendable {
     let kind: AuditEvent.Kind
     let isFailure: Bool
     let remedy: String?
+    /// Where no rule of the catalogue's says why, the entry does.
+    let reason: String?
   }
 
   private var groups: [Key: ReportModel.Denial] = [:]
@@ -20,7 +22,8 @@ struct Denials: Sendable {
   /// - Parameter count: decisions that the entry stands for.
   mutating func add(_ event: AuditEvent, count: Int) {
     let key = Key(
-      rule: event.rule, kind: event.kind, isFailure: event.result == .failed, remedy: event.detail["remedy"])
+      rule: event.rule, kind: event.kind, isFailure: event.result == .failed, remedy: event.detail["remedy"],
+      reason: DenialWords.explains(event.rule) ? nil : event.reason)
     guard groups[key] != nil || groups.count < Self.most else {
       others += count
       return
@@ -35,7 +38,7 @@ struct Denials: Sendable {
     group.first = min(group.first, event.time)
     group.last = max(group.last, event.time)
     (group.example, group.sequence) = (words.example, event.sequence)
-    if let app = event.app, !group.apps.contains(app), group.apps.count <= Self.mostApps { group.apps.append(app) }
+    if let app = event.app, !group.apps.contains(app), group.apps.count < Self.mostApps { group.apps.append(app) }
     groups[key] = group
   }
 
@@ -75,6 +78,9 @@ private struct DenialWords {
     let subject = event.detail[AuditEvent.Fact.operation] ?? event.document?.path
     example = [subject, own.isEmpty ? nil : own].compactMap(\.self).joined(separator: ": ")
   }
+
+  /// Whether the rule alone says why.
+  static func explains(_ rule: String?) -> Bool { rule.map { rules[$0] != nil } ?? false }
 
   private static let kinds: [AuditEvent.Kind: String] = [
     .launch: "launch", .attach: "attach to the broker", .degraded: "run without a whole layer",

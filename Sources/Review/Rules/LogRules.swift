@@ -15,14 +15,19 @@ package struct LogRules: Equatable, Sendable {
     let top = try StrictTOML.parse(text, file: file)
     let tables = try top.require("rule", top.tables("rule"))
     var rules: [LogRule] = []
+    var faults = SourceFaults()
     for table in tables {
-      let rule = try Self.rule(table)
+      guard let rule = faults.gather({ () throws(SourceError) in try Self.rule(table) }) else {
+        table.abandon()
+        continue
+      }
       if rules.contains(where: { $0.name == rule.name }) {
-        throw table.error("name", "is “\(rule.name)”, as an earlier rule's is; call this one something else")
+        faults.add(table.error("name", "is “\(rule.name)”, as an earlier rule's is; call this one something else"))
       }
       rules.append(rule)
     }
-    try top.finish()
+    faults.gather { () throws(SourceError) in try top.finish() }
+    try faults.check()
     if rules.isEmpty { throw top.error("rule", "has no rule in it; add a table [[rule]]") }
     self.rules = rules
   }
@@ -31,10 +36,18 @@ package struct LogRules: Equatable, Sendable {
     let name = try table.require("name", table.string("name"))
     if name.isEmpty { throw table.error("name", "must not be empty") }
     let word = try table.require("kind", table.choice("kind", of: LogRule.Kind.words))
-    return LogRule(
+    let rule = LogRule(
       name: name, kind: try kind(word, table), apps: try table.strings("apps"),
       except: try table.strings("except") ?? [],
       since: try moment("since", table), until: try moment("until", table))
+    // One about nothing would hold whatever happened.
+    if let since = rule.since, let until = rule.until, since > until {
+      throw table.error("until", "is before since, and no time lies in between")
+    }
+    if let apps = rule.apps, apps.allSatisfy(rule.except.contains) {
+      throw table.error("apps", apps.isEmpty ? "names no app" : "names no app that except does not take out again")
+    }
+    return rule
   }
 
   private static func kind(_ word: String, _ table: TOMLReader) throws(SourceError) -> LogRule.Kind {

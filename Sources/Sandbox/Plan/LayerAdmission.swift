@@ -18,14 +18,17 @@ package struct LayerAdmission: Equatable, Sendable {
   }
 
   /// Why the launch is refused, with what to do about it; `nil` if it may go ahead.
-  package func refusal(policy: String) -> String? {
+  ///
+  /// - Parameter machine: the file of the machine-wide policy that requires some of it.
+  package func refusal(policy: String, machine: String? = nil) -> String? {
     guard !refused.isEmpty else { return nil }
     let layers = refused.map { entry in
       "\(entry.layer.rawValue) is \(entry.enforcement.words) here: \(entry.enforcement.reason ?? "")."
         + (entry.remedy.map { " \($0)" } ?? "")
     }
     let options = refused.map { "--allow-degraded \($0.layer.rawValue)" }.joined(separator: " ")
-    return "The policy \(policy) requires what does not hold in full: \(layers.joined(separator: " ")) "
+    let requiring = policy + (machine.map { ", as the machine-wide policy \($0) narrows it," } ?? "")
+    return "The policy \(requiring) requires what does not hold in full: \(layers.joined(separator: " ")) "
       + "To run the app all the same: \(options)"
   }
 

@@ -93,13 +93,15 @@ extension LauncherInterface {
     package var landlockFiles: Bool
     /// Names of what has to hold in full, or the app is not run.
     package var requiredLayers: [String]
+    /// The machine-wide policy that some of those come from.
+    package var requiredBy: String?
     package var limits: Limits
     package var grants: GrantRules
 
     package init(
       policy: String, scopeLimit: Int, references: Bool, replaced: String, readOnlyPaths: [String], variables: [String],
       environment: [String: String], network: String, execute: Bool, observe: Bool, landlockFiles: Bool,
-      requiredLayers: [String], limits: Limits, grants: GrantRules = GrantRules()
+      requiredLayers: [String], requiredBy: String? = nil, limits: Limits, grants: GrantRules = GrantRules()
     ) {
       self.policy = policy
       self.scopeLimit = scopeLimit
@@ -113,6 +115,7 @@ extension LauncherInterface {
       self.observe = observe
       self.landlockFiles = landlockFiles
       self.requiredLayers = requiredLayers
+      self.requiredBy = requiredBy
       self.limits = limits
       self.grants = grants
     }
@@ -130,12 +133,13 @@ extension LauncherInterface {
       observe = try json.bool("observe")
       landlockFiles = try json.bool("landlockFiles")
       requiredLayers = try json.strings("requiredLayers")
+      requiredBy = try json.stringIfPresent("requiredBy")
       limits = try Limits(json: try json.object("limits"))
       grants = try GrantRules(json: try json.object("grants"))
     }
 
     package var json: JSONObject {
-      [
+      var json: JSONObject = [
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
         "replaced": .string(replaced),
         "readOnlyPaths": .array(readOnlyPaths.map { .string($0) }), "variables": .array(variables.map { .string($0) }),
@@ -144,6 +148,8 @@ extension LauncherInterface {
         "landlockFiles": .bool(landlockFiles), "requiredLayers": .array(requiredLayers.map { .string($0) }),
         "limits": .object(limits.json), "grants": .object(grants.json),
       ]
+      json.set("requiredBy", requiredBy)
+      return json
     }
   }
 

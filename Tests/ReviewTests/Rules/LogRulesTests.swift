@@ -87,7 +87,19 @@ struct LogRulesTests {
     "AUD-6: a mistake is told with file, line, column and what was meant",
     arguments: [
       ("[[rule]]\nname = \"a\"\nkind = \"no-write\"\nbelow = \"/a\"\n", "r.toml:3:8", "did you mean \"no-writes\"?"),
-      ("[[rule]]\nname = \"a\"\nkind = \"no-writes\"\nbelo = \"/a\"\n", "r.toml:1", "rule[1].below is missing"),
+      (
+        "[[rule]]\nname = \"a\"\nkind = \"no-writes\"\nbelo = \"/a\"\n", "r.toml:4:1",
+        "rule[1].below is missing; is it meant by \"belo\"?"
+      ),
+      ("[[rule]]\nname = \"a\"\nkind = \"no-writes\"\n", "r.toml:1", "rule[1].below is missing; add it"),
+      (
+        "[[rule]]\nname = \"a\"\nkind = \"no-events\"\nevent = \"start\"\nsince = \"2026-01-02T00:00:00Z\"\n"
+          + "until = \"2026-01-01T00:00:00Z\"\n", "r.toml:6:9", "no time lies in between"
+      ),
+      (
+        "[[rule]]\nname = \"a\"\nkind = \"no-events\"\nevent = \"start\"\napps = [\"b\"]\nexcept = [\"b\", \"c\"]\n",
+        "r.toml:5:8", "names no app that except does not take out again"
+      ),
       (
         "[[rule]]\nname = \"a\"\nkind = \"no-writes\"\nbelow = \"/a\"\nexcpt = []\n", "r.toml:5:1",
         "unknown key \"excpt\" in [[rule]] 1; did you mean \"except\"?"
@@ -129,5 +141,27 @@ struct LogRulesTests {
     let ahead = DailyHours(from: 480, until: 540, offset: 120)
     #expect(try ahead.contains(at("2T06:30:00")) && !ahead.contains(at("2T08:30:00")))
     #expect(try DailyHours(from: 0, until: 0, offset: -60).contains(at("2T00:30:00")))
+  }
+
+  @Test func `all that is wrong with a file is named at once, each with its place`() {
+    let text = """
+      [[rule]]
+      name = "a"
+      kind = "no-events"
+      evnt = "start"
+      nobody = 1
+      [[rule]]
+      name = "b"
+      kind = "no-writes"
+      below = "/b"
+      nobody = 1
+      [[rule]]
+      name = "b"
+      kind = "grants-by"
+      how = ["user"]
+      """
+    let error = #expect(throws: SourceError.self) { try LogRules(text, file: "r.toml") }
+    // Of a rule that is wrong it is not known which keys it may have.
+    #expect(error?.all.map(\.position.line) == [4, 10, 12])
   }
 }
