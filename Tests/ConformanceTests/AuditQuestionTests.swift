@@ -56,6 +56,8 @@ struct AuditQuestionTests {
         try entries("--app", Self.app, "--document", path, "--until", "2025-06-01T09:05:00Z", "--limit", "1") == [4])
       let wrong = try world.ambit("audit", "log", "--log", log, "--until", "soon")
       #expect(wrong.exit != .status(0) && wrong.errors.contains("--until takes a time"), "\(wrong)")
+      let never = try world.ambit("audit", "log", "--log", log, "--since", "1h", "--until", "2h")
+      #expect(never.exit != .status(0) && never.errors.contains("--until is before --since"), "\(never)")
       let endless = try world.ambit("audit", "log", "--log", log, "--until", "1h", "--follow")
       #expect(endless.exit != .status(0) && endless.errors.contains("leave out --until"), "\(endless)")
     }

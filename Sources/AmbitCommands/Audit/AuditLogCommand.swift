@@ -85,6 +85,12 @@ extension AuditCommand {
           "\(name) takes a time such as 2025-06-01T09:30:00Z, or a span such as 90s, 10m, 1h or 2d; "
             + "\"\(printable(text))\" is neither.")
       }
+      let now = Date()
+      if let since = since.flatMap({ AuditQuery.moment($0, before: now) }),
+        let until = until.flatMap({ AuditQuery.moment($0, before: now) }), since > until
+      {
+        throw ValidationError("--until is before --since: there is no time between them.")
+      }
       if follow, until != nil { throw ValidationError("--follow goes on until interrupted: leave out --until.") }
     }
 
@@ -126,7 +132,7 @@ extension AuditCommand.Log {
       seen = max(seen, try write(reader, query, after: 0, &lines))
     }
     if !follow {
-      if lines.isEmpty { try note(nothingFits(reader)) }
+      if lines.isEmpty, limit != 0 { try note(nothingFits(reader)) }
       return
     }
     while try !output.hasHungUp(within: Self.pause) {
