@@ -189,7 +189,11 @@ extension Simulation {
       case ("lifetime", let rules?): rules.then.lifetime != rules.now.lifetime ? "grants.lifetime" : nil
       default: nil
       }
-    guard let field else { return forget(id) }
+    guard let field else {
+      // What it gives up it would not have had any more.
+      if event.how == "app", let cause = lost[id] { differ(event, .refused, cause) }
+      return forget(id)
+    }
     // It has given way before, or its time was up.
     if lost[id] != nil { return forget(id) }
     guard let before else { return }

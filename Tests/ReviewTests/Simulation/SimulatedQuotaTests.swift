@@ -196,6 +196,18 @@ import Testing
     #expect(story.under { $0.lifetime = GrantLifetime(seconds: 4000) }.own == ["7 kept d0.txt AUD-1 grants.lifetime"])
   }
 
+  @Test func `an app cannot give up what it would not have had any more, and a user withdraws what is there`() {
+    for how in ["app", "user"] {
+      var story = Story()
+      story.pick("d0")
+      for _ in 0..<8 { story.add(.refuse, .refused) }
+      story.add(.revoke, .allowed, "d0", how: how, rule: how == "app" ? "TOK-19" : "AUD-1")
+      let (own, all, _) = story.under { $0.lifetime = GrantLifetime(seconds: 4) }
+      #expect(own.count == 1 && own.first?.hasSuffix("ended d0.txt AUD-1 grants.lifetime") == true, "\(own)")
+      #expect(all == (how == "app" ? 2 : 1))
+    }
+  }
+
   @Test func `a question that a policy refused beforehand is judged by what it was for`() {
     var story = Story {
       $0.picker.folders = false
