@@ -2,6 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import Paths
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// What `AuditReader.verified` found: a log in order, and how much of that is known by what.
 package struct AuditVerification: Equatable, Sendable {
   /// The number of the first entry that there is, or that would be the first.
@@ -18,7 +22,7 @@ package struct AuditVerification: Equatable, Sendable {
   /// Entries that were made after the last one, and are not there: a power failure took them, or somebody has.
   package let lost: Int64
   /// Entries after the last one that anybody was answered for: a broker was killed just then, or somebody has added them.
-  package let unanswered: Int64
+  package fileprivate(set) var unanswered: Int64
   /// Whoever checked it could read the key, without which nobody knows who wrote how far it goes after its signed head.
   package let isEndChecked: Bool
   /// What brokers found when they began to write it, and could not account for.
@@ -51,11 +55,13 @@ extension AuditReader {
   package func verified(
     key: AuditKey.Public? = nil, anchors: [ChainMark] = [], progress: (Int64) -> Bool = { _ in true }
   ) throws(AuditLogError) -> AuditVerification {
+    var attempts = 0
     while true {
       let head = try HeadFile.read(files.head)
       do throws(AuditLogError) { return try verified(key, anchors, head, progress) } catch {
-        // Whoever writes it may have closed it meanwhile, or begun to write it anew.
-        guard error.part == .journal, try HeadFile.read(files.head) != head else { throw error }
+        attempts += 1
+        // Whoever writes it may have closed it meanwhile, or begun to write it anew. One who goes on writing signs it all the time.
+        guard error.part != .database, attempts < 8, try HeadFile.read(files.head) != head else { throw error }
       }
     }
   }
@@ -68,11 +74,21 @@ extension AuditReader {
     let end = try EndFile.read(files.end, key: own.key)
     let begins = try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)
     let beside = try AuditKey.publicKey(of: files)
-    return try read(wholeJournal: true) { view in
+    var found = try read(wholeJournal: true) { view in
       var verifier = try LogVerifier(
         files, key: key, beside: beside, own: own, head: head, end: end, begins: begins, anchors: anchors)
       return try verifier.check(view, progress)
     }
+    // Whoever writes it now has written on since, and tells of each entry right after it.
+    for _ in 0..<2 where found.unanswered > 0 {
+      guard let later = try EndFile.read(files.end, key: own.key) else {
+        found.unanswered = 0
+        break
+      }
+      found.unanswered = max(0, found.last.sequence - later.mark.sequence)
+      if found.unanswered > 0 { usleep(10_000) }
+    }
+    return found
   }
 
   /// The whole log, checked as ``verified(key:anchors:progress:)`` does.

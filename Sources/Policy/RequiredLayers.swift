@@ -53,6 +53,11 @@ package struct UnmetRequirement: Equatable, Sendable {
   package let reason: String
   /// What a command line can say instead; nil: only --allow-degraded helps.
   package let option: String?
+
+  /// With what an app is run under it all the same.
+  package var ways: String {
+    [option, "--allow-degraded \(layer.rawValue)"].compactMap(\.self).joined(separator: " or ")
+  }
 }
 
 extension PolicySettings {

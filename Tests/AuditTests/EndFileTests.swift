@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Audit
@@ -6,6 +7,27 @@ import Testing
 #if canImport(Glibc)
   import Glibc
 #endif
+
+/// Adds an entry to a log now and then, in a thread of its own.
+private final class Writer: Sendable {
+  private let hasEnough = Atomic(false)
+  private let hasEnded = Atomic(false)
+
+  init(_ log: AuditLog) {
+    Thread.detachNewThread { [self] in
+      while !hasEnough.load(ordering: .relaxed) {
+        for _ in 0..<4 { _ = try? log.append([AuditEvent(.start)]) }
+        usleep(300)
+      }
+      hasEnded.store(true, ordering: .relaxed)
+    }
+  }
+
+  func end() {
+    hasEnough.store(true, ordering: .relaxed)
+    while !hasEnded.load(ordering: .relaxed) { usleep(500) }
+  }
+}
 
 /// What tells of entries behind the signed head, which is never signed here.
 @Suite struct `AUD-4: the end of a log` {
@@ -75,6 +97,36 @@ import Testing
     try log.finish()
     #expect(!FileManager.default.fileExists(atPath: end(folder).path))
     #expect(finding(folder) == nil)
+  }
+
+  @Test func `says nothing against entries that are written while it is looked at`() throws {
+    let folder = try Folder()
+    let log = try AuditLog(path: folder.log)
+    try log.append([AuditEvent(.launch)])
+    let writer = Writer(log)
+    defer { writer.end() }
+    let reader = try AuditReader(path: folder.log)
+    for _ in 0..<60 {
+      let found = try reader.verified()
+      #expect(found.unanswered == 0 && found.lost == 0 && found.doubts.isEmpty)
+    }
+    #expect(try reader.lastSequence() > 60)
+  }
+
+  @Test func `a journal that is taken away from who writes it is found, although the head is signed all the time`()
+    throws
+  {
+    let folder = try Folder()
+    var settings = AuditLog.Settings()
+    settings.syncAfter = 0
+    let log = try AuditLog(path: folder.log, settings: settings)
+    try log.append([AuditEvent(.launch)])
+    try FileManager.default.removeItem(atPath: folder.journal)
+    let writer = Writer(log)
+    defer { writer.end() }
+    let found = finding(folder)
+    #expect(
+      found?.contains("audit.journal") == true || found?.contains("are missing at its end") == true, "\(found ?? "")")
   }
 
   @Test func `can be neither taken away nor written by who has not the key`() throws {

@@ -27,8 +27,8 @@ extension AuditCommand {
         true continuation meets, and the public key. The head is signed some moments after the entries; until then \
         audit.end has the last one's number and hash, over a code that needs the key: who cannot read that is told so. A log \
         that was closed in order says so in its head; any other has its journal beside it. After a power failure the entries of \
-        the last tenth of a second may be missing, or have been taken away: how many is said, also later, since the broker that goes on with the log writes \
-        down what it found.
+        the last tenth of a second may be missing, or have been taken away: how many is said, also later, since the broker that \
+        goes on with the log writes down what it found.
 
         EXAMPLES
           ambit audit verify

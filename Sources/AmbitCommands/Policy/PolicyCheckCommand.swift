@@ -68,10 +68,8 @@ struct PolicyFinding {
         "\(place(fault.field))no app can be launched under it here. \(fault.what)"
       }
       let unmet = resolved.policy.settings.unmetRequirements.map { unmet in
-        let options = [unmet.option, "--allow-degraded \(unmet.layer.rawValue)"].compactMap(\.self)
-        return
-          "\(place("require.layers"))\(unmet.layer.rawValue) is required to hold in full, and \(unmet.reason): no app can be "
-          + "launched under it without \(options.joined(separator: " or "))."
+        "\(place("require.layers"))\(unmet.layer.rawValue) is required to hold in full, and \(unmet.reason): no app can be "
+          + "launched under it without \(unmet.ways)."
       }
       // The policy itself is as it should be; what it names may come later, or be on another machine.
       warnings = notInForce + faults + unmet

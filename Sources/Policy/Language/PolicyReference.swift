@@ -20,8 +20,8 @@ package enum PolicyReference {
     from; `ambit policy check FILE…` looks for mistakes. A key that is not in this list, a value of another type or out of range, and \
     a contradiction are errors, each with its place: nothing in a policy is ever passed over.
 
-    Policies are found by name in `$XDG_CONFIG_HOME/ambit/policies/` (`NAME.toml`; where Ambit's folders are put elsewhere, in `$AMBIT_HOME/config/policies/`), then among the built-in ones, which are the files in \
-    `Policies/`.
+    Policies are found by name in `$XDG_CONFIG_HOME/ambit/policies/` (`NAME.toml`; where Ambit's folders are put elsewhere, in \
+    `$AMBIT_HOME/config/policies/`), then among the built-in ones, which are the files in `Policies/`.
 
     An editor that knows JSON Schema for TOML completes and checks with [policy.schema.json](policy.schema.json): put \
     `#:schema policy.schema.json` at the top of the file.

@@ -56,7 +56,6 @@ extension Lint {
   /// What is required and no launch under it can have.
   static func unmet(_ policy: LintedPolicy) -> [LintFinding] {
     policy.policy.settings.unmetRequirements.map { unmet in
-      let isAllowed = "--allow-degraded \(unmet.layer.rawValue)"
       let setting = unmet.field.map { field in
         let place = policy.place(field)
         return place.line == nil ? "" : " (\(field) in \(place.file):\(place.line ?? 0))"
@@ -64,7 +63,7 @@ extension Lint {
       return LintFinding(
         .notLaunchable, unmet.option == nil ? .error : .warning, at: policy.place("require.layers"),
         "It requires \(unmet.layer.rawValue) to hold in full, and \(unmet.reason)\(setting ?? ""): "
-          + "no app is run under it without \((unmet.option.map { "\($0) or " } ?? "") + isAllowed).",
+          + "no app is run under it without \(unmet.ways).",
         unmet.field.map { "Set \($0), or take the layer out." } ?? "Take the layer out.")
     }
   }

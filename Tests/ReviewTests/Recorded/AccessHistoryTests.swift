@@ -204,6 +204,11 @@ struct AccessHistoryTests {
     var history = AccessHistory()
     for event in run.events.dropFirst(run.events.count / 2) { history.take(event) }
     #expect(!history.isWhole && !history.isCarried && history.hasBroker)
+    var carried = history
+    carried.take(AuditEvent(.carriedAll, sequence: history.sequence + 1))
+    #expect(carried.isCarried && carried.hasBroker)
+    carried.take(AuditEvent(.brokerStopped, sequence: history.sequence + 2))
+    #expect(!carried.hasBroker)
     for (id, grant) in history.grants {
       #expect(run.grants[id] != nil)
       #expect(

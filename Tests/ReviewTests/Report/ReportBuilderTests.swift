@@ -41,6 +41,22 @@ struct ReportBuilderTests {
     #expect(model.policies.map(\.name) == ["strict", "teach"])
   }
 
+  @Test(
+    "What no rule of the catalogue explains is told apart by the entry's own reason, and of many apps eight are named")
+  func reasons() {
+    func refusal(_ number: Int, _ app: String, _ rule: String?, _ reason: String) -> AuditEvent {
+      AuditEvent(.grant, .refused, app: app, rule: rule, reason: reason, sequence: Int64(number))
+    }
+    var events = ["one", "one", "two"].enumerated().map { refusal($0 + 1, "org.example.a", nil, $1) }
+    events += ["one", "two"].enumerated().map { refusal($0 + 4, "org.example.a", "SBX-15", $1) }
+    events += (0..<12).map { refusal($0 + 6, "org.example.\($0)", "PCK-9", "closed") }
+    let denials = report(events).denials
+    #expect(denials.filter { $0.rule == nil }.map(\.why).sorted() == ["one", "two"])
+    #expect(denials.filter { $0.rule == nil }.map(\.count).sorted() == [1, 2])
+    #expect(denials.filter { $0.rule == "SBX-15" }.map(\.count) == [2])
+    #expect(denials.first { $0.rule == "PCK-9" }.map { [$0.count, $0.apps.count] } == [12, 8])
+  }
+
   @Test("With --app it tells of that app alone")
   func oneApp() {
     let model = report(Recording.story.events, .init(app: "org.example.snooper"))
