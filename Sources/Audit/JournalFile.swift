@@ -34,10 +34,7 @@ final class JournalFile: Sendable {
   /// Which time since a start of the machine this is (`/proc/sys/kernel/random/boot_id`).
   static let boot: [UInt8] = {
     let text = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? ""
-    let digits = text.filter(\.isHexDigit)
-    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { place in
-      UInt8(digits.dropFirst(place).prefix(2), radix: 16)
-    }
+    return Hexadecimal.bytes(text.filter(\.isHexDigit)) ?? []
   }()
 
   // MARK: Opening

@@ -104,30 +104,19 @@ extension Broker {
 
   static func document(_ grant: Grant, _ found: FoundDocument?) -> AuditEvent.Document {
     AuditEvent.Document(
-      path: found?.path ?? grant.path, volume: hex((found?.identity ?? grant.identity).volume),
+      path: found?.path ?? grant.path, volume: Hexadecimal.text((found?.identity ?? grant.identity).volume),
       inode: (found?.identity ?? grant.identity).inode, birth: date((found?.identity ?? grant.identity).birth))
   }
 
   static func document(_ identity: FileIdentity, at path: String) -> AuditEvent.Document {
     AuditEvent.Document(
-      path: path, volume: hex(identity.volume), inode: identity.inode, birth: date(identity.birth))
+      path: path, volume: Hexadecimal.text(identity.volume), inode: identity.inode, birth: date(identity.birth))
   }
 
   static func describe(_ found: FoundDocument) -> AuditEvent.Document {
     AuditEvent.Document(
-      path: found.path ?? "", volume: hex(found.identity.volume), inode: found.identity.inode,
+      path: found.path ?? "", volume: Hexadecimal.text(found.identity.volume), inode: found.identity.inode,
       birth: date(found.identity.birth))
-  }
-
-  static func hex(_ bytes: [UInt8]) -> String {
-    func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
-    return unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
-      for (index, byte) in bytes.enumerated() {
-        unsafe buffer[2 * index] = digit(byte >> 4)
-        unsafe buffer[2 * index + 1] = digit(byte & 15)
-      }
-      return 2 * bytes.count
-    }
   }
 
   static func date(_ nanoseconds: Int64) -> Date? {

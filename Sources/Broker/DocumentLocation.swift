@@ -131,7 +131,7 @@ extension Broker {
         reason: "the \(grant.kind) is gone; another one stands under its name in the same folder",
         detail: Self.facts(grant.identity, document.identity).merging([
           AuditEvent.Fact.matchedBy: "path", "by": FindMethod.folder.rawValue,
-          "was.handle": Self.hex(grant.identity.handle.bytes), "was.path": grant.path,
+          "was.handle": Hexadecimal.text(grant.identity.handle.bytes), "was.path": grant.path,
           "folder.inode": grant.place.map { "\($0.folder.inode)" } ?? "",
         ]) { $1 })
     ])

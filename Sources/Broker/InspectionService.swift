@@ -1,3 +1,4 @@
+internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
@@ -70,8 +71,8 @@ extension Broker {
 extension InspectorInterface.Identity {
   fileprivate init(_ identity: FileIdentity) {
     self.init(
-      volume: Broker.hex(identity.volume), handleType: Int(identity.handle.type),
-      handle: Broker.hex(identity.handle.bytes), inode: Int(truncatingIfNeeded: identity.inode),
+      volume: Hexadecimal.text(identity.volume), handleType: Int(identity.handle.type),
+      handle: Hexadecimal.text(identity.handle.bytes), inode: Int(truncatingIfNeeded: identity.inode),
       birth: identity.birth == 0 ? nil : Instance.rfc3339(identity.birth))
   }
 }

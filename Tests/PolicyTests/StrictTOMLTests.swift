@@ -136,6 +136,12 @@ import Testing
         == "s.toml:2:2: t.x is no good")
   }
 
+  @Test func `of a file that is not one at all as much is named as anybody reads, the first of it first`() {
+    let text = (0..<20_000).map { "k\($0) = 1" }.joined(separator: "\n")
+    let error = #expect(throws: SourceError.self) { try StrictTOML.parse(Array(text.utf8), file: "s.toml").finish() }
+    #expect(error?.all.map(\.position.line) == Array(1...100))
+  }
+
   @Test func `of several unknown keys the first in the file is named, and where the others are`() {
     #expect(
       complaint("[b]\nx = 1\n[a]\ny = 1") { top in _ = (try top.table("a"), try top.table("b")) }

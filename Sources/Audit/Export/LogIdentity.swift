@@ -21,7 +21,7 @@ package struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
     var bytes = Array(SHA256.hash(data: Data(text.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x80
     bytes[8] = bytes[8] & 0x3F | 0x80
-    let digits = hexadecimal(bytes)
+    let digits = Hexadecimal.text(bytes)
     let ends = [8, 12, 16, 20, 32]
     description = zip([0] + ends, ends).map { String(Array(digits)[$0..<$1]) }.joined(separator: "-")
   }
@@ -58,10 +58,6 @@ package struct EventIdentifier: Hashable, Sendable, CustomStringConvertible {
 extension AuditEvent {
   /// SHA-256 of the event as it is recorded, in hexadecimal: what has another is another event.
   package func digest() throws -> String {
-    hexadecimal(SHA256.hash(data: Data(try jsonLine().utf8)))
+    Hexadecimal.text(Array(SHA256.hash(data: Data(try jsonLine().utf8))))
   }
-}
-
-private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

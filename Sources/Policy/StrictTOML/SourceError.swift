@@ -41,8 +41,9 @@ package struct SourceError: Error, Equatable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Gathers what is wrong with a file, so that all of it is named at once.
+/// Gathers what is wrong with a file, so that all of it is named at once: of a file that is not one at all, as much as anybody reads.
 package struct SourceFaults {
+  static let most = 100
   private var faults: [SourceError] = []
 
   package init() {}
@@ -57,7 +58,7 @@ package struct SourceFaults {
   }
 
   package mutating func add(_ error: SourceError) {
-    for fault in error.all where !faults.contains(fault) { faults.append(fault) }
+    for fault in error.all where faults.count < Self.most && !faults.contains(fault) { faults.append(fault) }
   }
 
   /// Throws what has been gathered, by place.

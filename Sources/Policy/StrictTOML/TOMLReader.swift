@@ -158,7 +158,7 @@ package final class TOMLReader {
   /// Complains about keys, here and in every table handed out from here, that were not asked for.
   package func finish() throws(SourceError) {
     var faults = SourceFaults()
-    for error in unknown() { faults.add(error) }
+    for error in unknown().sorted(by: { $0.position < $1.position }).prefix(SourceFaults.most) { faults.add(error) }
     try faults.check()
   }
 
