@@ -114,7 +114,12 @@ enum GrantFile {
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: return refusal(path, because: "it is damaged (\(reason))")
     case .SQLITE_FULL:
       return StateError("\(path): the disk is full. Make room and try again; nothing that was there is lost.")
-    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_IOERR:
+    // Also what a full disk leaves of the memory that SQLite's processes share.
+    case .SQLITE_IOERR:
+      return StateError(
+        "\(path): the disk has not taken it (\(reason)). Make room there if it is full, and try again; nothing that was there is lost."
+      )
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
       return StateError(
         "\(path): cannot be written (\(reason)). Make the folder writable for you, or set AMBIT_HOME to another one.")
     default: return StateError("\(path): \(error.message ?? "\(error.resultCode)")")
