@@ -64,9 +64,10 @@ let package = Package(
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
-    .target(name: "AppModel", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "AppModel", dependencies: ["Kernel", "Paths", crypto], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
-    .target(name: "Policy", dependencies: ["AppModel", "Paths", "Sandbox", tomlKit], swiftSettings: strict),
+    .target(
+      name: "Policy", dependencies: ["Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
@@ -90,7 +91,8 @@ let package = Package(
       dependencies: ["Kernel", "Paths", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system],
       swiftSettings: strict),
     .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
-    .target(name: "Verification", dependencies: ["Kernel", "Terminal", "Scenario", system], swiftSettings: strict),
+    .target(
+      name: "Verification", dependencies: ["Kernel", "Paths", "Terminal", "Scenario", system], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [

@@ -99,6 +99,7 @@ if $want_tests; then
     have mkfs.xfs || need xfsprogs
     { have mkfs.btrfs && have btrfs; } || need "$btrfs"
     have losetup || need "$losetup"
+    have bindfs || need bindfs
   fi
   # Podman's seccomp profile.
   [ $manager != apt ] || [ -e /usr/share/containers/seccomp.json ] || need golang-github-containers-common

@@ -30,6 +30,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit grants                     which app may use which document
         ambit grant APP PATH             let an app use a document without its asking
         ambit revoke --document PATH     take a document back, at once
+        ambit identity list              which app each identifier belongs to
         ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
         ambit audit log                  everything that was granted, used and refused
         ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
@@ -41,7 +42,7 @@ package struct AmbitCommand: ParsableCommand {
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self,
       VerifyCommand.self,
       PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
-      AuditCommand.self,
+      IdentityCommand.self, AuditCommand.self,
       DoctorCommand.self,
       ScenarioCommand.self, BrokerCommand.self,
     ])
@@ -51,6 +52,7 @@ package struct AmbitCommand: ParsableCommand {
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
   package static func launch() -> Never {
     StandardDescriptors.fill()
+    StandardDescriptors.keepChildren()
     AmbitLauncher.fixHome()
     do {
       var command = try parseAsRoot(Array(ThisProcess.arguments.dropFirst()))

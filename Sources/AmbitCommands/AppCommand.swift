@@ -24,7 +24,7 @@ struct AppCommand: ParsableCommand {
       let reply = try UserSide.call(
         GrantsInterface.apps, GrantsInterface.ListCall(), answer: GrantsInterface.AppsReply.self)
       switch format {
-      case .json: print(reply.json.text)
+      case .json: try Output.standard.write(json: reply.json.text)
       case .table: try Output.standard.write(Self.table(reply.apps))
       }
     }
@@ -35,6 +35,7 @@ struct AppCommand: ParsableCommand {
         [
           .init("APP", keeping: .end), .init("NAME"), .init("VERSION"), .init("GRANTS", alignment: .trailing),
           .init("RUNNING", alignment: .trailing), .init("CONTAINER"),
+          .init("LIES AT", minWidth: 8, keeping: .end), .init("SHA-256", minWidth: 12),
         ], for: 1)
       return table.render(
         apps.map { app in
@@ -43,6 +44,7 @@ struct AppCommand: ParsableCommand {
             app.grants == 0 ? Table.Cell("0", .dim) : Table.Cell("\(app.grants)"),
             app.running == 0 ? Table.Cell("–", .dim) : Table.Cell("\(app.running)", .green),
             app.container ? Table.Cell("yes") : Table.Cell("no", .dim),
+            Table.Cell(app.path ?? ""), Table.Cell(app.digest.map(Digest.short) ?? "", .dim),
           ]
         })
     }
@@ -66,6 +68,7 @@ struct AppCommand: ParsableCommand {
         GrantsInterface.remove, GrantsInterface.RemoveCall(app: app, keepData: keepData, kill: kill),
         answer: GrantsInterface.RemoveReply.self)
       try Output.standard.write(EndedGrants.describe(reply.ended, style: Style(for: 1)))
+      if let note = reply.note { Failure.say(note) }
       if let leftovers = reply.leftovers { try delete(leftovers) }
       try Output.standard.write(
         "\(printable(app)) is removed\(reply.leftovers == nil ? "" : ", with its container").\n")
@@ -73,7 +76,7 @@ struct AppCommand: ParsableCommand {
 
     /// The broker has others to answer, so this is done here. What is left if this is broken off, the next broker deletes.
     private func delete(_ name: String) throws {
-      let path = UserSide.folders.containers
+      let path = try UserSide.folders.containers
       do throws(KernelError) {
         let containers = try Descriptor.open(path, flags: [.read, .directory, .noFollow])
         try containers.removeTree(name)

@@ -39,7 +39,7 @@ extension AppCommand {
       let report = AppListingReport(
         files.listings, faults: files.lists.flatMap { ShapeFault.all(in: $0) }, only: only?.rawValue)
       switch format {
-      case .json: print(report.json.text)
+      case .json: try Output.standard.write(json: report.json.text)
       case .table: try Output.standard.write(report.text)
       }
     }

@@ -35,10 +35,10 @@ struct BookmarkCommand: ParsableCommand {
     private static let longest = 1 << 20
 
     func run() throws {
-      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      let folders = try AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
       let reply = try ask(try sealed(), folders)
       switch format {
-      case .json: print(reply.json.text)
+      case .json: try Output.standard.write(json: reply.json.text)
       case .table: try Output.standard.write(Self.table(reply))
       }
     }

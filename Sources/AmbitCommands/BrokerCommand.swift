@@ -28,7 +28,7 @@ struct BrokerCommand: ParsableCommand {
       let environment = ProcessInfo.processInfo.environment
       let seconds = idle ?? environment["AMBIT_BROKER_IDLE"].flatMap { Int($0) } ?? 30
       let status = BrokerProcess.run(
-        folders: .current(environment: environment), idleLimit: .seconds(seconds),
+        folders: try .current(environment: environment), idleLimit: .seconds(seconds),
         ready: readyDescriptor.map { Descriptor(owning: $0) })
       throw ExitCode(status)
     }
@@ -43,7 +43,7 @@ struct BrokerCommand: ParsableCommand {
         """)
 
     func run() throws {
-      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      let folders = try AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
       try BrokerConnection.stop(folders)
     }
   }
@@ -56,7 +56,7 @@ struct BrokerCommand: ParsableCommand {
     private static let patience = Duration.seconds(10)
 
     func run() throws {
-      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      let folders = try AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
       guard try BrokerConnection.askRunning(folders, Self.tell) != nil else {
         print("not running")
         throw ExitCode(1)

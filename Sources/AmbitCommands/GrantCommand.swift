@@ -12,7 +12,8 @@ struct GrantCommand: ParsableCommand {
     abstract: "Let an app use documents, without it asking: as by dragging them onto it.",
     discussion: """
       The app finds a reference to each of them in its container's Documents, at once if it runs, or at its next launch. The \
-      grant lasts until you withdraw it (ambit revoke).
+      grant lasts until you withdraw it (ambit revoke). What you cannot write yourself, the app can only read; what you cannot \
+      read is not granted, nor are keys and settings of other programs (~/.ssh, ~/.config).
 
         ambit grant org.example.Ed ~/notes.txt              to read and write
         ambit grant --read-only org.example.Ed ~/Pictures   a folder, with everything in it, to read
@@ -40,16 +41,18 @@ struct GrantCommand: ParsableCommand {
       GrantsInterface.add, GrantsInterface.AddCall(app: app, access: readOnly ? .readOnly : .readWrite),
       descriptors: opened, answer: GrantsInterface.AddReply.self)
     switch format {
-    case .json: print(reply.json.text)
-    case .table: try Output.standard.write(sentences(reply.grants, Style(for: 1)))
+    case .json: try Output.standard.write(json: reply.json.text)
+    case .table: try Output.standard.write(sentences(reply, Style(for: 1)))
     }
   }
 
-  private func sentences(_ grants: [String], _ style: Style) -> String {
-    let rights = readOnly ? "read" : "read and write"
-    return zip(documents, grants).map { document, grant in
-      "\(style.green("✓")) \(style.cyan(printable(app))) may \(rights) \(style.bold(printable(document))) "
-        + style.dim("(\(grant))") + "\n"
+  private func sentences(_ reply: GrantsInterface.AddReply, _ style: Style) -> String {
+    zip(documents, zip(reply.grants, reply.access)).map { document, granted in
+      let (grant, access) = granted
+      let rights = access == .readOnly ? "read" : "read and write"
+      let remark = access == .readOnly && !readOnly ? "; you cannot write it yourself" : ""
+      return "\(style.green("✓")) \(style.cyan(printable(app))) may \(rights) \(style.bold(printable(document))) "
+        + style.dim("(\(grant))") + remark + "\n"
     }.joined()
   }
 }

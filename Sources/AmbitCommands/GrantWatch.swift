@@ -57,7 +57,8 @@ struct GrantWatch {
 
   /// `nil`: there is no log yet.
   private static func open() throws -> AuditReader? {
-    do throws(AuditLogError) { return try AuditReader(path: AuditCommand.defaultPath) } catch {
+    let path = try AuditCommand.defaultPath
+    do throws(AuditLogError) { return try AuditReader(path: path) } catch {
       if error.problem == .missing { return nil }
       throw Launcher.Failure(printable(error.description))
     }
@@ -88,7 +89,7 @@ struct GrantWatch {
     case .json:
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      try output.write(String(decoding: try encoder.encode(change), as: UTF8.self) + "\n")
+      try output.write(json: String(decoding: try encoder.encode(change), as: UTF8.self))
     case .table:
       let style = Style(for: output.descriptor)
       let isGranted = change.change == "granted"

@@ -45,8 +45,9 @@ struct GrantsCommand: ParsableCommand {
       }
     }
     switch format {
-    case .json: try Output.standard.write(reply.json.text + "\n")
-    case .table: try Output.standard.write(GrantTable.render(reply.grants, app: app))
+    case .json: try Output.standard.write(json: reply.json.text)
+    case .table:
+      try Output.standard.write(GrantTable.render(reply.grants, app: app) + GrantTable.apps(of: reply.grants))
     }
     try watch?.run(from: Set(reply.grants.map(\.grant)))
   }
@@ -65,6 +66,19 @@ enum GrantTable {
         .init("NOW", minWidth: 3, maxWidth: 30), .init("LAST USED", minWidth: 9),
       ], for: descriptor)
     return table.render(grants.map(row))
+  }
+
+  /// Where the grants' apps lie, and what they are.
+  static func apps(of grants: [GrantsInterface.Grant]) -> String {
+    var seen: Set<String> = []
+    return Digest.table(
+      grants.compactMap { grant in
+        guard let path = grant.appPath, let digest = grant.appDigest, seen.insert(grant.bundleIdentifier).inserted
+        else {
+          return nil
+        }
+        return (grant.bundleIdentifier, path, digest)
+      })
   }
 
   private static func row(_ grant: GrantsInterface.Grant) -> [Table.Cell] {

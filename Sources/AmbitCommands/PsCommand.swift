@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Broker
 internal import Folders
 internal import Foundation
+internal import Kernel
 internal import Launcher
 internal import Terminal
 internal import Wire
@@ -11,6 +12,8 @@ struct PsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ps", abstract: "List running apps and the documents that they have open right now.",
     discussion: """
+      An app whose launcher has not handed it over to a new broker yet is waited for, for two seconds at most, and named then.
+
       SCOPES: how many documents the app has started, of how many each of its processes may; of several processes the one that has \
       most. Which process has what open is said where there are several, by their numbers inside the sandbox.
       """)
@@ -19,12 +22,28 @@ struct PsCommand: ParsableCommand {
   var format: OutputFormat = .table
 
   func run() throws {
-    let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
-    var instances = try BrokerConnection.instances(folders)
-    instances.sort { $0.started < $1.started }
+    let folders = try AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+    let running = try BrokerConnection.running(folders)
+    let instances = running.instances.sorted { $0.started < $1.started }
+    let awaited = running.awaited.sorted { $0.instance < $1.instance }
     switch format {
-    case .json: print(LauncherInterface.InstancesReply(instances: instances).json.text)
-    case .table: try Output.standard.write(Self.table(instances))
+    case .json:
+      var reply = LauncherInterface.InstancesReply(instances: instances).json
+      reply["awaited"] = .array(
+        awaited.map {
+          [
+            "instance": .string($0.instance), "pid": JSONValue(Int($0.initProcess.pid)),
+            "launcher": JSONValue(Int($0.launcher.pid)),
+          ]
+        })
+      try Output.standard.write(json: reply.text)
+    case .table:
+      if !instances.isEmpty || awaited.isEmpty { try Output.standard.write(Self.table(instances)) }
+      for record in awaited {
+        try Output.standard.write(
+          "Instance \(printable(record.instance)) runs as process \(record.initProcess.pid), and no broker knows it yet: "
+            + "its launcher, process \(record.launcher.pid), has not handed it over.\n")
+      }
     }
   }
 
@@ -50,7 +69,10 @@ struct PsCommand: ParsableCommand {
       rows.append(head + cells(first, isShared))
       for scope in instance.scopes.dropFirst() { rows.append(["", "", "", "", ""] + cells(scope, isShared)) }
     }
-    return instances.isEmpty ? "No app is running.\n" : table.render(rows)
+    guard !instances.isEmpty else { return "No app is running.\n" }
+    var seen: Set<[String]> = []
+    let apps = instances.filter { seen.insert([$0.bundleIdentifier, $0.path, $0.digest]).inserted }
+    return table.render(rows) + Digest.table(apps.map { ($0.bundleIdentifier, $0.path, $0.digest) })
   }
 
   /// - Parameter isShared: several of the app's processes have something open, and it has to be said which.

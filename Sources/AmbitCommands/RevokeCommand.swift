@@ -13,13 +13,15 @@ struct RevokeCommand: ParsableCommand {
     discussion: """
       From then on no app opens the document by that grant, nor by a bookmark or reference of it; only picking it again gives \
       it back. What a process has open already it keeps until it closes it, and who stands in a folder goes on reading what is \
-      in it: who does is said here and in the log. Under a policy with outlived = "end" ([scopes], as strict has it) such an app \
-      is ended.
+      in it: who does is said here and in the log, also of another launch of the app that it was passed to, and of a watch on the \
+      document (inotify). Under a policy with outlived = "end" ([scopes], as strict has it) all of these are ended.
 
         ambit revoke x9cvk4tmab              one grant; ambit grants has their names
         ambit revoke --document ~/notes.txt  everybody's grants of a document
         ambit revoke --app org.example.Ed    all grants of an app
         ambit revoke --all                   all grants of all apps
+
+      It takes effect at once, also when it cannot be written down because the disk is full; that is said then.
 
       Exit status: 0 done, 1 there is no such grant.
       """)
@@ -43,8 +45,9 @@ struct RevokeCommand: ParsableCommand {
     let reply = try UserSide.call(
       GrantsInterface.revoke, GrantsInterface.RevokeCall(grant: grant, app: app, path: path, all: all),
       descriptors: opened.map { [$0] } ?? [], answer: GrantsInterface.RevokeReply.self)
+    if let note = reply.note { Failure.say(note) }
     switch format {
-    case .json: print(reply.json.text)
+    case .json: try Output.standard.write(json: reply.json.text)
     case .table:
       try Output.standard.write(EndedGrants.describe(reply.ended, style: Style(for: 1)))
       if !reply.through.isEmpty {
@@ -67,7 +70,12 @@ enum EndedGrants {
             ? "" : style.dim(grant.scopes == 1 ? " (was in use)" : " (was in use, \(grant.scopes)×)"))
       ]
       for holder in grant.outlived where !grant.killed {
-        lines.append("  \(style.yellow("!")) process \(holder.pid) still has it open: \(abilities(of: holder))")
+        let process = "process \(holder.pid)" + (holder.instance.map { " of launch \(printable($0))" } ?? "")
+        let isOpen = holder.reads || holder.writes || holder.folder
+        if isOpen { lines.append("  \(style.yellow("!")) \(process) still has it open: \(abilities(of: holder))") }
+        if holder.watches {
+          lines.append("  \(style.yellow("!")) \(process) still watches it: it is told when it is opened and changed")
+        }
       }
       if grant.killed { lines.append("  \(style.yellow("!")) the app still had it open and was ended") }
       return lines.map { $0 + "\n" }.joined()

@@ -6,7 +6,9 @@ internal import Wire
 
 /// Calls of the user's own to their broker, which is started if none runs.
 enum UserSide {
-  static var folders: AmbitFolders { AmbitFolders.current(environment: ProcessInfo.processInfo.environment) }
+  static var folders: AmbitFolders {
+    get throws { try AmbitFolders.current(environment: ProcessInfo.processInfo.environment) }
+  }
 
   /// - Throws: `Failure` with a sentence.
   static func call<Answer: WireMessage>(

@@ -49,7 +49,7 @@ package struct VerifyCommand: ParsableCommand {
   @Option(name: .shortAndLong, help: "A policy's name, or a file (see “Policies”).")
   package var policy = "default"
 
-  @Option(help: ArgumentHelp("Try what this app gets: its entitlements count.", valueName: "app"))
+  @Option(help: ArgumentHelp("Try what this app gets at most: its entitlements count as allowed.", valueName: "app"))
   package var app: String?
 
   @Option(
@@ -92,7 +92,7 @@ package struct VerifyCommand: ParsableCommand {
     case .table:
       try Output.standard.write(
         report.table(style: Style(for: STDOUT_FILENO), width: WindowSize.columns(of: STDOUT_FILENO)))
-    case .json: try Output.standard.write(try report.json())
+    case .json: try Output.standard.write(json: try report.json())
     case .tap: try Output.standard.write(report.tap())
     }
     if report.hasEscapes { throw ExitCode(1) }
@@ -111,8 +111,10 @@ package struct VerifyCommand: ParsableCommand {
       return Battery.Options(
         launcher: .prefix(try TestedLauncher.words(launcher)), ambit: own, program: program, raceBudget: .seconds(race))
     }
-    let folders = AmbitFolders.current(environment: ThisProcess.environment)
-    let planned = try PlannedLaunch(app: app ?? own, arguments: [], policy: policy, container: nil, seccomp: nil)
+    let folders = try AmbitFolders.current(environment: ThisProcess.environment)
+    let planned = try PlannedLaunch(
+      app: app ?? own, arguments: [], policy: policy, container: nil, seccomp: nil,
+      allowing: WideningEntitlement.allCases)
     let capabilities = planned.capabilities
     var allowances: Set<Allowance> = []
     if capabilities.network == .host { allowances.insert(.network) }
@@ -121,7 +123,8 @@ package struct VerifyCommand: ParsableCommand {
     if capabilities.executesPicked { allowances.insert(.pickedExecution) }
     return Battery.Options(
       launcher: .ambit(policy: planned.request.policy), ambit: own, program: program, entitlements: entitlements,
-      policies: folders.policies, scopeLimit: capabilities.scopeLimit, allowances: allowances,
+      allowing: planned.ruling.given.widening.map(\.key), policies: folders.policies,
+      scopeLimit: capabilities.scopeLimit, allowances: allowances,
       limits: (planned.plan.usage.memory, planned.plan.usage.container, planned.plan.usage.containerFiles),
       raceBudget: .seconds(race))
   }

@@ -31,11 +31,14 @@ public struct BookmarkResolution: Sendable, Hashable {
   public let location: Location?
   /// The scope was started by resolving, and wants a stop.
   public let isStarted: Bool
+  /// The document was moved, and another file stands at the place that the bookmark remembers. `url` is the document (`BMK-13`).
+  public let isPlaceTaken: Bool
 
   /// Resolves a bookmark. See `URL.init(resolvingBookmarkData:options:relativeTo:bookmarkDataIsStale:)`.
   public init(resolving data: Data, options: URL.BookmarkResolutionOptions = [], relativeTo url: URL? = nil) throws {
     if let plain = PlainBookmark(data) {
-      self.init(url: plain.url, isStale: false, matchedBy: .identity, location: nil, isStarted: false)
+      self.init(
+        url: plain.url, isStale: false, matchedBy: .identity, location: nil, isStarted: false, isPlaceTaken: false)
       return
     }
     let anchor = url.flatMap { try? SecurityScope.scope(of: $0) }
@@ -54,16 +57,19 @@ public struct BookmarkResolution: Sendable, Hashable {
       self.init(
         url: try URL(document: reply.document), isStale: reply.isStale,
         matchedBy: reply.matchedBy == .identity ? .identity : .path, location: reply.location.map { _ in .trash },
-        isStarted: reply.started)
+        isStarted: reply.started, isPlaceTaken: reply.isPlaceTaken)
     } catch { throw error.cocoa() }
   }
 
-  private init(url: URL, isStale: Bool, matchedBy: Evidence, location: Location?, isStarted: Bool) {
+  private init(
+    url: URL, isStale: Bool, matchedBy: Evidence, location: Location?, isStarted: Bool, isPlaceTaken: Bool
+  ) {
     self.url = url
     self.isStale = isStale
     self.matchedBy = matchedBy
     self.location = location
     self.isStarted = isStarted
+    self.isPlaceTaken = isPlaceTaken
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Kernel
 internal import Wire
 
 /// What the broker answers, as the errors that Foundation's users know: a Cocoa code, the POSIX error underneath where
@@ -29,6 +30,7 @@ extension WireError {
       .make(.fileReadNoPermission, .EMFILE, url, "The document cannot be started: \(reason).")
     case AccessInterface.Failure.unavailableName:
       .make(.fileReadNoSuchFile, .ENOENT, url, "The document cannot be shown to the app: \(reason)")
+    case AccessInterface.Failure.notOpenedName: notOpened(parameters, reason, url)
     case AccessInterface.Failure.notActiveName:
       .make(
         .fileReadNoPermission, .EPERM, url,
@@ -79,6 +81,17 @@ extension WireError {
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
     default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")
     }
+  }
+
+  private func notOpened(_ parameters: JSONObject, _ reason: String, _ url: URL?) -> CocoaError {
+    let code = (try? parameters.string("code")).flatMap(ErrorNumber.number(of:)).flatMap(POSIXErrorCode.init)
+    let cocoa: CocoaError.Code =
+      switch code {
+      case .ENOENT, .ENOTDIR: .fileReadNoSuchFile
+      case .EACCES, .EPERM, .EROFS, .EXDEV, .ELOOP: .fileReadNoPermission
+      default: .fileReadUnknown
+      }
+    return .make(cocoa, code, url, "The document cannot be opened: \(reason).")
   }
 
   private func lastSeen(_ parameters: JSONObject) -> String {

@@ -53,10 +53,15 @@ public struct DocumentReference: Sendable, Hashable {
   /// - Returns: the document's URL, and whether something that the reference remembers has changed.
   /// - Throws: as `URL.init(resolvingBookmarkData:options:relativeTo:bookmarkDataIsStale:)`.
   public func resolve() throws -> (url: URL, isStale: Bool) {
+    let resolved = try resolution()
+    return (resolved.url, resolved.isStale)
+  }
+
+  /// The same, with everything that resolving tells.
+  public func resolution() throws -> BookmarkResolution {
     let content = try SealedFile.content(of: fileURL, longest: Self.longest, "a document reference")
-    let resolved = try BookmarkResolution(
+    return try BookmarkResolution(
       BookmarksInterface.resolveReference,
       BookmarksInterface.ResolveReferenceCall(reference: content.base64EncodedString()))
-    return (resolved.url, resolved.isStale)
   }
 }

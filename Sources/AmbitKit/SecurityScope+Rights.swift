@@ -1,6 +1,7 @@
 public import Foundation
 internal import Kernel
 internal import Paths
+internal import SystemPackage
 internal import Wire
 
 #if canImport(Glibc)
@@ -14,9 +15,11 @@ extension SecurityScope {
   ///
   /// The descriptor can do what opening the path could: no more than the grant.
   /// - Parameter writing: for writing as well; refused where the grant is for reading only. Folders are opened for reading.
+  /// - Parameter creating: with `writing`, makes a file in a granted folder if nothing is there.
   /// - Returns: an open descriptor, the caller's to close.
-  public static func openDescriptor(_ url: URL, writing: Bool = false) throws -> Int32 {
+  public static func openDescriptor(_ url: URL, writing: Bool = false, creating: Bool = false) throws -> Int32 {
     let inside = try inside(url)
+    if creating, writing, !inside.isEmpty { return try openBelow(url, inside, writing: true, creating: true) }
     let call = AccessInterface.OpenCall(
       scope: try scope(of: url), access: writing && inside.isEmpty ? .readWrite : .readOnly)
     let opened: Int32
@@ -25,6 +28,36 @@ extension SecurityScope {
     let folder = Descriptor(owning: opened)
     do throws(KernelError) {
       return try AppFile.open(inside.pathNames, writing ? O_RDWR : O_RDONLY, below: folder).duplicated()
+    } catch {
+      // The app's own user may not; the grant may all the same.
+      guard [.permissionDenied, .notPermitted].contains(error.errno) else { throw error.cocoa(for: url) }
+      return try openBelow(url, inside, writing: writing, creating: false)
+    }
+  }
+
+  /// Has the broker open something in a granted folder.
+  private static func openBelow(_ url: URL, _ inside: String, writing: Bool, creating: Bool) throws -> Int32 {
+    let call = AccessInterface.OpenCall(
+      scope: try scope(of: url), access: writing ? .readWrite : .readOnly,
+      path: inside.pathNames.joined(separator: "/"), create: creating ? true : nil)
+    do { return try Broker.descriptor(AccessInterface.open, call) } catch { throw error.cocoa(for: url) }
+  }
+
+  /// How the document of a scoped URL is opened.
+  public enum Opening: Sendable, Hashable {
+    /// At its path, or by a descriptor.
+    case byPath
+    /// With ``openDescriptor(_:writing:creating:)`` alone: the file system shows it with an owner whose permissions do not reach the
+    /// app's user, so opening the path is `EACCES`.
+    case byDescriptor
+  }
+
+  /// How the document of a scoped URL is opened while it is started.
+  public static func opening(of url: URL) throws -> Opening {
+    let call = AccessInterface.ScopeCall(scope: try scope(of: url))
+    do {
+      let place: AccessInterface.PathReply = try Broker.call(AccessInterface.path, call)
+      return place.by == .descriptor ? .byDescriptor : .byPath
     } catch { throw error.cocoa(for: url) }
   }
 
@@ -41,7 +74,8 @@ extension SecurityScope {
   }
 
   /// Where the document lies on the host now, to show it to the user: the app cannot open anything by it. Only where the app's
-  /// policy lets it be told (`[grants] host_paths`).
+  /// policy lets it be told (`[grants] host_paths`). What the policy holds back is the answer: `/proc/self/mountinfo` has the path of
+  /// what is started.
   ///
   /// - Returns: nil when no path is known, or none leads to the document any more.
   /// - Throws: `CocoaError`: `fileReadNoPermission` where the policy does not let it.

@@ -44,7 +44,7 @@ package struct AppBundle: Equatable, Sendable {
     try Self.checkExecutable(folder.path.path(of: executable))
   }
 
-  /// The bundle identifier that a plain program (`ambit run /usr/bin/foo`) runs under: `program.foo`.
+  /// The bundle identifier that a plain program (`ambit run /usr/bin/foo`) runs under (``BundleIdentifier/forProgram(_:)``).
   package static func identifier(forProgram path: String) -> String { BundleIdentifier.forProgram(path) }
 
   /// Whether a path looks like a bundle's rather than a program's: its last component ends in `.app`.

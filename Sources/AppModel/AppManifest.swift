@@ -43,6 +43,12 @@ extension AppManifest {
         "CFBundleIdentifier", bundleIdentifier,
         "identifiers that begin with \(BundleIdentifier.programPrefix.quoted) are kept for plain programs")
     }
+    if bundleIdentifier.hasPrefix(BundleIdentifier.anotherPrefix) {
+      throw list.badValue(
+        "CFBundleIdentifier", bundleIdentifier,
+        "identifiers that begin with \(BundleIdentifier.anotherPrefix.quoted) are kept for apps that are not the ones they say"
+      )
+    }
     executable = try list.required("CFBundleExecutable", example: "Notes")
     if let problem = Self.problem(withExecutable: executable) {
       throw list.badValue("CFBundleExecutable", executable, problem)

@@ -1,3 +1,5 @@
+internal import Crypto
+internal import Foundation
 internal import Paths
 
 /// The rules for the identifier of an app.
@@ -12,6 +14,10 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
 
   /// What identifiers of plain programs begin with. Bundles may not take one: they would share its container.
   package static let programPrefix = "program."
+
+  /// What identifiers begin with under which an app runs that is not the one its own identifier belongs to. No manifest may have
+  /// one.
+  package static let anotherPrefix = "another."
 
   /// Fails when ``check(_:)`` has something to say.
   package init?(_ rawValue: String) {
@@ -41,9 +47,23 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
     return nil
   }
 
-  /// The identifier that a plain program runs under: `program.` and its file name, with `-` for what an identifier
-  /// cannot hold. Programs of the same file name share it, whatever folder they are in.
+  /// The identifier of an app that claims another one's: `another.`, the claim, and the beginning of its digest.
+  ///
+  /// - Parameter attempt: from 1; the identifiers of further attempts have it at their end.
+  package static func forAnother(_ claimed: String, _ digest: AppDigest, attempt: Int) -> String {
+    let end = "-\(AppDigest.hexadecimal(digest.bytes.prefix(6)))" + (attempt > 1 ? "-\(attempt)" : "")
+    var name = claimed.prefix(maximumLength - anotherPrefix.utf8.count - end.utf8.count)
+    while let last = name.last, isSeparator(last) { name.removeLast() }
+    return anotherPrefix + name + end
+  }
+
+  /// The identifier that a plain program runs under: `program.`, its file name with `-` for what an identifier cannot hold, and the
+  /// beginning of the SHA-256 of its path: `program.foo-0123456789ab`. So another program of the same name is another app.
+  ///
+  /// - Parameter path: absolute, the way to its folder without links.
   package static func forProgram(_ path: String) -> String {
+    let digest = SHA256.hash(data: Data(path.utf8)).prefix(6)
+    let end = "-\(AppDigest.hexadecimal(digest))"
     let fileName = path.pathNames.last ?? ""
     var name = ""
     for scalar in fileName.unicodeScalars {
@@ -52,10 +72,10 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
       if let last = name.last, isSeparator(last), isSeparator(next) { continue }
       name.append(next)
     }
-    name = String(name.prefix(maximumLength - programPrefix.utf8.count))
+    name = String(name.prefix(maximumLength - programPrefix.utf8.count - end.utf8.count))
     while let first = name.first, isSeparator(first) { name.removeFirst() }
     while let last = name.last, isSeparator(last) { name.removeLast() }
-    return programPrefix + (name.isEmpty ? "unnamed" : name)
+    return programPrefix + (name.isEmpty ? "unnamed" : name) + end
   }
 
   private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

@@ -5,7 +5,7 @@ extension AuditEvent {
   /// Holds names and words as apps and files gave them: make it printable before it goes to a terminal.
   package var sentence: String {
     switch result {
-    case .allowed: return phrase.done
+    case .allowed: return phrase.done + (standsForOthers ? repetition : "")
     case .refused: return "refused: \(phrase.attempted)\(repetition)"
     case .failed: return "failed: \(phrase.attempted)\(repetition)"
     }
@@ -16,6 +16,15 @@ extension AuditEvent {
     guard let first = detail[Fact.first], let last = detail[Fact.last] else { return "" }
     return occurrences == 1 ? " at \(first)" : ", \(occurrences) times from \(first) to \(last)"
   }
+
+  /// A start of what its process has started already, or a stop that leaves it started: nobody can reach more or less by it.
+  package var isNested: Bool {
+    guard result == .allowed, let count = detail[Fact.count].flatMap({ Int($0) }) else { return false }
+    return kind == .start ? count > 1 : kind == .stop && count > 0
+  }
+
+  /// It was written for things like it that were counted, later than they happened: of what is in force it says nothing new.
+  package var standsForOthers: Bool { detail[Fact.suppressed] != nil }
 
   /// How many things that happened this entry stands for: itself, and those like it that were only counted. No more than can be
   /// added up over a whole log, whatever that says: it may be made for whoever reads it.
@@ -38,7 +47,9 @@ extension AuditEvent {
     case .brokerStopped: return ("broker stopped", "stop the broker")
     case .launch:
       let policy = detail[Fact.policy].map { " under policy \($0)" } ?? ""
-      return ("launched\(policy)", "launch\(policy)")
+      // Withheld entitlements explain later refusals.
+      let withheld = detail[Fact.withheld].map { ", not given \($0)" } ?? ""
+      return ("launched\(policy)\(withheld)", "launch\(policy)")
     case .attach: return ("attached to the broker", "attach to the broker")
     case .degraded:
       let layers = detail[Fact.layers].map { " of \($0)" } ?? ""
@@ -82,6 +93,7 @@ extension AuditEvent {
       return detail[Fact.shown] == "true"
         ? ("shows its Documents in other apps' pickers", "show its Documents in other apps' pickers")
         : ("does not show its Documents in other apps' pickers any more", "stop showing its Documents")
+    case .identity: return identity
     case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")
     case .refuse:
@@ -105,7 +117,23 @@ extension AuditEvent {
     let evidence = detail[Fact.matchedBy].map { "found by \($0)" }
     let stale = detail[Fact.stale] == "true" ? "stale" : nil
     let location = detail[Fact.location].map { "in the \($0)" }
-    return ("resolved a \(what) to \(subject)\(facts(evidence, stale, location))", "resolve a \(what)\(target)")
+    let taken = detail[Fact.taken].map { _ in "another file stands at its old place" }
+    return ("resolved a \(what) to \(subject)\(facts(evidence, stale, location, taken))", "resolve a \(what)\(target)")
+  }
+
+  private var identity: (done: String, attempted: String) {
+    let (here, there) = (detail[Fact.path] ?? "another place", detail[Fact.formerPath] ?? "another place")
+    let done =
+      switch how {
+      case "moved": "lies at \(here) now, and lay at \(there)"
+      case "copied": "was launched from \(here), and is the same as at \(there)"
+      case "updated": "was changed at \(here)"
+      case "new": "is another app than the one at \(there), and runs as a new one"
+      case "replaced": "is another app than the one at \(there), and has taken its place"
+      case "forgotten": "is not remembered any more: the next app that claims the identifier has it"
+      default: "claims an identifier"
+      }
+    return (done, "run \(here), which is another app than the one at \(there)")
   }
 
   private var carriedThing: String {
@@ -147,8 +175,10 @@ extension AuditEvent {
       case "wallTime": ("time", " s")
       case "container": ("space in its container", " bytes")
       case "containerFiles": ("files in its container", "")
+      case "reserve": ("the room that is left on its container's disk", "")
       default: (limit, "")
       }
+    if limit == "reserve" { return name }
     guard let value = detail[Fact.value].flatMap({ Int($0) }), let ceiling = detail[Fact.ceiling].flatMap({ Int($0) })
     else { return name }
     if unit == " bytes" { return "\(name) (\(mebibytes(value)) of \(mebibytes(ceiling)) MiB)" }

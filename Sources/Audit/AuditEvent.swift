@@ -97,6 +97,9 @@ extension AuditEvent.Kind {
   package static let attach = Self(rawValue: "attach")
   /// A launch in which a layer holds less than the policy requires, or than the plan asks of the kernel.
   package static let degraded = Self(rawValue: "degraded")
+  /// An app claims an identifier, and is not, or not as it was, the one that it belongs to. `how` says what became of that: `moved`,
+  /// `copied`, `updated`, `new`, `replaced`, `forgotten`.
+  package static let identity = Self(rawValue: "identity")
   package static let exit = Self(rawValue: "exit")
   package static let pick = Self(rawValue: "pick")
   package static let pickCancelled = Self(rawValue: "pickCancelled")
@@ -137,7 +140,8 @@ extension AuditEvent.Kind {
 
   /// The kinds that this version writes.
   package static let known: [Self] = [
-    .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .exit, .pick, .pickCancelled, .grant, .start, .stop,
+    .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .identity, .exit, .pick, .pickCancelled, .grant,
+    .start, .stop,
     .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .hostPath,
     .passed, .revoke, .outlived, .sharing, .appRemoved, .limit, .refuse, .protocolError,
     .logRotated, .carried, .carriedAll, .logRemoved,
@@ -174,12 +178,25 @@ extension AuditEvent {
     package static let since = "since"
     /// Who still has something of a document open, and for what, when `outlived` is the kind.
     package static let holders = "holders"
+    /// Where an app lies on the host, and the digest of its manifest, its entitlements and its program; when `identity` is the kind,
+    /// those of the app that is launched.
+    package static let path = "path"
+    package static let digest = "digest"
+    /// Those of the app that the identifier belonged to, when `identity` is the kind.
+    package static let formerPath = "formerPath"
+    package static let formerDigest = "formerDigest"
+    /// The interpreter that runs a script, which is the app.
+    package static let interpreter = "interpreter"
     /// Name of the policy that a launch is under.
     package static let policy = "policy"
     /// What that policy says, a line a field, and the entitlements of the app that it goes by: for who asks what another policy
     /// would have decided.
     package static let settings = "settings"
     package static let entitlements = "entitlements"
+    /// Entitlements that the app declares and was not given, in the same words.
+    package static let withheld = "withheld"
+    /// What the user has said with this launch of what its entitlements open: `network=yes by=user`.
+    package static let answered = "answered"
     /// When a bookmark was made, when `bookmarkResolved` is the kind.
     package static let made = "made"
     /// The seccomp profile that holds besides Ambit's own; `standard`: none.
@@ -206,6 +223,8 @@ extension AuditEvent {
     package static let newBirth = "newBirth"
     /// `trash`, when the document lies there.
     package static let location = "location"
+    /// Where the document was, when another file stands there by now (`BMK-13`).
+    package static let taken = "taken"
     /// Who may resolve a bookmark: `app`, `implicit`, `document`.
     package static let scope = "scope"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.

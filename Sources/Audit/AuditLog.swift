@@ -13,6 +13,9 @@ package final class AuditLog: Sendable {
   package struct Settings: Sendable {
     /// Of a journal before a new one takes its place.
     package var journalSize = 1 << 20
+    /// Bytes of it that are set aside for what has to be written on a full disk as well (``AuditLog/appendFromReserve(_:)``).
+    package var journalReserve = 256 << 10
+    var journalLength: Int { journalSize + journalReserve }
     /// What is written reaches the disk so much later, …
     package var syncAfter: Int64 = 50_000_000
     /// … and if it has not after so long, nothing is answered before it has.
@@ -84,6 +87,11 @@ package final class AuditLog: Sendable {
   /// - Returns: the last entry's number; with no events, that of the entry that was last already (0: none).
   @discardableResult
   package func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 { try core.append(events) }
+
+  /// The same for what takes something away from somebody: on a full disk it goes to room that all others have left (`AUD-12`).
+  package func appendFromReserve(_ events: [AuditEvent]) throws(AuditLogError) {
+    _ = try core.append(events, leaving: 0)
+  }
 
   /// When `flush()` should be called, in nanoseconds of CLOCK_MONOTONIC, by whoever has nothing better to do until then;
   /// nil when there is nothing to move.

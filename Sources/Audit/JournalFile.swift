@@ -22,6 +22,8 @@ final class JournalFile: Sendable {
     var end: Int
     /// Whether there is anything after them, to be taken back before the next one is written.
     var hasRemains: Bool
+    /// Bytes of the file, zeros for what is to come included.
+    var length: Int
   }
 
   private init(path: String, descriptor: Int32) {
@@ -56,7 +58,7 @@ final class JournalFile: Sendable {
 
   /// Makes a journal for what comes after an entry: in no place yet, see ``take(_:replacing:)``.
   ///
-  /// - Parameter size: bytes up to which it has zeros. With no room for them it has fewer.
+  /// - Parameter size: bytes up to which it has zeros, in all. With no room for them it has fewer.
   static func make(_ path: String, after base: ChainMark, size: Int) throws(AuditLogError) -> (JournalFile, Tail) {
     let unfinished = path + ".new"
     // Left by a process that died here. It has no entry.
@@ -67,15 +69,9 @@ final class JournalFile: Sendable {
     let file = JournalFile(path: path, descriptor: descriptor)
     do throws(AuditLogError) {
       try lock(descriptor, path)
-      var tail = Tail(end: 0, hasRemains: false)
+      var tail = Tail(end: 0, hasRemains: false, length: 0)
       try file.append(Journal.header(after: base, boot: boot), &tail)
-      let zeros = [UInt8](repeating: 0, count: 65536)
-      var place = tail.end
-      while place < size {
-        let count = unsafe pwrite(descriptor, zeros, min(zeros.count, size - place), off_t(place))
-        if count <= 0 { break }
-        place += count
-      }
+      try? file.setAside(size, &tail)
       return (file, tail)
     } catch {
       unsafe unlink(unfinished)
@@ -112,9 +108,24 @@ final class JournalFile: Sendable {
 
   // MARK: Writing
 
+  /// Has zeros up to a length.
+  private func setAside(_ length: Int, _ tail: inout Tail) throws(AuditLogError) {
+    let zeros = [UInt8](repeating: 0, count: 65536)
+    while tail.length < length {
+      let count = unsafe pwrite(descriptor, zeros, min(zeros.count, length - tail.length), off_t(tail.length))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw AuditFile.inaccessible(path, count == 0 ? EIO : errno, .journal) }
+      tail.length += count
+    }
+  }
+
   /// Adds bytes whole or not at all. Once they are written no process's end takes them back.
-  func append(_ bytes: [UInt8], _ tail: inout Tail) throws(AuditLogError) {
+  ///
+  /// - Parameter reserve: bytes of zeros that have to be left after them. Where there is no room for that, nothing is added.
+  func append(_ bytes: [UInt8], _ tail: inout Tail, leaving reserve: Int = 0) throws(AuditLogError) {
     try takeBackRemains(&tail)
+    let wanted = tail.end + bytes.count + reserve
+    if reserve > 0, tail.length < wanted { try setAside(wanted + 65536, &tail) }
     var written = 0
     while written < bytes.count {
       // One call, unless the file system runs full in the middle of it: the second one then says so.
@@ -133,6 +144,7 @@ final class JournalFile: Sendable {
       throw AuditFile.inaccessible(path, code, .journal)
     }
     tail.end += written
+    tail.length = max(tail.length, tail.end)
   }
 
   /// Takes back what is no whole batch, and the zeros after it.
@@ -140,6 +152,13 @@ final class JournalFile: Sendable {
     guard tail.hasRemains else { return }
     guard ftruncate(descriptor, off_t(tail.end)) == 0 else { throw AuditFile.inaccessible(path, errno, .journal) }
     tail.hasRemains = false
+    tail.length = tail.end
+  }
+
+  /// Bytes of the file.
+  func length() -> Int {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// The first bytes of it.

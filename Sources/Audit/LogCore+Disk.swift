@@ -109,7 +109,7 @@ extension LogCore {
   private func rewriteJournal() throws(AuditLogError) {
     let (old, end, unsynced, last) = state.withLock { ($0.journal, $0.tail.end, $0.unsynced, $0.last) }
     let before = try old.prefix(end - unsynced.count)
-    var (journal, tail) = try JournalFile.make(files.journal, after: ChainMark(), size: settings.journalSize)
+    var (journal, tail) = try JournalFile.make(files.journal, after: ChainMark(), size: settings.journalLength)
     // With the header that the old one has.
     tail.end = 0
     try journal.append(before + unsynced, &tail)
@@ -140,7 +140,7 @@ extension LogCore {
   func renewJournal(after mark: ChainMark) throws(AuditLogError) {
     try disk.withLock { _ throws(AuditLogError) in
       guard state.withLock({ $0.failure == nil }) else { return }
-      var (journal, tail) = try JournalFile.make(files.journal, after: mark, size: settings.journalSize)
+      var (journal, tail) = try JournalFile.make(files.journal, after: mark, size: settings.journalLength)
       let first = state.withLock { $0.waiting }
       try journal.append(Self.records(first, synced: mark.sequence), &tail)
       let code = settings.sync(journal.descriptor)

@@ -91,9 +91,11 @@ final class LogCore: Sendable {
 
   // MARK: Adding
 
-  func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 {
+  /// - Parameter reserve: bytes that have to be left of what the journal has set aside; `nil`: all of them.
+  func append(_ events: [AuditEvent], leaving reserve: Int? = nil) throws(AuditLogError) -> Int64 {
+    let reserve = reserve ?? settings.journalReserve
     // Nobody adds faster than entries are moved for long, unless they cannot be moved.
-    if state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
+    if reserve > 0, state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
     return try state.withLock { state throws(AuditLogError) in
       guard !events.isEmpty else { return state.last.sequence }
       guard !state.isFinished else { throw AuditLogError(.failed, files.log, "it has been closed") }
@@ -108,7 +110,7 @@ final class LogCore: Sendable {
         encoded.append(next)
         last = next.mark
       }
-      try state.journal.append(bytes, &state.tail)
+      try state.journal.append(bytes, &state.tail, leaving: reserve)
       end.write(last)
       let now = Disk.now()
       if state.waiting.isEmpty { state.since = now }

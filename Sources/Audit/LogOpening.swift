@@ -49,12 +49,14 @@ struct LogOpening {
     // A journal whose header never reached the disk holds nothing; one of an older format is not written on.
     var (file, tail): (JournalFile, JournalFile.Tail)
     if let journal, journal.end > 0, journal.last == last, let found {
-      (file, tail) = (found.0, JournalFile.Tail(end: journal.end, hasRemains: journal.torn > 0))
+      (file, tail) = (
+        found.0, JournalFile.Tail(end: journal.end, hasRemains: journal.torn > 0, length: found.0.length())
+      )
       try file.takeBackRemains(&tail)
     } else {
       // What the old one held has to be on the disk before it goes.
       try store.add([], durably: true)
-      (file, tail) = try JournalFile.make(files.journal, after: last, size: settings.journalSize)
+      (file, tail) = try JournalFile.make(files.journal, after: last, size: settings.journalLength)
       try file.take(replacing: found != nil)
     }
     var state = LogCore.State(

@@ -4,6 +4,10 @@ package import Foundation
 /// counted, and an entry that says how many they were follows at least each second while it goes on: an app that is refused
 /// in a loop must neither fill the log nor hide what it does.
 ///
+/// The same holds for nested starts and stops (``AuditEvent/isNested``): the app has the document from the first start to the last
+/// stop, and both of these are always written. So the log says at every moment what it can reach (`AUD-5`), and an app that starts
+/// and stops in a loop what it has started does not push the entries of others out of a log of limited size.
+///
 /// A value without a clock: whoever asks says what time it is, in nanoseconds of a clock that does not go back.
 package struct RefusalLimiter: Sendable {
   /// Entries of their own for one kind, rule and result of one launch, before the rest is counted.
@@ -49,10 +53,11 @@ package struct RefusalLimiter: Sendable {
     .referenceResolved, .descriptor, .hostPath, .passed, .refuse, .protocolError,
   ]
 
-  /// Whether an event may be counted instead of written: never one that has taken effect. What a sandbox refused has been
-  /// limited and counted by its launcher.
+  /// Whether an event may be counted instead of written: never one that has changed what somebody can reach. What a sandbox refused
+  /// has been limited and counted by its launcher.
   package static func mayCount(_ event: AuditEvent) -> Bool {
-    event.result != .allowed && event.how != "observed" && repeatable.contains(event.kind)
+    if event.result == .allowed { return event.isNested }
+    return event.how != "observed" && repeatable.contains(event.kind)
   }
 
   /// Whether this one becomes an entry of its own. If not, it has been counted.

@@ -2,6 +2,7 @@ internal import Audit
 internal import Folders
 internal import Kernel
 internal import ScopedAccess
+internal import SystemPackage
 internal import Wire
 
 #if canImport(Glibc)
@@ -31,7 +32,7 @@ extension Broker {
       return Answer(
         AccessInterface.PathReply(
           path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
-          access: grant.rights.message
+          access: grant.rights.message, by: way(grant.id, instance)
         ).json)
     case "Kept": return Answer(try kept(by: instance).json)
     case "HostPath":
@@ -117,14 +118,18 @@ extension Broker {
         throw error
       }
       grants.noteUse(grant.id, at: Clock.realtime())
-      return AccessInterface.StartReply(path: path, count: count)
+      return AccessInterface.StartReply(path: path, count: count, by: way(grant.id, instance))
 
     case .first:
       do {
         let location = try locate(grant, for: instance)
         let document = location.document
         try awaitSidecars(of: document)
-        if let refusal = refusal(ofUsing: location.grant, for: instance) {
+        // It may have come there since it was granted.
+        let own = grant.rights == .readWrite ? OwnFiles.refusal(ofWriting: document.path, own: instance.app.path) : nil
+        if let refusal = refusal(ofUsing: location.grant, for: instance)
+          ?? own.map({ Refusal(rule: "SBX-15", reason: $0) })
+        {
           try decide([
             event(
               .start, .refused, instance, grant: grant, document: document, how: exposure.how, rule: refusal.rule,
@@ -144,7 +149,7 @@ extension Broker {
             .start, .allowed, instance, grant: grant, document: document, how: exposure.how,
             detail: facts(instance, process, grant, caller, 1))
         ])
-        try show(document, of: grant, as: name, to: instance)
+        try show(document, of: grant, as: exposure, to: instance)
         FaultPoint.documentShown.pass()
         instance.exposed[grant.id] = exposure
         noteEnd(of: location.grant, instance)
@@ -158,10 +163,21 @@ extension Broker {
         if let refusal = error as? Refusal { throw AccessInterface.Failure.notAllowed(refusal.reason) }
         record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
         if error is ErrorReply { throw error }
-        throw AccessInterface.Failure.unavailable("\(name) cannot be shown; the broker's log says why")
+        throw AccessInterface.Failure.unavailable(Self.sentence("\(name) cannot be shown", error))
       }
-      return AccessInterface.StartReply(path: path, count: 1)
+      return AccessInterface.StartReply(path: path, count: 1, by: way(grant.id, instance))
     }
+  }
+
+  private func way(_ grant: String, _ instance: Instance) -> AccessWay? {
+    instance.mounts.method(of: grant) == .descriptors ? .descriptor : nil
+  }
+
+  /// What an app is told of an error that no rule stands behind: the call and its answer, and none of the user's paths.
+  static func sentence(_ failure: String, _ error: any Error) -> String {
+    let cause =
+      (error as? KernelError).map { ": the kernel answered \($0.call) with “\($0.errno)” (\($0.errno.symbol))" } ?? ""
+    return "\(failure)\(cause); “ambit audit log” has the whole sentence"
   }
 
   private func stop(_ scope: String, by asking: Caller, for instance: Instance) throws -> Int {
@@ -193,16 +209,26 @@ extension Broker {
   }
 
   private func show(
-    _ document: FoundDocument, of grant: Grant, as name: String, to instance: Instance
+    _ document: FoundDocument, of grant: Grant, as exposure: Instance.Exposure, to instance: Instance
   ) throws(KernelError) {
+    let name = exposure.name
     // A folder has room for what an app makes before it renames it; what it may not change is not saved.
     let isSaved = grant.kind != .folder && grant.rights == .readWrite
-    let staging = isSaved ? try instance.staging.make(grant.id, name: name, kind: document.kind) : nil
+    let staging =
+      isSaved
+      ? try instance.staging.make(grant.id, name: name, also: exposure.earlier, kind: document.kind) : nil
+    let misplaced: BusyMount?
     do throws(KernelError) {
-      try instance.mounts.show(document, grant: grant.id, name: name, rights: grant.rights, in: staging)
+      misplaced = try instance.mounts.show(
+        document, grant: grant.id, name: name, also: exposure.earlier, rights: grant.rights, in: staging)
     } catch {
       instance.staging.discard(grant.id)
       throw error
+    }
+    if let misplaced {
+      instance.staging.discard(grant.id)
+      _ = outlived(Held(mount: misplaced), document, grant, instance)
+      throw KernelError("move_mount", "the app has renamed the place of \(name)", errno: .resourceBusy)
     }
     instance.shown[grant.id] = document
     // A file system that may keep one waiting does not tell what happens elsewhere.
@@ -220,22 +246,22 @@ extension Broker {
     if document != nil { files.remove(grant) }
     guard let exposure = instance.exposed[grant] else { return Held() }
     defer {
-      if instance.staging.holdsAnything(grant, name: exposure.name) {
+      if instance.staging.holdsAnything(grant, names: exposure.names) {
         if let document, document.kind == .file, let folder = instance.staging.folder(of: grant),
           let area = try? instance.staging.area()
         {
           keepSidecars(
-            of: document, grant, name: exposure.name, from: folder, through: area, owner: instance.id)
+            of: document, grant, names: exposure.names, from: folder, through: area, owner: instance.id)
         }
         instance.staging.discard(grant)
       }
     }
     let mount = try instance.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
     FaultPoint.documentHidden.pass()
-    return Held(mount: mount, wasOwn: document.map { instance.made.contains($0.identity) } ?? false)
+    return Held(mount: mount, isElsewhere: document.map { instance.elsewhere.contains($0.identity) } ?? false)
   }
 
-  /// Keeps a document open, so that it is found wherever it is moved while this broker runs. With privilege the kernel
+  /// Keeps a document open for a while, so that it is found wherever it is moved (``KeptDocuments``). With privilege the kernel
   /// finds it by its handle and nothing has to be kept.
   ///
   /// What is kept open keeps its volume mounted. So on volumes that people take away nothing is: there the folders are watched.
@@ -243,11 +269,10 @@ extension Broker {
     catalog(grant, document.identity, at: document.path)
     // What is kept open can be asked about at any time, so it is not where an answer may take long.
     guard !privileged, !mayWait(document.path ?? ""), stays(document) else {
-      pinned[grant] = nil
+      pinned.remove(grant)
       return
     }
-    if pinned[grant] == nil, pinned.count >= Self.pinLimit, let any = pinned.keys.first { pinned[any] = nil }
-    pinned[grant] = document.descriptor
+    pinned.keep(document, of: grant, now: Clock.monotonic())
   }
 
   /// Its volume is the system's or the user's home, which nobody unmounts.

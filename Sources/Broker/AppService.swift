@@ -23,10 +23,12 @@ extension Broker {
   func apps() throws -> [GrantsInterface.App] {
     let records = try grants.records()
     return try grants.knownApps().map { app in
-      GrantsInterface.App(
+      let identity = try grants.identity(of: app.bundleIdentifier)
+      return GrantsInterface.App(
         bundleIdentifier: app.bundleIdentifier, name: app.name, version: app.version,
         grants: records.count { $0.grant.bundleIdentifier == app.bundleIdentifier },
-        running: running(app.bundleIdentifier).count, container: openContainer(app.bundleIdentifier) != nil)
+        running: running(app.bundleIdentifier).count, container: openContainer(app.bundleIdentifier) != nil,
+        path: identity?.path, digest: identity?.digest.description)
     }
   }
 
@@ -70,13 +72,13 @@ extension Broker {
     ended += try end(
       others, GrantEnding(how: "removed", rule: "AUD-1", reason: "\(reason), and the document lay in its container"))
     let leftovers = request.keepData ? nil : try retire(containerOf: app)
-    try decide([
+    keep([
       AuditEvent(
         .appRemoved, app: app, how: "user", reason: request.keepData ? "its container was kept" : nil,
         detail: ["grants": "\(own.count)", "others": "\(others.count)"])
     ])
-    try grants.noteRemoval(of: app, at: Clock.realtime())
-    return .init(ended: ended.map(Self.describe), leftovers: leftovers)
+    grants.noteRemoval(of: app, at: Clock.realtime())
+    return .init(ended: ended.map(Self.describe), leftovers: leftovers, note: owedNote)
   }
 
   /// What other apps were granted and now lies in this one's container: the user may have moved it there.

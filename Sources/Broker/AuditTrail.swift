@@ -11,15 +11,61 @@ extension Broker {
   func decide(_ events: [AuditEvent]) throws {
     FaultPoint.eventsDue.pass()
     if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }
+    try writeOwed()
     try log.append(toWrite(events))
     FaultPoint.eventsWritten.pass()
   }
 
   /// Notes something that has already happened and cannot be undone by refusing.
   func record(_ event: AuditEvent) {
-    do { try log.append(toWrite([event])) } catch {
+    do {
+      try writeOwed()
+      try log.append(toWrite([event]))
+    } catch {
       if RefusalLimiter.mayCount(event) { refusals.count(event, now: Clock.monotonic()) }
     }
+  }
+
+  /// Writes that something is taken away, which takes effect whether or not it can be written (`AUD-12`). On a full disk it goes to room
+  /// that is set aside; where even that is used up, it is kept and tried again, and nothing is decided before it is written.
+  func keep(_ events: [AuditEvent]) {
+    FaultPoint.eventsDue.pass()
+    do {
+      if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }
+      try writeOwed()
+      try log.appendFromReserve(events)
+      FaultPoint.eventsWritten.pass()
+    } catch {
+      if owed.isEmpty { complain("what was taken away cannot be written down yet: \(error)") }
+      owed += events
+      owedAgain = Clock.monotonic() + Self.owedPause
+    }
+  }
+
+  /// Writes what could not be written down when it took effect.
+  func writeOwed() throws {
+    guard !owed.isEmpty else { return }
+    do { try log.appendFromReserve(owed) } catch {
+      throw StateError("what was taken away before has to be written down first, and cannot be: \(error)")
+    }
+    owed = []
+  }
+
+  /// The same where nobody waits for it.
+  func writeOwed(now: Int64) {
+    guard !owed.isEmpty, owedAgain <= now else { return }
+    owedAgain = now + Self.owedPause
+    try? writeOwed()
+  }
+
+  private static let owedPause: Int64 = 1_000_000_000
+
+  /// What the user is to know when something was taken away, and not all that says so is in a file; a sentence.
+  var owedNote: String? {
+    guard !owed.isEmpty || grants.awaitsRoom else { return nil }
+    return
+      "The access is gone. There is no room on the disk of \(folders.state) to write that down: the broker keeps it, tries again each "
+      + "second, and grants nothing before it is written. Make room there, and do not end the broker until then."
   }
 
   /// Without those that are counted only. A refusal that comes with something that takes effect is written.
@@ -49,10 +95,8 @@ extension Broker {
 
   /// The first event of a broker: with what it found of one that died.
   static func started(
-    _ log: AuditLog, _ grants: GrantStore, _ key: SealingKey, boot: String, _ launches: UnsettledLaunches
-  )
-    -> AuditEvent
-  {
+    _ log: AuditLog, _ grants: GrantStore, boot: String, _ launches: UnsettledLaunches
+  ) -> AuditEvent {
     var event = AuditEvent(.brokerStarted, pid: ProcessInfo.processInfo.processIdentifier)
     event.detail[AuditEvent.Fact.store] = stamp(grants)
     event.detail[AuditEvent.Fact.boot] = boot
@@ -67,9 +111,6 @@ extension Broker {
       findings += log.doubts
     }
     if let problem = grants.recovery.problem { findings.append(problem) }
-    if key.isNew, (try? grants.newest(1))?.isEmpty == false {
-      findings.append("the key of the bookmarks was gone, and is another one: none made before can be opened")
-    }
     if !findings.isEmpty { event.reason = findings.joined(separator: "; ") }
     return event
   }

@@ -128,6 +128,9 @@ extension Broker {
       AuditEvent.Fact.stale: isStale ? "true" : "false",
     ]
     if inTrash { detail[AuditEvent.Fact.location] = "trash" }
+    let old = bookmark.inside.map { bookmark.path.path(of: $0.path) } ?? bookmark.path
+    let isTaken = isSame && isTaken(old, from: within?.document ?? document)
+    if isTaken { detail[AuditEvent.Fact.taken] = old }
     if bookmark.scope != .app { detail[AuditEvent.Fact.scope] = bookmark.scope.name }
     if let made = bookmark.created, asked.purpose == .bookmark {
       detail[AuditEvent.Fact.made] = Timestamp(Date(timeIntervalSince1970: Double(made) / 1e9)).text
@@ -138,7 +141,22 @@ extension Broker {
     if let within { message.enter(within.path, within.document.kind.message) }
     return BookmarksInterface.ResolveReply(
       document: message, isStale: isStale, matchedBy: isSame ? .identity : .path, location: inTrash ? .trash : nil,
-      started: try implicitStart(of: bookmark, message.scope, asked))
+      started: try implicitStart(of: bookmark, message.scope, asked), isPlaceTaken: isTaken)
+  }
+
+  /// Whether another file stands where a document was (`BMK-13`). Nothing is mounted for that, and no file system that may not answer
+  /// is asked.
+  func isTaken(_ place: String, from document: FoundDocument) -> Bool {
+    guard !document.path.isSamePath(as: place), !mayWait(place),
+      MountTable.covering(place, in: mounts.entries)?.fileSystem != "autofs",
+      let there = try? Descriptor.open(place, flags: [.path, .noFollow], resolve: .noSymlinks)
+    else { return false }
+    return Self.isOther(there, than: document)
+  }
+
+  static func isOther(_ there: Descriptor, than document: FoundDocument) -> Bool {
+    guard let one = try? there.status(), let other = try? document.descriptor.status() else { return false }
+    return one.inode != other.inode || one.device != other.device
   }
 
   /// An implicit scope is started by resolving, and takes a slot like any other (`LIM-7`). Without a free one the document

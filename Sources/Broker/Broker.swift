@@ -20,6 +20,9 @@ package final class Broker {
   /// nanoseconds of CLOCK_MONOTONIC, what could not be told of them is not tried again.
   var refusals = RefusalLimiter()
   var refusalsAgain: Int64 = 0
+  /// What took effect and could not be written down yet, and before when it is not tried again, in nanoseconds of CLOCK_MONOTONIC.
+  var owed: [AuditEvent] = []
+  var owedAgain: Int64 = 0
   /// The files of the log.
   var keeping = LogKeeper()
   let key: SealingKey
@@ -49,10 +52,12 @@ package final class Broker {
   /// its time to take a sandbox's mounts down, and whoever closes the last descriptor waits for it.
   var released: [Instance] = []
   /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
-  var pinned: [String: Descriptor] = [:]
+  var pinned = KeptDocuments()
   /// Apps of which something has ended: whether they still have the references that their grants need is looked at when
   /// everybody has been answered.
   var forsakenApps: Set<String> = []
+  /// Apps of which a running launch can watch files (`inotify(7)`). A descriptor for it can be sent from one launch to another.
+  var watchingApps: Set<String> = []
   var network = SpareNetwork()
   /// Answers that the disk keeps waiting.
   var held = HeldAnswers()
@@ -72,6 +77,15 @@ package final class Broker {
   var surveys = Surveys()
   /// What is mounted, and what of it may keep one waiting.
   var mounts = MountWatch()
+  /// The host's own mounts, where the broker is in a namespace of its own; `nil`: it is not, or a launcher has started it there.
+  private var host: HostMounts?
+  /// What of them the host has unmounted and this namespace still has.
+  private var stale: [String] = []
+  private var hostLooked: Int64 = 0
+  /// Nanoseconds between two looks at the host's mounts.
+  private static let hostPause: Int64 = 500_000_000
+  /// How long nothing has to be asked before the broker goes for a medium's sake: launches that follow each other keep it.
+  private static let mediumPause = Duration.seconds(3)
   /// Where documents of active single-file scopes stand.
   var files: FileWatch
   /// The folder of all instances' staging folders.
@@ -92,13 +106,12 @@ package final class Broker {
   private static let foldersPause: Int64 = 3_000_000
   private static let foldersAtOnce: Int64 = 10
 
-  static let pinLimit = 512
   /// How long launchers take at most to find another broker, with room to spare.
   private static let settling: Int64 = 3_000_000_000
 
   package init(
     folders: AmbitFolders, listener: Descriptor, home: Descriptor, namespaces: [Descriptor], privileged: Bool,
-    signals: SignalQueue, idleLimit: Duration?
+    signals: SignalQueue, idleLimit: Duration?, host: HostMounts? = nil
   ) throws {
     self.folders = folders
     self.home = home
@@ -106,11 +119,14 @@ package final class Broker {
     self.privileged = privileged
     self.signals = signals
     self.idleLimit = idleLimit
+    self.host = host
     rules = folders.grantRules
     files = FileWatch(staying: Self.staying(rules))
     trash = Self.trash(rules.home)
     boot = try Self.bootIdentifier()
     grants = try GrantStore(path: folders.grants)
+    // Before the log is: with another key than theirs, the grants would end one after the other.
+    key = try grants.sealingKey(at: folders.sealingKey)
     log = try AuditLog(path: folders.auditLog, settings: Self.logSettings(folders, grants))
     filters = FilterStore(folder: folders.filters)
     launchRules = LaunchRules(folders)
@@ -118,14 +134,13 @@ package final class Broker {
     groups = GroupRecords(folders.groups)
     unsettled = UnsettledLaunches(LauncherRecords(folders))
     staging = try Descriptor.open(folders.staging, flags: [.read, .directory, .noFollow])
-    key = try SealingKey.load(from: folders.sealingKey)
     user = WireEndpoint(
       listener: listener, service: WireService(info: Self.info, interfaces: Interface.user), limits: .user,
       now: Clock.monotonic())
     // Those of apps that ended with their launchers and their broker. What still runs keeps its own.
     forsake(groups.names)
     let left = try Self.reconcile(grants, folders)
-    try log.append([Self.started(log, grants, key, boot: boot, unsettled)] + left)
+    try log.append([Self.started(log, grants, boot: boot, unsettled)] + left)
     let bell = lookups.bell
     log.onDisk { bell.ring() }
     try settleReplacements()
@@ -149,11 +164,14 @@ package final class Broker {
     while true {
       let now = Clock.monotonic()
       guard !isIdleTooLong(now: now), !mayLeave(now: now) else { break }
+      writeOwed(now: now)
       tellRefusals(now: now)
       flushLog(now: now)
       keepLog(now: now)
       held.release(through: log.durable)
       removeOrphans(now: now)
+      pinned.sweep(now: now)
+      noteUnmounted(now: now)
       settleLaunches(now: now)
       var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
       let foldersRest = now < foldersAgain
@@ -183,6 +201,7 @@ package final class Broker {
       note(surveys.catalog.nextDue)
       if now >= endsAgain, let next = nextEnd() { note(now + next - Clock.realtime()) }
       note(keeping.nextDue)
+      if !owed.isEmpty { note(owedAgain) }
       note(unsettled.nextDue)
       note(leaving.by)
       if let due = refusals.nextDue { note(max(due, refusalsAgain)) }
@@ -249,6 +268,7 @@ package final class Broker {
     try? grants.flushUses()
     // Here, so that it comes to the disk with the log's end.
     try? grants.settle()
+    try writeOwed()
     try log.append(refusals.takeAll(now: Clock.monotonic(), time: Date()))
     var stopped = AuditEvent(.brokerStopped, pid: ProcessInfo.processInfo.processIdentifier)
     stopped.detail[AuditEvent.Fact.store] = Self.stamp(grants)
@@ -306,15 +326,35 @@ package final class Broker {
     }
   }
 
+  /// Looks whether the host has unmounted what this namespace keeps mounted. Nothing of it can be unmounted here by itself, so the
+  /// broker goes as soon as no app runs.
+  private func noteUnmounted(now: Int64) {
+    guard host != nil, now - hostLooked >= Self.hostPause else { return }
+    hostLooked = now
+    host?.refresh()
+    let kept = host?.kept ?? []
+    guard kept != stale else { return }
+    stale = kept
+    guard !kept.isEmpty, !instances.isEmpty else { return }
+    let points = kept.map { $0.shown }.joined(separator: ", ")
+    complain(
+      "\(points): unmounted outside, and still in use by the mount namespace of the apps that run; end them to free the medium"
+    )
+  }
+
   private func isIdleTooLong(now: Int64) -> Bool {
-    guard instances.isEmpty, user.connections.isEmpty, sidecars.batches.isIdle, references.isIdle else {
+    guard instances.isEmpty, user.connections.isEmpty, owed.isEmpty, !grants.awaitsRoom, sidecars.batches.isIdle,
+      references.isIdle
+    else {
       idleSince = nil
       return false
     }
-    guard let idleLimit else { return false }
     let since = idleSince ?? now
     idleSince = since
-    return Duration.nanoseconds(now - since) > idleLimit
+    let idle = Duration.nanoseconds(now - since)
+    // The medium is free when this namespace is gone; the next broker begins with the mounts that there are then.
+    if !stale.isEmpty, prepared.isEmpty, idle > Self.mediumPause { return true }
+    return idleLimit.map { idle > $0 } ?? false
   }
 
   // MARK: Who is asking
@@ -352,7 +392,7 @@ package final class Broker {
       // An app is not told why: reasons name the user's folders. The user finds them in the log.
       let failed: (any Error) -> ErrorReply = { error in
         self.record(self.event(.refuse, .failed, instance, reason: "\(call.interface).\(call.member): \(error)"))
-        return AccessInterface.Failure.unavailable("the broker could not do this; its log says why")
+        return AccessInterface.Failure.unavailable(Self.sentence("the broker could not do this", error))
       }
       answer(connection, for: instance, failure: failed) {
         switch call.interface {

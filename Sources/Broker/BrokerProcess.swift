@@ -29,14 +29,14 @@ package enum BrokerProcess {
         try? ready?.writeAll(Array("\n".utf8))
         return 0
       }
-      if !privileged { try enterNamespaces(folders) }
+      let host = privileged ? nil : try enterNamespaces(folders)
       raiseDescriptorLimit()
       let home = try Namespaces.own("mnt")
       let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
       // It alone has the socket, and with it the say when nobody can connect any more.
       let broker = try Broker(
         folders: folders, listener: listen(folders), home: home, namespaces: namespaces, privileged: privileged,
-        signals: signals, idleLimit: idleLimit)
+        signals: signals, idleLimit: idleLimit, host: host)
       try? ready?.writeAll(Array("\n".utf8))
       try broker.run()
       // Before its connections are closed: who is told so finds the place free.
@@ -53,10 +53,17 @@ package enum BrokerProcess {
 
   /// Where apps' sandboxes are made: in the namespaces of a broker that died, while apps of it are running (nowhere
   /// else can their mounts be changed), otherwise in new ones.
-  private static func enterNamespaces(_ folders: AmbitFolders) throws {
-    // Started by a launcher inside them, with what it may do there.
-    if !Namespaces.mayMount, try !LauncherRecords(folders).joinNamespaces() { try becomeMountOwner() }
+  ///
+  /// - Returns: the mounts that the host had before; `nil` if this process has never been outside of those namespaces.
+  private static func enterNamespaces(_ folders: AmbitFolders) throws -> HostMounts? {
+    var host: HostMounts?
+    // Else it was started by a launcher inside them, with what it may do there.
+    if !Namespaces.mayMount {
+      host = try? HostMounts()
+      if try !LauncherRecords(folders).joinNamespaces() { try becomeMountOwner() }
+    }
     try Namespaces.ownProcEntries()
+    return host
   }
 
   private static func becomeMountOwner() throws {

@@ -46,14 +46,15 @@ extension Broker {
       container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
     let found = try find(inside, in: container, asked, nil)
     let isStale = !found.path.isSamePath(as: inside.path) || !found.isSame
-    try decide([
-      event(
-        asked.kind, .allowed, instance, document: found.document,
-        detail: [
-          AuditEvent.Fact.matchedBy: found.isSame ? "identity" : "path",
-          AuditEvent.Fact.stale: isStale ? "true" : "false", AuditEvent.Fact.scope: "container",
-        ])
-    ])
+    var detail = [
+      AuditEvent.Fact.matchedBy: found.isSame ? "identity" : "path",
+      AuditEvent.Fact.stale: isStale ? "true" : "false", AuditEvent.Fact.scope: "container",
+    ]
+    let there = try? Descriptor.open(
+      inside.path, below: container, flags: [.path, .noFollow], resolve: [.beneath, .noSymlinks])
+    let isTaken = found.isSame && there.map { Self.isOther($0, than: found.document) } ?? false
+    if isTaken { detail[AuditEvent.Fact.taken] = inside.path }
+    try decide([event(asked.kind, .allowed, instance, document: found.document, detail: detail)])
     let name = found.path.lastPathName
     var message = DocumentMessage(
       scope: "", grant: "", name: name, kind: found.document.kind.message, access: .readWrite)
@@ -61,7 +62,7 @@ extension Broker {
     message.url = ""
     message.path = found.path
     return BookmarksInterface.ResolveReply(
-      document: message, isStale: isStale, matchedBy: found.isSame ? .identity : .path)
+      document: message, isStale: isStale, matchedBy: found.isSame ? .identity : .path, isPlaceTaken: isTaken)
   }
 
   /// Looks for it in the folder and nowhere else. In its place the app can reach whatever is there, so that a file that

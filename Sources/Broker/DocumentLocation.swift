@@ -93,6 +93,7 @@ extension Broker {
   private func lookup(of grant: Grant) -> Lookup {
     var lookup = Lookup(.init(subject: grant.id, identity: grant.identity), path: grant.path)
     (lookup.place, lookup.pinned) = (grant.place, pinned[grant.id])
+    lookup.isGone = pinned.isGone(grant.identity)
     lookup.hint = surveys.catalog.place(of: grant.id)
     lookup.kind = grant.kind.isFolder ? .directory : .regular
     return lookup

@@ -15,13 +15,13 @@ extension Broker {
   }
 
   /// When a policy stops a grant from being used that was made under another one.
-  func end(of grant: Grant, under rules: LauncherInterface.GrantRules) -> Int64? {
+  static func end(of grant: Grant, under rules: LauncherInterface.GrantRules) -> Int64? {
     rules.lifetime.map { grant.term.decided + Int64($0) * 1_000_000_000 }
   }
 
   /// A grant from before has to be taken away from a running app when its policy says so, though it does not end.
   func noteEnd(of grant: Grant, _ instance: Instance) {
-    instance.ends[grant.id] = end(of: grant, under: instance.app.rules)
+    instance.ends[grant.id] = Self.end(of: grant, under: instance.app.rules)
   }
 
   /// Nanoseconds of CLOCK_REALTIME until something ends; `nil`: nothing will.

@@ -1,8 +1,10 @@
+internal import AppModel
 internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Paths
+internal import Policy
 internal import ScopedAccess
 internal import Wire
 
@@ -20,12 +22,20 @@ extension Broker {
       let request = try GrantsInterface.RevokeCall(json: call.parameters)
       return Answer(try revoke(request, document: call.call.descriptors.first).json)
     case "Apps": return Answer(GrantsInterface.AppsReply(apps: try apps()).json)
+    case "Entitlements":
+      let answers = try entitlementAnswers(of: try GrantsInterface.EntitlementsCall(json: call.parameters).app)
+      func said(_ answer: Bool) -> [String] { answers.filter { $0.value == answer }.map(\.key.rawValue).sorted() }
+      return Answer(GrantsInterface.EntitlementsReply(allowed: said(true), refused: said(false)).json)
+    case "Identities": return Answer(GrantsInterface.IdentitiesReply(identities: try identities()).json)
+    case "Forget":
+      return Answer(try forgetIdentity(of: try GrantsInterface.ForgetCall(json: call.parameters).app).json)
     default: return Answer(try remove(try GrantsInterface.RemoveCall(json: call.parameters)).json)
     }
   }
 
   private func describe(_ record: GrantRecord) -> GrantsInterface.Grant {
     let grant = record.grant
+    let identity = try? grants.identity(of: grant.bundleIdentifier)
     return GrantsInterface.Grant(
       grant: grant.id, bundleIdentifier: grant.bundleIdentifier, path: whereabouts(of: grant),
       kind: grant.kind.message, access: grant.rights.message, origin: grant.origin.message,
@@ -38,7 +48,7 @@ extension Broker {
             instance: instance.id, pid: Int(instance.pid), process: Int(instance.number(of: owned.process)),
             count: owned.holder.count, since: Instance.rfc3339(owned.holder.since), caller: owned.holder.caller)
         }
-      })
+      }, appPath: identity?.path, appDigest: identity?.digest.description)
   }
 
   /// While a document is shown or kept open, the kernel knows where it is; else where it was last seen.
@@ -73,7 +83,7 @@ extension Broker {
       !gone.contains(record.grant.id) && record.grant.kind.isFolder && apps.contains(record.grant.bundleIdentifier)
         && request.path.map { $0.lies(below: whereabouts(of: record.grant)) } ?? false
     }
-    return .init(ended: ended.map(Self.describe), through: through.map(describe))
+    return .init(ended: ended.map(Self.describe), through: through.map(describe), note: owedNote)
   }
 
   private static func absence(_ request: GrantsInterface.RevokeCall) -> String {
@@ -93,7 +103,7 @@ extension Broker {
       outlived: ended.outlived.map {
         GrantsInterface.Holder(
           pid: Int($0.process), reads: $0.reads, writes: $0.writes, mapped: $0.mapped, folder: $0.folder,
-          changesFolder: $0.changesFolder)
+          changesFolder: $0.changesFolder, watches: $0.watches, instance: $0.instance)
       }, killed: ended.killed)
   }
 }

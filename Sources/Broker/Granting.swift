@@ -13,59 +13,62 @@ extension Broker {
     }
     guard !documents.isEmpty else { throw ErrorReply.invalidParameter("app") }
     let found = try look(at: documents, "documents for \(request.app)")
-    for document in found.map(\.document) {
+    for each in found {
+      let document = each.document
       let path = document.path ?? "the document"
-      guard let reason = rules.refusal(of: document.kind, at: document.path) else { continue }
+      let own = request.access == .readWrite ? try refusal(ofWriting: document, for: request.app) : nil
+      guard let reason = rules.refusal(of: document.kind, at: document.path) ?? each.unreadable ?? own else { continue }
       record(
         AuditEvent(
           .grant, .refused, app: request.app, document: Self.describe(document), how: Grant.Origin.user.rawValue,
           rule: "SBX-15", reason: reason))
       throw GrantsInterface.Failure.notGrantable("\(path) cannot be granted: \(reason)")
     }
-    let ids = try grant(found, to: request.app, AccessRights(request.access))
+    let granted = try grant(found, to: request.app, AccessRights(request.access))
     if let instance = instances.values.first(where: { $0.app.bundleIdentifier == request.app && $0.app.references }) {
       writeOwedReferences(instance)
     }
-    return .init(grants: ids)
+    return .init(grants: granted.map(\.id), access: granted.map(\.rights.message))
   }
 
-  private func grant(_ chosen: [Chosen], to app: String, _ rights: AccessRights) throws -> [String] {
-    var all: [(grant: Grant, document: FoundDocument, isNew: Bool)] = []
+  private func grant(_ chosen: [Chosen], to app: String, _ asked: AccessRights) throws -> [Grant] {
+    var all: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
     let now = Clock.realtime()
     // What the app's own manifest calls a package is known while it runs.
     let packages = instances.values.first { $0.app.bundleIdentifier == app }?.app.packages ?? PackageTypes()
-    for (document, place) in chosen.map({ ($0.document, $0.place) }) {
-      if let same = all.first(where: { $0.document.identity == document.identity }) {
-        all.append((same.grant, document, false))
+    for each in chosen {
+      let (document, rights) = (each.document, each.rights(of: asked))
+      if let same = all.first(where: { $0.chosen.document.identity == document.identity }) {
+        all.append((same.grant, each, false))
       } else if let known = try grants.grant(for: document.identity, of: app, rights: rights) {
-        all.append((known, document, false))
+        all.append((known, each, false))
       } else {
         let new = Grant(
           id: Grant.makeID(), bundleIdentifier: app, kind: Self.kind(of: document, packages), rights: rights,
           origin: .user, created: now,
-          identity: document.identity, path: document.path ?? "", place: place)
-        all.append((new, document, true))
+          identity: document.identity, path: document.path ?? "", place: each.place)
+        all.append((new, each, true))
       }
     }
     let ids = all.map(\.grant.id)
     try establish(
       all.filter(\.isNew).map(\.grant), owed: ids,
-      all.map { grant, document, isNew in
-        var detail = [AuditEvent.Fact.access: rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]
+      all.map { grant, chosen, isNew in
+        var detail = [AuditEvent.Fact.access: grant.rights.rawValue, "kind": grant.kind.rawValue, "until": "withdrawn"]
         if !isNew { detail["kept"] = "true" }
         return AuditEvent(
-          .grant, .allowed, app: app, grant: grant.id, document: Self.document(grant, document),
-          how: Grant.Origin.user.rawValue, detail: detail)
+          .grant, .allowed, app: app, grant: grant.id, document: Self.document(grant, chosen.document),
+          how: Grant.Origin.user.rawValue, reason: chosen.lessening(of: asked), detail: detail)
       })
-    for (grant, document, isNew) in all {
+    for (grant, chosen, isNew) in all {
       // The user has now decided on it themselves.
       if !isNew {
         try grants.makeIndependent(grant.id)
         try grants.renew(grant.id, .init(decided: now))
       }
-      pin(document, for: grant.id)
+      pin(chosen.document, for: grant.id)
     }
-    return ids
+    return all.map(\.grant)
   }
 
   /// Writes the references of what an app was handed while it did not run: only then can it see its container. Where its policy

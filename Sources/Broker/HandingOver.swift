@@ -1,7 +1,9 @@
 internal import Audit
 internal import Folders
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
+internal import SystemPackage
 internal import Wire
 
 /// What an app may do with a right of its own besides using it: take the document as a descriptor, or give the right up.
@@ -19,20 +21,40 @@ extension Broker {
     guard wanted == .readOnly || grant.rights == .readWrite else {
       try refuse("the grant is for reading only", AccessInterface.Failure.readOnly)
     }
+    let path = request.path.flatMap { $0.isEmpty ? nil : $0 }
+    if path != nil, !grant.kind.isFolder { throw ErrorReply.invalidParameter("path") }
+    let isMade = request.create == true
+    guard !isMade || path != nil && wanted == .readWrite else { throw ErrorReply.invalidParameter("create") }
     let descriptor: Descriptor
-    do throws(KernelError) {
-      descriptor = try instance.mounts.open(
-        grant: grant.id, name: exposure.name, kind: grant.kind, writing: wanted == .readWrite && grant.kind == .file)
-    } catch {
+    do {
+      let opening = ShownDocument.Wanted(
+        grant.kind, writing: wanted == .readWrite && (path != nil || grant.kind == .file), path: path, making: isMade)
+      descriptor = try opened(opening, of: grant, as: exposure.name, for: instance)
+    } catch let error as KernelError {
       record(event(.descriptor, .failed, instance, grant: grant, reason: "\(error)"))
-      throw AccessInterface.Failure.unavailable("\(exposure.name) cannot be opened")
+      let name = path?.lastPathName ?? exposure.name
+      throw AccessInterface.Failure.notOpened(
+        "\(name) cannot be opened: \(error.errno) (\(error.errno.symbol))", code: error.errno.symbol)
     }
+    var detail = [AuditEvent.Fact.access: wanted.rawValue]
+    if let path { detail["inside"] = path }
     try decide([
-      event(
-        .descriptor, .allowed, instance, grant: grant, document: instance.shown[grant.id],
-        detail: [AuditEvent.Fact.access: wanted.rawValue])
+      event(.descriptor, .allowed, instance, grant: grant, document: instance.shown[grant.id], detail: detail)
     ])
     return Answer([:], descriptors: [descriptor])
+  }
+
+  /// Where the file system may keep one waiting, another thread opens it.
+  private func opened(
+    _ wanted: ShownDocument.Wanted, of grant: Grant, as name: String, for instance: Instance
+  ) throws -> Descriptor {
+    let shown = try instance.mounts.place(grant: grant.id, name: name)
+    guard instance.shown[grant.id]?.path.map(mayWait) == true else { return try shown.open(wanted) }
+    let outcome: Result<Descriptor, KernelError>? = try outcome(of: "open \(grant.id)") { _ in
+      Result { () throws(KernelError) in try shown.open(wanted) }
+    }
+    guard let outcome else { throw KernelError("open", "the file system does not answer", errno: .ioError) }
+    return try outcome.get()
   }
 
   /// `TOK-19`: without any right but the one that is given up.

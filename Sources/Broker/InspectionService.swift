@@ -58,6 +58,9 @@ extension Broker {
       reply.found = InspectorInterface.Found(
         path: document.path, matchedBy: isSame ? .identity : .path, by: found.by.rawValue,
         isStale: !isSame || document.path != bookmark.path, location: isInTrash(document) ? "trash" : nil)
+      if isSame, isTaken(bookmark.path, from: document) {
+        reply.problem = "another file stands at \(bookmark.path), where the document was"
+      }
       if verdict == .follow {
         reply.problem =
           "the file itself is gone: only a policy with bookmarks.replaced = \"follow\" takes the one in its place"

@@ -1,6 +1,7 @@
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -14,6 +15,9 @@ struct AppDescription {
   let rules: LauncherInterface.GrantRules
   /// What becomes of a document whose file was replaced by another.
   let replaced: ReplacementRule.Setting
+  /// Where it lies on the host, and the digest of what it is.
+  let path: String
+  let digest: String
 
   /// Which folders are documents to it.
   var packages: PackageTypes { PackageTypes(declared: rules.packages) }
@@ -32,7 +36,9 @@ struct Preparation {
   let seccomp: String
   /// What the policy says, and which entitlements it goes by.
   let settings: String
-  let entitlements: String
+  let entitlements: EntitledLaunch
+  /// What runs the script that the app is.
+  let interpreter: String?
   /// What machine-wide policies took away of the policy, by field.
   let narrowed: [String]
 }
@@ -72,8 +78,9 @@ final class Instance {
   var exposedTokens: [String: String] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
-  /// Documents that were files of this instance's own, moved into a document's place.
-  var made: Set<FileIdentity> = []
+
+  /// Documents of which it may have something by a mount of another launch of its app, from which that was taken away.
+  var elsewhere: Set<FileIdentity> = []
 
   /// Documents whose content is being copied for a save, by grant, and the saves that wait for that.
   var saving: Set<String> = []
@@ -118,10 +125,27 @@ final class Instance {
 
   /// How an instance knows a document.
   struct Exposure: Equatable {
-    /// The name under which it appears inside.
+    /// The name under which it appears inside, and which new URLs have.
     let name: String
+    /// Names that URLs of this launch have as well, the latest first: the document was renamed since. It appears under these, too.
+    var earlier: [String] = []
     /// The way in which the instance came by it: `user`, `scripted`, `bookmark`, `reference`, `resumed`.
     let how: String
+
+    init(name: String, earlier: [String] = [], how: String) {
+      self.name = name
+      self.earlier = earlier
+      self.how = how
+    }
+
+    /// With another name from now on. The oldest of many are forgotten.
+    func renamed(_ name: String, how: String) -> Exposure {
+      let others = names.filter { !$0.isSamePath(as: name) }
+      return Exposure(name: name, earlier: Array(others.prefix(Self.mostEarlier)), how: how)
+    }
+
+    var names: [String] { [name] + earlier }
+    private static let mostEarlier = 15
   }
 
   struct PendingPick {

@@ -1,7 +1,7 @@
-internal import AppModel
+package import AppModel
 package import Folders
 internal import Foundation
-internal import Kernel
+package import Kernel
 internal import Paths
 package import Policy
 package import Wire
@@ -17,12 +17,33 @@ package struct LaunchRules {
     rules = folders.grantRules
   }
 
-  package func identifier(of request: LauncherInterface.PrepareCall) throws -> String {
+  /// Where an app lies: its bundle, or the program, in its folder as the kernel has it. The last link of a program's path is not
+  /// followed: `python3` stays the same app when it leads to a newer one.
+  ///
+  /// - Parameter folder: the bundle, or what the program lies in.
+  package func place(of request: LauncherInterface.PrepareCall, folder: Descriptor?) throws -> String {
+    let program = request.script ?? request.program
+    guard let path = folder?.currentPath else {
+      throw LauncherInterface.Failure.failed("\(program): its folder has no place in the file system any more.")
+    }
+    return request.manifest == nil ? path.path(of: program.lastPathName) : path
+  }
+
+  /// The identifier that an app claims.
+  ///
+  /// - Parameter place: where it lies (``place(of:folder:)``).
+  package func identifier(of request: LauncherInterface.PrepareCall, at place: String) throws -> String {
     if let container = request.container {
       guard let fault = BundleIdentifier.check(container) else { return container }
       throw LauncherInterface.Failure.failed("--container \(container): cannot be a container's name: \(fault).")
     }
-    let identifier = request.manifest?.identifier ?? BundleIdentifier.forProgram(request.program)
+    let identifier = request.manifest?.identifier ?? BundleIdentifier.forProgram(place)
+    let reserved = [BundleIdentifier.programPrefix, BundleIdentifier.anotherPrefix]
+    if request.manifest != nil, let prefix = reserved.first(where: identifier.hasPrefix) {
+      throw LauncherInterface.Failure.failed(
+        "the bundle identifier “\(identifier)” is of no use: those that begin with “\(prefix)” are kept for Ambit's own use"
+      )
+    }
     if let fault = BundleIdentifier.check(identifier) {
       throw LauncherInterface.Failure.failed("the bundle identifier “\(identifier)” is of no use: \(fault)")
     }
@@ -30,19 +51,31 @@ package struct LaunchRules {
   }
 
   package func name(of request: LauncherInterface.PrepareCall) -> String {
-    request.manifest?.name ?? request.program.lastPathName
+    request.manifest?.name ?? (request.script ?? request.program).lastPathName
   }
 
-  package func capabilities(for request: LauncherInterface.PrepareCall) throws -> Capabilities {
+  /// The policy that a launch is under, with what its command line and machine-wide policies make of it.
+  package func policy(for request: LauncherInterface.PrepareCall) throws -> Policy {
     let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
-    let policy: Policy
-    do throws(PolicyError) { policy = try library.load(request.policy).limited(by: request.limits) } catch {
+    let loaded: Policy
+    do throws(PolicyError) { loaded = try library.load(request.policy).limited(by: request.limits) } catch {
       throw LauncherInterface.Failure.failed("\(error)")
     }
-    let capabilities = Capabilities(
-      policy: try narrowed(policy, request), entitlements: request.manifest?.entitlements ?? .none)
-    try check(capabilities.readOnlyPaths, policy: capabilities.policyName)
-    return capabilities
+    let policy = try narrowed(loaded, request)
+    try check(policy.settings.readOnlyPaths, policy: policy.name)
+    return policy
+  }
+
+  /// The entitlements that a command line allows.
+  package static func allowed(by request: LauncherInterface.PrepareCall) throws -> Set<WideningEntitlement> {
+    Set(
+      try request.allowEntitlements.map { name in
+        guard let entitlement = WideningEntitlement(named: name) else {
+          throw LauncherInterface.Failure.failed(
+            "--allow-entitlement \(name): there is no such entitlement\(WideningEntitlement.hint(for: name))")
+        }
+        return entitlement
+      })
   }
 
   /// A policy with what a command line puts in its place, and behind that, since nobody may put anything in their place, what
@@ -107,7 +140,7 @@ extension Policy {
 
 extension LauncherInterface.Manifest {
   /// Those that decide anything.
-  var entitlements: Entitlements {
+  package var entitlements: Entitlements {
     Entitlements(
       networkClient: networkClient, networkServer: networkServer, passGrants: passGrants, executePicked: executePicked,
       sandbox: sandbox)

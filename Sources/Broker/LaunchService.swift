@@ -3,6 +3,7 @@ internal import Audit
 internal import Folders
 internal import Foundation
 internal import Kernel
+internal import Paths
 internal import Policy
 internal import ScopedAccess
 internal import SystemPackage
@@ -12,7 +13,7 @@ internal import Wire
 extension Broker {
   func launcher(_ call: CheckedCall, on connection: WireConnection) throws -> Answer? {
     switch call.member {
-    case "Prepare": return try prepare(try .init(json: call.parameters), on: connection)
+    case "Prepare": return try prepare(try .init(json: call.parameters), call.call.descriptors, on: connection)
     case "Attach":
       try attach(try .init(json: call.parameters), descriptors: call.call.descriptors)
       return Answer([:])
@@ -34,6 +35,10 @@ extension Broker {
     case "Replace":
       let request = try LauncherInterface.ReplaceCall(json: call.parameters)
       return try replace(request, try instance(request.instance), on: connection).map { Answer($0.json) }
+    case "Watches":
+      let watching = try instance(try LauncherInterface.WatchesCall(json: call.parameters).instance)
+      watchingApps.insert(watching.app.bundleIdentifier)
+      return Answer([:])
     case "Ended":
       let request = try LauncherInterface.EndedCall(json: call.parameters)
       if let instance = instances[request.instance] { end(instance) }
@@ -71,13 +76,21 @@ extension Broker {
     return privileged ? UInt32(Self.firstHostID + number) : nil
   }
 
-  private func prepare(_ request: LauncherInterface.PrepareCall, on connection: WireConnection) throws -> Answer {
+  private func prepare(
+    _ request: LauncherInterface.PrepareCall, _ files: [Descriptor], on connection: WireConnection
+  ) throws -> Answer {
     guard leaving.by == nil else { throw LauncherInterface.Failure.leaving }
-    let identifier = try launchRules.identifier(of: request)
-    let capabilities = try launchRules.capabilities(for: request)
+    let policy = try launchRules.policy(for: request)
+    let app = try identify(request, files)
+    let identifier = app.identifier
+    // In a container that the user has named there may be several apps, and each is asked about.
+    let program = request.container == nil ? "" : app.digest.description
+    let entitled = try entitle(request, of: identifier, program: program, under: policy)
+    let capabilities = Capabilities(policy: policy, entitlements: entitled.ruling.given)
     let name = launchRules.name(of: request)
     let filters = try filters.filters(for: capabilities)
     let hostID = try register(identifier, name, request.manifest?.version)
+    try remember(entitled, of: identifier, program: program)
     try noteSharing(request, of: identifier)
     do {
       try makeContainer(identifier, hostID: hostID)
@@ -95,13 +108,15 @@ extension Broker {
       connection: connection.id, bundleIdentifier: identifier, name: name, policy: capabilities.policyName,
       hostID: hostID, rules: rules, seccomp: capabilities.seccompNames,
       settings: capabilities.settingsText,
-      entitlements: request.manifest?.entitlements.words.joined(separator: " ") ?? "",
+      entitlements: entitled,
+      interpreter: request.script == nil ? nil : request.program,
       narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" })
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: container(of: identifier),
         hostID: hostID.map { Int($0) } ?? -1, filters: filters.count,
-        network: network != nil, capabilities: answer
+        network: network != nil, capabilities: answer, notices: entitled.notices,
+        path: app.path, digest: app.digest.description
       ).json, descriptors: filters + namespaces + (network.map { [$0] } ?? []))
   }
 
@@ -143,7 +158,7 @@ extension Broker {
     let app = AppDescription(
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
       scopeLimit: request.scopeLimit, references: request.references,
-      rules: preparation?.rules ?? request.grants, replaced: replaced)
+      rules: preparation?.rules ?? request.grants, replaced: replaced, path: request.path, digest: request.digest)
     self.request?.hold(to: app.rules)
     // Before the app can connect: of everything that it sends the kernel then says which process did.
     try UnixSocket.nameSenders(on: descriptors[3])
@@ -160,11 +175,18 @@ extension Broker {
 
     var detail = [
       AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
+      AuditEvent.Fact.path: app.path, AuditEvent.Fact.digest: app.digest,
     ]
+    detail[AuditEvent.Fact.interpreter] = preparation?.interpreter
     detail[AuditEvent.Fact.seccomp] = preparation?.seccomp
     detail[AuditEvent.Fact.settings] = preparation?.settings
-    if let preparation, !preparation.entitlements.isEmpty {
-      detail[AuditEvent.Fact.entitlements] = preparation.entitlements
+    if let entitled = preparation?.entitlements {
+      func note(_ fact: String, _ words: [String]) {
+        if !words.isEmpty { detail[fact] = words.joined(separator: " ") }
+      }
+      note(AuditEvent.Fact.entitlements, entitled.ruling.given.words)
+      note(AuditEvent.Fact.withheld, entitled.ruling.withheld.map(\.word))
+      detail[AuditEvent.Fact.answered] = entitled.answered
     }
     if let narrowed = preparation?.narrowed, !narrowed.isEmpty {
       detail["narrowed"] = narrowed.joined(separator: ", ")
@@ -176,6 +198,10 @@ extension Broker {
     try decide(events)
     prepared[request.instance] = nil
     instances[instance.id] = instance
+    // What an app did under another broker is not known, nor what one does that its filter does not hold.
+    if request.resume || request.degraded.contains(where: { $0.layer == "seccomp" }) {
+      watchingApps.insert(app.bundleIdentifier)
+    }
     writeOwedReferences(instance)
     FaultPoint.attached.pass()
   }
@@ -197,13 +223,17 @@ extension Broker {
   private func resume(_ instance: Instance) throws -> [AuditEvent] {
     var events: [AuditEvent] = []
     let shown = Set(try instance.mounts.hideAll())
-    for (grant, name) in try instance.mounts.placeholders() {
-      instance.exposed[grant] = .init(name: name, how: "resumed")
-      guard shown.contains(ScopeMounts.path(grant: grant, name: name)) else { continue }
-      grants.noteUse(grant, at: Clock.realtime())
+    for (id, places) in Dictionary(grouping: try instance.mounts.placeholders(), by: \.grant) {
+      let grant = try grants.grant(id)
+      let names = places.map(\.name).sorted()
+      // A document that was renamed has several places. New URLs have the name that it has now.
+      let name = names.first { $0.isSamePath(as: grant?.name ?? "") } ?? names[0]
+      instance.exposed[id] = .init(name: name, earlier: names.filter { !$0.isSamePath(as: name) }, how: "resumed")
+      guard names.contains(where: { shown.contains(ScopeMounts.path(grant: id, name: $0)) }) else { continue }
+      grants.noteUse(id, at: Clock.realtime())
       events.append(
         event(
-          .scopeEnded, .allowed, instance, grant: try grants.grant(grant), how: AuditEvent.ScopeEnd.broker,
+          .scopeEnded, .allowed, instance, grant: grant, how: AuditEvent.ScopeEnd.broker,
           reason: "the broker that started it is gone")
       )
     }
@@ -217,11 +247,14 @@ extension Broker {
   func end(_ instance: Instance) {
     guard instances.removeValue(forKey: instance.id) != nil else { return }
     instance.leaks += describe(instance).scopes
-    let events = endScopes(
+    let (events, held) = endScopes(
       of: instance, how: AuditEvent.ScopeEnd.app, reason: "the app ended without stopping it")
     clean(instance.id, instance.staging.removeAll)
     _ = try? log.append(events)
     FaultPoint.ended.pass()
+    // What it had it may have sent to another launch.
+    for (held, document, grant) in held { _ = outlived(held, document, grant, instance) }
+    forgetWatches(of: instance.app.bundleIdentifier)
     try? grants.flushUses()
     endLaunches([instance.id])
     if instance.prompts != nil || awaitsLauncher(of: instance) {
@@ -267,21 +300,30 @@ extension Broker {
     }
   }
 
-  private func endScopes(of instance: Instance, how: String, reason: String) -> [AuditEvent] {
-    instance.owners.all.map { owned in
+  private func endScopes(
+    of instance: Instance, how: String, reason: String
+  ) -> (events: [AuditEvent], held: [(Held, FoundDocument?, Grant?)]) {
+    var left: [(Held, FoundDocument?, Grant?)] = []
+    let events = instance.owners.all.map { owned in
       let grant = (try? grants.grant(owned.holder.grant)) ?? nil
+      let document = instance.shown[owned.holder.grant]
       // The app's mount namespace may be gone already, and with it what was mounted there.
-      if instance.owners.end(owned.holder.grant, of: owned.process) { _ = try? hide(owned.holder.grant, instance) }
+      if instance.owners.end(owned.holder.grant, of: owned.process),
+        let held = try? hide(owned.holder.grant, instance)
+      {
+        left.append((held, document, grant))
+      }
       return event(
         .scopeEnded, .allowed, instance, grant: grant, how: how, reason: reason,
         detail: facts(of: owned.holder, instance.number(of: owned.process)))
     }
+    return (events, left)
   }
 
   /// The broker ends before the app: nothing stays shown that nobody could take away.
   func leave(_ instance: Instance) {
     instances[instance.id] = nil
-    _ = try? log.append(endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended"))
+    _ = try? log.append(endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended").events)
     // Nobody else would, before the next broker.
     try? instance.mounts.emptyExit()
     clean(instance.id, instance.staging.removeAll)
@@ -292,6 +334,7 @@ extension Broker {
       instance: instance.id, bundleIdentifier: instance.app.bundleIdentifier, name: instance.app.name,
       pid: Int(instance.pid), policy: instance.app.policy, started: Instance.rfc3339(instance.started),
       used: instance.owners.mostUsed, limit: instance.owners.limit,
-      scopes: instance.owners.all.map { describe($0.holder, instance.number(of: $0.process), instance) })
+      scopes: instance.owners.all.map { describe($0.holder, instance.number(of: $0.process), instance) },
+      path: instance.app.path, digest: instance.app.digest)
   }
 }

@@ -171,10 +171,10 @@ extension LogKeeping {
   package static func read(_ path: String) throws -> LogKeeping {
     let bytes: [UInt8]
     do throws(KernelError) {
-      bytes = try Descriptor.open(path, flags: [.read, .nonBlocking]).readAll(limit: 1 << 20)
+      bytes = try Descriptor.content(ofFile: path, limit: 1 << 20)
     } catch {
       if error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory { return LogKeeping() }
-      throw StateError("\(path), which says how the audit log is kept, cannot be read: \(error)")
+      throw StateError("\(path), which says how the audit log is kept, cannot be read: \(error.fileFault)")
     }
     return try LogKeeping(bytes, file: path)
   }

@@ -99,7 +99,7 @@ extension Broker {
     }
     do {
       let found = try chosen.get()
-      let refused = refusals(found.map(\.document), pick.call, instance)
+      let refused = refusals(found, pick.call, instance)
       guard refused.isEmpty else {
         try decide(
           zip(found.map(\.document), refused).map { document, refusal in
@@ -139,12 +139,13 @@ extension Broker {
   /// Why these documents may not be granted for this question. The user's side has looked as well, to show it in the picker; what
   /// counts is what is found here, on the descriptors.
   private func refusals(
-    _ documents: [FoundDocument], _ call: PickerInterface.PickCall, _ instance: Instance
+    _ chosen: [Chosen], _ call: PickerInterface.PickCall, _ instance: Instance
   ) -> [RefusedChoice] {
-    if documents.count > 1, !call.multiple {
-      return [.init(reason: "the app asked for one document, and \(documents.count) came")]
+    if chosen.count > 1, !call.multiple {
+      return [.init(reason: "the app asked for one document, and \(chosen.count) came")]
     }
-    return documents.compactMap { document in
+    return chosen.compactMap { chosen in
+      let document = chosen.document
       let path = document.path ?? "the document"
       let kind = kind(of: document, for: instance)
       // One document is a file or a package.
@@ -158,7 +159,11 @@ extension Broker {
             path: path, reason: "it is of another type than the app asked for (\(types.joined(separator: ", ")))")
         }
       }
-      if let reason = refusal(of: kind, at: document.path, for: instance) { return .init(path: path, reason: reason) }
+      let reason = refusal(of: kind, at: document.path, for: instance) ?? chosen.unreadable
+      if let reason { return .init(path: path, reason: reason) }
+      if call.access == .readWrite, let reason = refusal(ofWriting: document, for: instance) {
+        return .init(path: path, reason: reason)
+      }
       return refusal(of: kind, named: path.lastPathName, for: instance)
         .map { .init(path: path, rule: $0.rule, reason: $0.reason) }
     }
@@ -177,14 +182,14 @@ extension Broker {
   /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
   /// several documents all are handed over, or none.
   private func hand(
-    _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ rights: AccessRights,
+    _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ asked: AccessRights,
     for caller: Caller
   ) throws -> [DocumentMessage] {
     let origin: Grant.Origin = answer.how == .user ? .user : .scripted
     let now = Clock.realtime()
     var handed: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
     for each in chosen {
-      let document = each.document
+      let (document, rights) = (each.document, each.rights(of: asked))
       guard let path = document.path else { throw StateError("the document has no place in the file system") }
       // The same document may have been chosen by two of its names.
       if let same = handed.first(where: { $0.chosen.document.identity == document.identity }) {
@@ -207,6 +212,7 @@ extension Broker {
     let events = handed.flatMap { grant, chosen, isNew in
       var pick = event(
         .pick, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
+        reason: chosen.lessening(of: asked),
         detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
       guard isNew else {
         // It holds from now on.
@@ -217,7 +223,7 @@ extension Broker {
         pick,
         event(
           .grant, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
-          detail: ["access": rights.rawValue, "kind": grant.kind.rawValue, "until": Self.until(grant)]),
+          detail: ["access": grant.rights.rawValue, "kind": grant.kind.rawValue, "until": Self.until(grant)]),
       ]
     }
     try establish(handed.filter(\.isNew).map(\.grant), events)
@@ -267,11 +273,12 @@ extension Broker {
     // While it is shown, a document stays where it is: somebody is using that path.
     let name = instance.owners.isActive(grant.id) ? instance.exposed[grant.id]?.name ?? present : present
     // A place that was made stays.
-    if !(instance.exposed[grant.id]?.name).isSamePath(as: name) {
+    let known = instance.exposed[grant.id]
+    if !(known?.name).isSamePath(as: name) {
       try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
       FaultPoint.placeMade.pass()
     }
-    instance.exposed[grant.id] = .init(name: name, how: how)
+    instance.exposed[grant.id] = known?.renamed(name, how: how) ?? .init(name: name, how: how)
     let token = instance.exposedTokens[grant.id] ?? key.token(instance: instance.id, grant: grant.id)
     instance.exposedTokens[grant.id] = token
     return DocumentMessage(

@@ -41,7 +41,12 @@ extension Broker {
 
   /// - Parameter name: that the document has now.
   func refusal(of kind: Folders.DocumentKind, named name: String, for instance: Instance) -> Refusal? {
-    let rules = instance.app.rules
+    Self.refusal(of: kind, named: name, under: instance.app.rules)
+  }
+
+  private static func refusal(
+    of kind: Folders.DocumentKind, named name: String, under rules: LauncherInterface.GrantRules
+  ) -> Refusal? {
     if kind == .folder {
       return rules.folders ? nil : Refusal(rule: "PCK-10", reason: "the app's policy does not allow whole folders")
     }
@@ -54,14 +59,20 @@ extension Broker {
   /// Why a grant may not be used now, though it is in force: it was made under another policy, or its document is called
   /// something else by now.
   func refusal(ofUsing grant: Grant, for instance: Instance) -> Refusal? {
-    if let refusal = refusal(of: grant.kind, named: grant.name, for: instance) { return refusal }
     // What was decided for this launch, or since it began; of a launch that was handed over, its own alone is known for sure.
     let isOfThisLaunch = grant.term.launch == instance.id || grant.term.decided >= instance.started
-    if instance.app.rules.endsWithLaunch, !isOfThisLaunch {
+    return Self.refusal(ofUsing: grant, under: instance.app.rules, isOfThisLaunch: isOfThisLaunch)
+  }
+
+  static func refusal(
+    ofUsing grant: Grant, under rules: LauncherInterface.GrantRules, isOfThisLaunch: Bool
+  ) -> Refusal? {
+    if let refusal = refusal(of: grant.kind, named: grant.name, under: rules) { return refusal }
+    if rules.endsWithLaunch, !isOfThisLaunch {
       return Refusal(
         rule: "AUD-1", reason: "the app's policy allows only what its user decided in this launch; ask them again")
     }
-    if let end = end(of: grant, under: instance.app.rules), end <= Clock.realtime() {
+    if let end = end(of: grant, under: rules), end <= Clock.realtime() {
       return Refusal(
         rule: "AUD-1", reason: "the app's policy does not allow it for longer after the user's decision; ask them again"
       )

@@ -29,7 +29,15 @@ extension Broker {
         .revoke, .allowed, app: $0.app, grant: $0.grant, document: $0.document, how: AuditEvent.recovery,
         rule: "AUD-8", reason: "it was not among the grants any more when this broker started")
     }
-    guard !isContinued else { return takenBack + lost }
+    // The last broker could say so nowhere else.
+    let unsaid = try grants.recovery.ended.filter { !recorded.ended.contains($0) && recorded.inForce[$0] == nil }
+      .compactMap { try grants.grant($0) }.map { grant in
+        AuditEvent(
+          .revoke, .allowed, app: grant.bundleIdentifier, grant: grant.id, document: document(grant, nil),
+          how: AuditEvent.recovery, rule: "AUD-12",
+          reason: "it was withdrawn, and the broker died before it could write that down here")
+      }
+    guard !isContinued else { return takenBack + lost + unsaid }
     return try lost + tell(of: grants.grants().filter { !recorded.knows($0.id) }, grants)
   }
 

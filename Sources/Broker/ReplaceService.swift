@@ -47,9 +47,14 @@ extension Broker {
     do {
       replacement = try Replacement(
         of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
-        as: "\(grant.id).new", copying: instance.app.rules.endsOutlived)
+        as: "\(grant.id).new")
     } catch { return failed(error, grant, document, instance) }
-    guard replacement.isCopy else { return carryOut(replacement, request, of: document, instance) }
+    do {
+      if replacement.isNamed, let pending = replacement.pending { try grants.begin(pending) }
+    } catch {
+      replacement.giveBack(to: staging, as: request.temporary)
+      return failed(error, grant, document, instance)
+    }
     instance.saving.insert(grant.id)
     errands.add(
       owner: instance.app.bundleIdentifier, subject: grant.id,
@@ -65,6 +70,7 @@ extension Broker {
       case .success: reply = self.carryOut(replacement, request, of: document, instance)
       case .failure(let error):
         replacement.giveBack(to: staging, as: request.temporary)
+        if replacement.isNamed { try? self.grants.abandon(document.identity) }
         reply = self.failed(error, grant, document, instance)
       }
       self.send(Reply(reply.json), on: connection, sync)
@@ -86,8 +92,8 @@ extension Broker {
   ) throws -> (Grant, Descriptor)? {
     guard instances[instance.id] === instance, instance.owners.isActive(request.grant),
       let staging = instance.staging.folder(of: request.grant),
-      let exposure = instance.exposed[request.grant], exposure.name.isSamePath(as: request.name),
-      !request.temporary.isSamePath(as: request.name), !request.temporary.hasSlash,
+      let names = instance.exposed[request.grant]?.names, names.contains(where: { $0.isSamePath(as: request.name) }),
+      !names.contains(where: { $0.isSamePath(as: request.temporary) }), !request.temporary.hasSlash,
       ![".", ".."].contains(request.temporary),
       let grant = try grants.grant(request.grant), grant.revoked == nil,
       rights(of: grant, for: instance) == .readWrite
@@ -102,11 +108,12 @@ extension Broker {
   ) -> LauncherInterface.ReplaceReply {
     guard let (grant, staging) = (try? saved(request, instance)) ?? nil else {
       replacement.finish()
+      if replacement.isNamed { try? grants.abandon(document.identity) }
       return .init(error: Int(Errno.resourceBusy.rawValue))
     }
     let new: FoundDocument
     do {
-      if let pending = replacement.pending { try grants.begin(pending) }
+      if !replacement.isNamed, let pending = replacement.pending { try grants.begin(pending) }
       FaultPoint.replacementBegun.pass()
       try decide([
         event(
@@ -120,7 +127,6 @@ extension Broker {
       return failed(error, grant, document, instance, Self.facts(document.identity, replacement.new))
     }
     FaultPoint.filesExchanged.pass()
-    if !replacement.isCopy { instance.made.insert(replacement.new) }
     do { try succeed(document.identity, by: new) } catch { return failed(error, grant, document, instance) }
     replacement.finish()
     return .init(error: 0)
@@ -150,13 +156,12 @@ extension Broker {
     try grants.replace(old, by: new.identity, of: app, isSettled: isSettled)
     FaultPoint.grantsReplaced.pass()
     for instance in instances.values where app == nil || instance.app.bundleIdentifier == app {
-      instance.made.remove(old)
       for (id, shown) in instance.shown where shown.identity == old {
         guard let grant = try grants.grant(id), let exposure = instance.exposed[id] else { continue }
         do {
           try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: rights(of: grant, for: instance))
           instance.shown[id] = new
-          instance.staging.tell(id, name: exposure.name)
+          for name in exposure.names { instance.staging.tell(id, name: name) }
         } catch {
           // It goes on seeing the old file, which is gone from the host: what it writes there would be lost.
           record(event(.replaced, .failed, instance, grant: grant, reason: "the new file cannot be shown: \(error)"))

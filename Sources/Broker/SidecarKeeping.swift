@@ -33,10 +33,11 @@ struct SidecarKeeping {
 extension Broker {
   /// What belongs to a database is put beside it. The app's own folder may be removed from here on.
   func keepSidecars(
-    of document: FoundDocument, _ grant: String, name: String, from folder: Descriptor, through area: Descriptor,
+    of document: FoundDocument, _ grant: String, names: [String], from folder: Descriptor, through area: Descriptor,
     owner: String
   ) {
-    guard Sidecars.take(name, of: grant, from: folder, to: area) else { return }
+    // Of several names, those beside the one that has any: an app opens its database under one.
+    guard names.contains(where: { Sidecars.take($0, of: grant, from: folder, to: area) }) else { return }
     FaultPoint.sidecarsTaken.pass()
     keepTaken(of: document, grant, in: area, owner: owner)
   }
@@ -143,7 +144,9 @@ extension Broker {
           let document = try? FoundDocument(opened), document.identity == grant.identity
         else { continue }
         if let folder = try? Descriptor.open(id, below: left.area, flags: [.read, .directory, .noFollow]) {
-          keepSidecars(of: document, id, name: grant.name, from: folder, through: left.area, owner: left.name)
+          keepSidecars(
+            of: document, id, names: [grant.name] + Sidecars.databases(in: folder), from: folder, through: left.area,
+            owner: left.name)
         }
         if taken.contains(id), !sidecars.batches.contains(where: { $0.grant == id }) {
           keepTaken(of: document, id, in: left.area, owner: left.name)

@@ -33,7 +33,8 @@ extension Broker {
       throw error
     }
     guard instance.app.rules.mayPass else {
-      let reason = "the app may not pass rights on: it has no entitlement io.ambit.pass-grants, or its policy says no"
+      let reason =
+        "the app may not pass rights on: it has no entitlement io.ambit.pass-grants, it was not allowed, or its policy says no"
       try refuse(reason, TransferInterface.Failure.notAllowed(reason))
     }
     if let fault = BundleIdentifier.check(request.to) {
@@ -102,6 +103,12 @@ extension Broker {
     }
     try makeRoom(for: instance, refusal: TransferInterface.Failure.quotaReached)
     let rights = rights(of: parent, for: instance) == .readOnly ? .readOnly : transfer.rights
+    if rights == .readWrite, let reason = refusal(ofWriting: document, for: instance) {
+      record(
+        event(
+          .grant, .refused, instance, grant: parent, document: document, how: "passed", rule: "SBX-15", reason: reason))
+      throw TransferInterface.Failure.notAllowed(reason)
+    }
     let now = Clock.realtime()
     let grant = Grant(
       id: transfer.grant, bundleIdentifier: instance.app.bundleIdentifier, kind: parent.kind, rights: rights,

@@ -51,6 +51,23 @@ int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode
   return answer(result);
 }
 
+int ambit_pipe(int ends[2]) {
+  if (pipe2(ends, O_CLOEXEC) == -1) return -errno;
+  /* As large as one may be without privilege; beyond the user's quota of pipes it stays as it is. */
+  fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+  return 0;
+}
+
+long ambit_pipe_content(int pipe) {
+  int count = 0;
+  return ioctl(pipe, FIONREAD, &count) == -1 ? -errno : count;
+}
+
+int ambit_is_same_opening(int one, int other) {
+  pid_t self = getpid();
+  return answer(syscall(SYS_kcmp, self, self, 0 /* KCMP_FILE */, (unsigned long)one, (unsigned long)other));
+}
+
 int ambit_clone_tree(int directory, const char *path, int recursive) {
   unsigned flags = 1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_EMPTY_PATH;
   return answer(syscall(SYS_open_tree, directory, path, flags | (recursive ? 0x8000 /* AT_RECURSIVE */ : 0)));
@@ -67,6 +84,10 @@ int ambit_move_mount(int tree, int target) {
 
 int ambit_move_mount_to(int tree, const char *place) {
   return answer(syscall(SYS_move_mount, tree, "", AT_FDCWD, place, 0x04 /* F_EMPTY_PATH */));
+}
+
+int ambit_move_mount_into(int tree, int folder, const char *name) {
+  return answer(syscall(SYS_move_mount, tree, "", folder, name, 0x04 /* F_EMPTY_PATH */));
 }
 
 int ambit_move_mount_at(const char *path, const char *place) {
@@ -197,6 +218,7 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   result->inode = found.stx_ino;
   result->size = found.stx_size;
   result->device = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
+  result->represents = ((uint64_t)found.stx_rdev_major << 32) | found.stx_rdev_minor;
   result->links = found.stx_nlink;
   result->mode = found.stx_mode;
   result->uid = found.stx_uid;
@@ -209,6 +231,8 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   }
   result->modified_seconds = found.stx_mtime.tv_sec;
   result->modified_nanoseconds = found.stx_mtime.tv_nsec;
+  result->changed_seconds = found.stx_ctime.tv_sec;
+  result->changed_nanoseconds = found.stx_ctime.tv_nsec;
   return 0;
 }
 
@@ -238,6 +262,13 @@ int ambit_stat_mount(int folder, const char *name, struct ambit_place *result) {
   result->is_folder = S_ISDIR(found.stx_mode);
   result->is_socket = S_ISSOCK(found.stx_mode);
   return 0;
+}
+
+int64_t ambit_mount_of(int folder, const char *name) {
+  struct statx found;
+  int flags = AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+  if (statx(folder, name, flags, STATX_MNT_ID, &found) == -1) return -errno;
+  return found.stx_mask & STATX_MNT_ID ? (int64_t)found.stx_mnt_id : -ENOSYS;
 }
 
 ssize_t ambit_read_folder(int directory, void *buffer, size_t size) {
@@ -276,6 +307,7 @@ int ambit_file_system_space(int descriptor, struct ambit_space *result) {
   result->block = (uint64_t)found.f_bsize;
   result->blocks = found.f_blocks;
   result->free_blocks = found.f_bfree;
+  result->available_blocks = found.f_bavail;
   result->files = found.f_files;
   result->free_files = found.f_ffree;
   return 0;
@@ -389,7 +421,8 @@ int ambit_any_readable(const int32_t *descriptors, size_t count) {
   return set;
 }
 
-pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int log, int ready) {
+pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int null, int log,
+                          int ready) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t none;
@@ -398,8 +431,8 @@ pid_t ambit_spawn_service(const char *program, char *const *arguments, char *con
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, null, 0);
+  posix_spawn_file_actions_adddup2(&actions, null, 1);
   posix_spawn_file_actions_adddup2(&actions, log, 2);
   posix_spawn_file_actions_adddup2(&actions, ready, 3);
   posix_spawn_file_actions_addclosefrom_np(&actions, 4);

@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -202,6 +203,18 @@ static int install_filter(const struct ambit_launch *launch, struct sock_fprog *
   return listener;
 }
 
+/* Whether the program is still the file that the user's side has looked at. 1, 0, or -errno. */
+static int is_expected(const struct ambit_launch *launch) {
+  const struct ambit_expected *expected = &launch->expected;
+  if (!expected->is_set) return 1;
+  struct statx found;
+  if (syscall(SYS_statx, AT_FDCWD, launch->program, AT_STATX_SYNC_AS_STAT, STATX_BASIC_STATS, &found) == -1) return -errno;
+  uint64_t device = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
+  int64_t modified = found.stx_mtime.tv_sec * (int64_t)1000000000 + found.stx_mtime.tv_nsec;
+  return device == expected->device && found.stx_ino == expected->inode && found.stx_size == expected->size &&
+         modified == expected->modified;
+}
+
 static void run_app(const struct ambit_launch *launch, int slave) __attribute__((noreturn));
 
 static void run_app(const struct ambit_launch *launch, int slave) {
@@ -238,6 +251,12 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
 
+  /* Before the filters, one of which may be another's and refuse the call. A missing program is execve's to tell. */
+  if (is_expected(launch) == 0) {
+    errno = ESTALE;
+    ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 1);
+  }
+
   /* no_new_privs stands before the filter: without capabilities the kernel demands it. The filter comes last,
      because it denies several of the calls above. */
   if (drop_privileges() == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVILEGES, 0);
@@ -265,6 +284,11 @@ static void run_app(const struct ambit_launch *launch, int slave) {
                                  .filter = (struct sock_filter *)launch->profiles[i].instructions};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == -1)
       ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 3 + (int)i);
+  }
+  /* Once more, since the broker may have taken its time. A filter of somebody else's may kill for this call. */
+  if (launch->profile_count == 0 && is_expected(launch) == 0) {
+    errno = ESTALE;
+    ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 1);
   }
   execve(launch->program, launch->arguments, launch->environment);
   ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 0);
@@ -327,6 +351,8 @@ static void init_main(const struct ambit_launch *launch) __attribute__((noreturn
 static void init_main(const struct ambit_launch *launch) {
   struct handover handover = {-1, -1, -1, -1, -1, -1, -1};
 
+  /* Ignored signals stay so in a child, and of a child that is ignored nobody is told when it ends. */
+  signal(SIGCHLD, SIG_DFL);
   /* First of all: with a copy of the launcher's end here, the end of the conversation would never be seen, and a
      launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
   close(launch->launcher_end);

@@ -42,6 +42,10 @@ static int32_t kind_of(int number) {
   case SYS_renameat: return AMBIT_CALL_RENAMEAT;
 #endif
   case SYS_renameat2: return AMBIT_CALL_RENAMEAT2;
+#ifdef SYS_inotify_init
+  case SYS_inotify_init:
+#endif
+  case SYS_inotify_init1: return AMBIT_CALL_WATCH;
   case SYS_openat: return AMBIT_CALL_OPENAT;
   case SYS_connect: return AMBIT_CALL_CONNECT;
   case SYS_socket:

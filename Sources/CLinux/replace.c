@@ -21,12 +21,32 @@ int ambit_rename(int from_directory, const char *from, int to_directory, const c
 
 int ambit_share_content(int from, int to) { return answer(ioctl(to, FICLONE, from)); }
 
+/* Goes over the hole that both stand before, so that no zeros are written for it. A positive answer is how many bytes may be
+   copied next, 0 says that there is no more. */
+static ssize_t skip_hole(int from, int to, size_t most) {
+  struct stat status;
+  off_t at = lseek(from, 0, SEEK_CUR), data, end;
+  /* Some file systems make up their files' content, and tell no size. */
+  if (at == -1 || fstat(from, &status) == -1 || status.st_size <= at) return (ssize_t)most;
+  data = lseek(from, at, SEEK_DATA);
+  if (data == -1 && errno == ENXIO) {
+    off_t there = lseek(to, status.st_size - at, SEEK_CUR);
+    return there == -1 || ftruncate(to, there) == -1 ? -errno : 0;
+  }
+  end = data == -1 ? -1 : lseek(from, data, SEEK_HOLE);
+  if (data == -1) data = at;
+  if (lseek(from, data, SEEK_SET) == -1 || lseek(to, data - at, SEEK_CUR) == -1) return -errno;
+  return end > data && (size_t)(end - data) < most ? (ssize_t)(end - data) : (ssize_t)most;
+}
+
 ssize_t ambit_copy_part(int from, int to) {
-  ssize_t count = copy_file_range(from, NULL, to, NULL, 4 << 20, 0);
+  ssize_t room = skip_hole(from, to, 4 << 20);
+  if (room <= 0) return room;
+  ssize_t count = copy_file_range(from, NULL, to, NULL, (size_t)room, 0);
   if (count > 0) return count;
   /* Older kernels copy within one file system only, some file systems do not at all, and some say that there is nothing. */
   char buffer[65536];
-  count = read(from, buffer, sizeof buffer);
+  count = read(from, buffer, (size_t)room < sizeof buffer ? (size_t)room : sizeof buffer);
   if (count <= 0) return count == -1 ? -errno : 0;
   for (ssize_t done = 0; done < count;) {
     ssize_t written = write(to, buffer + done, (size_t)(count - done));
@@ -133,6 +153,19 @@ int ambit_watch_moves(int watcher, int directory) {
   path_of(directory, path);
   return answer(inotify_add_watch(
     watcher, path, IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK));
+}
+
+int ambit_watch_file(int watcher, int file) {
+  char path[32];
+  path_of(file, path);
+  return answer(inotify_add_watch(watcher, path, IN_DELETE_SELF));
+}
+
+int ambit_is_watcher(int table, const char *name) {
+  static const char kind[] = "anon_inode:inotify";
+  char text[sizeof kind];
+  ssize_t length = readlinkat(table, name, text, sizeof text);
+  return length == (ssize_t)sizeof kind - 1 && memcmp(text, kind, sizeof kind - 1) == 0;
 }
 
 int ambit_unwatch(int watcher, int watch) { return answer(inotify_rm_watch(watcher, watch)); }

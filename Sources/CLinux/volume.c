@@ -6,6 +6,7 @@
 #include <linux/btrfs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -99,6 +100,30 @@ int ambit_is_readable(int descriptor) {
   /* The call itself: glibc's goes another way where the kernel lacks it. */
   if (syscall(SYS_faccessat2, descriptor, "", R_OK, AT_EMPTY_PATH | AT_EACCESS) == 0) return 1;
   return errno == EACCES ? 0 : -errno;
+}
+
+int ambit_user_may(int descriptor, int mode) {
+  /* Without AT_EACCESS: the kernel then takes the capabilities of everybody but root away for the question, and so those that this
+     process has in its own user namespace, where it could open the user's own files whatever their modes say. */
+  if (syscall(SYS_faccessat2, descriptor, "", mode, AT_EMPTY_PATH) == 0) return 0;
+  if (errno != ENOSYS) return -errno;
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  return syscall(SYS_faccessat, AT_FDCWD, path, mode) == 0 ? 0 : -errno;
+}
+
+int ambit_admits(int descriptor, uint32_t identity, int access) {
+  /* Groups are the thread's own in this call, and not the process's as in glibc's: what root's groups may does not count. */
+  gid_t groups[65536 / sizeof(gid_t)];
+  int count = getgroups(sizeof groups / sizeof *groups, groups);
+  if (count < 0 || syscall(SYS_setgroups, 0, NULL) == -1) return -errno;
+  setfsgid(identity);
+  setfsuid(identity);
+  int result = syscall(SYS_faccessat2, descriptor, "", access, AT_EMPTY_PATH | AT_EACCESS) == 0 ? 1 : -errno;
+  setfsgid(getegid());
+  setfsuid(geteuid());
+  if (syscall(SYS_setgroups, count, groups) == -1 && result >= 0) result = -errno;
+  return result == -EACCES || result == -EPERM || result == -EROFS ? 0 : result;
 }
 
 int ambit_has_subvolumes(int directory) {

@@ -62,8 +62,17 @@ package struct AmbitFolders: Equatable, Sendable {
     }
   }
 
-  /// For the user that this process runs as.
-  package static func current(environment: [String: String]) -> AmbitFolders {
+  /// For the user that this process runs as, to do something with.
+  ///
+  /// - Throws: where they are another user's (``check(as:)``).
+  package static func current(environment: [String: String]) throws(StateError) -> AmbitFolders {
+    let folders = located(environment: environment)
+    try folders.check(as: geteuid())
+    return folders
+  }
+
+  /// For the user that this process runs as, to say something of; whosever they are.
+  package static func located(environment: [String: String]) -> AmbitFolders {
     let user = getuid()
     var home = environment["HOME"] ?? ""
     if !home.isAbsolutePath {
@@ -110,6 +119,7 @@ package struct AmbitFolders: Equatable, Sendable {
       guard let folder = path.parentPath, path != "/" else { return path }
       return real(folder).path(of: path.lastPathName)
     }
-    return GrantRules(home: real(home), own: [data, state, runtime, configuration].map(real))
+    let sensitive = GrantRules.sensitiveNames.map { real(home.path(of: $0)) }
+    return GrantRules(home: real(home), own: [data, state, runtime, configuration].map(real), sensitive: sensitive)
   }
 }

@@ -17,11 +17,18 @@ package struct GrantRules: Equatable, Sendable {
   package let home: String
   /// Ambit's own folders: containers, state, sockets, settings.
   package let own: [String]
+  /// Files and folders whose content is a key to more than itself, by their names in the home folder and by the places that
+  /// links there lead to.
+  private let sensitive: [String]
 
   /// - Parameters: absolute, with links resolved.
-  package init(home: String, own: [String]) {
+  ///   - sensitive: places that links under the names of ``sensitiveNames`` lead to.
+  package init(home: String, own: [String], sensitive: [String] = []) {
     self.home = home
     self.own = own
+    // A link to the home folder itself, or to a folder around it, would make every document a sensitive one.
+    let elsewhere = sensitive.filter { !home.lies(within: $0) }
+    self.sensitive = Self.sensitiveNames.map(home.path(of:)) + elsewhere
   }
 
   /// Whether a file or folder is one of Ambit's own, or holds them.
@@ -38,10 +45,17 @@ package struct GrantRules: Equatable, Sendable {
   /// Where desktops mount what the user plugs in; below a folder of the system, and the user's all the same.
   private static let removableMedia = "/run/media"
 
-  /// Folders below the home folder whose content is a key to more than itself.
-  private static let secrets = [".ssh", ".gnupg", ".config", ".local/share/keyrings", ".mozilla", ".aws", ".kube"]
+  /// Below the home folder: keys, passwords, sessions and settings of programs.
+  package static let sensitiveNames = [
+    ".ssh", ".gnupg", ".config", ".local/share/keyrings", ".local/share/kwalletd", ".mozilla", ".aws", ".azure",
+    ".kube",
+    ".docker", ".password-store", ".netrc", ".pgpass", ".git-credentials",
+  ]
 
-  /// Why a document may not be granted, or `nil` if it may.
+  /// Why a document may not be granted, or `nil` if it may. A single file in a sensitive place may not either.
+  ///
+  /// What a path does not tell, this does not know: a hard link to a key, a bind mount of the home folder, and a link to a single
+  /// file among the keys.
   ///
   /// - Parameters:
   ///   - path: where the kernel says that the open document is; `nil` if it has no path.
@@ -64,12 +78,13 @@ package struct GrantRules: Equatable, Sendable {
           ? "the whole home folder is too much to hand to an app; choose a folder in it"
           : "it holds the whole home folder; choose a folder in that"
       }
-      for name in Self.secrets {
-        let folder = home.path(of: name)
-        if path.lies(within: folder) || folder.lies(within: path) {
-          return "it holds keys and settings of other programs"
-        }
+    }
+    for place in sensitive {
+      if path.lies(within: place) {
+        return kind.isFolder
+          ? "it holds keys and settings of other programs" : "it is one of the keys and settings of other programs"
       }
+      if kind.isFolder, place.lies(within: path) { return "it holds keys and settings of other programs" }
     }
     return nil
   }

@@ -49,16 +49,28 @@ package enum DirectoryReader {
 }
 
 extension Descriptor {
-  /// What a regular file holds. A pipe that somebody put in its place keeps nobody waiting.
+  /// Opens a regular file for reading: whatever a user, a policy or an app names. A pipe that stands there keeps nobody waiting.
   ///
-  /// - Throws: `EISDIR` for a folder, `EINVAL` for anything else but a regular file; `EFBIG` where it holds more than `limit` bytes.
-  package static func content(ofFile path: String, limit: Int) throws(KernelError) -> [UInt8] {
-    let file = try open(path, flags: [.read, .nonBlocking, .noControllingTerminal])
+  /// - Parameter followsLink: what a link at the path's end leads to; otherwise a link is an error (`ELOOP`).
+  /// - Throws: `EISDIR` for a folder, `EINVAL` for anything else but a regular file.
+  package static func regularFile(_ path: String, followsLink: Bool = true) throws(KernelError) -> Descriptor {
+    var flags: OpenFlags = [.read, .nonBlocking, .noControllingTerminal]
+    if !followsLink { flags.insert(.noFollow) }
+    let file = try open(path, flags: flags)
     let kind = try file.status().kind
     guard kind == .regular else {
       throw KernelError("read", path, errno: kind == .directory ? .isDirectory : .invalidArgument)
     }
-    let content = try file.readAll(limit: limit + 1)
+    return file
+  }
+
+  /// What a regular file holds, as ``regularFile(_:followsLink:)`` opens it.
+  ///
+  /// - Throws: `EFBIG` where it holds more than `limit` bytes.
+  package static func content(
+    ofFile path: String, limit: Int, followsLink: Bool = true
+  ) throws(KernelError) -> [UInt8] {
+    let content = try regularFile(path, followsLink: followsLink).readAll(limit: limit + 1)
     guard content.count <= limit else { throw KernelError("read", path, errno: .fileTooLarge) }
     return content
   }
@@ -143,8 +155,10 @@ extension Descriptor {
     try KernelError.check("fchmod", "descriptor \(rawValue)") { fchmod(rawValue, mode) }
   }
 
-  /// Gives an open file or folder to a user and the group of the same number (`fchown(2)`).
-  package func changeOwner(_ identity: UInt32) throws(KernelError) {
-    try KernelError.check("fchown", "descriptor \(rawValue)") { fchown(rawValue, identity, identity) }
+  /// Gives an open file or folder to a user (`fchown(2)`).
+  ///
+  /// - Parameter group: `nil`: the group of the same number.
+  package func changeOwner(_ identity: UInt32, group: UInt32? = nil) throws(KernelError) {
+    try KernelError.check("fchown", "descriptor \(rawValue)") { fchown(rawValue, identity, group ?? identity) }
   }
 }

@@ -38,6 +38,12 @@ package struct FileHandle: Hashable, Sendable {
     return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) }
   }
 
+  /// Whether overlayfs names a file of a lower layer by it, as it does also when that file has been copied to the upper layer since
+  /// (`struct ovl_fh`: three bytes of padding, version, magic, length, flags; `OVL_FH_FLAG_PATH_UPPER`).
+  package var isOfLowerLayer: Bool {
+    type & ~Int32(AMBIT_HANDLE_COMPARABLE) == 0xf8 && bytes.count > 7 && bytes[4] == 0xfb && bytes[6] & 0x04 == 0
+  }
+
   /// Opens the file, wherever it is now (`open_by_handle_at(2)`). Needs `CAP_DAC_READ_SEARCH` on the host.
   ///
   /// - Parameter volume: any descriptor on the same file system.

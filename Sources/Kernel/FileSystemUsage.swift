@@ -10,6 +10,9 @@ package struct FileSystemUsage: Equatable, Sendable {
   package var bytes: Int
   /// Where a file system does not count its files, what they would take at the least tells how many there can be more.
   package var files: Int
+  /// Bytes of all of it, and what is left for programs without privilege.
+  package var size: Int
+  package var left: Int
 }
 
 extension Descriptor {
@@ -18,11 +21,15 @@ extension Descriptor {
     try KernelError.checkNegative("fstatfs", "descriptor \(rawValue)") {
       unsafe ambit_file_system_space(rawValue, &found)
     }
-    let (bytes, overflow) = (found.blocks &- found.free_blocks).multipliedReportingOverflow(by: found.block)
-    let taken = overflow ? Int.max : Int(clamping: bytes)
+    func bytes(_ blocks: UInt64) -> Int {
+      let (bytes, overflow) = blocks.multipliedReportingOverflow(by: found.block)
+      return overflow ? Int.max : Int(clamping: bytes)
+    }
+    let taken = bytes(found.blocks &- found.free_blocks)
     // The smallest entry of a folder and the smallest inode together.
     return FileSystemUsage(
-      bytes: taken, files: found.files > 0 ? Int(clamping: found.files &- found.free_files) : taken / 256)
+      bytes: taken, files: found.files > 0 ? Int(clamping: found.files &- found.free_files) : taken / 256,
+      size: bytes(found.blocks), left: bytes(found.available_blocks))
   }
 }
 

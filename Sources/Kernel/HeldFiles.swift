@@ -2,7 +2,7 @@ internal import CLinux
 internal import Paths
 internal import SystemPackage
 
-/// What a process has of a mount that was taken away: an open descriptor, memory, or a folder to stand in.
+/// What a process has of a mount that was taken away: an open descriptor, memory, a folder to stand in, or a watch.
 package struct Hold: Equatable, Sendable {
   /// Inside the sandbox.
   package let process: Int32
@@ -14,6 +14,10 @@ package struct Hold: Equatable, Sendable {
   package var folder = false
   /// And changed, removed and made: the mount could not be made read-only.
   package var changesFolder = false
+  /// The kernel tells it what happens to the document (`inotify(7)`), which needs nothing open of it.
+  package var watches = false
+  /// The launch that it is in; `nil`: the one whose scope has ended.
+  package var instance: String?
 
   init(process: Int32) { self.process = process }
 }
@@ -26,98 +30,245 @@ package struct BusyMount: Sendable {
   package let inner: [MountTable.Inner]
   /// Nothing can be opened for writing through it any more.
   package let isReadOnly: Bool
+  /// Mounts of the same document under other names, which were taken away together with it.
+  package private(set) var others: [UInt64] = []
 
   package init(number: UInt64, inner: [MountTable.Inner] = [], isReadOnly: Bool = false) {
     self.number = number
     self.inner = inner
     self.isReadOnly = isReadOnly
   }
+
+  /// The two as one: of the same document.
+  package func joined(with other: BusyMount?) -> BusyMount {
+    guard let other else { return self }
+    var both = BusyMount(number: number, inner: inner + other.inner, isReadOnly: isReadOnly && other.isReadOnly)
+    both.others = others + [other.number] + other.others
+    return both
+  }
 }
 
-/// Finds out, in a sandbox's own `/proc` (`proc(5)`), which of its processes have something of a mount.
+/// Finds out, in a sandbox's own `/proc` (`proc(5)`), which of its processes have something of a mount or watch a document.
 ///
+/// Threads can have descriptors and folders of their own (clone(2) without `CLONE_FILES` and `CLONE_FS`), so each of them is asked.
 /// A descriptor that is on its way in a socket is in no process's table and is not found; that there are any is
 /// (``Findings/sends``).
 @safe package struct HeldFiles {
   private let processes: Descriptor
-  /// Nanoseconds after which it is given up: others wait for an answer meanwhile, and an app can have as many processes and
+  /// Nanoseconds of work after which it is given up: others wait for an answer meanwhile, and an app can have as many processes and
   /// descriptors as it likes.
-  private static let patience: Int64 = 20_000_000
+  package static let patience: Int64 = 20_000_000
 
-  /// - Parameter processes: the sandbox's `/proc`.
-  package init(_ processes: Descriptor) { self.processes = processes }
+  private let patience: Int64
+
+  /// - Parameters:
+  ///   - processes: the sandbox's `/proc`.
+  ///   - patience: nanoseconds for the whole search.
+  package init(_ processes: Descriptor, patience: Int64 = Self.patience) {
+    self.processes = processes
+    self.patience = patience
+  }
+
+  /// What is asked of a sandbox.
+  package struct Question: Sendable {
+    /// What was taken away and is in use.
+    package var mount: BusyMount?
+    /// Descriptors of the document itself count on whatever mount they were opened.
+    package var anyMount = false
+    /// Mappings count. They are known by their file alone, so they may be of another mount that shows the same file.
+    package var mappings = true
+    /// Watches count.
+    package var watches = false
+    /// ``Findings/sends`` is asked for.
+    package var sends = false
+
+    package init(
+      mount: BusyMount? = nil, anyMount: Bool = false, mappings: Bool = true, watches: Bool = false, sends: Bool = false
+    ) {
+      self.mount = mount
+      self.anyMount = anyMount
+      self.mappings = mappings
+      self.watches = watches
+      self.sends = sends
+    }
+  }
 
   package struct Findings {
     package fileprivate(set) var holds: [Hold] = []
     /// `false` where there was more than could be looked at.
     package fileprivate(set) var isComplete = true
-    /// Sockets have descriptors in them that nobody has received yet, whatever they are of. Looked for where
-    /// the mount has others in it.
+    /// Sockets have descriptors in them that nobody has received yet, whatever they are of. Looked for where that is asked, and
+    /// where the mount has others in it.
     package fileprivate(set) var sends = false
   }
 
-  /// - Parameters:
-  ///   - mount: what was taken away.
-  ///   - anyMount: descriptors of the document itself count on whatever mount they were opened.
-  ///   - document: what was mounted: files that are mapped are known by being this one, or by lying in it.
-  package func holds(on mount: BusyMount?, orAny anyMount: Bool, of document: Descriptor) -> Findings {
+  /// - Parameter document: what was mounted: files that are mapped or watched are known by being this one, or by lying in it.
+  package func holds(_ question: Question, of document: Descriptor) -> Findings {
     var found = Findings()
     guard let own = Self.place("", in: document) else {
       found.isComplete = false
       return found
     }
-    let device = Self.mappingDevice(of: document) ?? own.device
-    let inner = mount?.inner ?? []
-    let mounts = Set(inner.map(\.number) + (mount.map { [$0.number] } ?? []))
-    let isHeld: (Place) -> Bool = { mounts.contains($0.mount) || (anyMount && $0.isSameFile(as: own)) }
-    let deadline = Clock.monotonic() + Self.patience
+    var search = Search(question, document, own, Effort(patience))
     let listed = (try? DirectoryReader.entries(of: processes)) ?? []
     for name in listed.map(\.name) {
       guard let process = Int32(name), process != 1 else { continue }
       // Gone meanwhile: it has nothing any more.
       guard let folder = try? Descriptor.open(name, below: processes, flags: [.read, .directory]) else { continue }
       var hold = Hold(process: process)
-      for name in ["cwd", "root"] {
-        if let place = Self.place(name, in: folder), isHeld(place) { hold.folder = true }
+      var isMapped: Bool? = question.mappings ? nil : false
+      for thread in threads(of: folder, name) {
+        search.look(thread, &hold)
+        // The memory is the process's. Of a first thread that has ended the kernel tells none.
+        if isMapped == nil { isMapped = search.isMapped(by: thread, &hold) }
       }
-      var sends: Bool? = inner.isEmpty ? nil : found.sends
-      let isComplete = look(folder, &hold, &sends, until: deadline, isHeld)
-      found.sends = sends ?? false
-      if isMapped(document, own, on: device, inner, by: folder, &hold) { hold.mapped = true }
-      hold.changesFolder = hold.folder && mount?.isReadOnly != true
+      hold.mapped = isMapped ?? false
+      hold.changesFolder = hold.folder && question.mount?.isReadOnly != true
       if hold != Hold(process: process) { found.holds.append(hold) }
-      if !isComplete || Clock.monotonic() > deadline {
-        found.isComplete = false
-        return found
+      if search.effort.isSpent {
+        search.isComplete = false
+        break
       }
     }
+    if question.watches { found.holds = search.addingWatchers(to: found.holds) }
+    found.isComplete = search.isComplete
+    found.sends = search.sends
     return found
   }
 
-  /// - Parameter sends: whether a socket with descriptors in it was seen; `nil` if that is not asked.
-  /// - Returns: `false` if the time was over, or the process does not let itself be looked at.
-  private func look(
-    _ process: Descriptor, _ hold: inout Hold, _ sends: inout Bool?, until deadline: Int64, _ isHeld: (Place) -> Bool
-  ) -> Bool {
-    let table: Descriptor
-    do throws(KernelError) { table = try Descriptor.open("fd", below: process, flags: [.read, .directory]) } catch {
-      return error.errno != .permissionDenied
+  /// The process's own folder, which is its first thread's, and those of its other threads.
+  private func threads(of process: Descriptor, _ name: String) -> [Descriptor] {
+    guard let list = try? Descriptor.open("task", below: process, flags: [.read, .directory]) else { return [process] }
+    let others = ((try? DirectoryReader.entries(of: list)) ?? []).filter { $0.name != name }
+    return [process]
+      + others.compactMap { try? Descriptor.open($0.name, below: list, flags: [.read, .directory]) }
+  }
+
+  /// One search, for one document.
+  private struct Search {
+    let question: Question
+    let document: Descriptor
+    let own: Place
+    let effort: Effort
+    let device: UInt64
+    let inner: [MountTable.Inner]
+    let mounts: Set<UInt64>
+    let asksForSends: Bool
+    var isComplete = true
+    var sends = false
+    /// What processes watch on the document's file system, by process.
+    var watched: [Int32: Set<FileWatched>] = [:]
+    let ownWatch: FileWatched?
+
+    init(_ question: Question, _ document: Descriptor, _ own: Place, _ effort: Effort) {
+      self.question = question
+      self.document = document
+      self.own = own
+      self.effort = effort
+      device = HeldFiles.mappingDevice(of: document) ?? own.device
+      inner = question.mount?.inner ?? []
+      mounts = Set(inner.map(\.number) + (question.mount.map { [$0.number] + $0.others } ?? []))
+      asksForSends = question.sends || !inner.isEmpty
+      ownWatch = question.watches ? FileWatched(of: document) ?? FileWatched(own.inode, onDevice: own.device) : nil
     }
-    for (index, entry) in ((try? DirectoryReader.entries(of: table)) ?? []).enumerated() {
-      if index % 256 == 255, Clock.monotonic() > deadline { return false }
-      guard let place = Self.place(entry.name, in: table) else { continue }
-      if place.isSocket, sends == false, Self.isCarrying(entry.name, of: process) { sends = true }
-      guard isHeld(place) else { continue }
-      if place.isFolder { hold.folder = true }
-      switch Self.accessMode(entry.name, of: process) {
-      case 0: hold.reads = true
-      case 1: hold.writes = true
-      default:
-        hold.reads = true
-        hold.writes = true
+
+    func isHeld(_ place: Place) -> Bool {
+      mounts.contains(place.mount) || (question.anyMount && place.isSameFile(as: own))
+    }
+
+    /// Notes what a thread has in its table of descriptors, and where it stands.
+    mutating func look(_ thread: Descriptor, _ hold: inout Hold) {
+      for name in ["cwd", "root"] {
+        if let place = HeldFiles.place(name, in: thread), isHeld(place) { hold.folder = true }
+      }
+      let table: Descriptor
+      do throws(KernelError) { table = try Descriptor.open("fd", below: thread, flags: [.read, .directory]) } catch {
+        // One that does not let itself be looked at may have anything.
+        if error.errno == .permissionDenied { isComplete = false }
+        return
+      }
+      for (index, entry) in ((try? DirectoryReader.entries(of: table)) ?? []).enumerated() {
+        if index % 256 == 255, effort.isSpent {
+          isComplete = false
+          return
+        }
+        if let ownWatch, unsafe ambit_is_watcher(table.rawValue, entry.name) == 1 {
+          let watches = HeldFiles.watches(entry.name, of: thread).filter { $0.device == ownWatch.device }
+          watched[hold.process, default: []].formUnion(watches)
+        }
+        guard let place = HeldFiles.place(entry.name, in: table) else { continue }
+        if place.isSocket, asksForSends, !sends, HeldFiles.isCarrying(entry.name, of: thread) { sends = true }
+        guard isHeld(place) else { continue }
+        if place.isFolder { hold.folder = true }
+        switch HeldFiles.accessMode(entry.name, of: thread) {
+        case 0: hold.reads = true
+        case 1: hold.writes = true
+        default:
+          hold.reads = true
+          hold.writes = true
+        }
       }
     }
-    return true
+
+    /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
+    ///
+    /// - Returns: `nil` where the kernel tells nothing of this thread's memory.
+    func isMapped(by thread: Descriptor, _ hold: inout Hold) -> Bool? {
+      guard let file = try? Descriptor.open("maps", below: thread, flags: .read) else { return nil }
+      let text = HeldFiles.lines(of: file, within: effort)
+      guard !text.isEmpty else { return nil }
+      // Most processes have nothing of it, and their lines are not worth being read one by one.
+      let words = own.isFolder ? ([device] + inner.map(\.device)).map(HeldFiles.deviceWord) : [" \(own.inode) "]
+      guard words.contains(where: { HeldFiles.contains(text, $0) }) else { return false }
+      var isMapped = false
+      for (index, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
+        if index % 256 == 255, effort.isSpent { break }
+        guard let mapping = Mapping(line) else { continue }
+        let isOwn =
+          mapping.device == device
+          && (mapping.inode == own.inode || (own.isFolder && HeldFiles.lies(mapping, in: document)))
+        guard
+          isOwn
+            || inner.contains(where: { $0.device == mapping.device && HeldFiles.lies(mapping, in: document, $0.path) })
+        else { continue }
+        isMapped = true
+        hold.reads = true
+        if mapping.isShared && mapping.isWritable { hold.writes = true }
+      }
+      return isMapped
+    }
+
+    /// Adds the processes that watch the document, or something in it where it is a folder.
+    mutating func addingWatchers(to holds: [Hold]) -> [Hold] {
+      guard let ownWatch else { return holds }
+      var found = Set(watched.filter { $0.value.contains(ownWatch) }.keys)
+      if own.isFolder {
+        // It takes looking at the files themselves, so each is looked at once.
+        var known: [FileWatched: Bool] = [ownWatch: true]
+        for (process, files) in watched where !found.contains(process) {
+          for file in files {
+            let lies = known[file] ?? file.lies(in: document, within: effort)
+            guard let lies else {
+              isComplete = false
+              continue
+            }
+            known[file] = lies
+            if lies { found.insert(process) }
+          }
+        }
+      }
+      var holds = holds
+      for process in found.sorted() {
+        if let known = holds.firstIndex(where: { $0.process == process }) {
+          holds[known].watches = true
+        } else {
+          var hold = Hold(process: process)
+          hold.watches = true
+          holds.append(hold)
+        }
+      }
+      return holds
+    }
   }
 
   private static func place(_ name: String, in folder: Descriptor) -> Place? {
@@ -151,6 +302,14 @@ package struct BusyMount: Sendable {
     return fact("scm_fds:", radix: 10, name, of: process) ?? 0 > 0
   }
 
+  /// What an inotify descriptor watches.
+  private static func watches(_ name: String, of process: Descriptor) -> [FileWatched] {
+    guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
+      let text = try? file.readAll()
+    else { return [] }
+    return text.split(separator: UInt8(ascii: "\n")).compactMap { FileWatched($0) }
+  }
+
   /// What `fdinfo` has of a descriptor.
   private static func fact(_ key: String, radix: Int, _ name: String, of process: Descriptor) -> Int? {
     guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
@@ -166,34 +325,16 @@ package struct BusyMount: Sendable {
 
   // MARK: Memory
 
-  /// Whether a process has the document, or a file in it, in its memory; notes whether it can change it there.
-  ///
-  /// - Parameters:
-  ///   - device: as ``mappingDevice(of:)``.
-  ///   - inner: what is mounted in it.
-  private func isMapped(
-    _ document: Descriptor, _ own: Place, on device: UInt64, _ inner: [MountTable.Inner], by process: Descriptor,
-    _ hold: inout Hold
-  ) -> Bool {
-    guard let file = try? Descriptor.open("maps", below: process, flags: .read), let text = try? file.readAll() else {
-      return false
+  /// Whole lines, as many as there is time for: a process may have 65,530 mappings (`vm.max_map_count`), and the kernel takes some
+  /// microseconds for each.
+  private static func lines(of file: Descriptor, within effort: Effort) -> [UInt8] {
+    var text: [UInt8] = []
+    while !effort.isSpent {
+      // The kernel hands out no more than a page's worth at a time.
+      guard let more = try? file.readAll(limit: 1), !more.isEmpty else { break }
+      text += more
     }
-    // Most processes have nothing of it, and their lines are not worth being read one by one.
-    let words = own.isFolder ? ([device] + inner.map(\.device)).map(Self.deviceWord) : [" \(own.inode) "]
-    guard words.contains(where: { Self.contains(text, $0) }) else { return false }
-    var isMapped = false
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      guard let mapping = Mapping(line) else { continue }
-      let isOwn =
-        mapping.device == device
-        && (mapping.inode == own.inode || (own.isFolder && Self.lies(mapping, in: document)))
-      guard isOwn || inner.contains(where: { $0.device == mapping.device && Self.lies(mapping, in: document, $0.path) })
-      else { continue }
-      isMapped = true
-      hold.reads = true
-      if mapping.isShared && mapping.isWritable { hold.writes = true }
-    }
-    return isMapped
+    return text
   }
 
   /// The device number that mappings tell where it is not the file's: each subvolume has one of its own, and mappings have the whole

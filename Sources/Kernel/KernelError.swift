@@ -29,6 +29,17 @@ package struct KernelError: Error, Equatable, Sendable, CustomStringConvertible 
     return "\(call)\(on): \(errno.description) (\(errno.symbol))"
   }
 
+  /// Why a file could not be read, as the end of a sentence (``Descriptor/content(ofFile:limit:followsLink:)``).
+  package var fileFault: String {
+    switch errno {
+    case .noSuchFileOrDirectory: "there is no such file"
+    case .isDirectory: "it is a folder"
+    case .invalidArgument: "it is no regular file"
+    case .fileTooLarge: "it is too large"
+    default: errno.description
+    }
+  }
+
   /// Runs a call that answers -1 on failure; repeats it when a signal interrupted it.
   ///
   /// - Parameter subject: evaluated only on failure.

@@ -42,6 +42,8 @@ package struct LaunchPlan: Sendable {
   package var limits: [(resource: Int32, soft: UInt64, hard: UInt64)]
   package var directory: String
   package var program: String
+  /// What the program was when it was looked at: another file is not executed (`ESTALE`). `nil`: any is.
+  package var executable: FileStatus?
   package var arguments: [String]
   package var environment: [String]
   /// `nil`: none at all, which is for tests of what lies below it.
@@ -59,7 +61,8 @@ package struct LaunchPlan: Sendable {
     namespaces: NamespaceKinds, insideID: UInt32, outsideID: UInt32, parentMaps: Bool, hostname: String,
     title: String, root: [RootStep], standardStreams: [Descriptor?], bringUpLoopback: Bool,
     limits: [(resource: Int32, soft: UInt64, hard: UInt64)], directory: String, program: String,
-    arguments: [String], environment: [String], filter: SeccompProgram?, profiles: [SeccompProgram] = [],
+    executable: FileStatus? = nil, arguments: [String], environment: [String], filter: SeccompProgram?,
+    profiles: [SeccompProgram] = [],
     listen: Bool = false, landlock: LandlockRules? = nil, group: ControlGroup? = nil
   ) {
     self.namespaces = namespaces
@@ -74,6 +77,7 @@ package struct LaunchPlan: Sendable {
     self.limits = limits
     self.directory = directory
     self.program = program
+    self.executable = executable
     self.arguments = arguments
     self.environment = environment
     self.filter = filter
@@ -172,6 +176,14 @@ package final class LaunchedInit: Sendable {
     }
   }
 
+  /// How the init has ended, which frees its pid: with a status, or by a signal and status -1; `nil` while it has not.
+  package func end() -> (status: Int32, signal: Int32)? {
+    var status: Int32 = 0
+    guard unsafe ambit_wait(pid, &status) > 0 else { return nil }
+    let signal = status & 0x7f
+    return signal == 0 ? (status >> 8 & 0xff, 0) : (-1, signal)
+  }
+
   /// Collects the init's exit, which frees its pid. `true` once it has ended.
   package func reap() -> Bool {
     var status: Int32 = 0
@@ -215,6 +227,11 @@ extension LaunchPlan {
     unsafe launch.limit_count = rawLimits.count
     unsafe launch.directory = UnsafePointer(memory.string(directory))
     unsafe launch.program = UnsafePointer(memory.string(program))
+    if let executable {
+      unsafe launch.expected = ambit_expected(
+        device: executable.device, inode: executable.inode, size: executable.size, modified: executable.modified,
+        is_set: 1)
+    }
     unsafe launch.arguments = memory.argv(arguments)
     unsafe launch.environment = memory.argv(environment)
     if let filter {

@@ -32,8 +32,12 @@ package enum MountTable {
 
   /// - Parameter table: an open `mountinfo`; read from its beginning.
   static func entries(in table: Descriptor) throws(KernelError) -> [Entry] {
-    try KernelError.check("lseek", "mountinfo") { lseek(table.rawValue, 0, SEEK_SET) }
+    try rewind(table)
     return try table.readAll().split(separator: UInt8(ascii: "\n")).compactMap(entry)
+  }
+
+  static func rewind(_ table: Descriptor) throws(KernelError) {
+    try KernelError.check("lseek", "mountinfo") { lseek(table.rawValue, 0, SEEK_SET) }
   }
 
   /// Where something is mounted in this thread's namespace, as `/proc/thread-self/mountinfo` lists it.

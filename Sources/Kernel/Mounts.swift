@@ -68,6 +68,14 @@ package struct DetachedTree: Sendable {
     try KernelError.checkNegative("move_mount", path) { ambit_move_mount(descriptor.rawValue, target.rawValue) }
   }
 
+  /// The same over a name in an open folder of that namespace. Who may rename in the folder may do so at the same moment: where the
+  /// tree stands then says ``Mounts/number(of:in:)``.
+  package func move(onto name: String, in folder: Descriptor) throws(KernelError) {
+    try KernelError.checkNegative("move_mount", name) {
+      unsafe ambit_move_mount_into(descriptor.rawValue, folder.rawValue, name.kernel)
+    }
+  }
+
   /// The same over what stands at a path. Links are followed on the way to it, and not at its end: the folders on the way have to
   /// be nobody's whom one does not trust.
   package func move(onto path: String) throws(KernelError) {
@@ -88,6 +96,16 @@ package struct IdentityMap: Sendable {
 }
 
 package enum Mounts {
+  /// The number of the mount that a name leads to, as ``Descriptor/mount`` has it; `nil` where nothing is. No link is followed at its
+  /// end.
+  ///
+  /// - Parameter folder: what a relative name starts from; `nil`: the current folder.
+  package static func number(of name: String, in folder: Descriptor? = nil) -> UInt64? {
+    // AT_FDCWD
+    let number = unsafe ambit_mount_of(folder?.rawValue ?? -100, name.kernel)
+    return number < 0 ? nil : UInt64(number)
+  }
+
   /// Takes a mount away at once; what is open on it stays open (`umount2(2)`, `MNT_DETACH`).
   package static func detach(_ path: String) throws(KernelError) {
     try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount(path.kernel) }

@@ -104,8 +104,13 @@ package struct FileStatus: Equatable, Sendable {
   package var birth: Int64
   /// Nanoseconds since 1970.
   package var modified: Int64
+  /// When the file or what is known of it was changed last (`st_ctime`), in nanoseconds since 1970. No program sets it.
+  package var changed: Int64
   /// The mount that it was opened on: a number that no other has before the next boot. `nil` before Linux 6.8.
   package var mount: UInt64?
+
+  /// Of a character device's node: which device it is, with its major number above its minor one. Else `nil`.
+  package var characterDevice: UInt64?
 
   package var isSocket: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFSOCK) }
 
@@ -130,8 +135,26 @@ extension Descriptor {
       userID: found.uid, groupID: found.gid,
       birth: found.birth_seconds &* 1_000_000_000 &+ Int64(found.birth_nanoseconds),
       modified: found.modified_seconds &* 1_000_000_000 &+ Int64(found.modified_nanoseconds),
-      mount: found.mount == 0 ? nil : found.mount)
+      changed: found.changed_seconds &* 1_000_000_000 &+ Int64(found.changed_nanoseconds),
+      mount: found.mount == 0 ? nil : found.mount,
+      characterDevice: found.mode & UInt32(S_IFMT) == UInt32(S_IFCHR) ? found.represents : nil)
   }
+}
+
+/// What is asked of mode bits and access lists (`access(2)`).
+package struct AccessBits: OptionSet, Sendable, Hashable {
+  package let rawValue: Int32
+  package init(rawValue: Int32) { self.rawValue = rawValue }
+
+  package static let execute = AccessBits(rawValue: X_OK)
+  package static let write = AccessBits(rawValue: W_OK)
+  package static let read = AccessBits(rawValue: R_OK)
+}
+
+extension Descriptor {
+  /// Whether mode bits and access lists let another user do this with the file: one whose group has the same number, and who is in
+  /// no other (`faccessat2(2)`). Only root can ask. Where the kernel does not say, they do not.
+  package func admits(_ user: UInt32, _ bits: AccessBits) -> Bool { ambit_admits(rawValue, user, bits.rawValue) == 1 }
 }
 
 extension Descriptor {

@@ -9,11 +9,12 @@ package enum Service {
   package static func start(
     _ program: String, arguments: [String], environment: [String: String], log: Descriptor, ready: Descriptor
   ) throws(KernelError) -> Int32 {
+    let null = try DeviceNode.null.open([.readWrite])
     let memory = LaunchMemory()
     let argv = unsafe memory.mutableArgv(arguments)
     let envp = unsafe memory.mutableArgv(environment.map { "\($0.key)=\($0.value)" })
     let pid = try KernelError.checkNegative("posix_spawn", program) {
-      unsafe ambit_spawn_service(program, argv, envp, log.rawValue, ready.rawValue)
+      unsafe ambit_spawn_service(program, argv, envp, null.rawValue, log.rawValue, ready.rawValue)
     }
     withExtendedLifetime(memory) {}
     return pid

@@ -2,15 +2,34 @@
   internal import Glibc
 #endif
 
+/// What a process finds when it starts, as whoever started it has left it.
 package enum StandardDescriptors {
   /// Puts `/dev/null` in the place of each of 0, 1 and 2 that is closed.
   ///
   /// Before anything else is opened: the next descriptor would take the number, and what is meant for somebody's standard
-  /// input or output, such as an app's, would be that file.
+  /// input or output, such as an app's, would be that file. Where that cannot be done the process ends, with status 125.
   package static func fill() {
     for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 {
-      // The lowest free number, which is this one: those below are open by now.
-      _ = unsafe open("/dev/null", O_RDWR)
+      do throws(KernelError) {
+        let null = try aside()
+        guard dup2(null.rawValue, number) == number else { throw .last("dup2") }
+      } catch {
+        let sentence = Array(
+          "ambit: descriptor \(number) is closed, and cannot be made to lead nowhere: \(error)\n".utf8)
+        if number == 2 || fcntl(2, F_GETFD) != -1 { _ = unsafe write(2, sentence, sentence.count) }
+        exit(125)
+      }
     }
   }
+
+  /// Opened, and moved away from the numbers that are to be filled. What it was opened as is closed when this returns.
+  private static func aside() throws(KernelError) -> Descriptor {
+    try DeviceNode.null.open([.readWrite]).duplicate()
+  }
+
+  /// Has the children of this process wait to be waited for.
+  ///
+  /// Whoever ignores `SIGCHLD` passes that on through `execve(2)`, and the kernel then forgets children as they end: the init of a
+  /// sandbox would wait for its app for ever (`signal(7)`, `wait(2)`).
+  package static func keepChildren() { _ = signal(SIGCHLD, SIG_DFL) }
 }

@@ -15,6 +15,7 @@ package enum AmbitLauncher {
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
   package static func main() -> Never {
     StandardDescriptors.fill()
+    StandardDescriptors.keepChildren()
     fixHome()
     let words = Array(ThisProcess.arguments.dropFirst())
     do {
@@ -26,7 +27,7 @@ package enum AmbitLauncher {
       guard words.first == "run", let request = try request(Array(words.dropFirst()), environment) else {
         throw becomeTools()
       }
-      exit(try AppSession(request, folders: .current(environment: environment), environment: environment).run())
+      exit(try AppSession(request, folders: try .current(environment: environment), environment: environment).run())
     } catch let failure as Failure {
       failure.report()
       exit(failure.status)
@@ -48,6 +49,7 @@ package enum AmbitLauncher {
   private static func request(_ words: [String], _ environment: [String: String]) throws -> LaunchRequest? {
     if words.first == resolvedOption { return try resolved(Array(words.dropFirst())) }
     guard let plain = RunArguments(words) else { return nil }
+    if let warning = OwnOption.warning(words, arguments: plain.arguments.count) { Failure.say(warning) }
     return try LaunchRequest(plain, environment: environment)
   }
 

@@ -10,7 +10,8 @@ internal import Wire
 /// What ends an app that did not end by itself: a limit of its sandbox, or the broker; and what is said of that.
 extension AppSession {
   func startWatching(_ sandbox: LaunchedInit) {
-    guard let plan, plan.usage.needsWatching, let processes else { return }
+    // What has to be left of the disk has to be so whatever a policy says.
+    guard let plan, let processes else { return }
     watch = UsageWatch(
       plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container,
       staging: "\(folders.staging)/\(prepared.instance)")
@@ -53,6 +54,33 @@ extension AppSession {
       status?.leaked(leak)
       if request.trace { Trace.show(leaked: leak) }
     }
+  }
+
+  /// The init is gone, and neither a limit nor the broker says why: somebody outside has ended it, and the kernel all that was
+  /// inside.
+  func tellGone(_ sandbox: LaunchedInit) {
+    guard isGone, report == nil else { return }
+    try? waitForEnd(of: sandbox)
+    let end = sandbox.end()
+    let how =
+      switch end {
+      case (let status, 0)?: "ended with status \(status)"
+      case (_, let signal)?:
+        "was killed by signal \(signal), from outside of the sandbox or by the kernel for want of memory"
+      case nil: "is gone"
+      }
+    let signal = end.map { $0.signal == 0 ? SIGKILL : $0.signal } ?? SIGKILL
+    report = (128 + signal, signal)
+    outcome = outcome ?? 128 + signal
+    let reason = "its init, process \(sandbox.pid), \(how)"
+    Failure.say("the app was ended: \(reason)")
+    status?.send("ended", ["reason": .string(reason)])
+  }
+
+  /// What the app wrote and is not where it was to go is no success.
+  func tell(_ failures: [String]) {
+    for failure in failures { Failure.say(failure) }
+    if !failures.isEmpty, outcome == 0 { outcome = 125 }
   }
 
   func tellLimit() {

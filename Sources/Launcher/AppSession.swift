@@ -32,6 +32,8 @@ final class AppSession {
   /// The init has ended without a word of its app, and not by a limit.
   var isGone = false
   private let layout: SystemLayout
+  /// The file that is executed, as it was when the broker looked at it.
+  private let executed: FileStatus
 
   /// Asks the broker for an instance.
   init(_ request: LaunchRequest, folders: AmbitFolders, environment: [String: String]) throws {
@@ -41,13 +43,16 @@ final class AppSession {
     status = try request.statusDescriptor.map { try StatusStream(number: $0) }
     front = PickFrontEnd(
       answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment)
+    let files = try LaunchedFiles(request)
+    executed = files.executed
     var layout: SystemLayout?
-    (broker, prepared, descriptors) = try Self.prepare(request, folders, environment) {
+    (broker, prepared, descriptors) = try Self.prepare(request, files, folders, environment) {
       // The broker is at work, on another processor if there is one.
       layout = layout ?? .current()
     }
     self.layout = layout ?? .current()
     admission = try Admission(prepared.capabilities, allowing: request.allowDegraded)
+    for notice in prepared.notices { Failure.say(notice) }
   }
 
   /// - Returns: the exit status.
@@ -65,6 +70,9 @@ final class AppSession {
     let programs = try filters.map { SeccompProgram(bytes: try MemoryFile.content(of: $0)) }
     defer { group?.remove(after: process) }
     let sandbox = try launch(streams, programs, network)
+    try streams.begin(fileSize: plan?.usage.fileSize)
+    // Also where the launch comes to nothing.
+    defer { _ = streams.finish() }
     // While the sandbox is being built, by another process.
     let records = LauncherRecords(folders)
     try? records.add(prepared.instance, init: sandbox.pid)
@@ -94,29 +102,41 @@ final class AppSession {
     supervisor?.finish()
     proxy?.drain()
     proxy?.restore()
+    tell(streams.finish())
     tellLimit()
     if let last = try? finish() {
       isSettled = true
       tell(last)
     }
+    tellGone(sandbox)
     if let report, !hasFailed { status?.ended(status: report.status, signal: report.signal) }
     return outcome ?? 125
   }
 
   private static func prepare(
-    _ request: LaunchRequest, _ folders: AmbitFolders, _ environment: [String: String], meanwhile: () -> Void
+    _ request: LaunchRequest, _ files: LaunchedFiles, _ folders: AmbitFolders, _ environment: [String: String],
+    meanwhile: () -> Void
   ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
-    let call = request.prepareCall(environment)
-    do {
-      return try BrokerConnection.beginLaunch(folders) { broker in
-        // Later the terminal is the app's.
-        defer { broker.setPatience(nil) }
-        try broker.send(LauncherInterface.prepare, call.json)
-        meanwhile()
-        guard let answer = try broker.receive(wait: true) else { throw WireError.closed }
-        return (broker, try .init(json: answer.parameters), answer.descriptors)
-      }
-    } catch let error as WireError { throw Failure(error) }
+    var call = request.prepareCall(environment, files)
+    call.canAsk = TerminalQuestion.isPossible
+    var asked: Set<LauncherInterface.Question.Kind> = []
+    while true {
+      do {
+        return try BrokerConnection.beginLaunch(folders) { broker in
+          // Later the terminal is the app's.
+          defer { broker.setPatience(nil) }
+          try broker.send(LauncherInterface.prepare, call.json, descriptors: files.descriptors)
+          meanwhile()
+          guard let answer = try broker.receive(wait: true) else { throw WireError.closed }
+          return (broker, try .init(json: answer.parameters), answer.descriptors)
+        }
+      } catch WireError.remote(LauncherInterface.Failure.needsAnswerName, let parameters) {
+        let question = try LauncherInterface.Question(json: try parameters.object("question"))
+        // The broker takes an answer, or it is of another mind than this launcher.
+        guard asked.insert(question.kind).inserted else { throw Failure("the broker asks the same question again") }
+        call.answers.append(.init(question.kind, try TerminalQuestion.ask(question)))
+      } catch let error as WireError { throw Failure(error) }
+    }
   }
 
   private func call(
@@ -158,7 +178,7 @@ final class AppSession {
     do throws(KernelError) {
       sandbox = try SandboxLauncher.start(
         plan, filter: filters[0], profiles: Array(filters.dropFirst()), network: network, group: group?.group,
-        standardStreams: streams.forApp)
+        executable: executed, standardStreams: streams.forApp)
       process = sandbox.process
       try group?.add(sandbox.pid)
     } catch {
@@ -234,7 +254,8 @@ final class AppSession {
       instance: prepared.instance, bundleIdentifier: prepared.bundleIdentifier, name: prepared.name,
       policy: prepared.capabilities.policy, scopeLimit: prepared.capabilities.scopeLimit,
       references: prepared.capabilities.references, replaced: prepared.capabilities.replaced, pid: Int(sandbox.pid),
-      resume: resume, degraded: admission.degraded, grants: prepared.capabilities.grants)
+      resume: resume, degraded: admission.degraded, grants: prepared.capabilities.grants,
+      path: prepared.path, digest: prepared.digest)
     _ = try call(broker, LauncherInterface.attach, request.json, handover)
   }
 
@@ -302,7 +323,7 @@ final class AppSession {
   }
 
   /// The kernel ends a namespace's processes before their init counts as ended.
-  private func waitForEnd(of sandbox: LaunchedInit) throws {
+  func waitForEnd(of sandbox: LaunchedInit) throws {
     var entries = [PollEntry(sandbox.process, .read)]
     try Poll.wait(&entries)
   }

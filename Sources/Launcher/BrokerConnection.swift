@@ -126,12 +126,36 @@ package enum BrokerConnection {
     while (try? client.receive(wait: true)) != nil {}
   }
 
-  /// The running instances; none, if no broker is running.
-  package static func instances(_ folders: AmbitFolders) throws -> [LauncherInterface.Instance] {
-    try askRunning(folders) {
-      try LauncherInterface.InstancesReply(json: $0.call(LauncherInterface.instances).parameters).instances
-    } ?? []
+  /// What runs: instances that the broker knows, and launches that no broker answers for yet.
+  package struct Running: Sendable {
+    package let instances: [LauncherInterface.Instance]
+    /// Their launchers have handed them over to no broker, or to one that is gone.
+    package let awaited: [LauncherRecords.Record]
   }
+
+  /// A launcher hands its app over to a new broker at once. So launches that are only recorded are waited for, for a moment.
+  package static func running(_ folders: AmbitFolders) throws -> Running {
+    let due = Clock.monotonic() + handingOver
+    let records = LauncherRecords(folders)
+    let namespace = (try? Namespaces.own("pid").status())?.inode
+    while true {
+      // Before the broker is asked: what has begun since need not be known there.
+      let recorded = records.all().filter { $0.namespace == namespace }
+      let instances =
+        try askRunning(folders) {
+          try LauncherInterface.InstancesReply(json: $0.call(LauncherInterface.instances).parameters).instances
+        } ?? []
+      let known = Set(instances.map(\.instance))
+      let awaited = recorded.filter { record in
+        !known.contains(record.instance) && !record.initProcess.hasEnded && !record.launcher.hasEnded
+      }
+      guard !awaited.isEmpty, Clock.monotonic() < due else { return Running(instances: instances, awaited: awaited) }
+      usleep(10_000)
+    }
+  }
+
+  /// Nanoseconds.
+  private static let handingOver: Int64 = 2_000_000_000
 
   /// Connects, and starts a broker if none is running.
   package static func connect(_ folders: AmbitFolders) throws -> WireClient {

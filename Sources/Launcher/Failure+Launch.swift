@@ -12,6 +12,8 @@ extension Failure {
       self.init(
         "\(program): cannot be started inside the sandbox: it, or the interpreter that it names, is not there.",
         status: 127)
+    case .exec where errno == .staleNFSFileHandle:
+      self.init("\(program): was changed while it was being launched. Run it again if that was you.", status: 126)
     case .exec: self.init("\(program): cannot be started inside the sandbox: \(errno).", status: 126)
     case .filter where errno == .resourceBusy:
       self.init(

@@ -21,7 +21,8 @@ extension LaunchRequest {
   package func prepareCall(_ environment: [String: String]) -> LauncherInterface.PrepareCall {
     .init(
       program: executable, manifest: manifest, container: container, policy: policy,
-      variables: environment.keys.sorted(), observe: trace, seccomp: seccomp, limits: limits)
+      variables: environment.keys.sorted(), observe: trace, seccomp: seccomp, limits: limits,
+      answers: trust.map { [.init(.identity, $0.rawValue)] } ?? [], allowEntitlements: allowEntitlements)
   }
 
   /// The request as a sandbox is planned from, with what the broker said the app may.

@@ -4,6 +4,14 @@ package import PickerUI
 package import Sandbox
 package import Wire
 
+/// The user's answer, beforehand, for an app that is not the one which its identifier was given to (`--trust`).
+package enum Trust: String, CaseIterable, Sendable {
+  /// It is run as an app of its own.
+  case new
+  /// It takes the other one's place.
+  case replace
+}
+
 /// What is to be launched: found, and not yet looked at by the broker.
 package struct LaunchRequest: Equatable, Sendable {
   package var program: SandboxRequest.Program
@@ -25,11 +33,16 @@ package struct LaunchRequest: Equatable, Sendable {
   package var limits: [String]
   /// What may hold in part or not at all, although the policy requires it.
   package var allowDegraded: [Layer]
+  /// What to do with an app that is not the one which its identifier was given to; `nil`: the user is asked.
+  package var trust: Trust?
+  /// Entitlements that the user allows beforehand, by their keys.
+  package var allowEntitlements: [String]
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
     policy: String, answers: [ScriptedPicker.Answer]?, trace: Bool, statusDescriptor: Int32? = nil,
-    seccomp: String? = nil, limits: [String] = [], allowDegraded: [Layer] = []
+    seccomp: String? = nil, limits: [String] = [], allowDegraded: [Layer] = [], trust: Trust? = nil,
+    allowEntitlements: [String] = []
   ) {
     self.program = program
     self.manifest = manifest
@@ -42,6 +55,8 @@ package struct LaunchRequest: Equatable, Sendable {
     self.limits = limits
     self.seccomp = seccomp.map { $0 == Self.standardProfile ? $0 : Self.fromHere($0) }
     self.allowDegraded = allowDegraded
+    self.trust = trust
+    self.allowEntitlements = allowEntitlements
   }
 
   /// A plain program, by the command line.
@@ -51,7 +66,7 @@ package struct LaunchRequest: Equatable, Sendable {
       arguments: words.arguments, container: words.container, policy: words.policy,
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
       statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, limits: words.limits,
-      allowDegraded: words.allowDegraded)
+      allowDegraded: words.allowDegraded, trust: words.trust)
   }
 
   /// The word for Ambit's own profile and no other.
@@ -92,6 +107,8 @@ extension LaunchRequest {
     json.set("seccomp", seccomp)
     if !limits.isEmpty { json.set("limits", limits) }
     if !allowDegraded.isEmpty { json.set("allowDegraded", allowDegraded.map(\.rawValue)) }
+    json.set("trust", trust?.rawValue)
+    if !allowEntitlements.isEmpty { json.set("allowEntitlements", allowEntitlements) }
     if let answers {
       json["answers"] = .array(
         answers.map { answer in
@@ -118,6 +135,10 @@ extension LaunchRequest {
       guard let layer = Layer(rawValue: name) else { throw FieldError(field: "allowDegraded", expected: "layers") }
       return layer
     }
+    let trust = try json.stringIfPresent("trust").map { word throws(FieldError) in
+      guard let trust = Trust(rawValue: word) else { throw FieldError(field: "trust", expected: "new or replace") }
+      return trust
+    }
     self.init(
       program: bundle.map { .bundle(path: $0, executable: executable) } ?? .file(path: executable),
       manifest: json.has("manifest") ? try .init(json: try json.object("manifest")) : nil, arguments: arguments,
@@ -125,6 +146,7 @@ extension LaunchRequest {
       trace: try json.bool("trace"),
       statusDescriptor: try json.intIfPresent("statusDescriptor").map { Int32(truncatingIfNeeded: $0) },
       seccomp: try json.stringIfPresent("seccomp"), limits: try json.stringsIfPresent("limits") ?? [],
-      allowDegraded: allowDegraded)
+      allowDegraded: allowDegraded, trust: trust,
+      allowEntitlements: try json.stringsIfPresent("allowEntitlements") ?? [])
   }
 }

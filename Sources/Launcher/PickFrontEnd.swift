@@ -41,7 +41,7 @@ struct PickFrontEnd {
     if script != nil { return scripted(question) }
     do {
       // The controlling terminal, wherever the standard streams lead.
-      let terminal = try Descriptor.open("/dev/tty", flags: [.readWrite])
+      let terminal = try DeviceNode.tty.open([.readWrite])
       guard tcgetpgrp(terminal.rawValue) == getpgrp() else {
         return Choice(how: .user, unavailable: "the app was started in the background; bring it to the foreground (fg)")
       }

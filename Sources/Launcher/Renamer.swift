@@ -22,6 +22,8 @@ final class Renamer: Sendable {
   /// The app's identity on the host, where it has one of its own.
   let hostID: UInt32?
   private let broker = Mutex<WireClient?>(nil)
+  /// The broker knows that the app can watch files.
+  private let watches = Mutex(false)
   /// An app cannot change its root: what is found once stays.
   private let root = Mutex<Descriptor?>(nil)
 
@@ -171,14 +173,10 @@ final class Renamer: Sendable {
   func replace(
     _ grant: String, in folder: Descriptor, _ document: String, by temporary: String, exchanging: Bool = false
   ) -> Errno?? {
-    // It takes as long as the disk likes, and the broker has others to serve.
-    let file = try? ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
-      try Descriptor.open(temporary, below: folder, flags: [.read, .noFollow, .nonBlocking])
-    }
-    if let file, (try? file.status().kind) == .regular { try? file.synchronize() }
     let call = LauncherInterface.ReplaceCall(
       instance: instance, grant: grant, name: document, temporary: temporary, exchanges: exchanging)
-    let answer = broker.withLock { Self.ask(&$0, folders, call) }
+    let answer = broker.withLock { Self.ask(&$0, folders, LauncherInterface.replace, call.json) }
+      .flatMap { try? LauncherInterface.ReplaceReply(json: $0).error }
     switch answer {
     case LauncherInterface.ReplaceReply.undecided: return .none
     case 0: return .some(nil)
@@ -187,16 +185,28 @@ final class Renamer: Sendable {
     }
   }
 
-  /// - Returns: `nil` if nobody can say whether it was done: what stands there is one or the other.
+  /// Whether the broker was told that the app can watch files.
+  var isKnownToWatch: Bool { watches.withLock { $0 } }
+
+  /// Tells it.
+  ///
+  /// - Returns: whether the broker has taken note.
+  func tellOfWatches() -> Bool {
+    let call = LauncherInterface.WatchesCall(instance: instance)
+    guard broker.withLock({ Self.ask(&$0, folders, LauncherInterface.watches, call.json) }) != nil else { return false }
+    watches.withLock { $0 = true }
+    return true
+  }
+
+  /// - Returns: `nil` if nobody can say whether it was done.
   private static func ask(
-    _ broker: inout WireClient?, _ folders: AmbitFolders, _ call: LauncherInterface.ReplaceCall
-  ) -> Int? {
+    _ broker: inout WireClient?, _ folders: AmbitFolders, _ method: String, _ call: JSONObject
+  ) -> JSONObject? {
     for _ in 1...mostTries {
       broker = broker ?? (try? BrokerConnection.existing(folders))
       do {
         guard let client = broker else { throw WireError.unread }
-        return try LauncherInterface.ReplaceReply(json: client.call(LauncherInterface.replace, call.json).parameters)
-          .error
+        return try client.call(method, call).parameters
       } catch WireError.unread {
         // That broker has gone: the next one is about to begin.
         broker = nil

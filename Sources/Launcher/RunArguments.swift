@@ -19,6 +19,8 @@ package struct RunArguments: Equatable, Sendable {
   package var limits: [String] = []
   /// What may hold in part or not at all, although the policy requires it.
   package var allowDegraded: [Layer] = []
+  /// What to do with an app that is not the one which its identifier was given to.
+  package var trust: Trust?
   package var app = ""
   package var arguments: [String] = []
 
@@ -27,9 +29,12 @@ package struct RunArguments: Equatable, Sendable {
   package init?(_ words: [String]) {
     var rest = words[...]
     while let word = rest.popFirst() {
-      if !word.hasPrefix("-") {
-        guard !word.isEmpty, !Self.isBundle(word), !rest.contains("--") else { return nil }
-        app = word
+      // Behind it comes the app's name; behind that it is the app's own.
+      let isEnd = word == "--"
+      if isEnd || !word.hasPrefix("-") {
+        guard let name = isEnd ? rest.popFirst() : word, !name.isEmpty, !name.hasPrefix("-"), !Self.isBundle(name)
+        else { return nil }
+        app = name
         arguments = Array(rest)
         return
       }
@@ -46,6 +51,9 @@ package struct RunArguments: Equatable, Sendable {
       case "--allow-degraded":
         guard let layer = Layer(rawValue: value) else { return nil }
         allowDegraded.append(layer)
+      case "--trust":
+        guard let answer = Trust(rawValue: value) else { return nil }
+        trust = answer
       case "--pick": picks.append(value)
       case "--json-status-fd":
         guard let number = Int32(value), "\(number)" == value else { return nil }

@@ -1,5 +1,6 @@
 internal import Kernel
 internal import Sandbox
+internal import Terminal
 internal import Wire
 
 #if canImport(Glibc)
@@ -17,7 +18,7 @@ internal import Wire
 /// | `cancelled` | `how` |
 /// | `denied` | `operation`, `path` or `call`, `errno`, `rule`, `reason`, `remedy`, `suppressed` |
 /// | `limit` | `limit` (the policy's key), `value`, `ceiling` (bytes, seconds or files), `reason`: what ended the app |
-/// | `ended` | `reason`: why the broker ended the app |
+/// | `ended` | `reason`: why the broker ended the app, or what became of its init |
 /// | `leaked` | `document` (host path), `count`, `since`, `caller`: a scope that was still started when the app ended, or before, when a process of it did; `process`: its number inside |
 /// | `exited` | `status` |
 /// | `signalled` | `signal`, `status` |
@@ -44,7 +45,7 @@ final class StatusStream: Sendable {
   func send(_ event: String, _ fields: JSONObject = [:]) {
     var json: JSONObject = ["event": .string(event)]
     for field in fields.fields { json[field.name] = field.value }
-    try? descriptor.writeAll(Array((json.text + "\n").utf8))
+    try? descriptor.writeAll(Array((printableJSON(json.text) + "\n").utf8))
   }
 
   /// - Parameter mountNamespace: as the sandbox's init handed it over. The others are told where this process may see them: the

@@ -110,6 +110,7 @@ final class Supervisor: Sendable {
     switch call.kind {
     case .connect: return connect(call)
     case .rename, .renameAt, .renameAt2: return rename(call)
+    case .watch: return watch(call)
     default: break
     }
     // Nothing else is asked about where nobody observes.
@@ -164,6 +165,15 @@ final class Supervisor: Sendable {
       outcome = renamer.setAside(document, in: folder, as: name, over: over, for: call)
     }
     if let outcome { listener.finish(call, outcome) } else { listener.answer(call, nil) }
+  }
+
+  /// The broker knows of an app that can watch documents before it can. Told once.
+  private func watch(_ call: SeccompListener.Notification) {
+    settle()
+    if renamer.isKnownToWatch { return listener.answer(call, nil) }
+    guard hasFollower() else { return listener.finish(call, .resourceTemporarilyUnavailable) }
+    // inotify_init(2) has this error for a limit of its own, so programs do without.
+    if renamer.tellOfWatches() { listener.answer(call, nil) } else { listener.finish(call, .tooManyOpenFiles) }
   }
 
   private func settle() { conclude { $0.open -= 1 } }

@@ -50,16 +50,14 @@ final class UsageWatch: Sendable {
   ) {
     self.sandbox = sandbox
     let now = Clock.monotonic()
-    let wantsContainer = limits.container != nil || limits.containerFiles != nil
-    let folder =
-      wantsContainer ? try? Descriptor.open(container, flags: [.path, .directory, .noFollow]) : nil
+    let folder = try? Descriptor.open(container, flags: [.path, .directory, .noFollow])
     let usage = ProcessUsage(processes)
     let baseline = MachineMemory.current
     let taken = try? folder?.fileSystemUsage()
     let holder = group?.controllers.contains(.memory) == true ? group : nil
     let rule = UsageRule(
-      limits, processors: MachineMemory.processors, isMemoryHeld: limits.memory != nil && holder != nil, start: now,
-      reading: .init(spaceTaken: taken?.bytes ?? 0, filesTaken: taken?.files ?? 0))
+      limits, processors: MachineMemory.processors, isMemoryHeld: limits.memory != nil && holder != nil,
+      disk: taken?.size, start: now, reading: .init(spaceTaken: taken?.bytes ?? 0, filesTaken: taken?.files ?? 0))
     state = Mutex(
       State(
         rule: rule, usage: usage, container: folder, staging: staging, group: holder, limits: limits,
@@ -186,6 +184,7 @@ extension UsageWatch.State {
     if let taken = try? container?.fileSystemUsage() {
       reading.spaceTaken = taken.bytes
       reading.filesTaken = taken.files
+      reading.spaceLeft = taken.left
     }
     return reading
   }

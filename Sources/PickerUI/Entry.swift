@@ -46,14 +46,23 @@ struct Entry: Sendable, Equatable {
   }
 }
 
-/// What is asked of the kernel only for the rows in sight.
-struct EntryDetails: Sendable, Equatable {
+/// What is asked of the kernel only for the rows in sight. All of it is of one file, the one that the name led to when it was
+/// looked at.
+struct EntryDetails: Sendable {
   /// Bytes; nil when the kernel would not say.
   var size: Int64?
   /// Last change of the content, seconds since 1970.
   var modified: Int64?
-  /// Where a symbolic link says that it leads.
+  /// Where the name leads, if not to a file of that name in this folder: the path of the last target, through all links. Of a
+  /// link that leads nowhere, what it says.
   var linkTarget: String?
+  /// The file itself, open as long as its row is in sight, so that its inode number becomes no other file's. Nil for what could
+  /// not be opened.
+  var document: PickedDocument?
+  /// Why it cannot be handed out, as a sentence.
+  var refusal: String?
+  /// The user could only read it.
+  var isReadOnly = false
 }
 
 /// Names made comparable.

@@ -2,7 +2,10 @@
 ///
 /// Escape alone and the beginning of an escape sequence are the same byte; the caller waits a moment while
 /// `isWaiting`, then calls `timeout()`. Answers that a terminal gives to queries (an app may have asked just before
-/// the picker opened) are swallowed whole.
+/// the picker opened) are swallowed whole, and so are reports of the mouse and of the focus.
+///
+/// The picker turns other encodings of keys off (``KnownTerminal``). A terminal that keeps one is understood all the same: kitty's
+/// (`CSI code ; modifiers u`) and xterm's (`CSI 27 ; modifiers ; code ~`).
 struct KeyDecoder: Sendable {
   private enum State: Sendable, Equatable {
     case ground
@@ -15,6 +18,8 @@ struct KeyDecoder: Sendable {
     case single
     /// OSC, DCS, APC, PM or SOS: text up to BEL or `ESC \`.
     case string(escaped: Bool)
+    /// A report of the mouse's in xterm's first encodings: so many characters follow, whatever they look like.
+    case report(left: Int)
   }
 
   private var state = State.ground
@@ -59,6 +64,7 @@ struct KeyDecoder: Sendable {
       } else if !isPasting, let key = byte == 0x4D ? .enter : Self.cursorKey(byte) {
         keys.append(key)
       }
+    case .report(let left): report(left, byte, &keys)
     case .string(let escaped):
       if byte == 0x07 || (escaped && byte == 0x5C) { state = .ground } else { state = .string(escaped: byte == 0x1B) }
     }
@@ -90,17 +96,37 @@ struct KeyDecoder: Sendable {
   }
 
   private mutating func text(_ byte: UInt8, _ keys: inout [Key]) {
+    guard let scalar = scalar(with: byte) else { return }
+    if scalar.properties.generalCategory != .control { keys.append(isPasting ? .pasted(scalar) : .text(scalar)) }
+  }
+
+  /// The character that a byte completes.
+  private mutating func scalar(with byte: UInt8) -> Unicode.Scalar? {
     if byte >= 0xC0 { utf8 = [] }
     utf8.append(byte)
     let length = utf8[0] >= 0xF0 ? 4 : utf8[0] >= 0xE0 ? 3 : 2
     if utf8[0] < 0xC2 || utf8[0] > 0xF4 { utf8 = [] }
-    if utf8.count < length { return }
-    if let string = String(validating: utf8, as: UTF8.self), let scalar = string.unicodeScalars.first,
-      scalar.properties.generalCategory != .control
-    {
-      keys.append(isPasting ? .pasted(scalar) : .text(scalar))
-    }
+    if utf8.count < length { return nil }
+    defer { utf8 = [] }
+    return String(validating: utf8, as: UTF8.self)?.unicodeScalars.first
+  }
+
+  /// One byte of a report: a character of ASCII, a byte of its own, or (mode 1005) a part of a character in UTF-8.
+  private mutating func report(_ left: Int, _ byte: UInt8, _ keys: inout [Key]) {
+    let goesOn = (0x80..<0xC0).contains(byte) && !utf8.isEmpty
     utf8 = []
+    if goesOn {
+      state = left == 0 ? .ground : .report(left: left)
+      return
+    }
+    // No coordinate is a control: the report was cut, and this is a key. Ctrl-C always is one.
+    if left == 0 || (byte < 0x20 && byte != 0) {
+      state = .ground
+      return take(byte, &keys)
+    }
+    let isBeginning = (0xC2...0xDF).contains(byte)
+    if isBeginning { utf8 = [byte] }
+    state = left == 1 && !isBeginning ? .ground : .report(left: left - 1)
   }
 
   private mutating func afterEscape(_ byte: UInt8, _ keys: inout [Key]) {
@@ -133,6 +159,16 @@ struct KeyDecoder: Sendable {
   }
 
   private mutating func finish(_ parameters: [UInt8], _ final: UInt8, _ keys: inout [Key]) {
+    if parameters.isEmpty, let length = Self.reports[final] {
+      state = .report(left: length)
+      return
+    }
+    if let code = KeyCode(parameters, final) {
+      if let key = code.key, !isPasting || key == .control("c") { keys.append(key) }
+      return
+    }
+    // The end of a key's being pressed is none.
+    if KeyCode.isRelease(parameters) { return }
     let first = String(decoding: parameters.prefix { $0 != 0x3B }, as: UTF8.self)
     if final == 0x7E {
       switch first {
@@ -150,6 +186,9 @@ struct KeyDecoder: Sendable {
       keys.append(key)
     }
   }
+
+  /// Reports of the mouse by their last character: how many characters follow (modes 9 and 1000; those of 1001).
+  private static let reports: [UInt8: Int] = [0x4D: 3, 0x74: 2, 0x54: 6]
 
   private static func cursorKey(_ byte: UInt8) -> Key? {
     switch byte {

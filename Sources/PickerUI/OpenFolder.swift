@@ -53,8 +53,31 @@ struct OpenFolder: Sendable {
     }
   }
 
-  /// Size, date and link of one row; empty when it is gone or out of reach.
+  /// Looks at what a row is to show: at one file, whichever the name leads to now.
   func details(of entry: Entry) -> EntryDetails {
+    guard let document = try? open(.entry(entry.name)) else { return unopened(entry) }
+    var details = details(of: document)
+    if entry.isLink || !document.path.isSamePath(as: path.path(of: entry.name.text)) {
+      details.linkTarget = document.path
+    }
+    return details
+  }
+
+  /// The same of the folder itself.
+  func ownDetails() -> EntryDetails {
+    guard let document = try? open(.here) else { return EntryDetails() }
+    return details(of: document)
+  }
+
+  private func details(of document: PickedDocument) -> EntryDetails {
+    let status = try? FileStatus(of: document.descriptor.rawValue)
+    var details = EntryDetails(size: status?.size, modified: status?.modified, document: document)
+    details.isReadOnly = document.userAccess == .readOnly
+    return details
+  }
+
+  /// What is no document, or out of reach.
+  private func unopened(_ entry: Entry) -> EntryDetails {
     let status = try? FileStatus(of: entry.name, in: descriptor.rawValue)
     var details = EntryDetails(size: status?.size, modified: status?.modified)
     if entry.isLink, let target = try? KernelPath.link(descriptor.rawValue, entry.name, subject: "") {

@@ -44,7 +44,10 @@ struct PickerModel: Sendable {
   private(set) var showsHidden = false
   private(set) var marks: [Mark] = []
   private(set) var message: String?
+  /// By index into `entries`. Rows out of sight have none: what is known of a row was drawn with it.
   private(set) var details: [Int: EntryDetails] = [:]
+  /// Of the folder itself, where it can be chosen.
+  private(set) var ownDetails: EntryDetails?
   /// Which of the request's places comes next.
   private var nextPlace = 0
 
@@ -67,7 +70,7 @@ struct PickerModel: Sendable {
 
   // MARK: - Rows
 
-  enum Row: Sendable, Equatable {
+  enum Row: Sendable, Hashable {
     case here
     case entry(Int)
   }
@@ -92,6 +95,26 @@ struct PickerModel: Sendable {
     }
   }
 
+  /// Whether the folder's own row is in sight, and nothing is known of it yet.
+  var wantsOwnDetails: Bool { ownDetails == nil && visibleRows.contains { row(at: $0) == .here } }
+
+  /// What was drawn of a target; nil if its row has not been on the screen.
+  func shown(_ target: Target) -> EntryDetails? {
+    switch target {
+    case .here: ownDetails
+    case .entry(let name): details.first { entries[$0.key].name == name }?.value
+    }
+  }
+
+  /// The same of the row under the cursor.
+  var shownUnderCursor: EntryDetails? {
+    switch row(at: cursor) {
+    case .here: ownDetails
+    case .entry(let index): details[index]
+    case nil: nil
+    }
+  }
+
   func isMarked(_ target: Target) -> Bool { marks.contains(Mark(folder: folder, target: target)) }
 
   /// Entries that are neither hidden nor kept from sight by the filter's absence.
@@ -105,7 +128,7 @@ struct PickerModel: Sendable {
     self.folder = folder
     self.isTop = isTop
     self.entries = rule.shown(entries)
-    details = [:]
+    (details, ownDetails) = ([:], nil)
     filter = ""
     scroll = 0
     refilter(narrowing: false)
@@ -117,7 +140,7 @@ struct PickerModel: Sendable {
     var selected: FileName?
     if case .entry(let index) = row(at: cursor) { selected = self.entries[index].name }
     self.entries = rule.shown(entries)
-    details = [:]
+    (details, ownDetails) = ([:], nil)
     refilter(narrowing: false)
     moveCursor(to: selected)
   }
@@ -128,6 +151,14 @@ struct PickerModel: Sendable {
   }
 
   mutating func learn(_ known: EntryDetails, at entry: Int) { details[entry] = known }
+  mutating func learnOwn(_ known: EntryDetails) { ownDetails = known }
+
+  /// Lets go of what is known of rows that are out of sight.
+  mutating func forgetUnseen() {
+    let seen = Set(visibleRows.compactMap { row(at: $0) })
+    details = details.filter { seen.contains(.entry($0.key)) }
+    if !seen.contains(.here) { ownDetails = nil }
+  }
 
   /// A mark's document is open and acceptable.
   mutating func marked(_ target: Target) {

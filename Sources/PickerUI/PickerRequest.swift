@@ -76,6 +76,16 @@ package struct PickedDocument: Sendable {
 
   /// The last component of `path`.
   package var name: String { path.lastPathName }
+
+  /// What the user could do with it. An app is given no more.
+  package var userAccess: UserAccess { descriptor.userAccess(ofFolder: kind == .folder) }
+
+  /// Whether this is the same file in the same place. Both are open: the kernel gives an open file's number to no other.
+  func isSame(as other: PickedDocument) -> Bool {
+    guard let mine = try? descriptor.status(), let its = try? other.descriptor.status() else { return false }
+    return mine.device == its.device && mine.inode == its.inode && mine.birth == its.birth
+      && path.isSamePath(as: other.path)
+  }
 }
 
 /// How a picker ended (`PCK-8`, `PCK-9`).

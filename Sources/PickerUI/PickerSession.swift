@@ -5,7 +5,10 @@ struct PickerSession {
   private let device: TerminalDevice
   private let home: String?
   private let colours: Bool
-  private let choosesFrom: ContinuousClock.Instant
+  /// For so long after a list has appeared, nothing is chosen from it.
+  private let settling: Duration
+  private var choosesFrom: ContinuousClock.Instant
+  private var settlingSentence = "The picker has only just opened: look, then press that again."
 
   private var model: PickerModel
   private var folder: OpenFolder
@@ -21,13 +24,13 @@ struct PickerSession {
   private static let sizeMilliseconds: Int32 = 200
 
   init(
-    device: TerminalDevice, request: PickerRequest, folder: OpenFolder, home: String?, colours: Bool,
-    choosesFrom: ContinuousClock.Instant
+    device: TerminalDevice, request: PickerRequest, folder: OpenFolder, home: String?, colours: Bool, settling: Duration
   ) {
     self.device = device
     self.home = home
     self.colours = colours
-    self.choosesFrom = choosesFrom
+    self.settling = settling
+    choosesFrom = .now + settling
     self.folder = folder
     model = PickerModel(request)
     decoder = KeyDecoder(erase: device.eraseByte)
@@ -36,7 +39,7 @@ struct PickerSession {
   mutating func run(abandoned: Int32?, refuse: (PickedDocument) -> String?) throws -> PickerOutcome {
     start()
     while true {
-      try draw()
+      try draw(refuse)
       let wait = decoder.isWaiting ? Self.escapeMilliseconds : Self.sizeMilliseconds
       let keys: [Key]
       switch try device.read(milliseconds: wait, abandoned: abandoned) {
@@ -57,7 +60,7 @@ struct PickerSession {
     if Layout(model.request, size).isTooSmall { return false }
     let chooses = [.enter, .tab, .text(" ")].contains(key)
     if chooses && ContinuousClock.now < choosesFrom {
-      model.say("The picker has only just opened: look, then press that again.")
+      model.say(settlingSentence)
       return false
     }
     return true
@@ -65,13 +68,11 @@ struct PickerSession {
 
   // MARK: - Drawing
 
-  private mutating func draw() throws(KernelError) {
+  private mutating func draw(_ refuse: (PickedDocument) -> String?) throws(KernelError) {
     let now = device.size()
     let layout = Layout(model.request, now)
     model.resize(listRows: layout.listRows)
-    for index in model.wantedDetails {
-      model.learn(folder.details(of: model.entries[index]), at: index)
-    }
+    if !layout.isTooSmall { look(refuse) }
     let lines = Screen.lines(model, layout, now: Clock.realtime() / 1_000_000_000, home: home)
       .map { $0.encoded(colours: colours) }
     var output = ""
@@ -85,6 +86,38 @@ struct PickerSession {
     }
     drawn = lines
     try device.write(output)
+  }
+
+  /// Looks at the rows that have come into sight. Each keeps the file that it shows, and no other is chosen by it.
+  private mutating func look(_ refuse: (PickedDocument) -> String?) {
+    model.forgetUnseen()
+    for index in model.wantedDetails {
+      let entry = model.entries[index]
+      var details = folder.details(of: entry)
+      // Folders are gone into, and asked about there.
+      if entry.kind != .folder { details.refusal = details.document.flatMap { refusal(of: $0, refuse) } }
+      model.learn(details, at: index)
+    }
+    if model.wantsOwnDetails {
+      var details = folder.ownDetails()
+      details.refusal = details.document.flatMap { refusal(of: $0, refuse) }
+      model.learnOwn(details)
+    }
+    for mark in model.marks where mark.folder == model.folder {
+      guard let shown = model.shown(mark.target), let document = opened[mark] else { continue }
+      if shown.document?.isSame(as: document) == true { continue }
+      opened[mark] = nil
+      model.remove(mark: mark)
+      model.say("\(quoted(mark.target)) is another file than the one that was marked; the mark is gone.")
+    }
+  }
+
+  /// Why a document cannot be handed out, whatever it is called.
+  private func refusal(of document: PickedDocument, _ refuse: (PickedDocument) -> String?) -> String? {
+    if document.userAccess == .none {
+      return "\(DisplayText.quoted(document.name)) is not open to you: permission denied."
+    }
+    return refuse(document)
   }
 
   // MARK: - Effects
@@ -145,10 +178,19 @@ struct PickerSession {
   }
 
   private mutating func open(_ target: Target, _ refuse: (PickedDocument) -> String?) -> PickedDocument? {
+    guard let shown = model.shown(target) else {
+      model.say("That row has only just come into sight: look, then press that again.")
+      return nil
+    }
     do throws(KernelError) {
       let document = try folder.open(target)
-      // Asked again of what is open: between listing and choosing, the name may have come to mean something else.
-      if let refusal = model.rule.refusal(of: document) ?? refuse(document) {
+      // An app that can write here may give the name to another file at any time, and knows when the list is read (inotify).
+      guard shown.document?.isSame(as: document) == true else {
+        listAnew(target)
+        return nil
+      }
+      // The row said so already; what counts is what is open.
+      if let refusal = model.rule.refusal(of: document) ?? refusal(of: document, refuse) {
         model.say(refusal)
         return nil
       }
@@ -156,6 +198,24 @@ struct PickerSession {
     } catch {
       if case .entry(let name) = target { say(error, name.text) } else { say(error, folder.path) }
       return nil
+    }
+  }
+
+  /// What was on the screen is not what is there: shows what is, for long enough to be looked at.
+  private mutating func listAnew(_ target: Target) {
+    switch target {
+    case .here: change(folder.path) { shown throws(KernelError) in try shown.entering(FileName(".")) }
+    case .entry: if let entries = try? folder.entries() { model.reload(entries: entries) }
+    }
+    choosesFrom = .now + settling
+    settlingSentence = "The list has only just been read anew: look, then press that again."
+    model.say("\(quoted(target)) is not what was shown any more. This is a new list: look, then choose.")
+  }
+
+  private func quoted(_ target: Target) -> String {
+    switch target {
+    case .here: "This folder"
+    case .entry(let name): DisplayText.quoted(name.text)
     }
   }
 

@@ -3,6 +3,8 @@ struct Rows {
   let model: PickerModel
   let columns: Int
   let now: Int64
+  /// Shown as `~`.
+  let home: String?
 
   private static let sizeWidth = 6
   private static let ageWidth = 13
@@ -17,11 +19,14 @@ struct Rows {
     var line = Line()
     switch row {
     case .here:
+      base.dim = model.ownDetails?.refusal != nil
       lead(&line, base, underCursor, .here)
       line.add(". (this folder)", base)
     case .entry(let index):
       let entry = model.entries[index]
-      base.dim = entry.kind != .folder && !model.rule.allows(entry.kind, named: entry.realName)
+      base.dim =
+        entry.kind != .folder
+        && (!model.rule.allows(entry.kind, named: entry.realName) || model.details[index]?.refusal != nil)
       lead(&line, base, underCursor, .entry(entry.name))
       name(&line, entry, base, details: model.details[index])
       columnsOfDetails(&line, entry, base, details: model.details[index])
@@ -49,18 +54,24 @@ struct Rows {
     let text = entry.name.text
     let room = max(1, columns - line.width - detailsWidth - 1)
     let suffix = entry.kind == .folder ? "/" : ""
-    let shown = DisplayText(text, emphasis: FilterMatch.matchedCharacters(of: model.filter, in: text))
-      .keepingMiddle(max(1, room - suffix.count))
-    line.add(shown, style, emphasis: matched)
+    let whole = DisplayText(text, emphasis: FilterMatch.matchedCharacters(of: model.filter, in: text))
+    // What a link leads to is what would be handed out: the name gives way to it, and of the target the end stays.
+    let target = details?.linkTarget.map { DisplayText(Measure.place($0, home: home)) }
+    let forTarget = target.map { target in
+      min(target.width, max(room - Self.arrow.count - suffix.count - whole.width, (room - Self.arrow.count) * 3 / 5))
+    }
+    let forName = room - suffix.count - (forTarget.map { $0 + Self.arrow.count } ?? 0)
+    line.add(whole.keepingMiddle(max(1, forName)), style, emphasis: matched)
     line.add(suffix, style)
-    let left = room - shown.width - suffix.count
-    if let target = details?.linkTarget, left >= 8 {
+    if let target, let forTarget {
       var aside = base
       aside.dim = true
-      line.add(" → ", aside)
-      line.add(DisplayText(target).keepingEnd(left - 3), aside)
+      line.add(Self.arrow, aside)
+      line.add(target.keepingEnd(forTarget), aside)
     }
   }
+
+  private static let arrow = " → "
 
   private var detailsWidth: Int {
     (showsSize ? 2 + Self.sizeWidth : 0) + (showsAge ? 2 + Self.ageWidth : 0)

@@ -14,12 +14,12 @@ enum Screen {
     lines.append(place(model, columns, home))
     lines.append(filter(model, columns))
     if layout.gaps > 1 { lines.append(Line()) }
-    let rows = Rows(model: model, columns: columns, now: now)
+    let rows = Rows(model: model, columns: columns, now: now, home: home)
     var list = model.visibleRows.map(rows.line)
     if model.rowCount == 0 { list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim)) }
     list += Array(repeating: Line(), count: max(0, layout.listRows - list.count))
     lines += list
-    lines += foot(model, layout)
+    lines += foot(model, layout, home)
     return lines
   }
 
@@ -67,13 +67,17 @@ enum Screen {
 
   // MARK: - Foot
 
-  private static func foot(_ model: PickerModel, _ layout: Layout) -> [Line] {
+  private static func foot(_ model: PickerModel, _ layout: Layout, _ home: String?) -> [Line] {
     let columns = layout.size.columns
     let room = layout.hasHelp ? 2 : 1
     var lines: [Line] = []
     if let message = model.message {
       // A long message takes the help line's place rather than lose its end.
       lines = Layout.wrap(message, columns, lines: room).map { Line($0, Style(bold: true, colour: .yellow)) }
+    } else if let refusal = model.shownUnderCursor?.refusal {
+      lines = Layout.wrap(refusal, columns, lines: room).map { Line($0, .bold) }
+    } else if let note = note(model, columns, home) {
+      lines = [Line(note)]
     } else if !model.marks.isEmpty {
       let names = model.marks.map { mark in
         switch mark.target {
@@ -88,6 +92,23 @@ enum Screen {
     }
     if lines.count < room { lines.append(help(model, columns)) }
     return lines
+  }
+
+  /// What the row under the cursor has no room for: where a link leads in the end, and that the app will only read.
+  private static func note(_ model: PickerModel, _ columns: Int, _ home: String?) -> DisplayText? {
+    guard let shown = model.shownUnderCursor else { return nil }
+    let isLess = shown.isReadOnly && model.request.access == .readWrite && isChoosable(model)
+    guard let target = shown.linkTarget else {
+      return isLess ? DisplayText("You can only read this, and so will the app.").keepingStart(columns) : nil
+    }
+    let (lead, tail) = ("→ ", isLess ? " (read only)" : "")
+    let path = DisplayText(Measure.place(target, home: home)).keepingEnd(columns - lead.count - tail.count)
+    return DisplayText(glyphs: DisplayText(lead).glyphs + path.glyphs + DisplayText(tail).glyphs)
+  }
+
+  private static func isChoosable(_ model: PickerModel) -> Bool {
+    guard case .entry(let index) = model.row(at: model.cursor) else { return true }
+    return model.rule.allows(model.entries[index].kind, named: model.entries[index].realName)
   }
 
   /// As many hints as fit, the most needed first.
@@ -117,10 +138,11 @@ enum Screen {
     }
     switch row {
     case nil: return nil
-    case .here: return "choose this folder"
+    case .here: return model.ownDetails?.refusal == nil ? "choose this folder" : nil
     case .entry(let index):
       let entry = model.entries[index]
-      return model.rule.allows(entry.kind, named: entry.realName) ? "choose" : nil
+      let isRefused = model.details[index]?.refusal != nil
+      return !isRefused && model.rule.allows(entry.kind, named: entry.realName) ? "choose" : nil
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import Kernel
 internal import Paths
+internal import Terminal
 
 #if canImport(Glibc)
   internal import Glibc
@@ -8,12 +9,10 @@ internal import Paths
 /// The document picker on the user's terminal. Trusted: it runs outside every sandbox, and the app that asks sees
 /// neither what is shown nor what is typed.
 package struct TerminalPicker: Sendable {
-  /// What gives the screen back: usual text, pastes unmarked, lines that wrap, a cursor, and the screen as it was.
-  /// For whoever must restore the terminal in the picker's place, after a signal.
-  package static let restoreSequence = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
-  /// Its opposite. Lines do not wrap: where picker and terminal disagree about a character's width, one line is
-  /// wrong, and not the whole screen.
-  static let takeSequence = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[0m\u{1B}[2J"
+  /// What gives the terminal back. For whoever must restore it in the picker's place, after a signal.
+  package static let restoreSequence = KnownTerminal.giveBack
+  /// Its opposite: the picker starts from a known terminal, not from the one that the app has left.
+  static let takeSequence = KnownTerminal.take
 
   private let input: Int32
   private let output: Int32
@@ -58,7 +57,7 @@ package struct TerminalPicker: Sendable {
     var session = PickerSession(
       device: device, request: request, folder: folder,
       home: environment["HOME"].flatMap { $0.isAbsolutePath && $0 != "/" ? $0 : nil },
-      colours: (environment["NO_COLOR"] ?? "").isEmpty, choosesFrom: .now + settling)
+      colours: (environment["NO_COLOR"] ?? "").isEmpty, settling: settling)
     return try session.run(abandoned: abandoned, refuse: refuse)
   }
 }

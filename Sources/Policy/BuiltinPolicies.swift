@@ -40,7 +40,7 @@ package enum BuiltinPolicies {
   private static let defaultText = #"""
     # What an app gets when no policy is named.
 
-    description = "One document at a time; the network only for apps that ask for it in their entitlements"
+    description = "One document at a time; the network only for apps that ask for it and that you allow it"
 
     [scopes]
     # How many documents each process of an app may have started at once: 1 to 100000, or a name for a number:
@@ -81,6 +81,12 @@ package enum BuiltinPolicies {
     # When a grant ends by itself: "forever" (when it is withdrawn), "launch" (with the launch that it was made in), a time after the
     # user's decision such as "8h" or "30d", or both: ["launch", "8h"].
     lifetime = "forever"
+
+    [entitlements]
+    # Whether an app gets the entitlements that widen what it has: those for the network, io.ambit.pass-grants and
+    # com.apple.security.files.user-selected.executable. "ask": the user is asked at the app's first launch, and without a terminal it
+    # runs without them; "declared": it gets what its Entitlements.plist declares; "none": it gets none of them.
+    trust = "ask"
 
     [bookmarks]
     # Many programs save by writing a new file and renaming it over the old one. "follow": when the file that the user chose is gone

@@ -101,6 +101,8 @@ package struct PolicySettings: Equatable, Sendable {
   package var persisted: PersistedGrants = .unlimited
   package var passing: AppPermission = .entitlement
   package var executing: AppPermission = .entitlement
+  /// Who decides about entitlements that widen what an app has.
+  package var entitlementTrust: EntitlementTrust = .ask
   package var tellsHostPaths = false
   package var picker = PickerRules()
   /// What grants allow at most.

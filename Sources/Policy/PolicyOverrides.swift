@@ -12,6 +12,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var persisted: PersistedGrants?
   var passing: AppPermission?
   var executing: AppPermission?
+  var entitlementTrust: EntitlementTrust?
   var tellsHostPaths: Bool?
   var replacedDocuments: ReplacedDocuments?
   var readOnlyPaths: [String]?

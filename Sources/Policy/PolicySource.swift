@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Kernel
+internal import SystemPackage
 
 /// A policy's text and where it is from.
 struct PolicySource {
@@ -33,19 +34,13 @@ struct PolicySource {
 
   /// A file's bytes, and one more than the reader takes when it is larger; `nil` when there is none.
   ///
-  /// Pipes are read as well: a shell's `<(…)` is one.
+  /// Only regular files: the broker reads policies too, and has nobody wait for the other end of a pipe.
   static func read(_ path: String) throws(PolicyError) -> [UInt8]? {
-    do {
-      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      return try Array(handle.read(upToCount: StrictTOML.maximumSize + 1) ?? Data())
-    } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-      return nil
+    do throws(KernelError) {
+      return try Descriptor.regularFile(path).readAll(limit: StrictTOML.maximumSize + 1)
     } catch {
-      let error = error as NSError
-      let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-      var reason = (underlying ?? error).localizedDescription
-      while reason.hasSuffix(".") { reason.removeLast() }
-      throw .unreadable(path: path, reason: reason)
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      throw .unreadable(path: path, reason: error.fileFault)
     }
   }
 }

@@ -17,10 +17,11 @@ package enum SandboxLauncher {
   ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others. The
   ///     calling thread stays in it.
   ///   - group: the control group that all of it is to be in.
+  ///   - executable: what the program was when it was looked at; another file is not executed.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
     _ plan: SandboxPlan, filter: SeccompProgram, profiles: [SeccompProgram] = [], network: Descriptor? = nil,
-    group: ControlGroup? = nil,
+    group: ControlGroup? = nil, executable: FileStatus? = nil,
     standardStreams: [Descriptor?]
   ) throws(KernelError) -> LaunchedInit {
     var steps: [RootStep] = []
@@ -39,7 +40,7 @@ package enum SandboxLauncher {
       namespaces: namespaces, insideID: plan.insideID, outsideID: plan.hostID ?? getuid(),
       parentMaps: plan.hostID != nil, hostname: plan.hostname, title: "ambit-init", root: steps,
       standardStreams: standardStreams, bringUpLoopback: namespaces.contains(.network), limits: limits,
-      directory: plan.directory, program: plan.program, arguments: plan.arguments,
+      directory: plan.directory, program: plan.program, executable: executable, arguments: plan.arguments,
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
       filter: filter, profiles: profiles, listen: true, landlock: plan.landlock, group: group
     ).start()
@@ -55,7 +56,10 @@ package enum SandboxLauncher {
     case .bind(let path, let source, _, let attributes):
       // The broker has just looked at the container; a link that has come into its place since then leads elsewhere.
       let isContainer = path == InsidePath.home
-      let tree = try DetachedTree(at: source, followsLink: !isContainer)
+      // Nor may a link, or anything else, stand in for a device: the app may write to it.
+      let device = DeviceNode.allCases.first { $0.path == path }
+      let tree = try DetachedTree(at: source, followsLink: !isContainer && device == nil)
+      if let device, try !device.isOpen(as: tree.descriptor) { throw device.fault(source) }
       // What it is now counts, not what the plan took it for: a policy may show a file as well as a folder.
       let isDirectory = try tree.descriptor.status().kind == .directory
       if isContainer, !isDirectory { throw KernelError("open_tree", source, errno: .notDirectory) }

@@ -23,6 +23,22 @@ extension SeccompProfile {
           name: "files", reason: "files by path and descriptor; the mount namespace decides which there are",
           rules: allow(files)),
         Group(
+          name: "modes",
+          reason:
+            "no file with the set-user-ID or set-group-ID bit: in a granted folder it would be a program that runs with its owner's "
+            + "rights on the host",
+          rules: modeRules),
+        Group(
+          name: "pages",
+          reason:
+            "a file's pages in a pipe show what the host writes to the file after the document was taken away; programs fall back "
+            + "to reading and writing",
+          rules: pageRules),
+        Group(
+          name: "control",
+          reason: "no leases: the host's programs would wait for the app before they may open its document",
+          rules: controlRules),
+        Group(
           name: "memory", reason: "a program's own memory", rules: allow(memory) + memoryFileRules(execute: execute)),
         Group(name: "processes", reason: "a program's own processes and threads", rules: allow(processes)),
         Group(name: "signals", reason: "signals reach no further than the pid namespace", rules: allow(signals)),
@@ -54,6 +70,12 @@ extension SeccompProfile {
             + "its place on the host; every other rename goes on",
           rules: ["rename", "renameat", "renameat2"].map { SeccompRule($0, .notify) }),
         Group(
+          name: "watching",
+          reason:
+            "a watch goes on telling of a document without anything open of it: of apps that can have one it is looked for "
+            + "when a scope ends; the call goes on",
+          rules: ["inotify_init", "inotify_init1"].map { SeccompRule($0, .notify) }),
+        Group(
           name: "sockets", reason: network ? "Unix sockets and the internet" : "Unix sockets only",
           rules: socketRules(network: network)),
       ], otherwise: .fail(EPERM))
@@ -69,14 +91,14 @@ extension SeccompProfile {
   ].map { SeccompRule($0, .fail(ENOSYS)) }
 
   private static let files = """
-    access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-    fallocate fchdir fchmod fchmodat fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr
-    fstat fstatfs fsync ftruncate futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
-    inotify_init1 inotify_rm_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr lstat
-    mkdir mkdirat newfstatat open openat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead
-    readlink readlinkat readv removexattr rmdir sendfile setxattr splice stat statfs statx
-    symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink unlinkat utime utimensat utimes vmsplice
-    write writev name_to_handle_at mknod mknodat
+    access chdir chown close close_range copy_file_range dup dup2 dup3 faccessat faccessat2 fadvise64
+    fallocate fchdir fchown fchownat fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr
+    fstat fstatfs fsync ftruncate futimesat getcwd getdents getdents64 getxattr inotify_add_watch
+    inotify_rm_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr lstat
+    newfstatat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead
+    readlink readlinkat readv removexattr rmdir setxattr stat statfs statx
+    symlink symlinkat sync sync_file_range syncfs truncate umask unlink unlinkat utime utimensat utimes
+    write writev name_to_handle_at
     """
 
   private static let memory = """
@@ -167,11 +189,12 @@ extension SeccompProfile {
   private static func socketRules(network: Bool) -> [SeccompRule] {
     var families: [UInt32] = [UInt32(AF_UNIX)]
     if network { families += [UInt32(AF_INET), UInt32(AF_INET6)] }
-    var rules = allow(
-      """
-      accept accept4 bind getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
-      sendto setsockopt shutdown
-      """)
+    var rules =
+      allow(
+        """
+        accept accept4 bind getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
+        sendto shutdown
+        """) + socketOptionRules
     // socketpair too: the kernel makes both sockets, of any family, before it finds that they cannot be paired.
     for call in ["socket", "socketpair"] {
       for family in families where family != UInt32(AF_UNIX) {

@@ -34,6 +34,11 @@ package struct Output: Sendable {
     }
   }
 
+  /// Writes JSON, ended by a newline, as it may stand on a terminal (``printableJSON(_:)``): a name in it may be anything.
+  package func write(json text: String) throws(KernelError) {
+    try write(printableJSON(text) + (text.isEmpty || text.hasSuffix("\n") ? "" : "\n"))
+  }
+
   /// Waits, and says whether the reader has gone away meanwhile: a pipe whose other end is closed, a terminal hung up,
   /// a descriptor that is not open at all.
   ///

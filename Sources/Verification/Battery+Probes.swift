@@ -6,7 +6,8 @@ extension Battery {
   /// Those that need a terminal.
   private static let terminalEntries = "A1,A3"
   /// Those that have runs of their own.
-  private static let documentEntries = "G4,G6,G9,G11"
+  private static let documentEntries = "G4,G6,G9,G11,I4,I10,I13"
+  private static let streamEntries = "I6"
 
   func runInside() throws {
     var arguments = ["probe"] + settings(isInside: true)
@@ -20,7 +21,8 @@ extension Battery {
       arguments += Battery.fields(line).map { "\($0.key)=\($0.value)" }
       lender = other
     }
-    let left = options.launcher.isAmbit ? "\(Self.terminalEntries),\(Self.documentEntries)" : Self.terminalEntries
+    let left =
+      "\(Self.terminalEntries),\(Self.streamEntries)" + (options.launcher.isAmbit ? ",\(Self.documentEntries)" : "")
     let before = stage.fingerprint(stage.document)
     let program = try launch(
       arguments + ["except=\(left)"], picks: [[stage.granted], [stage.document]], inherited: try inherited())
@@ -52,7 +54,8 @@ extension Battery {
   }
 
   private func runControl(_ more: [String]) throws {
-    let arguments = ["probe"] + settings(isInside: false) + ["except=\(Self.terminalEntries)"] + more
+    let arguments =
+      ["probe"] + settings(isInside: false) + ["except=\(Self.terminalEntries),\(Self.streamEntries)"] + more
     let program = try launchUnconfined(arguments, inherited: try inherited())
     _ = try program.finish()
     controls += Attempt.read(program.outputText).attempts

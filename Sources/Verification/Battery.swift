@@ -15,6 +15,8 @@ package final class Battery {
     package var program: String
     /// The property list of the app whose sandbox is tried; nil: an app without entitlements.
     package var entitlements: String?
+    /// Those of its entitlements that its user allows: nobody is asked while they are tried.
+    package var allowedEntitlements: [String]
     /// The user's own policies, which the stage's Ambit is to know as well.
     package var policies: String?
     /// How many scopes the policy lets an app have at a time.
@@ -26,8 +28,9 @@ package final class Battery {
     package var raceBudget: Duration
 
     package init(
-      launcher: TestedLauncher, ambit: String, program: String, entitlements: String? = nil, policies: String? = nil,
-      scopeLimit: Int = 256, allowances: Set<Allowance> = [],
+      launcher: TestedLauncher, ambit: String, program: String, entitlements: String? = nil,
+      allowing allowedEntitlements: [String] = [], policies: String? = nil, scopeLimit: Int = 256,
+      allowances: Set<Allowance> = [],
       limits: (memory: Int?, container: Int?, containerFiles: Int?) = (nil, nil, nil),
       raceBudget: Duration = .seconds(5)
     ) {
@@ -35,6 +38,7 @@ package final class Battery {
       self.ambit = ambit
       self.program = program
       self.entitlements = entitlements
+      self.allowedEntitlements = allowedEntitlements
       self.policies = policies
       self.scopeLimit = scopeLimit
       self.allowances = allowances
@@ -102,6 +106,14 @@ package final class Battery {
     if options.launcher.isAmbit {
       progress("documents")
       try runDocuments()
+      progress("identities")
+      try runIdentities()
+      progress("floods")
+      try runFlood()
+      progress("after scopes")
+      try runScopes()
+      progress("streams")
+      try runStreams()
       progress("under an observer")
       try runObserved()
     }
@@ -132,7 +144,9 @@ package final class Battery {
     switch options.launcher {
     case .ambit(let policy):
       let answers = picks.isEmpty ? [] : ["--answers", try writeAnswers(picks)]
-      return [options.ambit, "run", "--policy", policy] + more + answers + [bundle ?? stage.bundle] + arguments
+      let allowed = options.allowedEntitlements.flatMap { ["--allow-entitlement", $0] }
+      return [options.ambit, "run", "--policy", policy] + allowed + more + answers + [bundle ?? stage.bundle]
+        + arguments
     case .prefix(let words): return words.map(expand) + [stage.program] + arguments
     }
   }

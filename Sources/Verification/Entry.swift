@@ -99,5 +99,17 @@ package struct Entry: Equatable, Sendable {
     Entry("H5", "get round a limit on processor time"),
     Entry("H6", "threads without end"),
     Entry("H8", "leave the dead to process 1"),
+
+    Entry("I1", "be another app, by its identifier or a file's name", onlyAmbit: grants),
+    Entry("I3", "leave a set-uid program on the host"),
+    Entry("I4", "keep a name of a document that was saved", onlyAmbit: grants),
+    Entry("I5", "keep a document's pages in a pipe", onlyAmbit: grants),
+    Entry("I6", "misuse standard streams", onlyAmbit: "it asks about Ambit's standard streams"),
+    Entry("I7", "watch a document when its scope has ended", onlyAmbit: grants),
+    Entry("I8", "pass a document to another launch of the app", onlyAmbit: grants),
+    Entry("I9", "learn host paths from the mount table", onlyAmbit: grants),
+    Entry("I10", "rename the place that a document is mounted on", onlyAmbit: grants),
+    Entry("I12", "stop the host's writers with a lease"),
+    Entry("I13", "push others out of the log", onlyAmbit: grants),
   ]
 }

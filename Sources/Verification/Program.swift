@@ -93,6 +93,31 @@ final class Program {
     }
   }
 
+  /// How much it has written so far, in bytes.
+  var written: Int { outputBytes.count }
+
+  /// Waits until one of some texts is in what it has written after a place, and answers the first one that is; nil when none comes.
+  func see(_ texts: [String], after place: Int = 0, within patience: Duration = Program.patience) throws -> String? {
+    let end = ContinuousClock.now + patience
+    while true {
+      let text = String(decoding: outputBytes[min(place, outputBytes.count)...], as: UTF8.self)
+      if let found = texts.first(where: text.contains) { return found }
+      if output == nil || ContinuousClock.now >= end { return nil }
+      try wait(until: end)
+    }
+  }
+
+  /// What it has written after a place.
+  func text(after place: Int) -> String {
+    String(decoding: outputBytes[min(place, outputBytes.count)...], as: UTF8.self)
+  }
+
+  /// Presses keys on its terminal.
+  func type(_ keys: String) throws(KernelError) {
+    guard let input else { return }
+    try input.writeAll(Array(keys.utf8))
+  }
+
   /// Waits until it has ended and what it wrote has been read.
   func finish(within patience: Duration = Program.patience) throws -> Ending {
     guard try hasEnded(within: patience), let ending else {

@@ -65,6 +65,18 @@ enum Console {
         }))
   }
 
+  /// JSON with the same escaped, as JSON can: `\u202e`.
+  static func printableJSON(_ text: String) -> String {
+    text.unicodeScalars.map { scalar in
+      guard scalar.value >= 0x7F, scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
+      else {
+        return String(scalar)
+      }
+      let number = String(scalar.value, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - number.count) + number
+    }.joined()
+  }
+
   /// Runs a verb; what goes wrong is said, and becomes the exit status.
   static func explaining(status: Int32 = 1, _ body: () throws -> Void) throws {
     do {

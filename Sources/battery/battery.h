@@ -70,6 +70,8 @@ int run_probes(void);
 /* The broker's protocol, as small as it can be: one call on a connection of its own. The reply stays valid until the
    next call; NULL when the broker hung up. */
 const char *broker_call(const char *method, const char *parameters);
+/* The same of what a user has to answer. */
+const char *broker_call_patiently(const char *method, const char *parameters);
 int broker_connect(void);
 bool broker_send(int socket, const char *bytes, size_t length);
 /* The value of the first string member of that name after `from`; false if there is none. */
@@ -77,6 +79,8 @@ bool reply_string(const char *from, const char *name, char *value, size_t size);
 bool is_error(const char *reply);
 /* A call that must be refused, as an attempt. */
 void forge(const char *attempt, const char *method, const char *parameters);
+/* Calls a method of `Access` for the process that has started what the sections use; a probe is its child. */
+bool with_first(const char *method, const char *scope);
 /* Asks for the documents that the other sections use. */
 void take_documents(void);
 
@@ -90,8 +94,11 @@ int lend(void);
 int spell(const char *folder, const char *target);
 int ask(const char *target);
 int take(void);
+int watch(void);
+int keep(void);
+int pass(void);
 
 extern const struct probe section_a[], section_b[], section_b_files[], section_c[], section_d[], section_e[],
-    section_f[], section_g[], section_h[];
+    section_f[], section_g[], section_h[], section_i_availability[], section_i_filter[], section_i_scopes[];
 
 #endif

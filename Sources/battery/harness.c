@@ -304,7 +304,8 @@ static void run_probe(const struct probe *probe) {
 int run_probes(void) {
   harness = getpid();
   const struct probe *sections[] = {section_a, section_b, section_b_files, section_c, section_d,
-                                    section_e, section_f, section_g,       section_h};
+                                    section_e, section_f, section_g,       section_h,       section_i_scopes,
+                                    section_i_availability, section_i_filter};
   if (*stage("broker")) {
     current = "G1";
     take_documents();

@@ -51,6 +51,9 @@ int main(int count, char **arguments) {
   if (strcmp(role, "spell") == 0 && count == 4) return spell(arguments[2], arguments[3]);
   if (strcmp(role, "ask") == 0 && count == 3) return ask(arguments[2]);
   if (strcmp(role, "take") == 0) return take();
+  if (strcmp(role, "watch") == 0) return watch();
+  if (strcmp(role, "keep") == 0) return keep();
+  if (strcmp(role, "pass") == 0) return pass();
   /* What the probes execute to see whether they may. */
   if (strcmp(role, "hello") == 0) return 42;
   fprintf(stderr, "battery: run by `ambit verify`; it tries to leave the sandbox that it is started in\n");

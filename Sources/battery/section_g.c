@@ -18,7 +18,7 @@ static bool with_scope(const char *method, const char *scope) {
 }
 
 /* What was started before any probe is the first process's; a probe is a child of it. */
-static bool with_first(const char *method, const char *scope) {
+bool with_first(const char *method, const char *scope) {
   char parameters[1000];
   snprintf(parameters, sizeof parameters, "{\"scope\":\"%s\",\"process\":\"parent\"}", scope);
   const char *reply = broker_call(method, parameters);

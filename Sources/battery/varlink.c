@@ -11,6 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Seconds. */
+static int most_patience = 5;
+
 int broker_connect(void) {
   const char *address = getenv("AMBIT_ADDRESS");
   struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -21,7 +24,7 @@ int broker_connect(void) {
   strcpy(name.sun_path, address + 5);
   int place = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (place == -1) return -1;
-  struct timeval patience = {.tv_sec = 5};
+  struct timeval patience = {.tv_sec = most_patience};
   setsockopt(place, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   setsockopt(place, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (connect(place, (struct sockaddr *)&name, sizeof name) == 0) return place;
@@ -62,6 +65,13 @@ const char *broker_call(const char *method, const char *parameters) {
   }
   close(place);
   return got > 0 && got < most ? reply : NULL;
+}
+
+const char *broker_call_patiently(const char *method, const char *parameters) {
+  most_patience = 120;
+  const char *reply = broker_call(method, parameters);
+  most_patience = 5;
+  return reply;
 }
 
 bool reply_string(const char *from, const char *name, char *value, size_t size) {

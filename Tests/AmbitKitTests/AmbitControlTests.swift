@@ -151,7 +151,7 @@ import Wire
     #expect(
       try run("with", url, "--", "echo", "{}", "y", "[{}]").output == "/documents/1/a b.txt y [/documents/1/a b.txt]\n")
     #expect(count() == 0)
-    #expect(broker.ledger.withLock { $0.calls } == ["Path", "Start", "Stop", "Path", "Start", "Stop"])
+    #expect(broker.ledger.withLock { $0.calls } == ["Path", "Start", "Path", "Stop", "Path", "Start", "Path", "Stop"])
     try broker.stop()
   }
 
@@ -164,7 +164,7 @@ import Wire
     #expect(missing.status == 127 && missing.errors == "ambitctl: no-such-program: No such file or directory\n")
     #expect(try run("with", url, "--", "/etc/passwd").status == 126)
     #expect(count() == 0)
-    #expect(broker.ledger.withLock { $0.calls }.count == 15)
+    #expect(broker.ledger.withLock { $0.calls }.count == 20)
     #expect(try run("with", "file:///documents/1/a.txt", "--", "true").status == 125)
     #expect(try run("with", url, "--").status == 64)
     try broker.stop()

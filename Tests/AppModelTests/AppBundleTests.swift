@@ -344,6 +344,13 @@ import Testing
         + "\"program.\" are kept for plain programs. Change the value.")
   }
 
+  @Test func `a bundle cannot take the identifier of an app that is not the one it says`() throws {
+    #expect(
+      message(try folder.app(plist: Fixture.list(identifier: "another.io.ambit.Ed-0f0f0f0f0f0f")))
+        == "TMP/Notes.app/Info.plist: CFBundleIdentifier cannot be \"another.io.ambit.Ed-0f0f0f0f0f0f\": identifiers that begin with "
+        + "\"another.\" are kept for apps that are not the ones they say. Change the value.")
+  }
+
   @Test func `a bad identifier is refused with the rule that it breaks`() throws {
     #expect(
       message(try folder.app(plist: Fixture.list(identifier: "../../etc")))

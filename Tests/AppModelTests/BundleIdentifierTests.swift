@@ -51,10 +51,28 @@ import Testing
     ("", "program.unnamed"),
     ("/", "program.unnamed"),
     ("été", "program.t"),
-    (String(repeating: "x", count: 300), "program." + String(repeating: "x", count: 247)),
+    (String(repeating: "x", count: 300), "program." + String(repeating: "x", count: 234)),
   ])
-  func `a program gets an identifier from its file name`(path: String, identifier: String) {
-    #expect(AppBundle.identifier(forProgram: path) == identifier)
+  func `a program gets an identifier from its file name and its path`(path: String, identifier: String) throws {
+    let own = AppBundle.identifier(forProgram: path)
+    #expect(own.hasPrefix(identifier + "-") && own.utf8.count == identifier.utf8.count + 13, "\(own)")
+    let digits = own.suffix(12)
+    #expect(digits.allSatisfy { $0.isHexDigit && !$0.isUppercase })
+    // Another one of the same name is another app.
+    #expect(AppBundle.identifier(forProgram: "/elsewhere" + path) != own)
+  }
+
+  @Test func `the identifier of a program is the beginning of its path's SHA-256`() {
+    // printf /usr/bin/sh | sha256sum
+    #expect(BundleIdentifier.forProgram("/usr/bin/sh") == "program.sh-1df414652da8")
+  }
+
+  @Test func `what is not the app that its identifier belongs to gets one that no manifest can have`() throws {
+    let digest = try #require(AppDigest(hexadecimal: String(repeating: "0f", count: 32)))
+    #expect(BundleIdentifier.forAnother("io.ambit.Ed", digest, attempt: 1) == "another.io.ambit.Ed-0f0f0f0f0f0f")
+    #expect(BundleIdentifier.forAnother("io.ambit.Ed", digest, attempt: 2) == "another.io.ambit.Ed-0f0f0f0f0f0f-2")
+    let long = BundleIdentifier.forAnother(String(repeating: "a.", count: 127) + "a", digest, attempt: 12)
+    #expect(BundleIdentifier.check(long) == nil && long.utf8.count <= BundleIdentifier.maximumLength, "\(long)")
   }
 
   @Test func `whatever a program is called, its identifier is one and stays a single folder`() {

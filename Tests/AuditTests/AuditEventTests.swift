@@ -48,6 +48,10 @@ import Testing
     arguments: [
       (AuditEvent(.brokerStarted), "broker started"),
       (AuditEvent(.launch, detail: ["policy": "teach"]), "launched under policy teach"),
+      (
+        AuditEvent(.launch, detail: ["policy": "teach", "withheld": "networkClient passGrants"]),
+        "launched under policy teach, not given networkClient passGrants"
+      ),
       (AuditEvent(.launch, .failed), "failed: launch"),
       (AuditEvent(.degraded, detail: ["layers": "landlock, keyring"]), "runs without the whole of landlock, keyring"),
       (AuditEvent(.pick, document: notes, how: "user"), "user picked notes.txt"),
@@ -78,6 +82,10 @@ import Testing
       (
         AuditEvent(.bookmarkResolved, document: notes, detail: ["matchedBy": "identity", "stale": "true"]),
         "resolved a bookmark to notes.txt (found by identity, stale)"
+      ),
+      (
+        AuditEvent(.bookmarkResolved, document: notes, detail: ["matchedBy": "identity", "taken": "/old/notes.txt"]),
+        "resolved a bookmark to notes.txt (found by identity, another file stands at its old place)"
       ),
       (AuditEvent(.bookmarkResolved, .refused), "refused: resolve a bookmark"),
       (AuditEvent(.exit, detail: ["status": "0", "signal": "0"]), "exited with status 0"),

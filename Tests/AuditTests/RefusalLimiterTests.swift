@@ -58,6 +58,35 @@ import Testing
         + " to \(Timestamp(start + 0.003).text)")
   }
 
+  @Test func `AUD-5: nested starts and stops are counted as well, and those that change who has the document never`()
+    throws
+  {
+    func event(_ kind: AuditEvent.Kind, _ count: Int?) -> AuditEvent {
+      self.event(kind, .allowed, rule: nil, detail: count.map { ["count": "\($0)", "process": "2"] } ?? [:])
+    }
+    for (kind, count) in [
+      (AuditEvent.Kind.start, 1), (.start, nil), (.stop, 0), (.stop, nil), (.scopeEnded, 3), (.carried, 3),
+    ] {
+      #expect(!RefusalLimiter.mayCount(event(kind, count)), "\(kind) \(count ?? -1)")
+    }
+    var limiter = RefusalLimiter()
+    var entries = 0
+    for step in 0..<5_000 {
+      for nested in [event(.start, 2 + step % 3), event(.stop, 1 + step % 3)] {
+        #expect(RefusalLimiter.mayCount(nested))
+        if limiter.take(nested, now: Int64(step)) { entries += 1 }
+      }
+    }
+    #expect(entries == 2 * RefusalLimiter.burst)
+    let summaries = limiter.takeAll(of: "i1", now: 5_000, time: start + 1)
+    #expect(summaries.map(\.occurrences) == [5_000 - RefusalLimiter.burst, 5_000 - RefusalLimiter.burst])
+    #expect(Set(summaries.map(\.kind)) == [.start, .stop] && summaries.allSatisfy(\.standsForOthers))
+    // Of what differs they say nothing: it was another one's number.
+    #expect(summaries.allSatisfy { $0.detail["count"] == nil && $0.grant == "g1" && $0.detail["process"] == "2" })
+    let started = try #require(summaries.first { $0.kind == .start })
+    #expect(started.sentence.hasPrefix("started scope on grant g1, \(5_000 - RefusalLimiter.burst) times from "))
+  }
+
   @Test func `what takes effect, what happens once and what a launcher has counted are never left out`() {
     for kind in AuditEvent.Kind.known { #expect(!RefusalLimiter.mayCount(AuditEvent(kind))) }
     for kind in [AuditEvent.Kind.launch, .exit, .attach, .degraded, .limit, .revoke, .scopeEnded, .outlived] {

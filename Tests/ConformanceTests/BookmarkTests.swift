@@ -173,6 +173,45 @@ struct BookmarkTests {
     }
   }
 
+  @Test(arguments: TestUser.all)
+  func `BMK-13: a bookmark leads to the document, and says that another file stands at its old place`(
+    user: TestUser
+  ) throws {
+    try withBookmark(user) { (world, document, bookmark) throws in
+      try world.rename(document, to: "\(world.home)/kept.txt")
+      let app = try world.probe()
+      #expect(try resolve(app, bookmark)["taken"] == false)
+      try world.write("another", to: document)
+      let found = try resolve(app, bookmark)
+      #expect(found["name"] == "kept.txt" && found["matchedBy"] == "identity" && found["taken"] == true)
+      #expect(try world.audit(.bookmarkResolved).last?.detail["taken"] == document)
+      // Another name of the very file is no other file.
+      try FileManager.default.removeItem(atPath: document)
+      try FileManager.default.linkItem(atPath: "\(world.home)/kept.txt", toPath: document)
+      #expect(try resolve(app, bookmark)["taken"] == false)
+      #expect(try app.finish() == .status(0))
+
+    }
+  }
+
+  @Test func `BMK-13: ambitctl says that another file stands at the document's old place`() throws {
+    try Workspace.with(TestUser.all[0]) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.start(
+        saving: [document],
+        """
+        open; b=$(ambitctl bookmark create "$u"); cd /; ambitctl stop "$u"; echo ready; read -r line
+        ambitctl bookmark resolve <<<"$b" 2>&1 >/dev/null; echo end
+        """)
+      #expect(try app.readLine() == "ready")
+      try world.rename(document, to: "\(world.home)/kept.txt")
+      try world.write("another", to: document)
+      try app.send("\n")
+      #expect(try app.wait(forOutput: "end\n").contains("another file stands at its old place"))
+      _ = try app.outcome()
+    }
+  }
+
   /// Tells how often something was opened (`IN_OPEN`), or a socket in its place was called, since it was asked last.
   private static let watcher = """
     import ctypes, os, socket, struct, sys

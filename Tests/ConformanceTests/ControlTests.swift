@@ -98,7 +98,7 @@ struct ControlTests {
           <?xml version="1.0" encoding="UTF-8"?>
           <plist version="1.0"><dict><key>io.ambit.pass-grants</key><true/></dict></plist>
           """)
-      let outcome = try world.ambit("run", "--pick", folder, path)
+      let outcome = try world.ambit("run", "--allow-entitlement", "pass-grants", "--pick", folder, path)
       #expect(outcome.exit == .status(0), "\(outcome)")
       #expect(outcome.output == "in the folder\nin the folder\nmore\n", "\(outcome)")
       #expect(outcome.errors.contains("a.txt lies in a folder that was picked"), "\(outcome)")

@@ -52,7 +52,9 @@ struct ExecutionTests {
       // The control: outside they run.
       for path in [inFolder, alone] { #expect(try world.run([path]).exit == .status(42)) }
 
-      let app = try world.probe("Runner", picks: ["\(world.home)/Papers/Tools", alone], options: ["--policy", policy])
+      let allowed = example.isEntitled ? ["--allow-entitlement", "files.user-selected.executable"] : []
+      let app = try world.probe(
+        "Runner", picks: ["\(world.home)/Papers/Tools", alone], options: ["--policy", policy] + allowed)
       try app.pick(as: "folder", ["kind": "folder"])
       try app.pick(as: "file")
       for name in ["folder", "file"] { #expect(try app.start(name)) }

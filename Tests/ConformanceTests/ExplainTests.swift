@@ -146,7 +146,7 @@ struct ExplainTests {
       let answer = try world.ambit("audit", "diff", "--format", "json", app, "strict")
       let changes = try #require(JSON(answer.output)?["changes"]?.array, "\(answer)")
       let network = try #require(changes.first { $0["ability"] == "connectOut" })
-      #expect(network["change"] == "impossible" && network["before"]?["extent"] == "yes")
+      #expect(network["change"] == "impossible" && network["before"]?["extent"] == "ifAllowed")
       #expect(network["decisions"]?.array?.first?["file"] == "built-in:strict")
       #expect(answer.exit == .status(2))
     }

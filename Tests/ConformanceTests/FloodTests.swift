@@ -10,6 +10,42 @@ struct FloodTests {
   private static let rounds = 4
 
   @Test(arguments: TestUser.all)
+  func `AUD-5: starts and stops of what is started are counted in a loop, and the log says who has the document`(
+    user: TestUser
+  )
+    throws
+  {
+    try Workspace.with(user) { world in
+      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      try app.pick()
+      let pairs = 500
+      #expect(try app.start())
+      for _ in 1...pairs {
+        #expect(try app.start())
+        #expect(try app.tell("stop", ["of": "a"]).isDone)
+      }
+      func scopes() throws -> [JSON] {
+        let picture = try #require(JSON(try world.ambit("audit", "at", "now", "--format", "json").output))
+        return picture["grants"]?.array?.flatMap { $0["scopes"]?.array ?? [] } ?? []
+      }
+      #expect(try scopes().count == 1)
+      #expect(try app.tell("stop", ["of": "a"]).isDone)
+      #expect(try scopes().isEmpty)
+      _ = try app.finish()
+      try Deadline.wait(for: "the exit") { try world.audit(.exit).count == 1 }
+      for kind in [AuditEvent.Kind.start, .stop] {
+        let entries = try world.audit(kind)
+        #expect(entries.map(\.occurrences).reduce(0, +) == pairs + 1)
+        // One more a second at most, for as long as it took.
+        #expect(
+          (RefusalLimiter.burst + 1...RefusalLimiter.burst + 100).contains(entries.count), "\(kind): \(entries.count)")
+        #expect(entries.filter { !$0.isNested && !$0.standsForOthers }.count == 1)
+      }
+      #expect(try world.ambit("audit", "verify").exit == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `AUD-3: refusals that an app causes in a loop are counted, and what takes effect is written`(user: TestUser)
     throws
   {

@@ -157,18 +157,24 @@ import Testing
   }
 
   @Test(arguments: TestUser.all)
-  func `AUD-8: grants that were emptied are refused and left, and a key that is gone is said`(user: TestUser) throws {
+  func `AUD-8: grants that were emptied and a key that is gone are refused with the remedy, and no grant ends by that`(
+    user: TestUser
+  ) throws {
     try Workspace.with(user) { world in
       let state = "\(world.ambitHome)/state"
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
       try app.pick()
       #expect(try app.finish() == .status(0))
       #expect(try world.ambit("broker", "stop").exit == .status(0))
-      try FileManager.default.removeItem(atPath: "\(state)/sealing.key")
+      let (key, aside) = ("\(state)/sealing.key", "\(world.folder)/sealing.key")
+      try FileManager.default.moveItem(atPath: key, toPath: aside)
+      let refusal = try world.ambit("grants")
+      #expect(refusal.exit == .status(125) && refusal.errors.contains("\(key): the key is gone"), "\(refusal)")
+      #expect(refusal.errors.contains("Put a backup in its place"), "\(refusal)")
+      #expect(!FileManager.default.fileExists(atPath: key))
+      try FileManager.default.moveItem(atPath: aside, toPath: key)
       #expect(try world.grants().count == 1)
-      let started = try world.audit(.brokerStarted)
-      #expect(started.last?.reason?.contains("the key of the bookmarks was gone") == true)
-      #expect(started.count { $0.reason != nil } == 1)
+      #expect(try world.audit(.revoke).isEmpty)
 
       #expect(try world.ambit("broker", "stop").exit == .status(0))
       let whole = try Data(contentsOf: URL(fileURLWithPath: "\(state)/grants.sqlite"))

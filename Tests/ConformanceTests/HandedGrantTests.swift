@@ -96,9 +96,13 @@ struct HandedGrantTests {
     try withRunning(user) { (world, app) throws in
       _ = try app.tell("create", ["path": "/home/user/Documents/own.txt", "text": "own"])
       try world.document(".config/editor/settings.ini", "key")
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(world.home)/settings.txt", withDestinationPath: "\(world.home)/.config/editor/settings.ini")
       let (settings, own) = ("it holds keys and settings of other programs", "it belongs to Ambit itself")
+      let setting = "it is one of the keys and settings of other programs"
       let cases: [(path: String, reason: String)] = [
         ("\(world.home)/.config", settings), ("\(world.home)/.config/editor", settings),
+        ("\(world.home)/.config/editor/settings.ini", setting),
         (world.ambitHome, "it holds Ambit's own files; choose a folder in it"),
         ("\(world.ambitHome)/state", own), ("\(world.ambitHome)/state/sealing.key", own),
         ("\(world.ambitHome)/data/containers", own), (world.container(probe), own),
@@ -126,8 +130,10 @@ struct HandedGrantTests {
         #expect(picking.process.allErrors.contains(reason), "\(picking.process.allErrors)")
       }
       #expect(try world.grants().isEmpty)
-      // The controls: a file that the user names in such a folder is one document, and one beside it as well.
-      #expect(try give(world, probe, "\(world.home)/.config/editor/settings.ini").exit == .status(0))
+      // Through a link it is the same file.
+      let linked = try give(world, probe, "\(world.home)/settings.txt")
+      #expect(linked.exit == .status(1) && linked.errors.contains(setting), "\(linked)")
+      // The control: a file beside it.
       #expect(try give(world, probe, try world.document("letter.txt", "text")).exit == .status(0))
     }
   }

@@ -1,6 +1,7 @@
 import Audit
 import Folders
 import Foundation
+import Kernel
 import TestSupport
 import Testing
 import Wire
@@ -73,17 +74,20 @@ struct LeavingTests {
     try Workspace.with(TestUser.all[0]) { world in
       #expect(try world.ambit("grants").exit == .status(0))
       let first = try #require(try world.brokerProcess())
-      let socket = "unix:\(AmbitFolders.current(environment: world.environment).runtime)/\(AmbitFolders.socketName)"
+      let socket =
+        "unix:\(AmbitFolders(environment: world.environment, home: world.home).runtime)/\(AmbitFolders.socketName)"
       var launcher: WireClient? = try WireClient(address: socket)
       let prepare = LauncherInterface.PrepareCall(
-        program: "/bin/true", manifest: nil, container: nil, policy: "default", variables: [], observe: false)
-      let prepared = try #require(try launcher?.call(LauncherInterface.prepare, prepare.json))
+        program: "/bin/true", manifest: nil, container: nil, policy: "default", variables: [], observe: false,
+        files: [.folder, .executable])
+      let files = [try Descriptor.open("/bin", flags: .path), try Descriptor.open("/bin/true", flags: .path)]
+      let prepared = try #require(try launcher?.call(LauncherInterface.prepare, prepare.json, descriptors: files))
       #expect(try prepared.parameters.string("instance") != "")
       let stopping = try world.start([try Products.path("ambit"), "broker", "stop"])
       let other = try WireClient(address: socket)
       try Deadline.wait(for: "the broker to leave") {
         do {
-          _ = try WireClient(address: socket).call(LauncherInterface.prepare, prepare.json)
+          _ = try WireClient(address: socket).call(LauncherInterface.prepare, prepare.json, descriptors: files)
           return false
         } catch WireError.remote(LauncherInterface.Failure.leavingName, _) { return true }
       }

@@ -146,11 +146,13 @@ struct NetworkTests {
       let bundle = try world.bundle(
         "Net", identifier: "io.ambit.tests.net", script: "#!/bin/sh\nexec /usr/bin/python3 -I -c \"$@\"\n",
         entitlements: entitlements)
-      try world.write("inherits = \"default\"\nnetwork.entitled = \"loopback\"\n", to: "\(world.home)/p.toml")
+      try world.write(
+        "inherits = \"default\"\nnetwork.entitled = \"loopback\"\nentitlements.trust = \"declared\"\n",
+        to: "\(world.home)/p.toml")
       let lesser = try answers(world, ["--policy", "p.toml"], bundle: bundle, port: service.port)
       #expect(lesser["http"] == "the page" && lesser["host"] == "ECONNREFUSED", "\(lesser)")
       #expect(!service.isReached)
-      let usual = try answers(world, [], bundle: bundle, port: service.port)
+      let usual = try answers(world, ["--allow-entitlement", "network.client"], bundle: bundle, port: service.port)
       #expect(usual["host"] == "ok", "\(usual)")
       // Without the entitlement it opens nothing.
       let without = try answers(world, ["--policy", "p.toml", "--container", "io.without"], port: service.port)

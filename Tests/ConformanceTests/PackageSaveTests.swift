@@ -71,7 +71,9 @@ struct PackageSaveTests {
         world, package, options: ["--policy", policy],
         """
         new('new', 'new')
-        os.chmod('new/images/b.png', 0o6755)
+        # With a set-id bit the filter refuses it; the bit would be the host's.
+        try: os.chmod('new/images/b.png', 0o6755)
+        except PermissionError: os.chmod('new/images/b.png', 0o755)
         print(rename(2, 'new', 'Letter.rtfd'))
         print(show('Letter.rtfd'))
         print(show('new'))

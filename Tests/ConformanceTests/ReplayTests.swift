@@ -127,7 +127,10 @@ struct RealRun {
   private mutating func launch() throws {
     guard let name = names.filter({ apps[$0] == nil }).randomElement(using: &random) else { return }
     let picks = (0..<20).compactMap { _ in documents.randomElement(using: &random) }
-    apps[name] = try world.probe(name, picks: picks, options: ["--policy", "\(world.home)/two.toml"])
+    apps[name] = try world.probe(
+      name, picks: picks,
+      // Each time: what was said of an app goes when it is removed.
+      options: ["--policy", "\(world.home)/two.toml", "--allow-entitlement", "pass-grants"])
     urls[name] = []
     _ = try apps[name]?.tell("status", patience: .seconds(30))
     try pick(in: name)

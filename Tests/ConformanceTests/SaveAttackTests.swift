@@ -29,7 +29,7 @@ import Testing
   private func run(_ world: Workspace, _ document: String, _ script: String, patience: Duration = .seconds(30)) throws
     -> Outcome
   {
-    try world.start(saving: [document], "open; exec python3 -I - <<'END'\n\(Self.python)\(script)\nEND")
+    try world.start(saving: [document], "open; export u; exec python3 -I - <<'END'\n\(Self.python)\(script)\nEND")
       .outcome(patience: patience)
   }
 
@@ -102,6 +102,48 @@ import Testing
         print(open('letter.txt').read(), sorted(os.listdir('.')))
         """)
       #expect(outcome.output == "done 1\nnew ['letter.txt', 'other']\n", "\(outcome)")
+      #expect(try world.read(document) == "new")
+      #expect(try world.names() == ["letter.txt"])
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `TOK-16: no name that an app gives a file of its own leads to the document that was saved from it`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "old\n")
+      let outcome = try run(
+        world, document,
+        """
+        import subprocess
+        write('t', 'new')
+        # A file with two names, and one that is given another name while it is saved and after that, by its descriptor.
+        os.link('t', 'u')
+        file, folder = os.open('t', os.O_RDWR), os.open('.', os.O_RDONLY)
+        def name(name):
+            libc.linkat(-100, b'/proc/self/fd/%d' % file, folder, name, 0x400)
+            libc.linkat(file, b'', folder, name + b'-empty', 0x1000)
+        def naming():
+            for i in range(300): name(b'w%d' % i)
+        thread = threading.Thread(target=naming)
+        thread.start()
+        print(rename(0, 't', 'letter.txt'), open('letter.txt').read())
+        thread.join()
+        name(b'x')
+        same = os.stat('letter.txt').st_ino
+        print([n for n in os.listdir(folder) if n != 'letter.txt' and os.stat(n).st_ino == same])
+        print('named', len(os.listdir(folder)) > 100)
+        subprocess.run(['ambitctl', 'stop', os.environ['u']], check=True)
+        name(b'y')
+        for n in os.listdir(folder):
+            try:
+                os.write(os.open(n, os.O_WRONLY | os.O_TRUNC, dir_fd=folder), b'late')
+            except OSError:
+                pass
+        print('end')
+        """)
+      #expect(outcome.output == "done new\n[]\nnamed True\nend\n", "\(outcome)")
       #expect(try world.read(document) == "new")
       #expect(try world.names() == ["letter.txt"])
     }

@@ -20,7 +20,7 @@ struct TransferTests {
     try Workspace.with(user) { world in
       try world.bundle("Giver", identifier: giverName, entitlements: entitled)
       let document = try world.document("letter.txt", "text")
-      let giver = try world.probe("Giver", picks: [document])
+      let giver = try world.probe("Giver", picks: [document], options: ["--allow-entitlement", "pass-grants"])
       try giver.pick(["readOnly": .bool(readOnly)])
       try body(world, giver, try world.probe("Taker"))
     }

@@ -62,6 +62,13 @@ struct UnsettledLaunchTests {
         #expect(try records(world).count == 1)
       }
       let launch = try #require(try world.audit(.launch).first)
+      let listed = try world.ambit("ps")
+      #expect(
+        listed.output.contains("runs as process \(launch.pid ?? 0), and no broker knows it yet")
+          && !listed.output.contains("No app is running"), "\(listed)")
+      #expect(
+        JSON(try world.ambit("ps", "--format", "json").output)?["awaited"]?.array?.first?["instance"]?.string
+          == launch.instance)
       func running() throws -> JSON? {
         let picture = try self.picture(world)
         let instances = picture["instances"]?.array ?? []

@@ -50,11 +50,87 @@ import Testing
     #expect(folders.home == "/home/ann")
   }
 
-  @Test func `with the home folder that the system has, where HOME is no absolute path`() {
-    #expect(AmbitFolders.current(environment: ["HOME": "/home/ann/"]).home == "/home/ann")
+  @Test func `with the home folder that the system has, where HOME is no absolute path`() throws {
+    #expect(try AmbitFolders.current(environment: ["HOME": "/nowhere/ann/"]).home == "/nowhere/ann")
     for environment in [[:], ["HOME": ""], ["HOME": "ann"]] {
-      #expect(AmbitFolders.current(environment: environment).home.hasPrefix("/"))
+      #expect(try AmbitFolders.current(environment: environment).home.hasPrefix("/"))
     }
+  }
+}
+
+@Suite struct `Whose Ambit's folders may be` {
+  private let other: UInt32 = 61_234
+
+  private func refusal(_ folder: TemporaryFolder, as user: UInt32) -> String? {
+    let folders = AmbitFolders(environment: ["AMBIT_HOME": "\(folder.path)/home/ambit"], home: folder.path)
+    do throws(StateError) { try folders.check(as: user) } catch { return error.description }
+    return nil
+  }
+
+  /// In which others write nothing.
+  private func closed() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    try #require(unsafe chmod(folder.path, 0o755) == 0)
+    return folder
+  }
+
+  private func made() throws -> TemporaryFolder {
+    let folder = try closed()
+    for name in ["data", "state", "run", "config/policies"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(folder.path)/home/ambit/\(name)", withIntermediateDirectories: true)
+    }
+    return folder
+  }
+
+  @Test func `one's own, also before they are there`() throws {
+    #expect(refusal(try made(), as: geteuid()) == nil)
+    #expect(refusal(try closed(), as: geteuid()) == nil)
+  }
+
+  /// Also those of root, which is whom the top of the tree belongs to.
+  @Test(
+    .enabled(if: geteuid() == 0, "only root gives files away"),
+    arguments: [
+      "home", "home/ambit", "home/ambit/data", "home/ambit/state", "home/ambit/run", "home/ambit/config",
+    ])
+  func `not those of a third user, nor any that lie in a third user's folder`(name: String) throws {
+    let folder = try made()
+    try #require(unsafe chown("\(folder.path)/\(name)", other, other) == 0)
+    #expect(refusal(folder, as: other) == nil)
+    for user in [0, other + 1] {
+      let sentence = refusal(folder, as: user)
+      #expect(sentence?.contains("belongs to user \(other), and neither to you nor to root") == true, "\(user)")
+      #expect(sentence?.contains("\(folder.path)/\(name)") == true && sentence?.contains("AMBIT_HOME") == true)
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+  func `not through a link that is another's, and through one's own only to what is one's own`() throws {
+    let folder = try made()
+    let (home, elsewhere) = ("\(folder.path)/home", "\(folder.path)/elsewhere")
+    try FileManager.default.moveItem(atPath: home, toPath: elsewhere)
+    for target in [elsewhere, "elsewhere", "./elsewhere/ambit/../"] {
+      try FileManager.default.createSymbolicLink(atPath: home, withDestinationPath: target)
+      #expect(refusal(folder, as: 0) == nil, "\(target)")
+      try #require(unsafe lchown(home, other, other) == 0)
+      #expect(refusal(folder, as: 0)?.contains("\(home), on the way to it, belongs to user \(other)") == true)
+      try FileManager.default.removeItem(atPath: home)
+    }
+    try FileManager.default.createSymbolicLink(atPath: home, withDestinationPath: elsewhere)
+    try #require(unsafe chown(elsewhere, other, other) == 0)
+    #expect(refusal(folder, as: 0)?.contains("\(elsewhere), on the way to it, belongs to user \(other)") == true)
+    try FileManager.default.removeItem(atPath: home)
+    try FileManager.default.createSymbolicLink(atPath: home, withDestinationPath: "home")
+    #expect(refusal(folder, as: 0)?.contains("without end") == true)
+  }
+
+  @Test func `not in a folder that everybody may write and where nobody's is safe`() throws {
+    let folder = try made()
+    try #require(unsafe chmod("\(folder.path)/home", 0o777) == 0)
+    #expect(refusal(folder, as: geteuid())?.contains("can be written by everybody") == true)
+    try #require(unsafe chmod("\(folder.path)/home", 0o1777) == 0)
+    #expect(refusal(folder, as: geteuid()) == nil)
   }
 }
 

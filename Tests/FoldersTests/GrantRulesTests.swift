@@ -77,6 +77,33 @@ import Testing
     #expect(reason.contains(words), "\(path): \(reason)")
   }
 
+  @Test(
+    "SBX-15: a single file in a sensitive place may not",
+    arguments: [
+      "/home/user/.ssh/id_rsa", "/home/user/.ssh/config", "/home/user/.gnupg/private-keys-v1.d/key",
+      "/home/user/.config/gh/hosts.yml", "/home/user/.local/share/keyrings/login.keyring",
+      "/home/user/.mozilla/firefox/x/logins.json", "/home/user/.aws/credentials", "/home/user/.kube/config",
+      "/home/user/.docker/config.json", "/home/user/.netrc", "/home/user/.pgpass", "/home/user/.git-credentials",
+      "/home/user/.password-store/bank.gpg",
+    ])
+  func secretFile(path: String) throws {
+    for kind in [DocumentKind.file, .package, .folder] {
+      let reason = try #require(rules.refusal(of: kind, at: path), "\(path) was not refused")
+      #expect(reason.contains("keys and settings of other programs"), "\(path): \(reason)")
+    }
+  }
+
+  @Test func `SBX-15: what links in the home folder make of a sensitive place is one as well`() {
+    let rules = GrantRules(
+      home: "/home/user", own: [], sensitive: ["/home/user/dotfiles/ssh", "/home", "/home/user", "/"])
+    #expect(rules.refusal(of: .file, at: "/home/user/dotfiles/ssh/id_rsa") != nil)
+    #expect(rules.refusal(of: .folder, at: "/home/user/dotfiles") != nil)
+    #expect(rules.refusal(of: .file, at: "/home/user/dotfiles/vimrc") == nil)
+    #expect(rules.refusal(of: .file, at: "/home/user/.ssh/id_rsa") != nil)
+    // A link to the home folder, or around it, makes nothing else sensitive.
+    #expect(rules.refusal(of: .file, at: "/home/user/letter.txt") == nil)
+  }
+
   @Test(arguments: [DocumentKind.file, .folder])
   func `a document without a place may not`(kind: DocumentKind) {
     #expect(rules.refusal(of: kind, at: nil) != nil)

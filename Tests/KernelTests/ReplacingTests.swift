@@ -46,6 +46,24 @@ import Testing
     }
   }
 
+  @Test func `holes are copied as holes, also at the end`() throws {
+    let folder = try Folder()
+    let file = try Descriptor.open(try folder.write("a", "begin"), flags: .readWrite)
+    let size = 3 << 30
+    #expect(unsafe pwrite(file.rawValue, "middle", 6, 1 << 30) == 6)
+    #expect(ftruncate(file.rawValue, size) == 0)
+    let copy = try open(folder).makeUnnamedFile()
+    try file.copyContent(to: copy)
+    var status = stat()
+    #expect(unsafe fstat(copy.rawValue, &status) == 0)
+    #expect(status.st_size == size && status.st_blocks * 512 < 1 << 20)
+    var bytes = [UInt8](repeating: 1, count: 16)
+    #expect(unsafe pread(copy.rawValue, &bytes, 16, 1 << 30) == 16)
+    #expect(bytes == Array("middle".utf8) + [UInt8](repeating: 0, count: 10))
+    #expect(unsafe pread(copy.rawValue, &bytes, 6, 0) == 6)
+    #expect(bytes[..<6] == Array("begin\0".utf8)[...])
+  }
+
   @Test func `what is copied is whole, and a file without a name gets one that is free`() throws {
     let folder = try Folder()
     let content = String(repeating: "0123456789", count: 700_000)

@@ -16,7 +16,8 @@ import Wire
         manifest: .init(
           identifier: "io.ambit.Ed", name: "Ed “it”\n", version: "1", networkClient: true, networkServer: false),
         arguments: [], container: "other", policy: "/p/x.toml", answers: [.pick(["a", "b"]), .cancel, .pick([])],
-        trace: true, statusDescriptor: 7, seccomp: "/p/x.json", allowDegraded: [.landlock, .cpuTime]),
+        trace: true, statusDescriptor: 7, seccomp: "/p/x.json", allowDegraded: [.landlock, .cpuTime],
+        trust: .replace, allowEntitlements: ["io.ambit.pass-grants"]),
     ]
     for request in requests {
       let value = try JSONValue(parsing: Array(request.json.text.utf8))

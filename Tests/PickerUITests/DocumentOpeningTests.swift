@@ -162,17 +162,35 @@ private func flags(_ document: PickedDocument) -> Int32 { fcntl(document.descrip
     #expect(rule.refusal(of: try shown.open(.entry(link.name))) != nil)
   }
 
-  @Test func `Details are those of a link's target, and say where it leads`() throws {
-    try folder.file("file.txt", "12345")
+  @Test func `I2: details are those of the last target, through any number of links, and the file is kept`() throws {
+    let file = try folder.file("file.txt", "12345")
     try folder.link("link", to: "file.txt")
+    try folder.link("second", to: "link")
+    try folder.link("third", to: folder.path + "/./second")
     let shown = try OpenFolder(folder.path)
     for entry in try shown.entries() {
       let details = shown.details(of: entry)
       #expect(details.size == 5)
-      #expect(details.linkTarget == (entry.isLink ? "file.txt" : nil))
+      #expect(details.linkTarget == (entry.isLink ? file : nil))
+      #expect(try identity(#require(details.document)) == identity(file))
+      #expect(!details.isReadOnly)
     }
     let missing = shown.details(of: Entry(name: FileName("missing"), kind: .file))
-    #expect(missing == EntryDetails(size: nil, modified: nil, linkTarget: nil))
+    #expect(missing.size == nil && missing.modified == nil && missing.linkTarget == nil && missing.document == nil)
+    try folder.link("nowhere", to: "gone/for good")
+    let nowhere = shown.details(of: Entry(name: FileName("nowhere"), kind: .broken, isLink: true))
+    #expect(nowhere.linkTarget == "gone/for good" && nowhere.document == nil)
+  }
+
+  @Test func `I2: a name that became a link after it was listed says where it leads`() throws {
+    try folder.file("notes.txt")
+    let other = try folder.file("elsewhere/other.txt", "12345")
+    let shown = try OpenFolder(folder.path)
+    let entry = try #require(try shown.entries().first { $0.kind == .file })
+    try FileManager.default.removeItem(atPath: "\(folder.path)/notes.txt")
+    try folder.link("notes.txt", to: "elsewhere/other.txt")
+    #expect(!entry.isLink)
+    #expect(shown.details(of: entry).linkTarget == other)
   }
 
   @Test func `What is chosen is what was shown, though another folder took its place`() throws {

@@ -25,6 +25,22 @@ import Testing
     ("\u{1B}]11;rgb:0000/0000\u{07}x", [.text("x")]),
     ("\u{1B}]l evil\r\u{1B}\\x", [.text("x")]),
     ("\u{1B}P1$r0m\u{1B}\\x", [.text("x")]),
+    // Reports of the mouse, whose coordinates look like keys; of the focus; of a key that is let go of.
+    ("\u{1B}[M !!x\u{1B}[M#\u{E9}\u{E9}x\u{1B}[M \0!x", [.text("x"), .text("x"), .text("x")]),
+    ("\u{1B}[<0;3;4M\u{1B}[<0;3;4m\u{1B}[32;3;4M\u{1B}[t!!\u{1B}[T!!!!!!x", [.text("x")]),
+    ("\u{1B}[M \u{3}\u{1B}[M\r", [.control("c"), .enter]),
+    ("\u{1B}[I\u{1B}[O\u{1B}[1;1:3A\u{1B}[3;1:3~\u{1B}[13;1:3ux", [.text("x")]),
+    // kitty's keys, and xterm's.
+    ("\u{1B}[27u\u{1B}[13u\u{1B}[9u\u{1B}[9;2u\u{1B}[127u", [.escape, .enter, .tab, .backTab, .backspace]),
+    ("\u{1B}[99;5u\u{1B}[117;5:1u\u{1B}[104;69u", [.control("c"), .control("u"), .control("h")]),
+    (
+      "\u{1B}[97;;97u\u{1B}[97:65;2u\u{1B}[97;2u\u{1B}[46;3u\u{1B}[97;9u",
+      [.text("a"), .text("A"), .text("A"), .alt(".")]
+    ),
+    ("\u{1B}[57414u\u{1B}[57419;1:1u\u{1B}[57358u\u{1B}[1;1:2B", [.enter, .up, .down]),
+    ("\u{1B}[27;5;99~\u{1B}[27;1;27~\u{1B}[27;2;65~\u{1B}[27;5;91~", [.control("c"), .escape, .text("A"), .escape]),
+    ("\u{1B}[?1u\u{1B}[>1ux", [.text("x")]),
+    ("\u{1B}[200~a\u{1B}[99;5u\u{1B}[98u\u{1B}[201~", [.pasted("a"), .control("c")]),
     // A paste is text without Enter, whatever is in it.
     ("\u{1B}[200~a\r\tb\u{1B}[A\u{1B}[201~\r", [.pasted("a"), .pasted("b"), .enter]),
     ("\u{1B}[200~é\u{1B}[201~é", [.pasted("é"), .text("é")]),

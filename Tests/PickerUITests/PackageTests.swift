@@ -45,7 +45,7 @@ import Testing
     #expect(picker.press(.control("h")) == nil)
     #expect(picker.rowNames.contains(".rtfd"))
     let index = picker.rowNames.firstIndex(of: "Letter.rtfd") ?? 0
-    let line = Rows(model: picker, columns: 80, now: 0).line(index)
+    let line = Rows(model: picker, columns: 80, now: 0, home: nil).line(index)
     #expect(line.plain.contains("Letter.rtfd") && !line.plain.contains("Letter.rtfd/"))
   }
 }

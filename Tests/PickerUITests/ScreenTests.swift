@@ -76,9 +76,56 @@ import Testing
         "   Letters/",
         " ✓ a␛[31m␊.txt                   2.5 kB",
         "▸  latest → ../notes.txt         3.7 kB",
-        "Marked: a␛[31m␊.txt",
+        "→ ../notes.txt",
         "Enter choose the marked one · Esc cancel",
       ])
+  }
+
+  /// A name of its own length, and the place of the user's keys.
+  private static func luring(_ name: String, _ request: PickerRequest = request()) -> PickerModel {
+    let entry = Entry(name: FileName(name), kind: .file, isLink: true, realName: "id_rsa")
+    var model = model(request, [entry], rows: 20)
+    model.learn(EntryDetails(size: 14, modified: now, linkTarget: "/home/ann/.ssh/id_rsa"), at: 0)
+    return model
+  }
+
+  @Test(arguments: [24, 30, 36, 40, 64, 80, 132], [1, 9, 40, 255])
+  func `I2: a link's target is shown whatever the name's length, in its row and below the list`(
+    columns: Int, length: Int
+  ) {
+    for request in [request(), request(multiple: true)] {
+      let picture = Self.picture(Self.luring(String(repeating: "n", count: length), request), columns, 24)
+      let row = picture.first { $0.hasPrefix("▸") } ?? ""
+      #expect(row.contains(" → ") && row.contains("id_rsa"), "\(row)")
+      #expect(picture.contains("→ ~/.ssh/id_rsa"), "\(picture)")
+    }
+  }
+
+  @Test func `I2: a name that looks like an arrow and a target keeps the real ones after it`() {
+    let picture = Self.picture(Self.luring("notes.txt → ~/Documents/notes.txt"), 40, 24)
+    #expect(picture.contains { $0.hasPrefix("▸ ") && $0.contains("→ ~/.ssh/id_rsa ") }, "\(picture)")
+  }
+
+  @Test func `SBX-15: what may not be handed out is dim, with the reason below the list, and Enter is not offered`() {
+    var model = Self.luring("notes.txt")
+    var details = EntryDetails(size: 14, modified: Self.now, linkTarget: "/home/ann/.ssh/id_rsa")
+    details.refusal = "id_rsa cannot be handed out: it is one of the keys and settings of other programs."
+    model.learn(details, at: 0)
+    let layout = Layout(model.request, ScreenSize(columns: 100, rows: 24))
+    let lines = Screen.lines(model, layout, now: Self.now, home: nil)
+    #expect(lines.contains { $0.plain == details.refusal })
+    #expect(lines.first { $0.plain.hasPrefix("▸") }?.spans.allSatisfy { $0.style.dim } == true)
+    #expect(!lines.contains { $0.plain.contains("Enter choose") })
+  }
+
+  @Test func `What the user can only read says so, where the app asks for more`() {
+    for (access, says) in [(PickerRequest.Access.readWrite, true), (.readOnly, false)] {
+      var model = model(request(access: access), entries("notes.txt"))
+      var details = EntryDetails(size: 1, modified: Self.now)
+      details.isReadOnly = true
+      model.learn(details, at: 0)
+      #expect(Self.picture(model, 60, 12).contains("You can only read this, and so will the app.") == says)
+    }
   }
 
   @Test func `At 24 by 8 one row can still be chosen, and the request is whole`() {

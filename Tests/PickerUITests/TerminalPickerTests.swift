@@ -187,13 +187,125 @@ private final class RunningPicker: Sendable {
     try FileManager.default.removeItem(atPath: notes)
     try folder.link("notes.txt", to: "photo.png")
     try terminal.type("\r")
+    #expect(terminal.wait(for: "“notes.txt” is not what was shown any more."))
+    #expect(terminal.wait(for: "notes.txt → ~/photo.png"))
+    // Now it is what is shown.
+    try terminal.type("\r")
     #expect(terminal.wait(for: "“photo.png” cannot be chosen"))
     try FileManager.default.removeItem(atPath: notes)
     try folder.link("notes.txt", to: "Letters")
-    try terminal.type("\r")
-    #expect(terminal.wait(for: "“Letters” is a folder; the app asks for a file."))
+    try terminal.type("\u{12}")
+    #expect(terminal.wait(for: "notes.txt/ → ~/Letters"))
     try terminal.type("\u{3}")
     try expectEnd(of: picker, on: terminal, before)
+  }
+
+  /// What an app can do to a name that the user sees, between the list and Enter; all of it at once, by rename(2).
+  @Test(arguments: ["link", "two links", "file", "same inode number"])
+  func `I2: what took a name's place after it was shown is refused, and shown`(swap: String) throws {
+    let notes = "\(folder.path)/notes.txt"
+    let key = try folder.file(".ssh/id_rsa", "key")
+    switch swap {
+    case "link": try folder.link(".next", to: key)
+    case "two links":
+      try folder.link(".first", to: key)
+      try folder.link(".next", to: ".first")
+    default: try folder.file(".next", "another")
+    }
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: folder.path))
+    try #require(terminal.wait(for: "▸ Letters/"))
+    try terminal.type("notes")
+    try #require(terminal.wait(for: "▸ notes.txt"))
+    if swap == "same inode number" {
+      // ext4 and others give the number to the next file that is made.
+      try FileManager.default.removeItem(atPath: notes)
+      try folder.file("notes.txt", "another")
+    } else {
+      try #require(unsafe rename("\(folder.path)/.next", notes) == 0)
+    }
+    try terminal.type("\r")
+    #expect(terminal.wait(for: "“notes.txt” is not what was shown any more."), "\(terminal.text)")
+    if swap.contains("link") { #expect(terminal.wait(for: "notes.txt → ~/.ssh/id_rsa")) }
+    #expect(!picker.isOver)
+    try terminal.type("\u{3}")
+    try expectEnd(of: picker, on: terminal, before)
+    #expect(try picker.paths() == nil)
+  }
+
+  @Test func `I2: a mark is bound to the file that it showed`() throws {
+    let notes = "\(folder.path)/notes.txt"
+    let other = try folder.file(".next", "another")
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(multiple: true, start: folder.path))
+    try #require(terminal.wait(for: "▸  Letters/"))
+    try terminal.type("notes")
+    try #require(terminal.wait(for: "▸  notes.txt"))
+    try terminal.type("\t")
+    try #require(terminal.wait(for: "✓ notes.txt"))
+    try #require(unsafe rename(other, notes) == 0)
+    try terminal.type("\u{12}")
+    #expect(terminal.wait(for: "“notes.txt” is another file than the one that was marked; the mark is gone."))
+    #expect(!terminal.text.contains("✓"))
+    try terminal.type("\u{3}")
+    try expectEnd(of: picker, on: terminal, before)
+  }
+
+  @Test func `I2: Enter chooses no row that came into sight only after it was pressed`() throws {
+    let terminal = try TestTerminal()
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: folder.path))
+    try #require(terminal.wait(for: "▸ Letters/"))
+    // One read: the filter, a folder and the file in it, none of which has been drawn.
+    try terminal.type("Lett\r\r")
+    #expect(terminal.wait(for: "only just come into sight"), "\(terminal.text)")
+    try #require(terminal.wait(for: "▸ ann.txt"))
+    try terminal.type("\r")
+    try expectEnd(of: picker, on: terminal, before)
+    #expect(try picker.paths() == ["\(folder.path)/Letters/ann.txt"])
+  }
+
+  /// What an app may have done to the terminal before it asks.
+  private static let mess =
+    "\u{1B}[5;12r\u{1B}[?6h\u{1B}(0\u{1B})0\u{E}\u{1B}[4h\u{1B}[?1;9;1000;1002;1003;1004;1005;1006;1015h\u{1B}=\u{1B}[>15u\u{1B}[>4;2m"
+
+  @Test(arguments: ["", "\u{1B}]0;half a title", "\u{1B}[12;"])
+  func `I11: the picker is legible whatever the app has done to the terminal, and the app gets its modes back`(
+    half: String
+  ) throws {
+    let terminal = try TestTerminal()
+    try terminal.writeAsApp(Self.mess + half)
+    let before = try terminal.settings()
+    let picker = start(terminal, request(start: folder.path))
+    try #require(terminal.wait(for: "▸ Letters/"), "\(terminal.text)")
+    #expect(terminal.screen[0].starts(with: "“TextEdit” asks for a document to open"), "\(terminal.text)")
+    #expect(terminal.unusualModes == [1049, 25, 7, 2004])
+    #expect(terminal.keyFlags.last == 0 && !terminal.modifiesOtherKeys && !terminal.inserts)
+    try terminal.type("note")
+    #expect(terminal.wait(for: "▸ notes.txt"))
+    try terminal.type("\u{3}")
+    try #require(terminal.wait { _ in picker.isOver })
+    #expect(terminal.wait { $0.unusualModes == [1, 6, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015] })
+    #expect(terminal.keyFlags == [0, 15])
+    #expect(try terminal.settings() == before)
+  }
+
+  @Test(arguments: ["\u{1B}[27u", "\u{1B}[99;5u", "\u{1B}[27;1:1u", "\u{1B}[27;5;99~", "\u{1B}[27;1;27~"])
+  func `I11: Escape and control C cancel in every encoding of keys`(key: String) throws {
+    #expect(try run(request(start: folder.path), [("▸ Letters/", key)]) == nil)
+  }
+
+  @Test func `I11: reports of the mouse mark nothing`() throws {
+    let picked = try run(
+      request(multiple: true, start: "\(folder.path)/Letters"),
+      [
+        ("▸  ann.txt", "\u{1B}[M !!\u{1B}[M#!!\u{1B}[<0;1;1M\u{1B}[<0;1;1m\u{1B}[I\u{1B}[Oann"),
+        ("Filter: ann", "\r"),
+      ])
+    // Nothing is marked, so Enter chooses the row.
+    #expect(picked == ["\(folder.path)/Letters/ann.txt"])
   }
 
   @Test func `A window that changes its size is drawn anew; in one too small nothing can be chosen`() throws {

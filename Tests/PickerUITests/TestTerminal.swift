@@ -10,9 +10,19 @@ final class TestTerminal {
   let slave: Descriptor
   private(set) var screen: [[Character]] = []
   private(set) var output: [UInt8] = []
-  /// Private modes that are not as a terminal begins: 1049 (alternate screen), 2004 (marked pastes) when on; 25 (cursor),
-  /// 7 (wrapping) when off.
+  /// Private modes that are not as a terminal begins: 1049 (alternate screen), 2004 (marked pastes) and most others when on; 25
+  /// (cursor), 7 (wrapping) when off.
   private(set) var unusualModes: Set<Int> = []
+  private var savedModes: Set<Int> = []
+  /// kitty's flags, the last ones in force; and xterm's modifyOtherKeys.
+  private(set) var keyFlags = [0]
+  private(set) var modifiesOtherKeys = false
+  private(set) var inserts = false
+  /// Whether letters are drawn as lines, by G0 and by G1; and which of them is in use.
+  private var drawsLines = [false, false]
+  private var shift = 0
+  /// The first line of the scroll region.
+  private var top = 0
   private var row = 0
   private var column = 0
   private var pending: [UInt8] = []
@@ -88,49 +98,98 @@ final class TestTerminal {
     interpret()
   }
 
-  /// The few things that the picker says to a terminal; anything else is recorded as an issue.
+  /// Writes to the terminal as an app does that runs on it.
+  func writeAsApp(_ text: String) throws {
+    let bytes = Array(text.utf8)
+    try KernelError.check("write") { unsafe write(slave.rawValue, bytes, bytes.count) }
+  }
+
+  /// The few things that the picker, or an app before it, says to a terminal; anything else is recorded as an issue.
   private func interpret() {
     while let first = pending.first {
-      if first == 0x1B {
-        guard pending.count > 1 else { return }
-        guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else { return }
-        let parameters = String(decoding: pending[2..<end], as: UTF8.self)
-        if pending[1] != 0x5B { Issue.record("unknown sequence ESC \(pending[1])") }
-        control(parameters, Character(Unicode.Scalar(pending[end])))
-        pending.removeFirst(end + 1)
-        continue
+      switch first {
+      case 0x1B:
+        guard let length = escape() else { return }
+        pending.removeFirst(length)
+      case 0x0E, 0x0F:
+        shift = first == 0x0E ? 1 : 0
+        pending.removeFirst()
+      case 0x18: pending.removeFirst()
+      default:
+        let run = pending.prefix { $0 != 0x1B && $0 != 0x18 && $0 != 0x0E && $0 != 0x0F }
+        // A character may be cut by the read; wait for its rest.
+        guard let text = String(validating: run, as: UTF8.self) else { return }
+        for character in text { put(character) }
+        pending.removeFirst(run.count)
       }
-      let run = pending.prefix { $0 != 0x1B }
-      // A character may be cut by the read; wait for its rest.
-      guard let text = String(validating: run, as: UTF8.self) else { return }
-      for character in text { put(character) }
-      pending.removeFirst(run.count)
+    }
+  }
+
+  /// Obeys the sequence that is next; answers its length, or nil while it is not whole.
+  private func escape() -> Int? {
+    guard pending.count > 1 else { return nil }
+    switch pending[1] {
+    case 0x5B:
+      // CAN ends any sequence.
+      guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) || $0 == 0x18 }) else {
+        return nil
+      }
+      if pending[end] != 0x18 {
+        control(String(decoding: pending[2..<end], as: UTF8.self), Character(Unicode.Scalar(pending[end])))
+      }
+      return end + 1
+    case 0x5D:
+      return pending.dropFirst(2).firstIndex { $0 == 0x07 || $0 == 0x18 || $0 == 0x1B }
+    case 0x28, 0x29, 0x2A, 0x2B, 0x25, 0x20:
+      guard pending.count > 2 else { return nil }
+      if pending[1] == 0x28 || pending[1] == 0x29 { drawsLines[Int(pending[1] - 0x28)] = pending[2] == 0x30 }
+      return 3
+    case 0x5C, 0x3C, 0x3D, 0x3E: return 2
+    default:
+      Issue.record("unknown sequence ESC \(pending[1])")
+      return 2
     }
   }
 
   private func control(_ parameters: String, _ final: Character) {
-    switch final {
-    case "H":
-      let place = parameters.split(separator: ";").compactMap { Int($0) }
-      row = (place.first ?? 1) - 1
-      column = (place.last ?? 1) - 1
-    case "J": screen = screen.map { $0.map { _ in " " } }
-    case "K":
+    let numbers = parameters.split { !$0.isNumber }.compactMap { Int($0) }
+    let sign = parameters.first { !$0.isNumber && $0 != ";" }
+    switch (sign, final) {
+    case (nil, "H"):
+      row = (numbers.first ?? 1) - 1 + (unusualModes.contains(6) ? top : 0)
+      column = (numbers.count > 1 ? numbers[1] : 1) - 1
+    case (nil, "J"): screen = screen.map { $0.map { _ in " " } }
+    case (nil, "K"):
       if screen.indices.contains(row) {
         for index in screen[row].indices.dropFirst(column) { screen[row][index] = " " }
       }
-    case "h", "l":
-      guard let mode = Int(parameters.dropFirst()) else { return }
-      let usual = mode == 25 || mode == 7
-      if (final == "h") == usual { unusualModes.remove(mode) } else { unusualModes.insert(mode) }
-    case "m": break
+    case (nil, "r"): top = (numbers.first ?? 1) - 1
+    case (nil, "h"), (nil, "l"): if numbers.contains(4) { inserts = final == "h" }
+    case ("?", "h"), ("?", "l"):
+      for mode in numbers {
+        let usual = mode == 25 || mode == 7
+        if (final == "h") == usual { unusualModes.remove(mode) } else { unusualModes.insert(mode) }
+      }
+    case ("?", "s"): savedModes = savedModes.subtracting(numbers).union(unusualModes.intersection(numbers))
+    case ("?", "r"): unusualModes = unusualModes.subtracting(numbers).union(savedModes.intersection(numbers))
+    case ("!", "p"):
+      (drawsLines, shift, top, inserts) = ([false, false], 0, 0, false)
+      unusualModes.remove(6)
+    case (">", "u"): keyFlags.append(numbers.first ?? 0)
+    case ("<", "u"): keyFlags.removeLast(min(keyFlags.count - 1, numbers.first ?? 1))
+    case (">", "m"): modifiesOtherKeys = numbers.last != 0
+    case (nil, "m"): break
     default: Issue.record("unknown control \(parameters)\(final)")
     }
   }
 
   private func put(_ character: Character) {
     guard screen.indices.contains(row), screen[row].indices.contains(column) else { return }
-    screen[row][column] = character
+    if inserts {
+      screen[row].insert(" ", at: column)
+      screen[row].removeLast()
+    }
+    screen[row][column] = drawsLines[shift] && ("`"..."~").contains(character) ? "┼" : character
     column += DisplayText.neutral(character).width
   }
 }

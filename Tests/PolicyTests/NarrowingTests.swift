@@ -94,6 +94,8 @@ import Testing
       ("outliving the launch", { !$0.lifetime.withLaunch }), ("not being observed", { !$0.observe }),
       ("no Landlock", { !$0.landlockFiles }), ("no group", { !$0.limits.cgroup }),
       ("group commit", { $0.sync == .group }),
+      ("entitlements by declaring them", { $0.entitlementTrust == .declared }),
+      ("entitlements by asking the user", { $0.entitlementTrust != .none }),
     ]
     all += flags
     for seconds in [1, 90, 91, 3600, 8 * 3600, 86400, 30 * 86400, 365 * 86400] {
@@ -158,6 +160,7 @@ import Testing
     settings.startsPicked = true
     settings.passing = .any
     settings.executing = .any
+    settings.entitlementTrust = .declared
     settings.tellsHostPaths = true
     settings.network = .host
     settings.execute = true

@@ -164,12 +164,12 @@ import Testing
     (
       "\n  [scope]\nlimit = 8",
       "x.toml:2:4: unknown table \"scope\" at the top of the file; did you mean \"scopes\"? Known keys: description, "
-        + "inherits, scopes, picker, grants, bookmarks, coordination, system, environment, network, files, limits, audit, seccomp, "
+        + "inherits, scopes, picker, grants, entitlements, bookmarks, coordination, system, environment, network, files, limits, audit, seccomp, "
         + "landlock, require."
     ),
     (
       "colour = 1",
-      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, picker, grants, bookmarks, "
+      "x.toml:1:1: unknown key \"colour\" at the top of the file. Known keys: description, inherits, scopes, picker, grants, entitlements, bookmarks, "
         + "coordination, system, environment, network, files, limits, audit, seccomp, landlock, require."
     ),
     (

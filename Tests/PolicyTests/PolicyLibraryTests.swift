@@ -120,7 +120,16 @@ import Testing
     #expect(folder.hasPrefix("The policy file TMP/folder.toml cannot be read: "), "\(folder)")
     let byName = message("folder")
     #expect(byName.hasPrefix("The policy file TMP/folder.toml cannot be read: "), "\(byName)")
-    #expect(message("/dev/zero") == "/dev/zero:1:1: the file is larger than 1 MiB; is it the right one?")
+    let large = try temporary.write("large.toml", "name = \"\(String(repeating: "x", count: 1 << 20))\"")
+    #expect(message(large) == "TMP/large.toml:1:1: the file is larger than 1 MiB; is it the right one?")
+  }
+
+  @Test func `what is no regular file is refused at once, and nobody waits for a pipe`() throws {
+    let pipe = "\(temporary.path)/pipe.toml"
+    try #require(unsafe mkfifo(pipe, 0o600) == 0)
+    #expect(message(pipe) == "The policy file TMP/pipe.toml cannot be read: it is no regular file.")
+    #expect(message("pipe") == "The policy file TMP/pipe.toml cannot be read: it is no regular file.")
+    #expect(message("/dev/zero") == "The policy file /dev/zero cannot be read: it is no regular file.")
   }
 
   @Test func `a parent that nobody has is named with the place`() throws {

@@ -77,8 +77,10 @@ extension Session {
         leaving: request["leaving"] as? Bool ?? false)
     case "openDescriptor":
       held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
-        try url(request), writing: request["write"] as? Bool ?? false)
+        try url(request), writing: request["write"] as? Bool ?? false,
+        creating: request["create"] as? Bool ?? false)
       return ["done": true]
+    case "opening": return ["by": try SecurityScope.opening(of: try url(request)) == .byPath ? "path" : "descriptor"]
     case "kept":
       let lists = try AccessLists.current()
       var answer: [String: Any] = ["kept": lists.futureAccessList.count, "profile": lists.profile]

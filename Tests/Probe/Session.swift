@@ -133,7 +133,7 @@ internal import Foundation
     let found = try BookmarkResolution(resolving: data, options: options, relativeTo: try relative(request))
     return try keep([found.url], request).merging([
       "stale": found.isStale, "matchedBy": found.matchedBy.rawValue, "location": found.location?.rawValue ?? "",
-      "started": found.isStarted,
+      "started": found.isStarted, "taken": found.isPlaceTaken,
     ]) { _, new in new }
   }
 

@@ -33,6 +33,18 @@ import Testing
     #expect(try identity(path) == before)
   }
 
+  @Test func `stays when overlayfs copies a lower layer's file for its first write, with a birth of its own`() {
+    func overlay(_ flags: UInt8, birth: Int64) -> FileIdentity {
+      let bytes: [UInt8] = [0, 0, 0, 0, 0xfb, 0x1d, flags, 1] + [UInt8](repeating: 0, count: 16) + [0x14, 1, 0x11, 0]
+      return FileIdentity(
+        volume: [1], handle: FileHandle(type: 0xf8 | 0x4000_0000, bytes: bytes), inode: 7, birth: birth)
+    }
+    #expect(overlay(0, birth: 1) == overlay(0, birth: 2))
+    // A file of the upper layer is never copied.
+    #expect(overlay(4, birth: 1) != overlay(4, birth: 2))
+    #expect(overlay(0, birth: 1) != overlay(4, birth: 1))
+  }
+
   @Test func `BMK-3: is another for every other file, also one that got the same inode number`() throws {
     let folder = try Folder()
     var identities: Set<FileIdentity> = []

@@ -149,9 +149,33 @@ import Testing
     #expect(try store(folder).records().map(\.used) == [12])
   }
 
+  @Test
+  func `what a user said of an app's entitlements is kept for that app, until it is forgotten or the app is removed`()
+    throws
+  {
+    let folder = try Folder()
+    do {
+      let store = try store(folder)
+      try store.note(entitlements: ["network": true, "pass-grants": false], of: "io.ambit.one", program: "")
+      try store.note(entitlements: ["network": false], of: "io.ambit.one", program: "ab")
+      try store.note(entitlements: ["pass-grants": true], of: "io.ambit.one", program: "")
+    }
+    let store = try store(folder)
+    #expect(
+      try store.entitlementAnswers(of: "io.ambit.one", program: "") == ["network": true, "pass-grants": true])
+    #expect(try store.entitlementAnswers(of: "io.ambit.one", program: "ab") == ["network": false])
+    #expect(try store.entitlementAnswers(of: "io.ambit.two", program: "").isEmpty)
+    try store.note(entitlements: ["network": true], of: "io.ambit.two", program: "")
+    try store.forgetEntitlements(of: "io.ambit.one")
+    #expect(try store.entitlementAnswers(of: "io.ambit.one", program: "ab").isEmpty)
+    #expect(try store.entitlementAnswers(of: "io.ambit.two", program: "") == ["network": true])
+    store.noteRemoval(of: "io.ambit.two", at: 1)
+    #expect(try store.entitlementAnswers(of: "io.ambit.two", program: "").isEmpty)
+  }
+
   @Test func `a removed app keeps its number, and is there again when it is launched again`() throws {
     let store = try store(try Folder())
-    try store.noteRemoval(of: "io.ambit.two", at: 1)
+    store.noteRemoval(of: "io.ambit.two", at: 1)
     #expect(try store.knownApps().map(\.bundleIdentifier) == ["io.ambit.one"])
     #expect(try store.register(bundleIdentifier: "io.ambit.three", name: "3", version: nil) == 3)
     #expect(try store.register(bundleIdentifier: "io.ambit.two", name: "2", version: nil) == 2)

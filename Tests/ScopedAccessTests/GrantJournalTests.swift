@@ -171,9 +171,12 @@ import Testing
     let store = try store(folder)
     // Behind its mark.
     var ends = [16]
-    for number in 1...3 {
-      try store.add(grant(number))
-      ends.append(try #require(try folder.contents()["grants.journal"]?.count))
+    for number in 1...3 { try store.add(grant(number)) }
+    let bytes = try #require(try folder.contents()["grants.journal"])
+    for number in 0..<3 {
+      // Each begins with the length of what comes after its head.
+      let length = bytes[ends[number]..<ends[number] + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+      ends.append(ends[number] + 24 + length)
     }
     return (try killed(folder), ends, (1...3).map { grant($0) })
   }
@@ -200,10 +203,13 @@ import Testing
 
   @Test func `a record that is cut off is none, and those before it are`() throws {
     let (folder, ends, grants) = try made()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: journal(folder)))
+    // Zeros at its end are there again: the file is filled up with them.
+    let cuts = ends.map { (whole.prefix($0).lastIndex { $0 != 0 } ?? -1) + 1 }
     for length in stride(from: ends[0], through: ends[3], by: 7) {
       let copy = try killed(folder)
       #expect(unsafe truncate(journal(copy), length) == 0)
-      #expect(try found(copy) == Array(grants.prefix(ends.count { $0 <= length } - 1)), "\(length)")
+      #expect(try found(copy) == Array(grants.prefix(cuts.count { $0 <= length } - 1)), "\(length)")
     }
   }
 
@@ -392,6 +398,72 @@ import Testing
     try store.settle()
     #expect(try store.grants().map(\.path) == ["/moved", grant(2).path])
     #expect(try store.newest().map(\.id) == ["grant2"])
+  }
+
+  @Test func `AUD-12: a grant that ends while the database cannot be written is ended for every process from then on`()
+    throws
+  {
+    let folder = try Folder()
+    let store = try store(folder)
+    for number in 1...3 { try store.add(grant(number)) }
+    #expect(try store.grants().count == 3)
+    let other = try locked(folder)
+    #expect(store.withdraw(["grant1", "grant2"], at: 5) == .files)
+    #expect(store.withdraw(["grant1"], at: 6) == .files)
+    #expect(!store.awaitsRoom)
+    let left = try killed(folder)
+    #expect(try self.store(left).recovery.ended == ["grant1", "grant2", "grant1"])
+    #expect(try found(killed(folder)) == [grant(3)])
+    try other.unsafeReentrantWrite { try $0.execute(sql: "COMMIT") }
+    try store.settle()
+    #expect(try store.grants() == [grant(3)])
+    #expect(try store.grant("grant1")?.revoked == 5)
+    #expect(try found(killed(folder)) == [grant(3)])
+  }
+
+  @Test
+  func
+    `AUD-12: where the journal has no room either, what has ended is kept, and nothing is granted before it is written`()
+    throws
+  {
+    let folder = try Folder()
+    let store = try store(folder)
+    for number in 1...2 { try store.add(grant(number)) }
+    #expect(try store.grants().count == 2)
+    let other = try locked(folder)
+    // Many of no grant: they only take room.
+    let others = (0..<500).map { "none\($0)" + String(repeating: "x", count: 100) }
+    #expect(store.withdraw(["grant1"] + others, at: 5) == .files)
+    var kept = 1
+    while store.withdraw(others, at: 6) == .files { kept += 1 }
+    #expect(kept == 4 && store.awaitsRoom)
+    #expect(store.withdraw(["grant2"] + others, at: 7) == .memory)
+    let error = #expect(throws: StateError.self) { try store.add(grant(3)) }
+    #expect(error?.description.contains("grants.sqlite") == true)
+    try other.unsafeReentrantWrite { try $0.execute(sql: "COMMIT") }
+    try store.add(grant(3))
+    #expect(try store.grants() == [grant(3)] && !store.awaitsRoom)
+    #expect(try store.grant("grant1")?.revoked == 5 && store.grant("grant2")?.revoked == 7)
+  }
+
+  @Test
+  func `AUD-12: the journal has room for what ends where it has none for what is added, and all of it on the disk`()
+    throws
+  {
+    let folder = try Folder()
+    let journal = try #require(try GrantJournal(journal(folder), makes: true))
+    #expect(journal.clear())
+    func size() throws -> Int { try folder.contents()["grants.journal"]?.count ?? 0 }
+    let before = try size()
+    #expect(before == GrantJournal.mostBytes.all + 16)
+    var place = 0
+    while let size = journal.append(.init(grants: [grant(4)]), at: place, turn: 9) { place += size }
+    let added = place
+    while let size = journal.append(.init(ended: [.init(id: "grant4", time: 3)]), at: place, turn: 9) { place += size }
+    #expect(place - added > GrantJournal.reserved - 1_000 && place <= GrantJournal.mostBytes.all)
+    #expect(try size() == before)
+    let found = try journal.records(turn: 9)
+    #expect(found.bytes == place && !found.isCut && found.records.last?.ended == [.init(id: "grant4", time: 3)])
   }
 
   @Test func `what is taken back comes into force neither now nor later`() throws {

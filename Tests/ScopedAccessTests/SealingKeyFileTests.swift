@@ -76,6 +76,40 @@ import Testing
     #expect(error?.description.contains("AMBIT_HOME") == true)
   }
 
+  @Test func `that grants were used with is not made anew when it is gone, and not replaced by another`() throws {
+    let folder = try Folder()
+    let (path, grants) = ("\(folder.path)/sealing.key", "\(folder.path)/grants.sqlite")
+    func key() throws -> SealingKey { try GrantStore(path: grants).sealingKey(at: path) }
+    let first = try key()
+    // Nothing has been sealed with it: there may as well be another one.
+    #expect(same(first, try key()))
+    do {
+      let store = try GrantStore(path: grants)
+      _ = try store.sealingKey(at: path)
+      _ = try store.nextStamp()
+    }
+    try FileManager.default.moveItem(atPath: path, toPath: "\(path).backup")
+    let gone = #expect(throws: StateError.self) { try key() }
+    #expect(gone?.description.contains("\(path): the key is gone") == true)
+    #expect(gone?.description.contains("backup") == true && gone?.description.contains(grants) == true)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try folder.write("sealing.key", String(repeating: "k", count: 32))
+    let other = #expect(throws: StateError.self) { try key() }
+    #expect(other?.description.contains("\(path): it is another key") == true)
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: "\(path).backup", toPath: path)
+    #expect(same(first, try key()))
+  }
+
+  @Test func `of grants that an older version has used is asked for as well`() throws {
+    let folder = try Folder()
+    let (path, grants) = ("\(folder.path)/sealing.key", "\(folder.path)/grants.sqlite")
+    do { _ = try GrantStore(path: grants).register(bundleIdentifier: "io.ambit.app", name: "App", version: nil) }
+    #expect(throws: StateError.self) { try GrantStore(path: grants).sealingKey(at: path) }
+    try folder.write("sealing.key", String(repeating: "k", count: 32))
+    _ = try GrantStore(path: grants).sealingKey(at: path)
+  }
+
   @Test func `is one key, however many make it at the same time`() throws {
     for _ in 0..<20 {
       let folder = try Folder()

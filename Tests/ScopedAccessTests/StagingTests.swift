@@ -21,7 +21,7 @@ import Testing
     let staging = Staging(in: parent, instance: "app", hostID: nil)
     let before = try staging.make("grant", name: "letter.txt")
     try fill("\(folder.path)/app/grant", count)
-    #expect(staging.holdsAnything("grant", name: "letter.txt"))
+    #expect(staging.holdsAnything("grant", names: ["letter.txt"]))
     staging.discard("grant")
     #expect(staging.folder(of: "grant") == nil)
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/app/grant"))

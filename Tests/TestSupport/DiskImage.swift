@@ -95,6 +95,11 @@ package final class DiskImage {
   /// - Returns: what it has written.
   @discardableResult
   package static func run(_ program: String, _ arguments: String...) throws -> String {
+    try run(program, arguments: arguments)
+  }
+
+  @discardableResult
+  package static func run(_ program: String, arguments: [String]) throws -> String {
     let process = Process()
     guard let path = Self.program(program) else { throw HarnessError("there is no \(program)") }
     process.executableURL = URL(fileURLWithPath: path)

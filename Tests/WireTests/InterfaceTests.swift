@@ -19,8 +19,8 @@ import Testing
       ])
     #expect(
       Interface.access.errors.keys.sorted() == [
-        "Crowded", "InvalidScope", "LimitReached", "NotActive", "NotAllowed", "NotTold", "ReadOnly", "Revoked",
-        "Unavailable",
+        "Crowded", "InvalidScope", "LimitReached", "NotActive", "NotAllowed", "NotOpened", "NotTold", "ReadOnly",
+        "Revoked", "Unavailable",
       ])
     #expect(Interface.picker.description.contains("# Asks the user to choose."))
   }

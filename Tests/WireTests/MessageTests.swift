@@ -23,7 +23,7 @@ import Testing
     let resolved = B.ResolveReply(document: document, isStale: true, matchedBy: .path)
     let instance = L.Instance(
       instance: "i", bundleIdentifier: "b", name: "n", pid: 9, policy: "p", started: "s", used: 1, limit: 8,
-      scopes: [scope])
+      scopes: [scope], path: "/a", digest: "d")
     let manifest = L.Manifest(
       identifier: "org.example.Edit", name: "Edit", version: "1", networkClient: true, networkServer: false,
       selection: "read-only", appBookmarks: true)
@@ -55,7 +55,9 @@ import Testing
       (B.resolve + "(", B.ResolveCall(bookmark: "AA==", relativeTo: "d", implicitStart: true, withoutMounting: true)),
       (
         B.resolve + ")",
-        B.ResolveReply(document: document, isStale: false, matchedBy: .identity, location: .trash, started: true)
+        B.ResolveReply(
+          document: document, isStale: false, matchedBy: .identity, location: .trash, started: true,
+          isPlaceTaken: true)
       ),
       (B.createContained + "(", B.CreateContainedCall(path: "a", values: ["NSURLNameKey"])),
       (B.values + "(", B.ValuesCall(bookmark: "AA==")),
@@ -85,7 +87,8 @@ import Testing
         L.prepare + "(",
         L.PrepareCall(
           program: "/e", manifest: manifest, container: "other", policy: "teach", variables: ["LANG"], observe: true,
-          seccomp: "/p.json", limits: ["memory=1GiB"])
+          seccomp: "/p.json", limits: ["memory=1GiB"], canAsk: true, answers: [.init(.identity, "new")],
+          allowEntitlements: ["com.apple.security.network.client"], files: [.folder, .executable], script: "/usr/s")
       ),
       (
         L.prepare + "(",
@@ -95,7 +98,8 @@ import Testing
         L.prepare + ")",
         L.PrepareReply(
           instance: "i", bundleIdentifier: "org.example.Edit", name: "Edit", container: "/c", hostID: -1,
-          filters: 2, network: true, capabilities: capabilities)
+          filters: 2, network: true, capabilities: capabilities, notices: ["n"],
+          path: "/a", digest: "d")
       ),
       (
         L.attach + "(",
@@ -103,7 +107,8 @@ import Testing
           instance: "i", bundleIdentifier: "b", name: "n", policy: "p", scopeLimit: 1, references: false,
           replaced: "refuse", pid: 9,
           resume: true,
-          degraded: [.init(layer: "landlock", enforcement: .partial, reason: "r", allowed: true)])
+          degraded: [.init(layer: "landlock", enforcement: .partial, reason: "r", allowed: true)], path: "/a",
+          digest: "d")
       ),
       (L.prompts + "(", L.PromptsCall(instance: "i")),
       (L.prompts + ")", L.PromptsReply(request: L.PickRequest(id: 3, call: pick, appName: "Edit"))),
@@ -129,12 +134,18 @@ import Testing
     let use = G.Use(instance: "i", pid: 9, process: 3, count: 2, since: "s", caller: "E.swift:4")
     let grant = G.Grant(
       grant: "g", bundleIdentifier: "b", path: "/a", kind: .file, access: .readOnly, origin: .passed, created: "c",
-      lastUsed: "l", parent: "p", bookmarks: 1, uses: [use])
+      lastUsed: "l", parent: "p", bookmarks: 1, uses: [use], appPath: "/a", appDigest: "d")
     let holder = G.Holder(pid: 7, reads: true, writes: false, mapped: true, folder: false, changesFolder: false)
     let ended = G.Ended(
       grant: "g", bundleIdentifier: "b", path: "/a", access: .readWrite, scopes: 1, outlived: [holder], killed: true)
-    let app = G.App(bundleIdentifier: "b", name: "n", version: "1", grants: 1, running: 2, container: true)
+    let app = G.App(
+      bundleIdentifier: "b", name: "n", version: "1", grants: 1, running: 2, container: true, path: "/a", digest: "d")
+    let remembered = G.Identity(
+      bundleIdentifier: "another.b", claimed: "b", path: "/a", digest: "d", owners: [0, 1000], remembered: "r",
+      grants: 2)
     return [
+      (G.identities + ")", G.IdentitiesReply(identities: [remembered])), (G.forget + "(", G.ForgetCall(app: "b")),
+      (G.forget + ")", G.ForgetReply(grants: 3)),
       (A.open + "(", A.OpenCall(scope: "s", access: .readOnly)), (A.open + "(", A.OpenCall(scope: "s")),
       (A.release + "(", A.ScopeCall(scope: "s")),
       (T.pass + "(", T.PassCall(scope: "s", to: "b", access: .readWrite)),
@@ -144,6 +155,8 @@ import Testing
       (G.revoke + "(", G.RevokeCall(grant: "g", app: "b", path: "/a")), (G.revoke + "(", G.RevokeCall(all: true)),
       (G.revoke + ")", G.RevokeReply(ended: [ended], through: [grant])),
       (G.apps + ")", G.AppsReply(apps: [app])), (G.remove + "(", G.RemoveCall(app: "b", keepData: true, kill: false)),
+      (G.entitlements + "(", G.EntitlementsCall(app: "b")),
+      (G.entitlements + ")", G.EntitlementsReply(allowed: ["network"], refused: ["pass-grants"])),
       (G.remove + ")", G.RemoveReply(ended: [ended], leftovers: ".x")),
       (G.remove + ")", G.RemoveReply(ended: [], leftovers: nil)),
     ]

@@ -76,7 +76,7 @@ extension AuditCommand {
       let picture = AccessPicture(history, at: time, app: app, path: path, isLogsEnd: isLast, first: first ?? 1)
       do {
         switch format {
-        case .json: try Output.standard.write(try picture.json() + "\n")
+        case .json: try Output.standard.write(json: try picture.json())
         case .table: try Output.standard.write(picture.table(for: Output.standard.descriptor))
         }
       } catch let error as KernelError where error.isHangUp {

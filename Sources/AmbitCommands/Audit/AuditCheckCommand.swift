@@ -67,7 +67,7 @@ extension AuditCommand {
       let rules = try Self.rules(files[files.count - 1])
       if explain { return try Output.standard.write(RuleReport.explanation(rules, format)) }
       var checker = RuleChecker(rules.rules, limit: limit)
-      let log = files.count == 2 ? files[0] : AuditCommand.defaultPath
+      let log = try files.count == 2 ? files[0] : AuditCommand.defaultPath
       try RecordedLog(path: log, showsProgress: format == .table).forEach { event in
         checker.take(event)
         return true
@@ -75,7 +75,7 @@ extension AuditCommand {
       let report = RuleReport(checker.finish())
       do {
         switch format {
-        case .json: try Output.standard.write(try report.json() + "\n")
+        case .json: try Output.standard.write(json: try report.json())
         case .table: try Output.standard.write(report.text(style: Style(for: Output.standard.descriptor)))
         }
       } catch let error as KernelError where error.isHangUp {
@@ -85,11 +85,11 @@ extension AuditCommand {
     }
 
     private static func rules(_ path: String) throws -> LogRules {
-      let text: Data
-      do { text = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-        throw Launcher.Failure("the rules \(printable(path)) cannot be read: \(error.localizedDescription)", status: 2)
+      let text: [UInt8]
+      do throws(KernelError) { text = try Descriptor.content(ofFile: path, limit: StrictTOML.maximumSize) } catch {
+        throw Launcher.Failure("the rules \(printable(path)) cannot be read: \(error.fileFault)", status: 2)
       }
-      do throws(SourceError) { return try LogRules(Array(text), file: path) } catch {
+      do throws(SourceError) { return try LogRules(text, file: path) } catch {
         throw Launcher.Failure(error.all.map { printable("\($0)") }.joined(separator: "\n"), status: 2)
       }
     }

@@ -37,7 +37,7 @@ extension AuditCommand {
         let answer = [
           "number": "\(anchor.sequence)", "hash": anchor.hash.hexadecimal, "key": try reader.publicKey()?.text ?? "",
         ]
-        try Output.standard.write(String(decoding: try encoder.encode(answer), as: UTF8.self) + "\n")
+        try Output.standard.write(json: String(decoding: try encoder.encode(answer), as: UTF8.self))
       } catch let error as AuditLogError {
         throw Failure(printable(error.description))
       }

@@ -24,7 +24,7 @@ package struct AuditCommand: ParsableCommand {
 
   /// Where the broker keeps its log when no option says otherwise.
   static var defaultPath: String {
-    AmbitFolders.current(environment: ProcessInfo.processInfo.environment).auditLog
+    get throws { try UserSide.folders.auditLog }
   }
 
   package init() {}

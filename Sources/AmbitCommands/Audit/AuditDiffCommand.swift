@@ -55,14 +55,14 @@ extension AuditCommand {
     package init() {}
 
     package func run() throws {
-      var subjects = AuditSubjects()
+      var subjects = try AuditSubjects()
       let first = try subjects.subject(before, policy: policy)
       let second = try subjects.subject(after, policy: policy)
       let report = AbilityChangeReport(
         from: first.app == nil ? first.with(second.app) : first,
         to: second.app == nil ? second.with(first.app) : second, on: { .current(for: $0.policy) })
       switch format {
-      case .json: try Output.standard.write(report.json.text + "\n")
+      case .json: try Output.standard.write(json: report.json.text)
       case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
       }
       let difference = report.difference

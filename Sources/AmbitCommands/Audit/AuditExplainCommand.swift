@@ -69,13 +69,13 @@ extension AuditCommand {
     }
 
     package func run() throws {
-      var subjects = AuditSubjects(limits: limit)
+      var subjects = try AuditSubjects(limits: limit)
       if let bulk { return try explainAll(below: bulk, &subjects) }
       guard let subject else { return }
       let found = try subjects.subject(subject, policy: policy)
       let report = ExplanationReport(found, on: .current(for: found.policy))
       switch format {
-      case .json: try Output.standard.write(report.json.text + "\n")
+      case .json: try Output.standard.write(json: report.json.text)
       case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
       }
     }
@@ -96,7 +96,7 @@ extension AuditCommand {
       line.clear()
       let report = SurveyReport(survey: survey, policy: policy.name)
       switch format {
-      case .json: try Output.standard.write(report.jsonLines)
+      case .json: try Output.standard.write(json: report.jsonLines)
       case .table: try Output.standard.write(report.text(Style(for: 1), width: WindowSize.columns(of: 1)))
       }
       if let signal = Interruption.signal { throw ExitCode(128 + signal) }

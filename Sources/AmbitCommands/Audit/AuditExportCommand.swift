@@ -203,7 +203,7 @@ extension AuditCommand.Export {
 
   /// The log and its first entry; nil when there is none yet, for which it waits when following.
   private func beginning() throws -> (AuditReader, AuditEvent)? {
-    let path = log ?? AuditCommand.defaultPath
+    let path = try log ?? AuditCommand.defaultPath
     var isNoted = false
     while true {
       do throws(AuditLogError) {

@@ -61,7 +61,7 @@ extension AuditCommand {
     package init() {}
 
     package func run() throws {
-      let user = UserPolicies()
+      let user = try UserPolicies()
       let library = user.library
       let machines = withoutMachine ? [] : try user.machinePolicies()
       var findings: [LintFinding] = []
@@ -90,7 +90,7 @@ extension AuditCommand {
       }
       findings.removeAll { ignore.contains($0.rule) }
       switch format {
-      case .json: print(LintReport(findings).json.text)
+      case .json: try Output.standard.write(json: LintReport(findings).json.text)
       case .table: try Output.standard.write(LintReport(findings).text(Style(for: 1)))
       }
       if findings.contains(where: { $0.severity >= failOn }) { throw ExitCode(1) }

@@ -113,7 +113,7 @@ extension AuditCommand.Log {
   private static let pause: Int32 = 200
 
   private func list(to output: Output) throws {
-    let path = log ?? AuditCommand.defaultPath
+    let path = try log ?? AuditCommand.defaultPath
     let query = AuditQuery(
       app: app, instance: instance, kind: kind.map(AuditEvent.Kind.init), result: result,
       document: document.map { URL(fileURLWithPath: $0).standardizedFileURL.path },
@@ -208,7 +208,7 @@ private struct AuditLines {
     isEmpty = false
     switch format {
     case .json:
-      try output.write(events.map { try $0.jsonLine() + "\n" }.joined())
+      try output.write(json: events.map { try $0.jsonLine() + "\n" }.joined())
     case .table:
       let rows = events.map(row)
       var text = ""

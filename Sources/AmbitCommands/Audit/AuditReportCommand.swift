@@ -93,7 +93,7 @@ extension AuditCommand {
       let selection = ReportBuilder.Selection(
         app: app, since: since.flatMap { AuditQuery.moment($0, before: now) },
         until: until.flatMap { AuditQuery.moment($0, before: now) })
-      let path = log ?? AuditCommand.defaultPath
+      let path = try log ?? AuditCommand.defaultPath
       // Nothing half-written is left behind, and nothing beside it. What is written to may keep one waiting, if it is no file.
       if let output, output != "-", ReportFile.replaces(output) { Interruption.listen() }
       let verdict = Verdict(of: path, isAskedFor: verify)
@@ -127,7 +127,7 @@ extension AuditCommand {
         var value = encoder.singleValueContainer()
         try value.encode(Timestamp(date).text)
       }
-      return String(decoding: try encoder.encode(model), as: UTF8.self) + "\n"
+      return printableJSON(String(decoding: try encoder.encode(model), as: UTF8.self) + "\n")
     }
   }
 }

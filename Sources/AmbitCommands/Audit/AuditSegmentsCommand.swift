@@ -41,7 +41,7 @@ extension AuditCommand {
     package init() {}
 
     package func run() throws {
-      let folders = AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
+      let folders = try AmbitFolders.current(environment: ProcessInfo.processInfo.environment)
       let path = log ?? folders.auditLog
       let segments: [SegmentSummary]
       let keeping: LogKeeping?
@@ -85,7 +85,7 @@ extension AuditCommand.Segments {
       }, segmentSize: keeping?.segment, keepSize: keeping?.size, keepSeconds: keeping?.seconds)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"
+    return printableJSON(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
   }
 
   /// With one digit behind the point where there is a point.

@@ -51,7 +51,7 @@ extension AuditCommand {
     var format: OutputFormat = .table
 
     func run() throws {
-      let policies = UserPolicies()
+      let policies = try UserPolicies()
       var policy: Policy
       do throws(PolicyError) { policy = try policies.library.load(self.policy) } catch {
         throw Launcher.Failure(printable("\(error)"), status: 2)

@@ -14,6 +14,8 @@ struct AuditSubject {
   let origins: PolicyOrigins
   /// `nil`: any app under the policy.
   let app: DeclaredApp?
+  /// Which files the app is; `nil` where there are none that could be launched.
+  var files: AppFilesNow?
 
   /// In a heading, or in a line of a list.
   var title: String {
@@ -23,6 +25,13 @@ struct AuditSubject {
 
   /// The same policy, about an app.
   func with(_ app: DeclaredApp?) -> AuditSubject { AuditSubject(policy: policy, origins: origins, app: app) }
+
+  /// With the place and the digest of the app that a command line names.
+  func lookedAt(_ word: String) -> AuditSubject {
+    var subject = self
+    if app != nil { subject.files = AppFilesNow(word) }
+    return subject
+  }
 
   func explanation(on ground: Ground) -> Explanation {
     Explanation(policy: policy, origins: origins, app: app, on: ground)
@@ -37,8 +46,8 @@ struct AuditSubjects {
   private var machines: [MachinePolicy]?
   private var policies: [String: (policy: Policy, origins: PolicyOrigins)] = [:]
 
-  init(limits: [String] = []) {
-    library = UserPolicies().library
+  init(limits: [String] = []) throws(Failure) {
+    library = try UserPolicies().library
     self.limits = limits
   }
 
@@ -57,11 +66,11 @@ struct AuditSubjects {
         throw Failure("“\(printable(name))” is no app: before the @ stands a bundle or a program, behind it a policy.")
       }
       let (policy, origins) = try policy(policyName)
-      return AuditSubject(policy: policy, origins: origins, app: app)
+      return AuditSubject(policy: policy, origins: origins, app: app).lookedAt(name)
     }
     if let app = try app(name) {
       let (policy, origins) = try policy(standing)
-      return AuditSubject(policy: policy, origins: origins, app: app)
+      return AuditSubject(policy: policy, origins: origins, app: app).lookedAt(name)
     }
     let (policy, origins) = try policy(name)
     return AuditSubject(policy: policy, origins: origins, app: nil)
@@ -76,7 +85,8 @@ struct AuditSubjects {
       }
     }
     guard word.hasSlash, !word.hasSuffix(".toml") else { return nil }
-    return DeclaredApp(program: try ProgramSearch.find(word, path: nil))
+    let path = try ProgramSearch.find(word, path: nil)
+    return DeclaredApp(program: AppFilesNow(path)?.path ?? path)
   }
 
   /// Read once, however many policies are asked about.

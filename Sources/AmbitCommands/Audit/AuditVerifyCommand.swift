@@ -65,7 +65,7 @@ extension AuditCommand {
 
     package func run() throws {
       Interruption.listen()
-      let path = log ?? AuditCommand.defaultPath
+      let path = try log ?? AuditCommand.defaultPath
       do {
         let key = try key.map(Self.publicKey)
         let reader = try AuditReader(path: path)
@@ -98,7 +98,9 @@ extension AuditCommand {
 extension AuditCommand.Verify {
   private static func publicKey(_ text: String) throws -> AuditKey.Public {
     if let key = AuditKey.Public(text) { return key }
-    guard let content = try? String(contentsOfFile: text, encoding: .utf8) else {
+    guard let bytes = try? Descriptor.content(ofFile: text, limit: 4096),
+      let content = String(validating: bytes, as: UTF8.self)
+    else {
       throw Failure("“\(printable(text))” is neither a public key (32 bytes as base64) nor a file that can be read.")
     }
     guard let key = AuditKey.Public(content) else {
@@ -191,6 +193,6 @@ extension AuditCommand.Verify {
   private func write(_ report: Report) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    try Output.standard.write(String(decoding: try encoder.encode(report), as: UTF8.self) + "\n")
+    try Output.standard.write(json: String(decoding: try encoder.encode(report), as: UTF8.self))
   }
 }

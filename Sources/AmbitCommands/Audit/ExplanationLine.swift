@@ -44,7 +44,7 @@ struct ExplanationLine {
     switch entries[0].extent {
     case .no: ("✓", .green)
     case _ where verb.weight == 0 || entries.allSatisfy(\.isByDesign): ("·", .dim)
-    case .ifAsked, .upTo: ("◐", .yellow)
+    case .ifAllowed, .ifAsked, .upTo: ("◐", .yellow)
     case .yes: ("✗", .red)
     }
   }

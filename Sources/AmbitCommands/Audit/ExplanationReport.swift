@@ -23,6 +23,9 @@ struct ExplanationReport {
   func text(_ style: Style, width: Int?) -> String {
     var text = style.bold(printable(subject.title))
     if let app = subject.app { text += style.dim("  \(printable(app.identifier))") }
+    if let files = subject.files {
+      text += style.dim("\n\(printable(files.path))  sha256 \(files.digest)")
+    }
     text += "\n" + policyLine(style) + "\n"
     let table = DecisionTable(
       [
@@ -90,10 +93,13 @@ struct ExplanationReport {
       "exposure": .object(Self.json(exposure)), "abilities": .array(explanation.entries.map { .object(Self.json($0)) }),
     ]
     if let app = subject.app {
-      json["app"] = .object([
+      var description: JSONObject = [
         "name": .string(app.name), "identifier": .string(app.identifier),
         "version": app.manifest?.version.map { .string($0) } ?? .null,
-      ])
+      ]
+      description.set("path", subject.files?.path)
+      description.set("digest", subject.files?.digest.description)
+      json["app"] = .object(description)
     }
     return json
   }

@@ -6,11 +6,16 @@ extension ReportModel {
   /// The policies that its launches went by in words: as the launches' entries have them; and where those have a name alone, as the
   /// policy of that name is here and now, if there is one.
   mutating func explainPolicies() {
-    var subjects = AuditSubjects()
+    var subjects: AuditSubjects?
     for (index, words) in policies.enumerated() {
       do {
-        let subject = try words.text.map { try AuditSubject(words, text: $0) } ?? subjects.standing(words.name)
-        policies[index].explain(subject)
+        if let text = words.text {
+          policies[index].explain(try AuditSubject(words, text: text))
+        } else {
+          var known = try subjects ?? AuditSubjects()
+          policies[index].explain(try known.standing(words.name))
+          subjects = known
+        }
       } catch {
         policies[index].note =
           words.text == nil

@@ -58,8 +58,8 @@ struct RecordedLog {
 
   /// SQLite's files begin with its name.
   var isJSONLines: Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return false }
-    return (try? file.read(upToCount: 1)) == Data("{".utf8)
+    guard let file = try? Descriptor.regularFile(path) else { return false }
+    return (try? file.bytes(at: 0, count: 1)) == [UInt8(ascii: "{")]
   }
 
   private func readLines(_ take: (AuditEvent) throws -> Bool) throws {

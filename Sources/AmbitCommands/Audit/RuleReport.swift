@@ -83,7 +83,8 @@ struct RuleReport: Encodable {
     struct Explained: Encodable { let name, kind, words: String }
     switch format {
     case .json:
-      return try json(rules.rules.map { Explained(name: $0.name, kind: $0.kind.word, words: $0.words) }) + "\n"
+      return printableJSON(
+        try json(rules.rules.map { Explained(name: $0.name, kind: $0.kind.word, words: $0.words) }) + "\n")
     case .table:
       return rules.rules.map { "\(printable($0.name)) (\($0.kind.word))\n  \(printable($0.words))\n" }.joined()
     }

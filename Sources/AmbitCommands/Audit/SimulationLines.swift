@@ -52,7 +52,7 @@ struct SimulationLines {
     count += differences.count
     for each in differences { byField[each.field, default: 0] += 1 }
     switch format {
-    case .json: try output.write(try differences.map { try Self.line(Self.encodable($0)) }.joined())
+    case .json: try output.write(json: try differences.map { try Self.line(Self.encodable($0)) }.joined())
     case .table:
       let rows = differences.map(Self.row)
       // Columns are settled by the first, with room for what usually comes.
@@ -69,7 +69,7 @@ struct SimulationLines {
     case .json:
       let gaps = simulation.gaps
       try output.write(
-        try Self.line(
+        json: try Self.line(
           Conclusion(
             policy: policy, differences: count, judged: simulation.judged, byField: byField,
             notJudged: NotJudged(

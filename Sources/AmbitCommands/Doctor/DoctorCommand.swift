@@ -20,15 +20,22 @@ package struct DoctorCommand: ParsableCommand {
   @Option(help: "How to write it: a table for people, or one JSON object a line for programs.")
   package var format: DoctorFormat = .table
 
+  @Option(
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Say how apps come to the documents in this folder; may be repeated. The home folder when left out.",
+      valueName: "folder"))
+  package var documents: [String] = []
+
   package init() {}
 
   package func run() throws {
-    let report = DoctorReport(Facts.gather().checks)
+    let report = DoctorReport(Facts.gather(documents: documents).checks)
     switch format {
     case .table:
       try Output.standard.write(
         report.table(style: Style(for: STDOUT_FILENO), width: WindowSize.columns(of: STDOUT_FILENO)))
-    case .json: try Output.standard.write(try report.json())
+    case .json: try Output.standard.write(json: try report.json())
     }
     if !report.isReady { throw ExitCode.failure }
   }

@@ -14,7 +14,11 @@ extension Facts {
   static let sandboxNamespaces = ["mnt", "pid", "ipc", "uts", "net", "cgroup"]
 
   /// Looks at this machine. Takes some milliseconds: it makes a dozen short-lived processes.
-  package static func gather(environment: [String: String] = ProcessInfo.processInfo.environment) -> Facts {
+  ///
+  /// - Parameter documents: folders with documents; none: the home folder.
+  package static func gather(
+    environment: [String: String] = ProcessInfo.processInfo.environment, documents: [String] = []
+  ) -> Facts {
     var facts = Facts()
     facts.user = geteuid()
     facts.kernelRelease = setting("kernel/osrelease") ?? "unknown"
@@ -49,11 +53,12 @@ extension Facts {
 
     facts.home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "/"
     facts.idMappedMount = Probe.idMappedMount(at: facts.home)
+    facts.documents = (documents.isEmpty ? [facts.home] : documents).map(DocumentFolder.init)
     facts.fileHandle = Probe.fileHandle(of: facts.home)
     facts.openByHandle = Probe.openByHandle(facts.home)
     facts.birthTime = Probe.birthTime(of: facts.home)
 
-    let folders = AmbitFolders.current(environment: environment)
+    let folders = AmbitFolders.located(environment: environment)
     facts.state = folder(folders.state)
     facts.runtime = runtime(folders, environment: environment)
     facts.controlGroups = controlGroups()

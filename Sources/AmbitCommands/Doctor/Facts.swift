@@ -92,6 +92,9 @@ package struct Facts: Equatable, Sendable {
   package var openByHandle: Support = .absent("not tried")
   package var birthTime: Support = .absent("not tried")
 
+  /// The folders that were asked about.
+  package var documents: [DocumentFolder] = []
+
   package var state: Folder?
   package var runtime: Runtime = .unset
   package var controlGroups: Groups = .none

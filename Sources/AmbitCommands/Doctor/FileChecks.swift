@@ -1,4 +1,5 @@
 internal import Kernel
+internal import ScopedAccess
 
 /// What granting, finding and keeping documents takes.
 extension Facts {
@@ -22,10 +23,29 @@ extension Facts {
     let name = "idmapped-mounts"
     if idMappedMount.isPresent { return .full(name, "on \(home)") }
     if user != 0 { return .full(name, "not needed by an ordinary user") }
-    return .missing(
+    return .partial(
       name, idMappedMount.answer,
-      cost: "Root's apps run under ids of their own, and documents in \(home) cannot be lent to those.",
-      remedy: "Run Ambit as an ordinary user, or keep documents on ext4, xfs, btrfs or, from Linux 6.3, tmpfs.")
+      cost:
+        "Root's apps run under ids of their own. In \(home) they get what the mode bits give those, or descriptors.",
+      remedy: Self.mappedRemedy)
+  }
+
+  private static let mappedRemedy =
+    "Run Ambit as an ordinary user, or keep documents on ext4, xfs, btrfs or, from Linux 6.3, tmpfs."
+
+  /// How apps come to what lies in each folder that was asked about.
+  var documentChecks: [Check] {
+    documents.map { folder in
+      let name = "documents"
+      guard let method = folder.method else {
+        return .missing(
+          name, "\(folder.path): \(folder.failure)", cost: "Nothing in this folder can be granted.",
+          remedy: "Name a folder that you can open.")
+      }
+      let found = "\(folder.path): \(method.words) (\(folder.fileSystem))"
+      guard let cost = user == 0 ? method.cost : nil else { return .full(name, found) }
+      return .partial(name, found, cost: cost, remedy: Self.mappedRemedy)
+    }
   }
 
   var fileHandleCheck: Check {

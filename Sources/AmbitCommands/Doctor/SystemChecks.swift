@@ -70,7 +70,7 @@ extension Facts {
       + processChecks
       + [seccompCheck, seccompNotifyCheck, seccompSyncCheck, socketTakingCheck, libseccompCheck, landlockCheck]
       + mountChecks
-      + [idMappedMountCheck, fileHandleCheck, openByHandleCheck, birthTimeCheck]
+      + [idMappedMountCheck] + documentChecks + [fileHandleCheck, openByHandleCheck, birthTimeCheck]
       + [stateFolderCheck, runtimeFolderCheck, pseudoTerminalCheck, controlGroupsCheck, fuseCheck]
       + peerChecks
   }

@@ -70,6 +70,7 @@ struct LearnCommand: ParsableCommand {
       "ambit", "run", "--trace", "--json-status-fd", "\(try events.inheritable())", "--policy", options.policy,
     ]
     if let container = options.container { words += ["--container", container] }
+    words += options.entitlements.names.flatMap { ["--allow-entitlement", $0] }
     words += options.limit.flatMap { ["--limit", $0] } + pick.flatMap { ["--pick", $0] } + [app] + arguments
     let child = try ThisProcess.start(launcher, words)
     // The keys that end a job are for the app; this process still has to write.

@@ -1,5 +1,6 @@
 internal import Policy
 internal import Scenario
+internal import Terminal
 internal import Wire
 
 /// The smallest policy that would have let an app do what it was refused, written as a policy file.
@@ -96,8 +97,6 @@ struct LearnedPolicy {
     ["/home/", "/root/", "/srv/", "/mnt/", "/media/"].contains { path.hasPrefix($0) }
   }
 
-  /// Text for a comment: on one line, whatever an app has put into it.
-  private func comment(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-  }
+  /// Text for a comment: on one line, and read as it is written, whatever an app has put into it.
+  private func comment(_ text: String) -> String { printable(text) }
 }

@@ -14,8 +14,8 @@ struct PlanCommand: ParsableCommand {
     discussion: """
       What is drawn is what a launch carries out: the file tree, the layers that stand between the app and the machine, \
       filter, limits and environment, worked out from the bundle, its entitlements and the policy. Each layer is said \
-      to hold in full (✓), in part (◐) or not at all (✗) on this machine, and why. No broker is asked and nothing is \
-      made.
+      to hold in full (✓), in part (◐) or not at all (✗) on this machine, and why. Nothing is made, and no \
+      broker is asked but for what you have said of the app's entitlements.
 
       Where the policy requires layers that do not hold in full, what is printed is what would be refused: the exit \
       status is 125, as that of the launch.
@@ -32,6 +32,13 @@ struct PlanCommand: ParsableCommand {
   @Option(help: "How to print: table or json.")
   var format: OutputFormat = .table
 
+  @Option(
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Say how the app would come to the documents in this folder; may be repeated. The home folder when left out.",
+      valueName: "folder"))
+  var documents: [String] = []
+
   @Argument(help: "An app bundle or a program.")
   var app: String
 
@@ -41,10 +48,13 @@ struct PlanCommand: ParsableCommand {
   func run() throws {
     let planned = try options.planned(app, arguments)
     let report = LayerReport(planned.plan, on: .current(for: planned.plan))
+    let home = ThisProcess.environment["HOME"] ?? "/"
+    let folders = (documents.isEmpty ? [home] : documents).map(DocumentFolder.init)
     switch format {
-    case .json: print(PlanReport(planned, report).json.text)
+    case .json: try Output.standard.write(json: PlanReport(planned, report, folders).json.text)
     case .table:
-      try Output.standard.write(PlanReport(planned, report).text(Style(for: 1), width: WindowSize.columns(of: 1)))
+      try Output.standard.write(
+        PlanReport(planned, report, folders).text(Style(for: 1), width: WindowSize.columns(of: 1)))
     }
     let admission = LayerAdmission(
       report, required: planned.capabilities.requiredLayers, allowing: degradation.allowDegraded)

@@ -1,7 +1,9 @@
+internal import AppModel
 internal import Broker
 internal import Kernel
 internal import Policy
 internal import Sandbox
+internal import ScopedAccess
 internal import Seccomp
 internal import Terminal
 internal import Wire
@@ -12,8 +14,11 @@ struct PlanReport {
   private let layers: LayerRows
   private var plan: SandboxPlan { planned.plan }
 
-  init(_ planned: PlannedLaunch, _ report: LayerReport) {
+  private let documents: [DocumentFolder]
+
+  init(_ planned: PlannedLaunch, _ report: LayerReport, _ documents: [DocumentFolder]) {
     self.planned = planned
+    self.documents = documents
     layers = LayerRows(report: report, required: planned.capabilities.requiredLayers)
   }
 
@@ -35,6 +40,9 @@ struct PlanReport {
     lines.append(style.bold("What it sees"))
     lines += RootTree(plan, style: style).lines.map { "  " + $0 }
     lines.append("")
+    lines.append(style.bold("Documents"))
+    lines += documents.flatMap { documentLines($0, style, width: width) }
+    lines.append("")
     lines.append(style.bold("Layers"))
     lines += layers.lines(style, width: width).map { "  " + $0 }
     lines.append("")
@@ -48,15 +56,38 @@ struct PlanReport {
   private var app: [(String, String)] {
     let mapping = Namespaces.isHostRoot ? "an unprivileged host id of its own" : "your own id"
     return [
-      ("identifier", printable(planned.identifier)), ("policy", printable(planned.capabilities.policyName)),
+      ("identifier", printable(planned.identifier)), ("lies at", printable(planned.place)),
+      ("policy", printable(planned.capabilities.policyName)),
       ("runs", printable(plan.arguments.joined(separator: " "))), ("in", plan.directory),
       ("as", "\(plan.insideID) inside, \(mapping) outside; no capabilities, no new privileges"),
       ("namespaces", plan.namespaces.names.joined(separator: ", ")),
       ("network", plan.network.words),
+    ] + entitlements + [
       ("scopes", "\(planned.capabilities.scopeLimit) at a time"),
       ("programs", programs),
       ("observer", planned.capabilities.observe ? "sees and records what is refused" : "off"),
     ]
+  }
+
+  /// Those that widen what it has, if it declares any.
+  private var entitlements: [(String, String)] {
+    let ruling = planned.ruling
+    guard !ruling.given.widening.isEmpty || !ruling.withheld.isEmpty else { return [] }
+    var parts: [String] = []
+    func note(_ names: [String], _ what: String) {
+      if !names.isEmpty { parts.append("\(names.joined(separator: ", ")) \(what)") }
+    }
+    note(ruling.given.widening.map(\.shortName), "given")
+    note(ruling.withheld.map(\.shortName), "not given")
+    note(ruling.undecided.map(\.noun), "asked about at the launch (--allow-entitlement allows it)")
+    return [("entitlements", parts.joined(separator: "; "))]
+  }
+
+  private func documentLines(_ folder: DocumentFolder, _ style: Style, width: Int?) -> [String] {
+    let what = folder.method.map { "\($0.words) (\(folder.fileSystem))" } ?? folder.failure
+    let cost = folder.cost.map { wrapped($0, to: width.map { max(20, $0 - 4) }) } ?? []
+    return ["  " + style.dim("in " + printable(folder.path)) + "  " + printable(what)]
+      + cost.map { "    " + style.dim($0) }
   }
 
   /// What machine-wide policies have taken away.
@@ -125,8 +156,15 @@ struct PlanReport {
       "directory": .string(plan.directory), "insideID": JSONValue(Int(plan.insideID)),
       "namespaces": .array(plan.namespaces.names.map { .string($0) }),
       "scopeLimit": JSONValue(planned.capabilities.scopeLimit), "observe": .bool(planned.capabilities.observe),
+      "entitlements": .object([
+        "given": .array(planned.ruling.given.widening.map { .string($0.key) }),
+        "withheld": .array(planned.ruling.withheld.map { .string($0.key) }),
+        "asked": .array(planned.ruling.undecided.map { .string($0.rawValue) }),
+        "refused": .array(planned.ruling.refused.map { .string($0.rawValue) }),
+      ]),
       "execute": .bool(planned.capabilities.execute), "executePicked": .bool(planned.capabilities.executesPicked),
       "root": .array(plan.root.map { .object(Self.json($0)) }), "layers": layers.json,
+      "documents": .array(documents.map { .object(Self.json($0)) }),
       "filter": .object([
         "groups": .array(
           planned.filter.groups.map { group in
@@ -151,6 +189,14 @@ struct PlanReport {
           ])
         }),
     ]
+  }
+
+  private static func json(_ folder: DocumentFolder) -> JSONObject {
+    var json: JSONObject = ["path": .string(folder.path), "fileSystem": .string(folder.fileSystem)]
+    json.set("method", folder.method?.rawValue)
+    json.set("cost", folder.cost)
+    if folder.method == nil { json["failure"] = .string(folder.failure) }
+    return json
   }
 
   private static func json(_ entry: SandboxPlan.Entry) -> JSONObject {

@@ -9,21 +9,27 @@ internal import Wire
 
 /// An answer to “why?”.
 struct Reason {
-  let isAllowed: Bool
+  enum Verdict: String { case allowed, refused, unknown }
+
+  let verdict: Verdict
   /// The rule that decides: an identifier of the catalogue, a layer, or the place in the plan.
   let rule: String
   let reason: String
   /// What would grant it; empty where it is allowed.
   let remedy: String
 
-  private init(isAllowed: Bool, rule: String, reason: String, remedy: String = "") {
-    self.isAllowed = isAllowed
+  init(isAllowed: Bool, rule: String, reason: String, remedy: String = "") {
+    self.init(isAllowed ? .allowed : .refused, rule: rule, reason: reason, remedy: remedy)
+  }
+
+  init(_ verdict: Verdict, rule: String, reason: String, remedy: String = "") {
+    self.verdict = verdict
     self.rule = rule
     self.reason = reason
     self.remedy = remedy
   }
 
-  private init(_ denial: Denial) {
+  init(_ denial: Denial) {
     self.init(isAllowed: false, rule: denial.rule, reason: denial.reason, remedy: denial.remedy)
   }
 
@@ -31,6 +37,10 @@ struct Reason {
   init(_ operation: AccessOperation, at path: String, _ planned: PlannedLaunch) {
     let rules = AccessRules(planned.plan)
     let followed = rules.following(path)
+    if let granted = Self.granted(operation, at: followed, rules, planned) {
+      self = granted
+      return
+    }
     // A place among the documents is one whose scope is not started, until it is.
     let presence: AccessRules.Presence =
       followed.lies(below: InsidePath.documents) ? .placeholder : .present
@@ -75,17 +85,26 @@ struct Reason {
       remedy: found.canPass ? "" : AccessRules.filtered.remedy)
   }
 
+  var isAllowed: Bool { verdict == .allowed }
+
   func text(_ question: String, _ style: Style) -> String {
-    var text = (isAllowed ? style.green("allowed") : style.red("refused")) + "  \(style.bold(question))\n"
+    let word =
+      switch verdict {
+      case .allowed: style.green("allowed")
+      case .refused: style.red("refused")
+      case .unknown: style.yellow("not known")
+      }
+    var text = "\(word)  \(style.bold(question))\n"
     text += "  \(style.dim("rule  "))  \(rule)\n  \(style.dim("reason"))  \(reason)\n"
-    if !isAllowed { text += "  \(style.dim("remedy"))  \(remedy)\n" }
+    if !remedy.isEmpty { text += "  \(style.dim("remedy"))  \(remedy)\n" }
     return text
   }
 
   func json(_ operation: String, _ subject: String) -> JSONObject {
     [
-      "operation": .string(operation), "subject": .string(subject), "allowed": .bool(isAllowed), "rule": .string(rule),
-      "reason": .string(reason), "remedy": .string(remedy),
+      "operation": .string(operation), "subject": .string(subject), "verdict": .string(verdict.rawValue),
+      "allowed": verdict == .unknown ? .null : .bool(isAllowed), "rule": .string(rule), "reason": .string(reason),
+      "remedy": .string(remedy),
     ]
   }
 }

@@ -15,13 +15,15 @@ struct WhyCommand: ParsableCommand {
     abstract: "Say whether an app may do something, by which rule, and what would grant it.",
     discussion: """
       The answer comes from the same plan that a launch carries out, and from the same rules that explain a refusal in \
-      the audit log. Nothing is run. Paths are those that the app would use, inside its sandbox.
+      the audit log. Nothing is run, and no broker is started. Paths are those that the app would use, inside its sandbox; \
+      a path on the host counts as well where the user has granted it.
 
         ambit why Editor.app read ~/letter.txt
         ambit why Editor.app create /usr/share/x
+        ambit why Editor.app connect example.org:443
         ambit why --policy teach /bin/sh call ptrace
 
-      Exit status: 0 if the sandbox does not stand in the way, 1 if it does.
+      Exit status: 0 if the sandbox does not stand in the way, 1 if it does, 2 if that is not known.
       """)
 
   @OptionGroup var options: PlannedOptions
@@ -32,24 +34,32 @@ struct WhyCommand: ParsableCommand {
   @Argument(help: "An app bundle or a program.")
   var app: String
 
-  @Argument(help: "read, write, create, connect: with a path. call: with the name of a system call.")
+  @Argument(
+    help:
+      "read, write, create, connect: with a path; connect also with host:port. call: with the name of a system call.")
   var operation: Operation
 
-  @Argument(help: "A path inside the sandbox, or a system call.")
+  @Argument(help: "A path, an address with its port, or a system call.")
   var subject: String
 
   func run() throws {
     let planned = try options.planned(app)
     let answer =
-      if let access = AccessOperation(rawValue: operation.rawValue) {
+      if operation == .connect, let target = ConnectionTarget(subject) {
+        try Reason(connectingTo: target, planned)
+      } else if let access = AccessOperation(rawValue: operation.rawValue) {
         Reason(access, at: ProgramSearch.absolute(subject), planned)
       } else {
         try Reason(call: subject, planned)
       }
     switch format {
-    case .json: print(answer.json(operation.rawValue, subject).text)
+    case .json: try Output.standard.write(json: answer.json(operation.rawValue, subject).text)
     case .table: try Output.standard.write(answer.text("\(operation.rawValue) \(printable(subject))", Style(for: 1)))
     }
-    if !answer.isAllowed { throw ExitCode(1) }
+    switch answer.verdict {
+    case .allowed: break
+    case .refused: throw ExitCode(1)
+    case .unknown: throw ExitCode(2)
+    }
   }
 }

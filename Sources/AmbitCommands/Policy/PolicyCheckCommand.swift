@@ -33,10 +33,11 @@ struct PolicyCheckCommand: ParsableCommand {
   var file: [String]
 
   func run() throws {
-    let policies = UserPolicies()
+    let policies = try UserPolicies()
     let findings = file.map { PolicyFinding($0, in: policies, asMachine: machine) }
     switch format {
-    case .json: print((["policies": .array(findings.map { .object($0.json) })] as JSONObject).text)
+    case .json:
+      try Output.standard.write(json: (["policies": .array(findings.map { .object($0.json) })] as JSONObject).text)
     case .table:
       let style = Style(for: 1)
       try Output.standard.write(findings.map { $0.text(style) }.joined())

@@ -29,8 +29,10 @@ struct UserPolicies {
   let library: PolicyLibrary
   let folders: AmbitFolders
 
-  init() {
-    folders = AmbitFolders.current(environment: ThisProcess.environment)
+  init() throws(Failure) {
+    do throws(StateError) { folders = try AmbitFolders.current(environment: ThisProcess.environment) } catch {
+      throw Failure(error.description)
+    }
     library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
   }
 

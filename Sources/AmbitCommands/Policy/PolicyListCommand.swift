@@ -18,7 +18,7 @@ struct PolicyListCommand: ParsableCommand {
   var format: OutputFormat = .table
 
   func run() throws {
-    let policies = UserPolicies()
+    let policies = try UserPolicies()
     var rows: [(name: String, file: String, words: String, fault: String?)] = []
     for name in policies.library.names {
       do throws(PolicyError) {
@@ -36,7 +36,7 @@ struct PolicyListCommand: ParsableCommand {
           "error": row.fault.map { .string($0) } ?? .null,
         ])
       }
-      print((["policies": .array(list)] as JSONObject).text)
+      try Output.standard.write(json: (["policies": .array(list)] as JSONObject).text)
     case .table:
       let table = Table(
         [.init("NAME", minWidth: 8), .init("FROM", minWidth: 8, keeping: .end), .init("WHAT FOR", minWidth: 8)], for: 1)

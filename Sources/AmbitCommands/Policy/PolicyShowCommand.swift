@@ -28,14 +28,14 @@ struct PolicyShowCommand: ParsableCommand {
   var policy: String
 
   func run() throws {
-    let policies = UserPolicies()
+    let policies = try UserPolicies()
     let resolved = try policies.resolve(policy)
     let machines = try policies.machinePolicies()
     let report = PolicyReport(
       resolved, narrowed: resolved.policy.narrowed(by: machines, memory: MachineMemory.total, isLocated: true),
       machines: machines)
     switch format {
-    case .json: print(report.json.text)
+    case .json: try Output.standard.write(json: report.json.text)
     case .table: try Output.standard.write(report.text(Style(for: 1)))
     }
   }

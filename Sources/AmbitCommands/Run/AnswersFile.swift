@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Kernel
 internal import Launcher
 internal import PickerUI
 internal import Policy
@@ -11,10 +12,12 @@ internal import Policy
 ///     cancel = true
 enum AnswersFile {
   static func read(_ path: String) throws -> [ScriptedPicker.Answer] {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Failure("\(path): cannot be read. --answers takes a TOML file with [[answer]] entries.")
+    let bytes: [UInt8]
+    do throws(KernelError) { bytes = try Descriptor.content(ofFile: path, limit: StrictTOML.maximumSize) } catch {
+      throw Failure(
+        "\(path): cannot be read: \(error.fileFault). --answers takes a TOML file with [[answer]] entries.")
     }
-    let root = try StrictTOML.parse(String(decoding: data, as: UTF8.self), file: path)
+    let root = try StrictTOML.parse(String(decoding: bytes, as: UTF8.self), file: path)
     let answers = try (try root.tables("answer") ?? []).map { table in
       let picks = try table.strings("pick")
       let cancel = try table.boolean("cancel") ?? false

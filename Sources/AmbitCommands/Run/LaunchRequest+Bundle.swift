@@ -10,7 +10,7 @@ extension LaunchRequest {
   init(
     app: String, arguments: [String], container: String?, policy: String, answers: [ScriptedPicker.Answer]?,
     trace: Bool, statusDescriptor: Int32?, seccomp: String?, limits: [String], allowDegraded: [Layer] = [],
-    path: String?
+    trust: Trust? = nil, allowEntitlements: [WideningEntitlement] = [], path: String?
   ) throws(Failure) {
     let program: SandboxRequest.Program
     var manifest: LauncherInterface.Manifest?
@@ -36,6 +36,7 @@ extension LaunchRequest {
     self.init(
       program: program, manifest: manifest, arguments: arguments, container: container, policy: policy,
       answers: answers, trace: trace, statusDescriptor: statusDescriptor,
-      seccomp: seccomp, limits: limits, allowDegraded: allowDegraded)
+      seccomp: seccomp, limits: limits, allowDegraded: allowDegraded, trust: trust,
+      allowEntitlements: allowEntitlements.map(\.key))
   }
 }

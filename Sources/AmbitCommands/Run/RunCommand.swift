@@ -6,6 +6,8 @@ internal import PickerUI
 internal import Policy
 internal import Sandbox
 
+extension Trust: ExpressibleByArgument {}
+
 /// `ambit run`.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -21,6 +23,18 @@ struct RunCommand: ParsableCommand {
 
       When the app asks for a document, a picker appears in your terminal, which the app can neither see nor type \
       into. --pick and --answers answer it beforehand; the audit log then says “scripted”.
+
+      An app is the one that its identifier belongs to as long as its manifest, entitlements and program are the same, or \
+      have changed in their place. Another bundle of the same identifier is not run before you have said what it is: a \
+      new app, with a container and documents of its own, or the other one's replacement. --trust says so beforehand; \
+      where there is no terminal to ask on, it has to. A program is known by its path, a script by its own.
+
+      Entitlements of a bundle that give it more than other apps have (the network, passing documents on, running picked \
+      programs) are asked about at its first launch, and your answer is remembered. Without a terminal the app runs \
+      without them. --allow-entitlement answers beforehand; so does a policy ([entitlements] trust).
+
+      What follows the app's name is passed to it. If that reads like an option of Ambit's, a line says so; “--” before \
+      the app's name or its arguments silences it.
 
       Where a policy requires layers ([require] layers), a launch in which one of them does not hold in full is refused; \
       “ambit plan” says how far each goes. --allow-degraded lets it be less, once for each layer, says so, and puts it \
@@ -75,7 +89,15 @@ struct RunCommand: ParsableCommand {
       valueName: "number"))
   var statusDescriptor: Int32?
 
+  @Option(
+    help: ArgumentHelp(
+      "Answer beforehand if this is not the app that its identifier belongs to: run it as a “new” app, or let it “replace” "
+        + "the other one.", valueName: "new|replace"))
+  var trust: Trust?
+
   @OptionGroup var degradation: DegradationOptions
+
+  @OptionGroup var entitlements: EntitlementOptions
 
   @Argument(help: ArgumentHelp("An app bundle or a program.", valueName: "app"))
   var app: String
@@ -89,12 +111,15 @@ struct RunCommand: ParsableCommand {
 
   /// Reads what the launcher cannot (a bundle, a script of answers, words that are not plain) and becomes the launcher.
   func run() throws {
+    let words = Array(ThisProcess.arguments.dropFirst(2))
+    if let warning = OwnOption.warning(words, arguments: arguments.count) { Failure.say(warning) }
     let request: LaunchRequest
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
         trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, limits: limit,
-        allowDegraded: degradation.allowDegraded, path: ThisProcess.environment["PATH"])
+        allowDegraded: degradation.allowDegraded, trust: trust, allowEntitlements: entitlements.allowEntitlements,
+        path: ThisProcess.environment["PATH"])
     } catch let error as SourceError {
       throw Failure("\(error)")
     }

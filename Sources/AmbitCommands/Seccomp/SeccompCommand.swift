@@ -39,14 +39,14 @@ struct SeccompCommand: ParsableCommand {
       if let syscall {
         let report = try CallReport(syscall, in: named)
         switch format {
-        case .json: print(report.json.text)
+        case .json: try Output.standard.write(json: report.json.text)
         case .table: try Output.standard.write(report.text(Style(for: 1)))
         }
         return
       }
       let report = ProfileReport(named)
       switch format {
-      case .json: print(report.json.text)
+      case .json: try Output.standard.write(json: report.json.text)
       case .table: try Output.standard.write(report.text)
       }
     }
@@ -73,7 +73,7 @@ struct SeccompCommand: ParsableCommand {
     func run() throws {
       let report = DifferenceReport(try NamedProfile(first), try NamedProfile(second))
       switch format {
-      case .json: print(report.json.text)
+      case .json: try Output.standard.write(json: report.json.text)
       case .table: try Output.standard.write(report.text)
       }
       if !report.isEmpty { throw ExitCode(1) }

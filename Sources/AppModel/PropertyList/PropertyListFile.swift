@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Kernel
 
 /// A property list with a dictionary at its top, read from a file, that knows the file's name for its errors.
 package struct PropertyListFile: Equatable, Sendable {
@@ -21,14 +22,14 @@ package struct PropertyListFile: Equatable, Sendable {
     guard kind == .regular else {
       throw AppBundleError.unreadable(path: name, reason: "expected a regular file, found \(kind.description)")
     }
-    let data: Data
-    do {
-      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      data = try handle.read(upToCount: PropertyListBounds.size + 1) ?? Data()
+    let bytes: [UInt8]
+    do throws(KernelError) {
+      // Something else may have come into its place since.
+      bytes = try Descriptor.regularFile(path, followsLink: false).readAll(limit: PropertyListBounds.size + 1)
     } catch {
-      throw AppBundleError.unreadable(path: name, reason: Self.reason(error))
+      throw AppBundleError.unreadable(path: name, reason: error.fileFault)
     }
-    try self.init(bytes: Array(data), path: name)
+    try self.init(bytes: bytes, path: name)
   }
 
   init(path: String, entries: [PropertyListEntry]) { (self.path, self.entries, isBlob) = (path, entries, false) }

@@ -43,6 +43,7 @@ package struct OCSFActivity: Sendable {
     Self(.launch, .process, 1, "Launch"),
     Self(.attach, .lifecycle, 3, "Start"),
     Self(.degraded, .process, 99, "Run With Less", alerts: true),
+    Self(.identity, .process, 99, "Change Identity", alerts: true),
     Self(.exit, .process, 2, "Terminate"),
     Self(.pick, .api, 99, "Pick"),
     Self(.pickCancelled, .api, 99, "Cancel Pick"),

@@ -112,6 +112,13 @@ struct ambit_landlock {
   size_t rule_count;
 };
 
+/* The file that is to be executed, as it was looked at before. is_set: 0 where any will do. */
+struct ambit_expected {
+  uint64_t device, inode, size;
+  int64_t modified; /* nanoseconds since 1970 */
+  int32_t is_set;
+};
+
 struct ambit_launch {
   uint64_t namespaces; /* CLONE_NEW* */
   int32_t control;      /* the init's end of the control socket */
@@ -128,6 +135,7 @@ struct ambit_launch {
   size_t limit_count;
   const char *directory; /* the app's working directory */
   const char *program;
+  struct ambit_expected expected;
   char *const *arguments;
   char *const *environment;
   const void *filter; /* struct sock_filter[] */

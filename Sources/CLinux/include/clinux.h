@@ -23,6 +23,12 @@ uint64_t ambit_open_flag_nofollow(void);
 int ambit_openat2_raw(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
 int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
 
+/* pipe2(2): the end to read from first, both close-on-exec. And how many bytes are in it. */
+int ambit_pipe(int ends[2]);
+long ambit_pipe_content(int pipe);
+/* kcmp(2): 0 if two descriptors are of one opening, with one offset; above 0 if not. */
+int ambit_is_same_opening(int one, int other);
+
 /* open_tree(2): a detached clone of the mount below the path; recursive takes the mounts below it along. */
 int ambit_clone_tree(int directory, const char *path, int recursive);
 int ambit_clone_path(const char *path, int follow);
@@ -31,6 +37,8 @@ int ambit_move_mount(int tree, int target);
 /* The same onto a path, and of what is mounted at a path. A link at the end of one is not followed. */
 int ambit_move_mount_to(int tree, const char *place);
 int ambit_move_mount_at(const char *path, const char *place);
+/* Moves a detached tree over a name in a folder. No link is followed. */
+int ambit_move_mount_into(int tree, int folder, const char *name);
 /* mount_setattr(2) on a detached tree or mount. userns: descriptor for MOUNT_ATTR_IDMAP, or -1. */
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns);
 /* umount2(2) with MNT_DETACH | UMOUNT_NOFOLLOW. */
@@ -68,11 +76,15 @@ int ambit_open_handle(int mount, int32_t type, const uint8_t *bytes, uint32_t le
 struct ambit_stat {
   /* mount: a number that no other mount has before the next boot (Linux 6.8); else 0. */
   uint64_t inode, size, device, links, mount;
+  /* Of a device's own node: which device it is. */
+  uint64_t represents;
   uint32_t mode, uid, gid;
   int64_t birth_seconds;
   uint32_t birth_nanoseconds;
   int64_t modified_seconds;
   uint32_t modified_nanoseconds;
+  int64_t changed_seconds;
+  uint32_t changed_nanoseconds;
 };
 /* statx(2) on a descriptor. birth_seconds is 0 where the file system has no birth time. */
 int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
@@ -87,6 +99,8 @@ struct ambit_place {
   int is_folder, is_socket;
 };
 int ambit_stat_mount(int folder, const char *name, struct ambit_place *result);
+/* The number of the mount that a name leads to, without following a link at its end. */
+int64_t ambit_mount_of(int folder, const char *name);
 /* getdents64(2): some more entries of a folder, as the kernel lays them out; 0 at the end. */
 ssize_t ambit_read_folder(int directory, void *buffer, size_t size);
 /* sched_getaffinity(2): how many processors this process may use; 1 if the kernel does not say. */
@@ -109,10 +123,18 @@ int ambit_volume_own_uuid(int file, uint8_t bytes[16]);
 int ambit_has_subvolumes(int directory);
 /* faccessat2(2): whether the file of a descriptor could be opened for reading. 1, 0, or -errno. */
 int ambit_is_readable(int descriptor);
+/* access(2) of an open file, which may be O_PATH: whether the user may read it, or write it, or (a folder) reach what is in it.
+   By the real ids: what an ordinary user's process may do in a namespace of its own does not count, and what root may does.
+   mode: R_OK, W_OK, X_OK. 0, or -errno: EACCES, EROFS, EPERM (immutable). */
+int ambit_user_may(int descriptor, int mode);
+/* faccessat2(2): whether mode bits and access lists let a user id that is in no group but its own of the same number do this
+   (R_OK, W_OK, X_OK) with the file of a descriptor. Needs CAP_SETUID and CAP_SETGID. 1, 0, or -errno. */
+int ambit_admits(int descriptor, uint32_t identity, int access);
 
 /* fstatfs(2): what a file system has and has free. */
 struct ambit_space {
-  uint64_t block, blocks, free_blocks, files, free_files;
+  /* available_blocks: for programs without privilege. */
+  uint64_t block, blocks, free_blocks, available_blocks, files, free_files;
 };
 int ambit_file_system_space(int descriptor, struct ambit_space *result);
 
@@ -167,9 +189,10 @@ int ambit_may_mount(void);
 /* A descriptor that is readable while any of the others is (epoll(7)). */
 int ambit_any_readable(const int32_t *descriptors, size_t count);
 
-/* Starts a program in a session of its own with only these descriptors: /dev/null as 0 and 1, log as 2, ready as 3.
+/* Starts a program in a session of its own with only these descriptors: null as 0 and 1, log as 2, ready as 3.
    Returns its pid. */
-pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int log, int ready);
+pid_t ambit_spawn_service(const char *program, char *const *arguments, char *const *environment, int null, int log,
+                          int ready);
 
 /* Starts a process that gives a terminal back should this one be killed: farewell is written to it, and it gets the settings
    before (struct termios) if it still has raw. Returns its pid, -errno. */

@@ -19,6 +19,7 @@ enum ambit_call_kind {
   AMBIT_CALL_RENAME,  /* paths: arguments 0 and 1 */
   AMBIT_CALL_RENAMEAT, /* folders: arguments 0 and 2, paths: 1 and 3 */
   AMBIT_CALL_RENAMEAT2, /* the same, and flags: 4 */
+  AMBIT_CALL_WATCH,     /* inotify_init(2) */
 };
 
 struct ambit_notification {

@@ -15,7 +15,7 @@ int ambit_rename(int from_directory, const char *from, int to_directory, const c
 
 /* Lets the empty file `to` share what `from` holds (FICLONE), where the file system can. */
 int ambit_share_content(int from, int to);
-/* Copies some more, from where either stands; answers how much, 0 at the end. */
+/* Copies some more, from where either stands; answers how much, 0 at the end. Holes stay holes. */
 ssize_t ambit_copy_part(int from, int to);
 
 /* Gives `to` the owner, group, mode (without set-id bits), access control list and user attributes of `from`; either may be a
@@ -48,6 +48,10 @@ int ambit_watcher(void);
 int ambit_watch_folder(int watcher, int directory);
 /* Watches an open folder for what is moved into it and out of it, and for its own moves. */
 int ambit_watch_moves(int watcher, int directory);
+/* Watches an open file or folder for its end. */
+int ambit_watch_file(int watcher, int file);
 int ambit_unwatch(int watcher, int watch);
+/* Whether an entry of a `/proc/PID/fd` is an inotify descriptor. */
+int ambit_is_watcher(int table, const char *name);
 
 #endif

@@ -4,7 +4,8 @@ internal import AppModel
 extension PolicyField {
   /// Every field, in the order in which the reference and messages list them.
   package static let all: [PolicyField] =
-    [descriptionField, inheritsField] + scopes + picker + grants + bookmarks + coordination + sandbox + limits + layers
+    [descriptionField, inheritsField] + scopes + picker + grants + entitlements + bookmarks + coordination + sandbox
+    + limits + layers
 
   /// The tables, in the same order.
   package static let tables: [String] = all.reduce(into: []) { tables, field in
@@ -135,7 +136,10 @@ extension PolicyField {
     PolicyField(
       "grants", "host_paths", [.boolean], rule: "FSF-11", example: "true", narrowing: "false holds",
       .flag("host_paths", \.tellsHostPaths, \.tellsHostPaths, permits: true),
-      "Whether an app is told, when it asks, where on the host a document of its lies. Its name it knows in any case."),
+      """
+      Whether an app is told, when it asks, where on the host a document of its lies. Its name it knows in any case. This is no \
+      wall: while a document is started, the kernel has its path in the app's /proc/self/mountinfo.
+      """),
     PolicyField(
       "grants", "access", [.words(of: GrantedAccess.self)], rule: "AUD-3", example: "\"read-only\"",
       narrowing: "\"read-only\" holds",
@@ -161,6 +165,27 @@ extension PolicyField {
       that moment. It counts from the user's last decision on the document. A grant from before that is older than this, or of another \
       launch, may not be used under the policy; it does not end.
       """),
+  ]
+
+  private static let entitlements = [
+    PolicyField(
+      "entitlements", "trust",
+      [
+        .words([
+          .init(EntitlementTrust.none.rawValue, "no app gets them, whatever a command line says"),
+          .init(
+            EntitlementTrust.ask.rawValue,
+            "the user is asked at the app's first launch, and the answer is remembered; without a terminal the app runs without them"
+          ),
+          .init(EntitlementTrust.declared.rawValue, "each app gets those that it declares"),
+        ])
+      ], example: "\"declared\"", narrowing: "the stricter holds: \"none\" before \"ask\" before \"declared\"",
+      .choice("trust", \.entitlementTrust, \.entitlementTrust, strictestFirst: [.none, .ask, .declared]),
+      """
+      Whether an app gets the entitlements of its bundle that give it more than other apps have: those for the network, \
+      io.ambit.pass-grants and com.apple.security.files.user-selected.executable. Only those count that change something under the \
+      policy. Entitlements that narrow, such as com.apple.security.app-sandbox, hold in any case.
+      """)
   ]
 
   private static func persistedMeaning(_ rule: PersistedGrants) -> String {

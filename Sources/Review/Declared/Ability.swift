@@ -181,6 +181,7 @@ extension Ability.Verb {
   package func text(_ extent: Extent) -> String {
     switch extent {
     case .no: "no"
+    case .ifAllowed: "if you allow it"
     case .ifAsked: "if it asks"
     case .upTo(let amount): "up to \(unit.text(amount))"
     case .yes: hasCeiling ? "without limit" : "yes"

@@ -79,7 +79,10 @@ struct Rules {
     self.origins = origins
     narrowings = policy.narrowings
     self.app = app
-    capabilities = Capabilities(policy: policy, entitlements: app?.entitlements ?? .none)
+    // The most that it can come to have: what the user is asked about they may allow.
+    let ruling = EntitlementRuling(
+      declared: app?.entitlements ?? .none, under: policy.settings, allowing: Set(WideningEntitlement.allCases))
+    capabilities = Capabilities(policy: policy, entitlements: ruling.given)
     plan = capabilities.plan(on: ground)
     layers = LayerReport(plan, on: ground.features)
   }
@@ -110,15 +113,26 @@ struct Rules {
     _ verb: Ability.Verb, _ permission: AppPermission, key: String, asked: Bool, entitlement: String
   ) -> Entry {
     var decisions = decided(key)
-    var extent = Extent(permission.covers(asked))
-    if permission == .entitlement {
-      if let app {
-        decisions.append(
-          asked ? app.asks(by: entitlement) : .notAsked(keys: [entitlement]))
-      } else {
-        extent = .ifAsked
-      }
+    guard permission == .entitlement else { return Entry(Ability(verb), Extent(permission == .any), by: decisions) }
+    decisions += decidedOnEntitlements(asked)
+    if let app { decisions.append(asked ? app.asks(by: entitlement) : .notAsked(keys: [entitlement])) }
+    return Entry(Ability(verb), entitled(asked), by: decisions)
+  }
+
+  /// How far something goes that an entitlement opens.
+  ///
+  /// - Parameter asked: the app declares it.
+  func entitled(_ asked: Bool) -> Extent {
+    guard app == nil || asked else { return .no }
+    switch settings.entitlementTrust {
+    case .none: return .no
+    case .ask: return .ifAllowed
+    case .declared: return app == nil ? .ifAsked : .yes
     }
-    return Entry(Ability(verb), extent, by: decisions)
+  }
+
+  /// Who decides whether an app gets what it declares.
+  func decidedOnEntitlements(_ asked: Bool) -> [Decision] {
+    app == nil || asked ? decided("entitlements.trust") : []
   }
 }

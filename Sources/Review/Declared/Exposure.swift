@@ -5,7 +5,7 @@ internal import Paths
 /// would lower it. Less is better.
 ///
 /// Each verb of the vocabulary has a weight, and contributes the part of it that its extent reaches: nothing where it is
-/// impossible, half where only an app that asks has it, all where there is no limit, and something in between, by the order of
+/// impossible, a quarter where its user is asked first, half where only an app that asks has it, all where there is no limit, and something in between, by the order of
 /// magnitude, for an amount. Contributions only grow with extents, so that an app under a stricter policy never scores worse.
 /// What is the same for every app (the container itself, that documents can be asked for) weighs nothing.
 package struct Exposure: Equatable, Sendable {
@@ -182,6 +182,7 @@ extension Ability.Verb {
   private func share(of extent: Extent) -> Double {
     switch extent {
     case .no: return 0
+    case .ifAllowed: return 0.25
     case .ifAsked: return 0.5
     case .yes: return 1
     case .upTo(let amount):

@@ -1,16 +1,19 @@
 /// How far an ability goes. Ordered: what is less comes first.
 package enum Extent: Equatable, Hashable, Sendable, Comparable {
   case no
+  /// Only for an app whose entitlements ask for it, and whose user allows it.
+  case ifAllowed
   /// Only for an app whose entitlements ask for it. Said of a policy; an app has asked, or it has not.
   case ifAsked
   /// So much of the ability's unit.
   case upTo(Int)
   case yes
 
-  /// `no`, `ifAsked`, `upTo` or `yes`, for programs.
+  /// `no`, `ifAllowed`, `ifAsked`, `upTo` or `yes`, for programs.
   package var name: String {
     switch self {
     case .no: "no"
+    case .ifAllowed: "ifAllowed"
     case .ifAsked: "ifAsked"
     case .upTo: "upTo"
     case .yes: "yes"

@@ -88,6 +88,7 @@ package enum LintRule: String, CaseIterable, Sendable {
   case notInForce = "not-in-force"
   case pathInVain = "path-in-vain"
   case openNetwork = "open-network"
+  case openEntitlements = "open-entitlements"
   case openExecution = "open-execution"
   case openPassing = "open-passing"
   case secretVariable = "secret-variable"
@@ -114,7 +115,7 @@ package enum LintRule: String, CaseIterable, Sendable {
       .unusablePolicy:
       .error
     case .unknownKey, .looseBoolean, .typeNotInSearch, .undeclaredType, .sharingWithoutInPlace, .sandboxNotRequested,
-      .notInForce,
+      .notInForce, .openEntitlements,
       .pathInVain, .limitOutOfReach, .noLimit, .narrowedByMachine, .riskyEntitlement:
       .note
     default: .warning

@@ -116,6 +116,22 @@ extension Lint {
           "network.entitled says what an entitlement opens, and network.access does not leave it to entitlements.",
           "Write access = \"entitlement\", or take it out."))
     }
+    let leavesToEntitlements =
+      settings.network == .entitlement || settings.passing == .entitlement || settings.executing == .entitlement
+    if settings.entitlementTrust == .declared, leavesToEntitlements {
+      findings.append(
+        LintFinding(
+          .openEntitlements, at: policy.place("entitlements.trust"),
+          "Every app under it gets what its own bundle declares, and its user is not asked.",
+          "Write trust = \"ask\", and --allow-entitlement where nobody can be asked."))
+    }
+    if !leavesToEntitlements, policy.says("entitlements.trust") {
+      findings.append(
+        LintFinding(
+          .settingInVain, at: policy.place("entitlements.trust"),
+          "entitlements.trust says which entitlements an app gets, and the policy leaves nothing to them.",
+          "Take it out, or write \"entitlement\" for network.access, grants.pass or grants.execute."))
+    }
     if settings.execute {
       findings.append(
         LintFinding(

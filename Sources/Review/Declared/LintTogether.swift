@@ -25,7 +25,7 @@ extension Lint {
     }
     let network = ["com.apple.security.network.client", "com.apple.security.network.server"]
     if settings.requiredLayers.contains(.network), settings.network == .entitlement, settings.entitledNetwork == .host,
-      let entitlements, let key = network.first(where: entitlements.isOn)
+      settings.entitlementTrust != .none, let entitlements, let key = network.first(where: entitlements.isOn)
     {
       findings.append(
         LintFinding(
@@ -37,6 +37,8 @@ extension Lint {
     switch settings.network {
     case .none: asks(.forbiddenNetwork, network, "network.access", "the network")
     case .loopback: asks(.forbiddenNetwork, network, "network.access", "the network beyond its own processes")
+    case .entitlement where settings.entitlementTrust == .none:
+      asks(.forbiddenNetwork, network, "entitlements.trust", "the network")
     case .entitlement where settings.entitledNetwork == .loopback:
       asks(.forbiddenNetwork, network, "network.entitled", "the network beyond its own processes")
     case .host where entitlements.map({ list in !network.contains(where: list.isOn) }) ?? (manifest != nil):
@@ -48,13 +50,13 @@ extension Lint {
           "Run it under a policy with access = \"entitlement\"."))
     case .host, .entitlement: break
     }
-    if settings.executing == .none {
+    if let field = settings.field(against: settings.executing, "grants.execute") {
       asks(
-        .forbiddenExecution, ["com.apple.security.files.user-selected.executable"], "grants.execute",
+        .forbiddenExecution, ["com.apple.security.files.user-selected.executable"], field,
         "programs in what the user picks to be run")
     }
-    if settings.passing == .none {
-      asks(.forbiddenPassing, ["io.ambit.pass-grants"], "grants.pass", "rights to pass on")
+    if let field = settings.field(against: settings.passing, "grants.pass") {
+      asks(.forbiddenPassing, ["io.ambit.pass-grants"], field, "rights to pass on")
     }
     if settings.access == .readOnly {
       asks(
@@ -148,5 +150,16 @@ extension Lint {
   private static func list(_ extensions: [String]) -> String {
     let shown = extensions.prefix(4).map { ".\($0)" }.joined(separator: ", ")
     return extensions.count > 4 ? shown + " and others" : shown
+  }
+}
+
+extension PolicySettings {
+  /// The field that keeps a permission from an app that has the entitlement for it; `nil`: none does.
+  fileprivate func field(against permission: AppPermission, _ field: String) -> String? {
+    switch permission {
+    case .none: field
+    case .entitlement: entitlementTrust == .none ? "entitlements.trust" : nil
+    case .any: nil
+    }
   }
 }

@@ -18,22 +18,27 @@ extension Rules {
 
   /// How far the host's network is open, and how far any loopback is.
   private var reach: (host: Extent, loopback: Extent) {
-    guard app == nil, settings.network == .entitlement else {
+    guard settings.network == .entitlement else {
       return (Extent(capabilities.network == .host), Extent(capabilities.network != .none))
     }
-    return settings.entitledNetwork == .host ? (.ifAsked, .ifAsked) : (.no, .ifAsked)
+    let reach = entitled(asksForNetwork)
+    return (settings.entitledNetwork == .host ? reach : .no, reach)
+  }
+
+  private var asksForNetwork: Bool {
+    app.map { $0.entitlements.networkClient || $0.entitlements.networkServer } ?? false
   }
 
   private var networkDecisions: [Decision] {
     var decisions = decided("network.access")
     guard settings.network == .entitlement else { return decisions }
-    guard let app else { return decisions + decided("network.entitled") }
+    guard let app else { return decisions + decided("network.entitled") + decidedOnEntitlements(false) }
     let asked = [
       (EntitlementKey.client, app.entitlements.networkClient), (EntitlementKey.server, app.entitlements.networkServer),
     ]
     .filter(\.1).map(\.0)
     if asked.isEmpty { return decisions + [.notAsked(keys: [EntitlementKey.client, EntitlementKey.server])] }
-    decisions += decided("network.entitled")
+    decisions += decided("network.entitled") + decidedOnEntitlements(true)
     return decisions + asked.map(app.asks)
   }
 }

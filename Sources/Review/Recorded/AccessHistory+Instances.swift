@@ -96,6 +96,8 @@ extension RecordedInstance {
   mutating func describe(_ event: AuditEvent) {
     name = event.detail[AuditEvent.Fact.name] ?? name
     policy = event.detail[AuditEvent.Fact.policy] ?? policy
+    path = event.detail[AuditEvent.Fact.path] ?? path
+    digest = event.detail[AuditEvent.Fact.digest] ?? digest
     limit = event.detail[AuditEvent.Fact.limit].flatMap { Int($0) } ?? limit
     pid = event.pid ?? pid
   }

@@ -6,6 +6,7 @@ extension AccessHistory {
     seen(event)
     guard let key = RecordedScope.Key(event), let app = event.app else { return }
     appeared(event, app)
+    if event.standsForOthers { return }
     let count = event.detail[AuditEvent.Fact.count].flatMap { Int($0) } ?? 1
     if var scope = active[key.instance]?[key], !scope.isOrphaned {
       scope.count = count
@@ -31,7 +32,7 @@ extension AccessHistory {
 
   mutating func stop(_ event: AuditEvent) {
     seen(event)
-    guard let key = RecordedScope.Key(event) else { return }
+    guard let key = RecordedScope.Key(event), !event.standsForOthers else { return }
     let left = event.detail[AuditEvent.Fact.count].flatMap { Int($0) } ?? 0
     if left > 0 { active[key.instance]?[key]?.count = left } else { end(key, event, .stopped) }
   }

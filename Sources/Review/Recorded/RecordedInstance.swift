@@ -8,6 +8,9 @@ package struct RecordedInstance: Equatable, Sendable {
   /// What people call the app.
   package internal(set) var name: String?
   package internal(set) var policy: String?
+  /// Where the app lay on the host, and the digest of what it was.
+  package internal(set) var path: String?
+  package internal(set) var digest: String?
   /// Scope slots of each of its processes.
   package internal(set) var limit: Int?
   package internal(set) var pid: Int32?

@@ -84,6 +84,7 @@ private struct DenialWords {
 
   private static let kinds: [AuditEvent.Kind: String] = [
     .launch: "launch", .attach: "attach to the broker", .degraded: "run without a whole layer",
+    .identity: "run under another app’s identifier",
     .pick: "pick a document",
     .pickCancelled: "ask the user for a document", .grant: "be granted a document", .start: "start a scope",
     .stop: "stop a scope", .replaced: "put a file in a document’s place", .scopeEnded: "end a scope",

@@ -64,6 +64,8 @@ struct LaunchTrack: Sendable {
   let app: String
   var name: String?
   var policy: String?
+  var path: String?
+  var digest: String?
   var limit: Int?
   var since: Date
   let sequence: Int64
@@ -97,12 +99,12 @@ struct LaunchTrack: Sendable {
     let process = event.detail[AuditEvent.Fact.process].flatMap { Int32($0) } ?? 0
     switch (event.kind, event.result) {
     case (.start, .allowed), (.stop, .allowed):
-      if let slots = event.detail[AuditEvent.Fact.used].flatMap({ Int($0) }) {
+      if !event.standsForOthers, let slots = event.detail[AuditEvent.Fact.used].flatMap({ Int($0) }) {
         use(slots, by: process, event.time, isCounted, limits)
       }
       if event.kind == .start, let document, isCounted {
-        starts += 1
-        lanes[document, default: Lane(document: document)].starts += 1
+        starts += event.occurrences
+        lanes[document, default: Lane(document: document)].starts += event.occurrences
       }
     case (_, .refused):
       guard isCounted else { return }
@@ -130,6 +132,8 @@ struct LaunchTrack: Sendable {
   mutating func close(_ instance: RecordedInstance, _ ending: RecordedInstanceEnding?) {
     name = instance.name
     policy = instance.policy
+    path = instance.path
+    digest = instance.digest
     limit = instance.limit ?? limit
     since = min(since, instance.since)
     guard let ending else { return }

@@ -61,7 +61,7 @@ struct ReachTally: Sendable {
       if let how = event.how, reach.how.count < 8 { reach.how.insert(how) }
       switch event.kind {
       case .start:
-        reach.starts += 1
+        reach.starts += weight
         reach.isUsed = true
       case .descriptor: reach.isUsed = true
       default: reach.isGranted = true
@@ -200,7 +200,7 @@ extension ReportModel.App {
     }
     if event.kind == .launch, let named = event.detail[AuditEvent.Fact.name] { name = named }
     if event.result == .refused { refused += weight }
-    if event.kind == .start, event.result == .allowed { starts += 1 }
+    if event.kind == .start, event.result == .allowed { starts += weight }
   }
 }
 

@@ -110,7 +110,7 @@ package struct ReportBuilder: Sendable {
     guard let app = event.app else { return }
     switch (event.kind, event.result) {
     case (.launch, .allowed): totals.launches += 1
-    case (.start, .allowed): totals.starts += 1
+    case (.start, .allowed): totals.starts += weight
     case (.outlived, _): outlived(event, app, document)
     default: break
     }
@@ -178,7 +178,8 @@ extension ReportModel.Launch {
           bars: bars.count > limits.bars ? LaunchTrack.joined(bars, limits.bars) : bars.sorted { $0.since < $1.since }))
     }
     self.init(
-      id: track.id, app: track.app, name: track.name, policy: track.policy, limit: track.limit, since: track.since,
+      id: track.id, app: track.app, name: track.name, policy: track.policy, path: track.path,
+      digest: track.digest, limit: track.limit, since: track.since,
       until: track.until, isEndKnown: track.isEndKnown, ending: track.ending, lanes: lanes, inUse: track.levels,
       mostInUse: track.mostInUse,
       leaks: track.leaks, refusals: track.marks, refusalsLeftOut: track.refusals - track.marks.count)

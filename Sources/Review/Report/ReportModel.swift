@@ -127,6 +127,9 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var app: String
     package var name: String?
     package var policy: String?
+    /// Where the app lay on the host, and the digest of what it was; nil where the log does not say.
+    package var path: String?
+    package var digest: String?
     /// Slots of each process; nil where the log does not say.
     package var limit: Int?
     package var since: Date

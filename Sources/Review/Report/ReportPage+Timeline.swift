@@ -45,6 +45,14 @@ extension ReportPage {
       }
       $0.say(", ")
       $0.quote(launch.ending)
+      if let path = launch.path {
+        $0.say(". It lay at ")
+        $0.element("span", ["class": "path"]) { $0.quote(path) }
+      }
+      if let digest = launch.digest {
+        $0.say(", SHA-256 ")
+        $0.element("span", ["class": "path"]) { $0.quote(digest) }
+      }
     }
     html.open("figure", ["role": "none"])
     html.open(

@@ -93,6 +93,8 @@ package struct RuleChecker: Sendable {
     let grant = event.grant.flatMap { history.grants[$0] } ?? before
     let access: RecordedAccess?
     switch event.kind {
+    // The start that these were nested in has been judged.
+    case .start where event.standsForOthers: return
     // What the scope lets the app do is what its grant says.
     case .start: access = event.access ?? grant?.access
     case .descriptor, .passed: access = event.access

@@ -16,6 +16,7 @@ extension Simulation {
 
   private mutating func startAllowed(_ event: AuditEvent, _ key: RecordedScope.Key) {
     judged += 1
+    if event.isNested { nestedStarts[key.instance, default: 0] += 1 }
     if let cause = absence(key.grant, in: key.instance) {
       differ(event, .refused, cause)
       notStarted[key.instance, default: [:]][key.grant] = cause
@@ -112,7 +113,9 @@ extension Simulation {
     let processes = key.process == nil ? Array((scopes[key.instance] ?? [:]).keys) : [key.process]
     for process in processes {
       guard let held = scopes[key.instance]?[process]?[key.grant] else { continue }
-      let rest = min(held - 1, left)
+      // After so many there may be starts that were only counted.
+      let isCounted = left > 0 && nestedStarts[key.instance] ?? 0 >= RefusalLimiter.burst
+      let rest = isCounted ? max(1, min(held - 1, left)) : min(held - 1, left)
       scopes[key.instance]?[process]?[key.grant] = rest > 0 ? rest : nil
     }
     if event.how != AuditEvent.ScopeEnd.app, !isShown(key.grant, in: key.instance) {

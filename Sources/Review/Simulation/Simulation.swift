@@ -47,6 +47,8 @@ package struct Simulation: Sendable {
   var endedInstances: [String: Cause] = [:]
   /// Scopes that would be started, with how often; by launch and process.
   var scopes: [String: [Int32?: [String: Int]]] = [:]
+  /// How many starts of what was started there are in the log, by launch.
+  var nestedStarts: [String: Int] = [:]
   /// By which entries a launch came to know a document, in the log; and whether any of them would have been.
   var exposures: [String: [String: Exposure]] = [:]
   /// How many bookmarks were made of a grant, and how many would have been.
@@ -114,6 +116,9 @@ package struct Simulation: Sendable {
     case .pick: pick(event)
     case .grant: grant(event)
     case .revoke: revoke(event, before)
+    // Nested ones that were only counted take no slot, and give none back.
+    case .start where event.result == .allowed && event.standsForOthers: break
+    case .stop where event.result == .allowed && event.standsForOthers: break
     case .start: start(event)
     case .stop, .scopeEnded: if event.result == .allowed { stop(event) }
     case .refuse: event.how == "observed" ? observed(event) : withdrawn(event)
@@ -192,14 +197,16 @@ package struct Simulation: Sendable {
       return
     }
     settings[text] = known
-    let entitlements = Entitlements(
-      words: (event.detail[AuditEvent.Fact.entitlements] ?? "").split(separator: " ").map(String.init))
+    let entitlements = Self.entitlements(event, AuditEvent.Fact.entitlements)
+    let withheld = Self.entitlements(event, AuditEvent.Fact.withheld).widening
     let then = Policy(
       name: event.detail[AuditEvent.Fact.policy] ?? "", file: "", description: nil, lineage: [], settings: known)
     let rules = Rules(
       then: Capabilities(policy: then, entitlements: entitlements),
-      now: Capabilities(policy: policy, entitlements: entitlements),
-      networkField: known.network == policy.settings.network ? "network.entitled" : "network.access")
+      now: Capabilities(
+        policy: policy,
+        entitlements: EntitlementRuling(recorded: entitlements, withheld: withheld, under: policy.settings).given),
+      networkField: Self.networkField(known, policy.settings))
     if event.detail["narrowed"] != nil, !isUnderMachinePolicies {
       cannotJudge("launches under a machine-wide policy: what it would have left of the other one")
     }
@@ -212,13 +219,23 @@ package struct Simulation: Sendable {
     }
   }
 
+  private static func entitlements(_ event: AuditEvent, _ fact: String) -> Entitlements {
+    Entitlements(words: (event.detail[fact] ?? "").split(separator: " ").map(String.init))
+  }
+
+  /// The field by which two policies give an app different networks.
+  private static func networkField(_ then: PolicySettings, _ now: PolicySettings) -> String {
+    if then.network != now.network { return "network.access" }
+    return then.entitledNetwork != now.entitledNetwork ? "network.entitled" : "entitlements.trust"
+  }
+
   /// Fields of the policy whose decisions are in the log, and are judged.
   package static let judgedFields: Set<String> = [
     "scopes.limit", "scopes.references", "scopes.start_picked", "scopes.outlived", "picker.modes", "picker.types",
     "picker.folders", "grants.persisted", "grants.pass", "grants.host_paths", "grants.access", "grants.lifetime",
     "bookmarks.replaced", "bookmarks.create", "bookmarks.document_scoped", "bookmarks.implicit", "bookmarks.lifetime",
     // As far as refusals go: what was allowed of these no log has, which is counted launch by launch.
-    "system.read_only", "network.access", "network.entitled",
+    "system.read_only", "network.access", "network.entitled", "entitlements.trust",
   ]
 
   private mutating func exit(_ event: AuditEvent) {

@@ -59,7 +59,7 @@ extension AccessRules {
       return Denial(
         code: .familyNotSupported, rule: "network", reason: "the app has no network",
         remedy:
-          "com.apple.security.network.client in Entitlements.plist, or [network] access = \"host\" in the policy; "
+          "com.apple.security.network.client in Entitlements.plist and --allow-entitlement network.client, or [network] access = \"host\" in the policy; "
           + "\"loopback\" where only the app's own processes talk to each other")
     }
     return Denial(

@@ -2,6 +2,8 @@
 package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
   package enum Limit: String, CaseIterable, Sendable {
     case memory, cpuTime, wallTime, container, containerFiles
+    /// Of the disk that its container is on: by how much it grew, and what has to be left. No field of a policy.
+    case reserve
 
     /// As a policy has it.
     package var key: String {
@@ -11,6 +13,7 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
       case .wallTime: "wall_time"
       case .container: "container"
       case .containerFiles: "container_files"
+      case .reserve: "reserve"
       }
     }
   }
@@ -30,6 +33,11 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
   package var description: String {
     // More than anybody could count.
     if value == .max { return "its container has folders so deep that nobody can count what is in them" }
+    if limit == .reserve {
+      return
+        "its container grew by \(Self.bytes(value)), and less than \(Self.bytes(ceiling)) of its disk were left, which are kept "
+        + "for writing down what is taken back from apps. Make room on that disk"
+    }
     let amount = "\(Self.text(limit, value)) of \(Self.text(limit, ceiling))"
     let what =
       switch limit {
@@ -38,6 +46,7 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
       case .wallTime: "its time was over"
       case .container: "its container took more space than it may"
       case .containerFiles: "its container held more files than it may"
+      case .reserve: ""
       }
     return "\(what) (\(amount); \(limit.key) in the policy's [limits])"
   }
@@ -45,7 +54,7 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
   /// An amount in the unit of a limit, for people.
   package static func text(_ limit: Limit, _ value: Int) -> String {
     switch limit {
-    case .memory, .container: bytes(value)
+    case .memory, .container, .reserve: bytes(value)
     case .cpuTime, .wallTime: "\(value) s"
     case .containerFiles: "\(value)"
     }

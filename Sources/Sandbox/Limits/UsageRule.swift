@@ -10,12 +10,17 @@ package struct UsageRule: Sendable {
     /// Bytes and files that the container's file system has given out, to whomever.
     package var spaceTaken: Int
     package var filesTaken: Int
+    /// Bytes that are left there for programs without privilege.
+    package var spaceLeft: Int
 
-    package init(memory: Int = 0, cpuTime: Int64 = 0, spaceTaken: Int = 0, filesTaken: Int = 0) {
+    package init(
+      memory: Int = 0, cpuTime: Int64 = 0, spaceTaken: Int = 0, filesTaken: Int = 0, spaceLeft: Int = .max
+    ) {
       self.memory = memory
       self.cpuTime = cpuTime
       self.spaceTaken = spaceTaken
       self.filesTaken = filesTaken
+      self.spaceLeft = spaceLeft
     }
   }
 
@@ -35,6 +40,7 @@ package struct UsageRule: Sendable {
   private var memory: LimitGauge?
   private var space: LimitGauge?
   private var files: LimitGauge?
+  private var reserve: SpaceReserve?
   /// Memory was found to be too much, once.
   private var isSuspect = false
   private var cpuTime: Int64 = 0
@@ -55,10 +61,13 @@ package struct UsageRule: Sendable {
   /// - Parameters:
   ///   - processors: how many this machine has.
   ///   - isMemoryHeld: a control group enforces the limit on memory; it is not measured then.
+  ///   - disk: bytes of the container's file system; `nil`: nothing is left of it.
   ///   - reading: what is so at the start.
   package init(
-    _ limits: UsageLimits, processors: Int, isMemoryHeld: Bool = false, start: Int64, reading: Reading
+    _ limits: UsageLimits, processors: Int, isMemoryHeld: Bool = false, disk: Int? = nil, start: Int64,
+    reading: Reading
   ) {
+    reserve = disk.map { SpaceReserve(ofDisk: $0) }
     self.isMemoryHeld = isMemoryHeld
     self.limits = limits
     self.processors = max(1, processors)
@@ -83,7 +92,8 @@ package struct UsageRule: Sendable {
     if isSuspicious || isSuspect { demands.append(.measureMemory) }
     let space = space?.needsMeasuring(cheap: reading.spaceTaken, now: now) ?? false
     let files = files?.needsMeasuring(cheap: reading.filesTaken, now: now) ?? false
-    if space || files { demands.append(.measureContainer) }
+    let isScarce = reserve?.look(available: reading.spaceLeft) ?? false
+    if space || files || isScarce { demands.append(.measureContainer) }
     quiet.memory = reading.memory == last.memory ? quiet.memory + 1 : 0
     quiet.disk =
       reading.spaceTaken == last.spaceTaken && reading.filesTaken == last.filesTaken ? quiet.disk + 1 : 0
@@ -124,11 +134,12 @@ package struct UsageRule: Sendable {
   package mutating func measured(space: Int, files: Int, now: Int64, cost: Int64 = 0) -> LimitExcess? {
     let tooLarge = self.space?.isExceeded(by: space, cheap: last.spaceTaken, now: now, cost: cost) ?? false
     let tooMany = self.files?.isExceeded(by: files, cheap: last.filesTaken, now: now, cost: cost) ?? false
+    let scarcity = reserve?.measured(space)
     if tooLarge, let ceiling = limits.container { return LimitExcess(.container, value: space, ceiling: ceiling) }
     if tooMany, let ceiling = limits.containerFiles {
       return LimitExcess(.containerFiles, value: files, ceiling: ceiling)
     }
-    return nil
+    return scarcity
   }
 
   /// Nanoseconds until the next look: the sooner the less room there is, by what this machine could do with it meanwhile.
@@ -142,6 +153,7 @@ package struct UsageRule: Sendable {
     consider(memory?.room(cheap: last.memory), Self.rates.bytes, isSuspect ? 0 : quiet.memory)
     consider(space?.room(cheap: last.spaceTaken), Self.rates.bytes, quiet.disk)
     consider(files?.room(cheap: last.filesTaken), Self.rates.files, quiet.disk)
+    consider(reserve?.room, Self.rates.bytes, quiet.disk)
     if isMemoryHeld { pause = min(pause, Self.quietPause) }
     if let seconds = limits.cpuTime {
       let room = Int64(seconds) * Self.second + Self.grace - cpuTime

@@ -24,8 +24,8 @@ extension SandboxPlan {
     tree.add(.processes("/proc"))
     for name in ProcessFiles.masked { tree.add(.masked("/proc/\(name)")) }
     for name in ProcessFiles.readOnly { tree.add(.readOnly("/proc/\(name)")) }
-    for name in SystemLayout.devices {
-      tree.add(.bind("/dev/\(name)", from: "/dev/\(name)", isDirectory: false, attributes: [.noSetuid, .noExecute]))
+    for device in DeviceNode.allCases {
+      tree.add(.bind(device.path, from: device.path, isDirectory: false, attributes: [.noSetuid, .noExecute]))
     }
     tree.add(.terminals("/dev/pts"))
     tree.add(.link("/dev/ptmx", to: "pts/ptmx"))

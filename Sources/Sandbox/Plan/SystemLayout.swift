@@ -28,9 +28,6 @@ package struct SystemLayout: Equatable, Sendable {
     "/etc/pki", "/etc/profile.d", "/etc/python3", "/etc/ssl", "/etc/terminfo", "/etc/timezone", "/etc/vim",
   ]
 
-  /// Devices that a program may expect; each is harmless and the same for everybody.
-  package static let devices = ["null", "zero", "full", "random", "urandom", "tty"]
-
   /// Looks at this machine.
   package static func current() -> SystemLayout {
     SystemLayout(

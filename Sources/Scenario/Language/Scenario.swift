@@ -60,6 +60,8 @@ package struct Launch: Equatable, Sendable {
   package var name: String
   package var policy: Template?
   package var container: String?
+  /// Entitlements that the user allows beforehand, by name.
+  package var allowEntitlements: [String] = []
   /// What the user does when the app asks, one answer a question.
   package var user: [UserAnswer]
   /// Whether a person may answer instead, when the scenario is run interactively.

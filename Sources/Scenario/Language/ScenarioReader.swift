@@ -1,4 +1,5 @@
 import Foundation
+import Kernel
 
 /// Reads a scenario file, strictly: unknown words, keys, variables and instances are errors before anything runs.
 package struct ScenarioReader {
@@ -8,17 +9,19 @@ package struct ScenarioReader {
   /// Instances launched by this point of the story.
   var instances: [String] = []
 
+  /// Bytes. Nobody writes a longer story.
+  private static let largest = 1 << 22
+
   private init(file: String) { self.file = file }
 
   /// - Throws: ``ScenarioError``.
   package static func read(path: String) throws -> Scenario {
-    let text: String
-    do {
-      text = try String(contentsOfFile: path, encoding: .utf8)
-    } catch {
-      let reason =
-        FileManager.default.fileExists(atPath: path) ? "it is not readable UTF-8 text" : "there is no such file"
-      throw ScenarioError(file: path, place: nil, message: "cannot be read: \(reason)")
+    let bytes: [UInt8]
+    do throws(KernelError) { bytes = try Descriptor.content(ofFile: path, limit: largest) } catch {
+      throw ScenarioError(file: path, place: nil, message: "cannot be read: \(error.fileFault)")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ScenarioError(file: path, place: nil, message: "cannot be read: it is not readable UTF-8 text")
     }
     return try read(text: text, file: path)
   }

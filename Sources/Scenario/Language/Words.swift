@@ -9,7 +9,8 @@
 ///     { remove = PATH | [PATHS] }
 ///     { present = PATH | [PATHS] }                     these exist on the host
 ///     { absent = PATH | [PATHS] }                      these do not
-///     { launch = PROGRAM, as = NAME, args, policy, container, user = [ANSWERS], interactive, expect }
+///     { launch = PROGRAM, as = NAME, args, policy, container, allow_entitlements, user = [ANSWERS], interactive,
+///       expect }
 ///     { tell = NAME, line = LINE | [LINES], expect | fails | reply, save }
 ///     { kill = NAME }                                  SIGKILL to its launcher; the sandbox goes with it
 ///     { close = NAME, status | signal, expect, errors, save }   ends its input and waits for it
@@ -23,7 +24,7 @@ extension ScenarioReader {
     "read": ["expect"],
     "move": ["to"],
     "remove": [], "present": [], "absent": [],
-    "launch": ["as", "args", "policy", "container", "user", "interactive", "expect"],
+    "launch": ["as", "args", "policy", "container", "allow_entitlements", "user", "interactive", "expect"],
     "tell": ["line", "expect", "fails", "reply", "save"],
     "kill": [],
     "close": ["status", "signal", "expect", "errors", "save"],
@@ -111,6 +112,7 @@ extension ScenarioReader {
       program: program, arguments: try templates(&fields, "args") ?? [], name: name,
       policy: try template(&fields, "policy"), container: try fields.string("container"), user: [],
       interactive: try fields.bool("interactive") ?? false, expect: try expectation(&fields, "expect"))
+    launch.allowEntitlements = try fields.strings("allow_entitlements") ?? []
     for answer in try fields.tables("user", of: "a user's answer") ?? [] { launch.user.append(try userAnswer(answer)) }
     instances.append(name)
     return launch

@@ -1,4 +1,5 @@
 import Foundation
+import Kernel
 
 /// What the user does outside every sandbox, and what is to be seen there.
 extension Play {
@@ -14,10 +15,11 @@ extension Play {
       return ["\(content.count) bytes" + (paths.count > 1 ? " each" : "")]
     case .read(let template, let expect):
       let path = try variables.expand(template)
-      guard let data = manager.contents(atPath: path) else {
-        throw Failure(expected: "a readable file at \(path)", seen: exists(path) ? "it cannot be read" : "no such file")
+      let bytes: [UInt8]
+      do throws(KernelError) { bytes = try Descriptor.content(ofFile: path, limit: 1 << 26) } catch {
+        throw Failure(expected: "a readable file at \(path)", seen: error.fileFault)
       }
-      let text = String(decoding: data, as: UTF8.self)
+      let text = String(decoding: bytes, as: UTF8.self)
       try expect.judge(text, variables)
       return [display.line(text)]
     case .move(let from, let to):

@@ -11,6 +11,7 @@ extension Play {
     var arguments = ["run"]
     if let policy = launch.policy ?? scenario.policy { arguments += ["--policy", try variables.expand(policy)] }
     if let container = launch.container { arguments += ["--container", container] }
+    arguments += launch.allowEntitlements.flatMap { ["--allow-entitlement", $0] }
     if isInteractive {
       reporter.asks(try instructions(for: launch))
       try waitForEnter()

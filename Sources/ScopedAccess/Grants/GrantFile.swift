@@ -98,8 +98,11 @@ enum GrantFile {
       _ = try db.makeStatement(sql: "SELECT id, inode FROM grantReference")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, removed FROM removedApp")
       _ = try db.makeStatement(sql: "SELECT id FROM owedReference")
-      _ = try db.makeStatement(sql: "SELECT store, turns FROM stamp")
+      _ = try db.makeStatement(sql: "SELECT store, turns, sealingKey FROM stamp")
+      _ = try db.makeStatement(sql: "SELECT \(GrantStore.identityColumns) FROM appIdentity")
+      _ = try db.makeStatement(sql: "SELECT stamp, digest, read FROM fileDigest")
       _ = try db.makeStatement(sql: "SELECT bundleIdentifier, browsable, publicScope, version FROM sharedDocuments")
+      _ = try db.makeStatement(sql: "SELECT bundleIdentifier, program, subject, allowed FROM entitlementAnswer")
     } catch let error as DatabaseError {
       throw StateError("it is damaged: \(error.message ?? "its tables are not as they were made")")
     }
@@ -237,6 +240,36 @@ enum GrantFile {
         sql: """
           CREATE TABLE stamp (store TEXT NOT NULL, turns INTEGER NOT NULL);
           INSERT INTO stamp VALUES (lower(hex(randomblob(8))), 0);
+          """)
+    }
+    migrator.registerMigration("which key bookmarks and references are sealed with") { db in
+      try db.execute(sql: "ALTER TABLE stamp ADD COLUMN sealingKey TEXT")
+    }
+    migrator.registerMigration("what users have said of entitlements") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE entitlementAnswer (
+            bundleIdentifier TEXT NOT NULL REFERENCES app (bundleIdentifier),
+            program TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            allowed INTEGER NOT NULL,
+            PRIMARY KEY (bundleIdentifier, program, subject)
+          ) WITHOUT ROWID;
+          """)
+    }
+    migrator.registerMigration("which app each identifier belongs to") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE appIdentity (
+            bundleIdentifier TEXT PRIMARY KEY,
+            claimed TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            path TEXT NOT NULL,
+            owners TEXT NOT NULL,
+            seen INTEGER NOT NULL
+          );
+          CREATE INDEX appIdentityByClaim ON appIdentity (claimed);
+          CREATE TABLE fileDigest (stamp TEXT PRIMARY KEY, digest TEXT NOT NULL, read INTEGER NOT NULL);
           """)
     }
     return migrator

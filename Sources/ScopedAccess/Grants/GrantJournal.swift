@@ -15,6 +15,9 @@ internal import SystemPackage
 /// are in the database, the first of them is struck out here (``clear()``), without which none behind it is read. What is left in the
 /// file from turns before, or beside a database that a backup was put in the place of, does not count.
 ///
+/// The file has zeros as far as it ever goes, so a record needs no further room on its disk; and the last of them are for grants that
+/// end (`AUD-12`).
+///
 /// Whoever has it open has the file's lock: two stores would take each other's records over.
 final class GrantJournal: Sendable {
   /// What was added together.
@@ -24,6 +27,15 @@ final class GrantJournal: Sendable {
     var owed: [String] = []
     /// References that were written, to grants of this record or of others.
     var references: [Reference] = []
+    /// Grants that have ended.
+    var ended: [Ending] = []
+  }
+
+  struct Ending: Equatable {
+    /// The grant's.
+    var id: String
+    /// In nanoseconds since 1970.
+    var time: Int64
   }
 
   struct Reference: Equatable {
@@ -35,6 +47,8 @@ final class GrantJournal: Sendable {
 
   /// Bytes that a record has at most, and all of them together.
   static let mostBytes = (record: 65_536, all: 262_144)
+  /// Of these the last, which only records of ended grants take.
+  static let reserved = 65_536
 
   private static let mark = Array("Ambit's grants 2".utf8)
   /// Of a journal whose records have no references yet.
@@ -79,6 +93,7 @@ final class GrantJournal: Sendable {
       throw Self.refusal(path, "is something else")
     }
     wasUsed = begin.first == Self.mark[0]
+    setRoomAside()
   }
 
   /// Who had it may be about to end.
@@ -98,6 +113,13 @@ final class GrantJournal: Sendable {
 
   // MARK: Writing
 
+  /// Writes zeros behind what there is. On a full disk there are fewer, and records may not fit.
+  private func setRoomAside() {
+    guard var place = (try? file.status().size).map(Int.init) else { return }
+    let (zeros, end) = ([UInt8](repeating: 0, count: 65_536), Self.mark.count + Self.mostBytes.all)
+    while place < end, write(Array(zeros.prefix(end - place)), at: place) { place += min(zeros.count, end - place) }
+  }
+
   /// From here on nothing in it counts, and another record can be the first.
   ///
   /// - Returns: false if that could not be written.
@@ -112,7 +134,8 @@ final class GrantJournal: Sendable {
   /// - Returns: its bytes; nil if it could not be written, and is none.
   func append(_ record: Record, at place: Int, turn: Int32) -> Int? {
     let bytes = Self.bytes(of: record, turn: turn)
-    guard bytes.count <= Self.mostBytes.record, place + bytes.count <= Self.mostBytes.all else { return nil }
+    let room = record.ended.isEmpty ? Self.mostBytes.all - Self.reserved : Self.mostBytes.all
+    guard bytes.count <= Self.mostBytes.record, place + bytes.count <= room else { return nil }
     return write(bytes, at: Self.mark.count + place) ? bytes.count : nil
   }
 
@@ -131,6 +154,14 @@ final class GrantJournal: Sendable {
     for reference in record.references {
       content.write(reference.id)
       content.write(reference.inode)
+    }
+    // Records of older versions have none.
+    if !record.ended.isEmpty {
+      content.write(UInt64(record.ended.count))
+      for ending in record.ended {
+        content.write(ending.id)
+        content.write(ending.time)
+      }
     }
     var head = BinaryWriter()
     head.write(UInt64(content.bytes.count))
@@ -215,7 +246,9 @@ extension BinaryReader {
       grants: try list { reader throws(Malformed) in try reader.grant() },
       owed: try list { reader throws(Malformed) in try reader.text() },
       references: isAtEnd
-        ? [] : try list { reader throws(Malformed) in .init(id: try reader.text(), inode: try reader.number()) })
+        ? [] : try list { reader throws(Malformed) in .init(id: try reader.text(), inode: try reader.number()) },
+      ended: isAtEnd
+        ? [] : try list { reader throws(Malformed) in .init(id: try reader.text(), time: try reader.signed()) })
     try end()
     return record
   }

@@ -1,5 +1,6 @@
 package import Folders
 internal import GRDB
+internal import Kernel
 internal import Synchronization
 
 /// A grant in force, with what is known of its life.
@@ -97,6 +98,55 @@ extension GrantStore {
     }
     forget(ids)
     forgetNextEnd()
+  }
+
+  static func end(_ ending: GrantJournal.Ending, in db: Database) throws {
+    try db.cachedStatement(sql: "UPDATE grant_ SET revoked = ? WHERE id = ? AND revoked IS NULL")
+      .execute(arguments: [ending.time, ending.id])
+  }
+
+  /// Where it stands that grants have ended.
+  package enum Keeping: Sendable {
+    /// In the files: no end of this process brings them back.
+    case files
+    /// Neither database nor journal had room. It is tried again with all that is written later.
+    case memory
+  }
+
+  /// Ends grants, whatever the disk says: from here on nobody has them (`AUD-12`). What the database cannot take now goes to room that
+  /// its journal has set aside.
+  @discardableResult
+  package func withdraw(_ ids: [String], at time: Int64) -> Keeping {
+    // Nobody waits for it again and again.
+    let isResting = pending.withLock { $0.restsUntil.map { Clock.monotonic() < $0 } ?? false }
+    if !isResting {
+      if (try? revoke(ids, at: time)) != nil { return .files }
+      pending.withLock { $0.restsUntil = Clock.monotonic() + Self.rest }
+    }
+    forget(ids)
+    forgetNextEnd()
+    let endings = ids.map { GrantJournal.Ending(id: $0, time: time) }
+    return pending.withLock { pending in
+      pending.since = pending.since ?? Clock.monotonic()
+      if let turn = pending.turn,
+        let size = journal?.append(.init(ended: endings), at: pending.bytes, turn: turn)
+      {
+        pending.records.append(.init(ended: endings))
+        pending.bytes += size
+        pending.isDirty = true
+        return .files
+      }
+      pending.endings += endings
+      return .memory
+    }
+  }
+
+  /// What is to be known of grants that have ended, and is in no file.
+  package var awaitsRoom: Bool { pending.withLock { !$0.endings.isEmpty || !$0.removals.isEmpty } }
+
+  /// Nothing is granted while it could be forgotten what has ended.
+  func awaitEndings() throws(StateError) {
+    if awaitsRoom { try settle() }
   }
 
   // MARK: What needs a grant
@@ -312,13 +362,24 @@ extension GrantStore {
   }
 
   /// Notes that an app was removed. Its number stays its own: another app must never get what may be left of this one.
-  package func noteRemoval(of app: String, at time: Int64) throws(StateError) {
-    try access { db in
-      try db.execute(
-        sql: "INSERT OR REPLACE INTO removedApp (bundleIdentifier, removed) VALUES (?, ?)", arguments: [app, time])
-      try db.execute(sql: "DELETE FROM sharedDocuments WHERE bundleIdentifier = ?", arguments: [app])
-    }
+  ///
+  /// Where that cannot be written now it is tried again with all that is written later.
+  package func noteRemoval(of app: String, at time: Int64) {
+    claims.withLock { $0 = [:] }
     forget(app: app)
+    if (try? access { db in try Self.remove(app, at: time, from: db) }) != nil { return }
+    pending.withLock { pending in
+      pending.since = pending.since ?? Clock.monotonic()
+      pending.removals[app] = time
+    }
+  }
+
+  static func remove(_ app: String, at time: Int64, from db: Database) throws {
+    try db.execute(
+      sql: "INSERT OR REPLACE INTO removedApp (bundleIdentifier, removed) VALUES (?, ?)", arguments: [app, time])
+    try db.execute(sql: "DELETE FROM sharedDocuments WHERE bundleIdentifier = ?", arguments: [app])
+    try db.execute(sql: "DELETE FROM entitlementAnswer WHERE bundleIdentifier = ?", arguments: [app])
+    try db.execute(sql: "DELETE FROM appIdentity WHERE bundleIdentifier = ?", arguments: [app])
   }
 }
 

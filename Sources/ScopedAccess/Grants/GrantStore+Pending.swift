@@ -15,6 +15,9 @@ extension GrantStore {
     var bytes = 0
     var sightings: [String: Sighting] = [:]
     var takenBack: Set<String> = []
+    /// Grants that have ended, as the journal had no room for; and apps that were removed.
+    var endings: [GrantJournal.Ending] = []
+    var removals: [String: Int64] = [:]
     /// When the first of them came, in nanoseconds of CLOCK_MONOTONIC.
     var since: Int64?
     /// The database could not be written: nobody who does not have to tries it before then.
@@ -24,7 +27,12 @@ extension GrantStore {
     /// Something was written that may not be on the disk yet.
     var isDirty = false
 
-    var isEmpty: Bool { records.isEmpty && sightings.isEmpty && takenBack.isEmpty }
+    var isEmpty: Bool {
+      records.isEmpty && sightings.isEmpty && takenBack.isEmpty && endings.isEmpty && removals.isEmpty
+    }
+
+    /// Grants that are in force in the database, and not any more.
+    var ended: Set<String> { Set((records.lazy.flatMap(\.ended) + endings).map(\.id)) }
 
     mutating func takeBack(_ ids: [String]) {
       takenBack.formUnion(ids)
@@ -32,6 +40,7 @@ extension GrantStore {
         records[index].grants.removeAll { ids.contains($0.id) }
         records[index].owed.removeAll { ids.contains($0) }
         records[index].references.removeAll { ids.contains($0.id) }
+        records[index].ended.removeAll { ids.contains($0.id) }
       }
     }
   }
@@ -45,6 +54,8 @@ extension GrantStore {
   package struct Recovery: Sendable {
     /// Grants that were in the journal alone.
     package var grants: [Grant] = []
+    /// Grants of which only the journal said that they had ended.
+    package var ended: [String] = []
     /// What could not be read of it, or was refused by the database; a sentence.
     package var problem: String?
   }
@@ -52,7 +63,7 @@ extension GrantStore {
   /// How many additions wait at most.
   private static let mostRecords = 64
   /// Nanoseconds for which the database is left alone after it could not be written.
-  private static let rest: Int64 = 1_000_000_000
+  static let rest: Int64 = 1_000_000_000
 
   // MARK: Writing down
 
@@ -161,6 +172,8 @@ extension GrantStore {
       try db.cachedStatement(sql: "UPDATE grant_ SET path = ?, place = ? WHERE id = ?")
         .execute(arguments: [seen.path, seen.place.map { Data($0.bytes) }, id])
     }
+    for ending in pending.endings { try end(ending, in: db) }
+    for (app, time) in pending.removals { try remove(app, at: time, from: db) }
     for id in pending.takenBack {
       for table in ["owedReference", "grantReference", "grantLife", "grant_"] {
         try db.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?").execute(arguments: [id])
@@ -200,7 +213,8 @@ extension GrantStore {
     guard let journal else { return Recovery() }
     let turn = try use(Self.turn)
     let found = turn == 0 ? .init() : try journal.records(turn: turn)
-    var recovery = Recovery(grants: found.records.flatMap(\.grants))
+    var recovery = Recovery(
+      grants: found.records.flatMap(\.grants), ended: found.records.flatMap(\.ended).map(\.id))
     let aside = found.isCut ? journal.keepAside() : nil
     pending.withLock { pending in
       pending.records = found.records

@@ -50,4 +50,28 @@ extension GrantStore {
     pending.withLock { $0.isDirty = true }
     return next
   }
+
+  /// The key that bookmarks, references and tokens of these grants are made with. It is made for grants that no broker has used yet.
+  ///
+  /// - Parameter path: of the key file.
+  /// - Throws: where the key is gone, or is another one than the grants were used with. Grants and key stay as they are.
+  package func sealingKey(at path: String) throws(StateError) -> SealingKey {
+    let (isUsed, known) = try read { db in
+      // A broker has its key before it notes anything; the stamp is younger than the first stores.
+      let isUsed = try Self.stamp(db).turns > 0 || Int.fetchOne(db, sql: "SELECT 1 FROM app LIMIT 1") != nil
+      return (isUsed, try String.fetchOne(db, sql: "SELECT sealingKey FROM stamp"))
+    }
+    let key = try SealingKey.load(from: path, neededBy: isUsed ? self.path : nil)
+    guard let known else {
+      // Where that cannot be written now the next broker does it.
+      try? write { db in try db.execute(sql: "UPDATE stamp SET sealingKey = ?", arguments: [key.fingerprint]) }
+      return key
+    }
+    guard known == key.fingerprint else {
+      throw StateError(
+        "\(path): it is another key than the one that every bookmark and reference was sealed with. \(SealingKey.remedy(self.path))"
+      )
+    }
+    return key
+  }
 }

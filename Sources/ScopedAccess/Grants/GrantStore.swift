@@ -1,3 +1,4 @@
+internal import AppModel
 package import Folders
 internal import Foundation
 internal import GRDB
@@ -19,6 +20,9 @@ package final class GrantStore: Sendable {
   let apps = Mutex<[String: (app: App, number: Int)]>([:])
   /// Of the apps that were asked about, which files they have no grant of: most that are chosen are new to their app.
   private let files = Mutex<[String: FileFilter]>([:])
+  /// Which apps claim an identifier, as far as that has been asked; and contents of files as they were read last.
+  let claims = Mutex<[String: [RememberedApp]]>([:])
+  let digests = Mutex<[FileStamp: [UInt8]]>([:])
   /// The apps that show their Documents, as far as that is known: it is asked for at each question to a user.
   let sharing = Mutex<[KnownApp]?>(nil)
   /// When the next grant ends by itself, as far as that is known: the broker asks each time it waits.
@@ -140,6 +144,7 @@ package final class GrantStore: Sendable {
   ///   - owed: grants of which the app is still to get a reference, new ones or others.
   package func add(_ grants: [Grant], from parent: String? = nil, owed: [String] = []) throws(StateError) {
     guard !grants.isEmpty || !owed.isEmpty else { return }
+    try awaitEndings()
     for grant in grants { mayHaveSoon(grant.identity.inode, grant.bundleIdentifier) }
     try add(.init(grants: grants, owed: owed), from: parent)
     if grants.contains(where: { $0.term.until != nil }) { forgetNextEnd() }
@@ -191,6 +196,7 @@ package final class GrantStore: Sendable {
       try db.cachedStatement(sql: "INSERT OR IGNORE INTO grantReference (id, inode) VALUES (?, ?)")
         .execute(arguments: [reference.id, Int64(bitPattern: reference.inode)])
     }
+    for ending in record.ended { try end(ending, in: db) }
   }
 
   func remember(_ grant: Grant) { known.withLock { $0[grant.id] = grant } }
@@ -226,8 +232,9 @@ package final class GrantStore: Sendable {
       grant.identity == identity && grant.bundleIdentifier == bundleIdentifier && grant.rights == rights
         && (grant.origin == .passed) == passed
     }
-    let (new, takenBack) = pending.withLock { pending in
-      (pending.records.lazy.flatMap(\.grants).first(where: isIt), pending.takenBack)
+    let (new, gone) = pending.withLock { pending in
+      let gone = pending.takenBack.union(pending.ended)
+      return (pending.records.lazy.flatMap(\.grants).first { isIt($0) && !gone.contains($0.id) }, gone)
     }
     if let new { return known.withLock { $0[new.id] } ?? new }
     let old = try use { db in
@@ -240,7 +247,7 @@ package final class GrantStore: Sendable {
         arguments: [
           bundleIdentifier, Int64(bitPattern: identity.inode), rights.rawValue, Grant.Origin.passed.rawValue, passed,
         ]
-      ).map { try Grant(row: $0) }.first { isIt($0) && !takenBack.contains($0.id) }
+      ).map { try Grant(row: $0) }.first { isIt($0) && !gone.contains($0.id) }
     }
     // Where it was seen since may not be in the database yet.
     return old.map { old in known.withLock { $0[old.id] } ?? old }

@@ -66,7 +66,7 @@ package struct DocumentFinder: Sendable {
     _ lookup: Lookup
   ) -> (found: (document: FoundDocument, by: FindMethod)?, met: [FileIdentity: FoundDocument]?) {
     let identity = lookup.identity
-    switch brief(identity, lookup.path, lookup.place, hint: lookup.hint, lookup.pinned) {
+    switch brief(identity, lookup.path, lookup.place, hint: lookup.hint, lookup.pinned, isGone: lookup.isGone) {
     case .found(let document, let method): return ((document, method), nil)
     case .pathless(let document): return ((withPath(document, lookup.place, lookup.path), .handle), nil)
     case .gone: return (nil, nil)
@@ -172,12 +172,14 @@ package struct DocumentFinder: Sendable {
   }
 
   func brief(
-    _ identity: FileIdentity, _ path: String, _ place: Place?, hint: String?, _ pinned: Descriptor?
+    _ identity: FileIdentity, _ path: String, _ place: Place?, hint: String?, _ pinned: Descriptor?,
+    isGone: Bool = false
   ) -> Brief {
     if let document = candidate(path, below: nil, identity) { return .found(document, .lastPlace) }
+    if isGone { return .gone }
     // While it is open its number is nobody else's: without a name it is gone, and no search finds it.
     if let pinned, let status = try? pinned.status(), status.links == 0, status.inode == identity.inode,
-      status.birth == identity.birth
+      identity.birth == 0 || status.birth == identity.birth
     {
       return .gone
     }

@@ -11,14 +11,16 @@ package struct FileIdentity: Hashable, Sendable {
   package let volume: [UInt8]
   package let handle: FileHandle
   package let inode: UInt64
-  /// Nanoseconds since 1970; 0 where the file system records none.
+  /// Nanoseconds since 1970; 0 where the file system records none, or another one after the first write (overlayfs).
   package let birth: Int64
 
   package init(volume: [UInt8], handle: FileHandle, inode: UInt64, birth: Int64) {
     self.volume = volume
     self.handle = handle
     self.inode = inode
-    self.birth = birth
+    // What a lower layer's file is written to for the first time becomes a copy in the upper layer, with a birth of its own. The
+    // handle goes on naming the lower file, by number and generation (`ovl_encode_fh`): it alone says which one it is.
+    self.birth = handle.isOfLowerLayer ? 0 : birth
   }
 
   /// Asks the kernel about an open file.

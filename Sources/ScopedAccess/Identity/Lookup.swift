@@ -22,6 +22,8 @@ package struct Lookup: Sendable {
   package var place: Place?
   /// A descriptor that was kept open since, if there is one.
   package var pinned: Descriptor?
+  /// It was seen that it has no name any more: nothing but its last place is looked at.
+  package var isGone = false
   /// Where it has been seen since, by whoever looks ahead: as good as any other path, and believed no more.
   package var hint: String?
   /// It is looked for in this folder and nowhere else.
@@ -75,7 +77,7 @@ extension DocumentFinder {
       looked.pathInside = looked.found == nil ? nil : lookup.path
       return looked.found != nil || lookup.absent.contains(lookup.identity) ? looked : nil
     }
-    switch brief(lookup.identity, lookup.path, lookup.place, hint: lookup.hint, lookup.pinned) {
+    switch brief(lookup.identity, lookup.path, lookup.place, hint: lookup.hint, lookup.pinned, isGone: lookup.isGone) {
     case .found(let document, let method):
       looked.found = (document, method)
       return looked

@@ -6,28 +6,33 @@ internal import SystemPackage
 /// The app can change names in its own folder at any moment, and who else may change the document's folder is not known. So the
 /// new file is first taken out of the app's reach and only then looked at; and the two files change places
 /// (`RENAME_EXCHANGE`), after which what came out can be held against what should have.
+///
+/// The document is always a copy. An app can keep its own file open and give it more names at any time (linkat(2) of
+/// `/proc/self/fd`), and each of these would reach the document after its scope has ended (`TOK-16`).
 package struct Replacement: Sendable {
   private let document: FoundDocument
   private let place: DocumentPlace
   /// Out of every app's reach, on the file system of its folder.
   private let area: Descriptor
   private let taken: String
-  /// The new file, if it is a copy: on another file system it cannot be moved from, or it has other names.
-  private let copy: Descriptor?
-  package let new: FileIdentity
+  /// The app's file.
   private let file: Descriptor
-  /// A name beside the document, for a copy that stands there for a moment.
-  private let temporary: String?
+  /// The new document.
+  private let copy: Descriptor
+  package let new: FileIdentity
+  /// The copy's name beside the document, for a moment.
+  private let temporary: String
+  /// The copy has its name from the start: not every file system has files without one. What has a name is written down
+  /// (``pending``) before it is filled.
+  package let isNamed: Bool
 
   /// Takes a file out of an app's folder. If that fails the file is where it was.
   ///
-  /// - Parameters:
-  ///   - taken: a name in the area that is free, or has something of a replacement that failed.
-  ///   - copying: also where it could be moved, so that nothing that is open of it is open of the document (`TOK-16`).
+  /// - Parameter taken: a name in the area that is free, or has something of a replacement that failed.
   /// - Throws: `EPERM` if it is no regular file.
   package init(
     of document: FoundDocument, at place: DocumentPlace, by name: String, from folder: Descriptor,
-    through area: Descriptor, as taken: String, copying: Bool
+    through area: Descriptor, as taken: String
   ) throws(KernelError) {
     self.document = document
     self.place = place
@@ -37,34 +42,35 @@ package struct Replacement: Sendable {
     try folder.move(name, to: area, as: taken)
     do throws(KernelError) {
       let file = try Descriptor.open(taken, below: area, flags: [.path, .noFollow])
-      let status = try file.status()
-      guard status.kind == .regular else { throw KernelError("rename", "no regular file", errno: .notPermitted) }
-      let isSameVolume = try status.device == place.folder.status().device
-      self.file = file
-      if !copying, status.links == 1, isSameVolume, file.mount == place.folder.mount {
-        copy = nil
-        temporary = nil
-        new = try FileIdentity(of: file)
-      } else {
-        let made = try place.folder.makeUnnamedFile()
-        copy = made
-        temporary = ".ambit-\(Grant.makeID())"
-        new = try FileIdentity(of: made)
+      guard try file.status().kind == .regular else {
+        throw KernelError("rename", "no regular file", errno: .notPermitted)
       }
+      self.file = file
+      temporary = ".ambit-\(Grant.makeID())"
+      (copy, isNamed) = try Self.makeFile(temporary, in: place.folder)
+      new = try FileIdentity(of: copy)
     } catch {
       try? area.moveAside(taken, to: folder, as: name)
       throw error
     }
   }
 
-  /// Whether ``fill(while:)`` has to come before ``carryOut()``.
-  package var isCopy: Bool { copy != nil }
+  /// A new file in a folder, and whether it has its name already.
+  private static func makeFile(
+    _ name: String, in folder: Descriptor
+  ) throws(KernelError) -> (Descriptor, isNamed: Bool) {
+    do throws(KernelError) { return (try folder.makeUnnamedFile(), false) } catch {
+      // open(2) of a file system without `O_TMPFILE`.
+      guard [.notSupported, .isDirectory, .invalidArgument].contains(error.errno) else { throw error }
+      let flags: OpenFlags = [.readWrite, .create, .exclusive, .noFollow]
+      return (try Descriptor.open(name, below: folder, flags: flags, mode: 0o600), true)
+    }
+  }
 
-  /// Copies the content, which may take long; from any thread.
+  /// Copies the content, which may take long; from any thread. Has to come before ``carryOut()``.
   ///
   /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package func fill(while isWanted: () -> Bool) throws(KernelError) {
-    guard let copy else { return }
     try file.reopened(.read).copyContent(to: copy, while: isWanted)
     try copy.synchronize()
   }
@@ -80,17 +86,14 @@ package struct Replacement: Sendable {
   ///
   /// - Returns: the new document at its place.
   package func carryOut() throws(KernelError) -> FoundDocument {
-    let incoming = copy ?? file
-    try document.descriptor.copyAttributes(to: incoming)
-    // What is there after a power failure is one or the other as well. The app's own file its launcher has written out; then
-    // this is over at once.
-    try incoming.reopened(.read).synchronize()
-    if let copy, let temporary { try place.folder.name(copy, temporary) }
-    let (folder, name) = temporary.map { (place.folder, $0) } ?? (area, taken)
+    try document.descriptor.copyAttributes(to: copy)
+    // The content is on the disk already; a power failure leaves one or the other.
+    try copy.synchronize()
+    if !isNamed { try place.folder.name(copy, temporary) }
     do throws(KernelError) {
-      try exchange(name, in: folder)
+      try exchange()
     } catch {
-      if temporary != nil { try? folder.removeFile(name) }
+      try? place.folder.removeFile(temporary)
       throw error
     }
     guard let present = place.present, present.identity == new else {
@@ -100,31 +103,42 @@ package struct Replacement: Sendable {
     return present
   }
 
-  private func exchange(_ name: String, in folder: Descriptor) throws(KernelError) {
+  private func exchange() throws(KernelError) {
+    let folder = place.folder
     do throws(KernelError) {
-      try folder.exchange(name, with: place.name, in: place.folder)
+      try folder.exchange(temporary, with: place.name, in: folder)
     } catch {
       // Not every file system can let names change places.
       guard error.errno == .invalidArgument || error.errno == .noFunction else { throw error }
       guard place.present?.identity == document.identity else { throw Self.moved }
-      return try folder.move(name, to: place.folder, as: place.name)
+      return try folder.move(temporary, to: folder, as: place.name)
     }
-    guard DocumentPlace.document(name, in: folder)?.identity == document.identity else {
-      try? folder.exchange(name, with: place.name, in: place.folder)
+    guard DocumentPlace.document(temporary, in: folder)?.identity == document.identity else {
+      try? folder.exchange(temporary, with: place.name, in: folder)
       throw Self.moved
     }
-    // Beside the document nothing stays. Out of every app's reach what came out stays until ``finish()``.
-    if temporary != nil { try? folder.removeFile(name) }
+    // Beside the document nothing stays.
+    try? folder.removeFile(temporary)
   }
 
   private static let moved = KernelError("rename", "the document is not where it was any more", errno: .resourceBusy)
 
-  /// Removes what is left of it: the old document, or the file that was copied.
-  package func finish() { try? area.removeFile(taken) }
+  /// Removes the copy's name, where it still has it and stands beside the document.
+  private func discardCopy() {
+    guard isNamed, DocumentPlace.document(temporary, in: place.folder)?.identity == new else { return }
+    try? place.folder.removeFile(temporary)
+  }
+
+  /// Removes the app's file, which was copied.
+  package func finish() {
+    discardCopy()
+    try? area.removeFile(taken)
+  }
 
   /// Gives the app its file back, when the document was not replaced.
   package func giveBack(to folder: Descriptor, as name: String) {
-    if (try? area.moveAside(taken, to: folder, as: name)) == nil { finish() }
+    if (try? area.moveAside(taken, to: folder, as: name)) == nil { return finish() }
+    discardCopy()
   }
 
   /// Ends what a broker that died had begun.

@@ -47,6 +47,13 @@ package enum Sidecars {
     return found
   }
 
+  /// The names in an app's own folder beside which something was left. The host may have renamed the document since.
+  package static func databases(in folder: Descriptor) -> [String] {
+    let names = ((try? DirectoryReader.entries(of: folder)) ?? []).map(\.name)
+    let present = Set(names)
+    return names.filter { name in suffixes.contains { present.contains(name + $0) } }.sorted()
+  }
+
   private static func taken(_ grant: String, _ suffix: String) -> String { "\(grant).sidecar\(suffix)" }
 
   /// The grants that something was taken for, by the names in an area.

@@ -26,6 +26,17 @@ package final class ScopeMounts {
     let isFolder: Bool
     /// What lies in it may be mounts.
     let isRecursive: Bool
+    /// In a folder of the app's own the mount need not be found under its name: the kernel keeps the app from renaming what is mounted
+    /// over, but not another launch that was sent the open folder.
+    var place: Place
+    /// Under other names, where it is shown as well.
+    var others: [Place]
+    var method: AccessMethod
+  }
+  private struct Place {
+    let name: String
+    /// As ``Kernel/Descriptor/mount`` has it.
+    var mount: UInt64
   }
   private var shown: [String: Shown] = [:]
   /// Whether there are places to leave to (``leave(_:_:name:)``).
@@ -77,34 +88,70 @@ package final class ScopeMounts {
 
   /// Shows a document at its place. What the mount denies is set before it can be seen.
   ///
-  /// - Parameter staging: a folder of the app's own, with a place for the document in it, that it sees the document in; `nil`: it
-  ///   sees the document alone.
+  /// - Parameters:
+  ///   - others: names under which it is shown as well, where their places are still there.
+  ///   - staging: a folder of the app's own, with a place for the document in it, that it sees the document in; `nil`: it sees the
+  ///     document alone.
+  /// - Returns: `nil`. Mounts, if the app has renamed a place at that moment: the document stood under another name, and was taken
+  ///   away again at once. The app may have opened it there.
   package func show(
-    _ document: FoundDocument, grant: String, name: String, rights: AccessRights, in staging: Descriptor?
-  ) throws(KernelError) {
+    _ document: FoundDocument, grant: String, name: String, also others: [String] = [], rights: AccessRights,
+    in staging: Descriptor?
+  ) throws(KernelError) -> BusyMount? {
     let path = Self.path(grant: grant, name: name)
-    let tree = try view(of: document, at: path, rights)
+    var views: [(tree: DetachedTree, place: Place)] = []
+    let (first, method) = try view(of: document, at: path, rights)
+    views.append((first, Place(name: name, mount: try Self.number(of: first, path))))
+    for other in others {
+      let tree = try view(of: document, at: path, rights).tree
+      views.append((tree, Place(name: other, mount: try Self.number(of: tree, path))))
+    }
     var around: DetachedTree?
     if let staging {
       let folder = try DetachedTree(cloning: staging, recursive: false, path: path)
       try folder.restrict(.data, recursive: false)
       around = folder
     }
-    try visit { () throws(KernelError) in
-      if let around {
-        let folder = Self.folder(of: grant)
-        try around.move(onto: folder)
+    var present: [Place] = []
+    let isMisplaced = try visit { () throws(KernelError) -> Bool in
+      let folder = Self.folder(of: grant)
+      if let around { try around.move(onto: folder) }
+      for (tree, place) in views {
+        do throws(KernelError) {
+          if let around {
+            try tree.move(onto: place.name, in: around.descriptor)
+          } else {
+            try tree.move(onto: Self.path(grant: grant, name: place.name))
+          }
+        } catch {
+          // An app may have removed the place of an earlier name from the folder of its own.
+          if !present.isEmpty { continue }
+          if around != nil { try Mounts.detach(folder) }
+          throw error
+        }
+        present.append(place)
+        // From here on the name is that of a mount, and the kernel refuses to rename it.
+        guard let around, Mounts.number(of: place.name, in: around.descriptor) != place.mount else { continue }
+        try Mounts.detach(folder)
+        return true
       }
-      do throws(KernelError) {
-        // The folder on the way is the app's own if there is one around; the name in it is the end of the path.
-        try tree.move(onto: path)
-      } catch {
-        if around != nil { try Mounts.detach(Self.folder(of: grant)) }
-        throw error
+      return false
+    }
+    let shown = Shown(
+      isStaged: around != nil, isFolder: document.kind == .folder, isRecursive: isRecursive(document),
+      place: present[0], others: Array(present.dropFirst()), method: method)
+    if isMisplaced {
+      return shown.others.reduce(BusyMount(number: shown.place.mount)) {
+        $0.joined(with: BusyMount(number: $1.mount))
       }
     }
-    shown[grant] = Shown(
-      isStaged: around != nil, isFolder: document.kind == .folder, isRecursive: isRecursive(document))
+    self.shown[grant] = shown
+    return nil
+  }
+
+  private static func number(of tree: DetachedTree, _ path: String) throws(KernelError) -> UInt64 {
+    guard let number = tree.descriptor.mount else { throw KernelError("statx", path, errno: .noFunction) }
+    return number
   }
 
   /// Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
@@ -114,13 +161,22 @@ package final class ScopeMounts {
 
   private func view(
     of document: FoundDocument, at path: String, _ rights: AccessRights
-  ) throws(KernelError) -> DetachedTree {
+  ) throws(KernelError) -> (tree: DetachedTree, method: AccessMethod) {
     let recursive = isRecursive(document)
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
     var attributes: MountAttributes = executes ? .plain : .data
     if rights == .readOnly { attributes.insert(.readOnly) }
-    try tree.restrict(attributes, recursive: recursive, identity: try identity(for: document))
-    return tree
+    var facts = AccessMethod.Facts(hasOwnID: hostID != nil, isMappable: false, isAdmitted: false)
+    if let identity = try identity(for: document) {
+      facts.isMappable = try tree.map(identity, with: attributes, recursive: recursive)
+    }
+    guard !facts.isMappable else { return (tree, AccessMethod(facts)) }
+    try tree.restrict(attributes, recursive: recursive)
+    if let hostID {
+      facts.isAdmitted = document.descriptor.admits(
+        hostID, AccessMethod.needed(isFolder: document.kind.isFolder, rights))
+    }
+    return (tree, AccessMethod(facts))
   }
 
   /// Shows another file in the place of the one that is shown: whoever opens the path gets the one or the other.
@@ -128,11 +184,31 @@ package final class ScopeMounts {
     by document: FoundDocument, grant: String, name: String, rights: AccessRights
   ) throws(KernelError) {
     let path = Self.path(grant: grant, name: name)
-    let tree = try view(of: document, at: path, rights)
-    try visit { () throws(KernelError) in
-      let shown = try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)
+    guard let known = shown[grant] else { throw KernelError("move_mount", path, errno: .resourceBusy) }
+    // Under all of its names, the one of new URLs last: only its failure is one of the whole.
+    for (index, place) in known.others.enumerated() {
+      let new = try? replace(place, by: document, of: grant, rights, known)
+      if let new { shown[grant]?.others[index].mount = new.number }
+    }
+    let new = try replace(known.place, by: document, of: grant, rights, known)
+    shown[grant]?.place.mount = new.number
+    shown[grant]?.method = new.method
+    guard new.isInPlace else { throw KernelError("move_mount", path, errno: .resourceBusy) }
+  }
+
+  /// - Returns: the new mount's number, and whether it stands under the name: where somebody has renamed the place meanwhile, nothing of
+  ///   either file stays in the folder.
+  private func replace(
+    _ place: Place, by document: FoundDocument, of grant: String, _ rights: AccessRights, _ known: Shown
+  ) throws(KernelError) -> (number: UInt64, isInPlace: Bool, method: AccessMethod) {
+    let path = Self.path(grant: grant, name: place.name)
+    let (tree, method) = try view(of: document, at: path, rights)
+    let number = try Self.number(of: tree, path)
+    let isInPlace = try visit { () throws(KernelError) -> Bool in
+      let top = try Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks)
+      guard top.mount == place.mount else { throw KernelError("move_mount", path, errno: .resourceBusy) }
       do throws(KernelError) {
-        try tree.move(beneath: shown, path: path)
+        try tree.move(beneath: top, path: path)
         try Mounts.detach(path)
       } catch {
         guard error.errno == .invalidArgument else { throw error }
@@ -140,7 +216,11 @@ package final class ScopeMounts {
         try Mounts.detach(path)
         try tree.move(onto: path)
       }
+      if Mounts.number(of: path) == number { return true }
+      try Mounts.detach(known.isStaged ? Self.folder(of: grant) : path)
+      return false
     }
+    return (number, isInPlace, method)
   }
 
   /// Takes a document away: new opens fail from here on (`TOK-3`).
@@ -160,14 +240,24 @@ package final class ScopeMounts {
     // Without places there is no way out.
     try? makePlaces()
     return try visit { () throws(KernelError) -> BusyMount? in
+      var others: BusyMount?
+      for other in known.others {
+        let path = Self.path(grant: grant, name: other.name)
+        // One that is not under its name goes with the folder around it, and counts as held.
+        let isThere = Mounts.number(of: path) == other.mount
+        let held = isThere ? try detach(path, isRecursive: known.isRecursive) : BusyMount(number: other.mount)
+        others = held?.joined(with: others) ?? others
+      }
       guard let held = try leave(known, grant, name: name) else {
         // There is no way out: where it is, then.
-        return known.isStaged
+        let held =
+          known.isStaged
           ? try detach(Self.folder(of: grant), with: Self.path(grant: grant, name: name), known)
           : try detach(Self.path(grant: grant, name: name), isRecursive: known.isRecursive)
+        return held?.joined(with: others) ?? others
       }
       if atOnce || held.isHeld { try detachExit(current) }
-      return held.mount
+      return held.mount?.joined(with: others) ?? others
     }
   }
 
@@ -250,8 +340,14 @@ package final class ScopeMounts {
   private func detach(
     _ folder: String, with document: String, _ known: Shown
   ) throws(KernelError) -> BusyMount? {
-    // Without a name on the host it cannot be asked here; the folder around it goes all the same.
-    let held = (try? Mounts.isInUse(document)) == true ? busyMount(at: document, known.isRecursive) : nil
+    // Whatever stands there: the folder goes with all that is mounted in it. Where the question cannot be answered, somebody has it.
+    let isThere = Mounts.number(of: document) == known.place.mount
+    var held: BusyMount?
+    if !isThere {
+      held = BusyMount(number: known.place.mount)
+    } else if (try? Mounts.isInUse(document)) != false {
+      held = busyMount(at: document, known.isRecursive)
+    }
     try Mounts.detach(folder)
     return held
   }
@@ -341,22 +437,17 @@ package final class ScopeMounts {
     hasPlaces = true
   }
 
-  /// Opens what is shown of a grant as the app itself would: on its own mount, with its identity.
-  ///
-  /// - Parameter writing: of a file.
-  package func open(
-    grant: String, name: String, kind: DocumentKind, writing: Bool
-  ) throws(KernelError) -> Descriptor {
+  /// How the app comes to what is shown of a grant; `nil`: nothing is shown.
+  package func method(of grant: String) -> AccessMethod? { shown[grant]?.method }
+
+  /// The place of what is shown of a grant, on its own mount, so that `..` leads nowhere from it and the mount's denials hold.
+  /// The file system is not asked: ``ShownDocument/open(_:)`` does that, from any thread.
+  package func place(grant: String, name: String) throws(KernelError) -> ShownDocument {
     let path = Self.path(grant: grant, name: name)
-    let hostID = hostID
-    return try visit { () throws(KernelError) in
-      try withFileSystemIdentity(hostID) { () throws(KernelError) in
-        // Without waiting: an app may have a lease on a file of its own.
-        var flags: OpenFlags = [.noFollow, .nonBlocking, writing ? .readWrite : .read]
-        if kind.isFolder { flags.insert(.directory) }
-        return try Descriptor.open(path, flags: flags, resolve: .noSymlinks)
-      }
+    let place = try visit { () throws(KernelError) in
+      try Descriptor.open(path, flags: .place, resolve: .noSymlinks)
     }
+    return ShownDocument(place: place, method: shown[grant]?.method ?? .plainMount, hostID: hostID)
   }
 
   /// Takes away whatever is still shown, as a broker does that finds an instance of one that died.

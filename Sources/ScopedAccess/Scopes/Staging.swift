@@ -1,5 +1,6 @@
 package import Folders
 package import Kernel
+internal import Paths
 internal import SystemPackage
 
 /// Where one app instance keeps what it makes beside its started documents: for each of them a folder of the app's own, which
@@ -36,23 +37,34 @@ package final class Staging {
   }
 
   /// Makes the folder of a grant, with a place for its document in it; the one that is there will do.
-  package func make(_ grant: String, name: String, kind: DocumentKind = .file) throws(KernelError) -> Descriptor {
+  ///
+  /// - Parameter others: names under which the document appears as well.
+  package func make(
+    _ grant: String, name: String, also others: [String] = [], kind: DocumentKind = .file
+  ) throws(KernelError) -> Descriptor {
     if let folder = folders[grant] {
       // Somebody inside may have been in the folder all the time.
-      if isPlace(name, in: folder, kind) { return folder }
+      if isPlace(name, in: folder, kind) {
+        for other in others where !isPlace(other, in: folder, kind) { try? makePlace(other, in: folder, kind) }
+        return folder
+      }
       discard(grant)
     }
     let area = try area()
     try area.makeDirectory(grant, mode: 0o755)
     let folder = try Descriptor.open(grant, below: area, flags: [.read, .directory, .noFollow])
+    for name in [name] + others { try makePlace(name, in: folder, kind) }
+    if let hostID { try folder.changeOwner(hostID) }
+    folders[grant] = folder
+    return folder
+  }
+
+  private func makePlace(_ name: String, in folder: Descriptor, _ kind: DocumentKind) throws(KernelError) {
     if kind == .file {
       _ = try Descriptor.open(name, below: folder, flags: [.create, .exclusive, .noFollow], mode: 0)
     } else {
       try folder.makeDirectory(name, mode: 0)
     }
-    if let hostID { try folder.changeOwner(hostID) }
-    folders[grant] = folder
-    return folder
   }
 
   private func isPlace(_ name: String, in folder: Descriptor, _ kind: DocumentKind) -> Bool {
@@ -68,13 +80,14 @@ package final class Staging {
 
   package func folder(of grant: String) -> Descriptor? { folders[grant] }
 
-  /// Whether the app has left anything in the folder of a grant.
-  package func holdsAnything(_ grant: String, name: String) -> Bool {
+  /// Whether the app has left anything in the folder of a grant besides the places of its document.
+  package func holdsAnything(_ grant: String, names: [String]) -> Bool {
     guard let folder = folders[grant] else { return false }
     // At every stop: most have nothing in them but the place.
     var scan = FolderScan(room: 2048)
-    let read = try? scan.read(folder, while: { $0 <= 8 }, where: { _, _ in true })
-    return read?.isWhole != true || read?.entries.map(\.name) != [name]
+    let read = try? scan.read(folder, while: { $0 <= 8 + names.count }, where: { _, _ in true })
+    guard read?.isWhole == true, let entries = read?.entries else { return true }
+    return entries.contains { entry in !names.contains { $0.isSamePath(as: entry.name) } }
   }
 
   /// Removes the folder of a grant with what the app has made in it. An empty one may stay for the next start: making and removing

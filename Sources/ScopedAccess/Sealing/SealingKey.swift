@@ -11,8 +11,6 @@ internal import SystemPackage
 /// The broker's secret: what seals bookmarks and references, and what tokens are made with.
 package struct SealingKey: Sendable {
   private let key: SymmetricKey
-  /// It was made just now: nothing that another key has sealed can be opened.
-  package private(set) var isNew = false
 
   package init(bytes: [UInt8]) { key = SymmetricKey(data: bytes) }
 
@@ -22,17 +20,26 @@ package struct SealingKey: Sendable {
     return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }
 
-  /// Reads the key file, or makes it, readable for its owner only.
+  /// Reads the key file. Where nothing has been sealed yet it is made, readable for its owner only.
   ///
   /// A file of another length is refused: replacing it would make every bookmark of every app worthless.
-  package static func load(from path: String) throws(StateError) -> SealingKey {
-    let isNew: Bool
+  ///
+  /// - Parameter store: the grants that have needed a key before; `nil`: there are none.
+  /// - Throws: also where a key is gone that was needed. With another one every reference would count as deleted by its app,
+  ///   and its grant would end.
+  package static func load(from path: String, neededBy store: String? = nil) throws(StateError) -> SealingKey {
+    let isLost: Bool
     do throws(KernelError) {
-      isNew = try make(at: path)
+      let isMissing = try isMissing(path)
+      isLost = isMissing && store != nil
+      if isMissing, !isLost { try make(at: path) }
     } catch {
       throw StateError(
         "\(path): the key of the bookmarks cannot be made: \(error). Make the folder writable for you, or set AMBIT_HOME to another one."
       )
+    }
+    if isLost, let store {
+      throw StateError("\(path): the key is gone that every bookmark and reference was sealed with. \(remedy(store))")
     }
     do {
       // Without waiting: were it a pipe, nobody might ever write into it.
@@ -40,21 +47,32 @@ package struct SealingKey: Sendable {
       let bytes = try file.readAll(limit: 64)
       guard bytes.count == 32 else {
         throw StateError(
-          "\(path): not a key (\(bytes.count) bytes, 32 expected). It has been left as it is: put a backup in its place, or move it away; then no bookmark made so far can be opened again."
-        )
+          "\(path): not a key (\(bytes.count) bytes, 32 expected). It has been left as it is. "
+            + (store.map(remedy) ?? "Put a backup in its place; or move it away, and another one is made."))
       }
-      var key = SealingKey(bytes: bytes)
-      key.isNew = isNew
-      return key
+      return SealingKey(bytes: bytes)
     } catch let error as StateError { throw error } catch {
       throw StateError("\(path): the key of the bookmarks cannot be read: \(error)")
     }
   }
 
-  /// Makes the file unless it is there, and says whether it did. Whole or not at all: a key cut short by a crash would be refused for
-  /// ever.
-  private static func make(at path: String) throws(KernelError) -> Bool {
-    if (try? Descriptor.open(path, flags: [.path, .noFollow])) != nil { return false }
+  /// Whether nothing stands at the path, not even a link that leads nowhere.
+  private static func isMissing(_ path: String) throws(KernelError) -> Bool {
+    do throws(KernelError) { _ = try Descriptor.open(path, flags: .place) } catch {
+      if error.errno == .noSuchFileOrDirectory { return true }
+      throw error
+    }
+    return false
+  }
+
+  /// What to do about a key that is not the one that the grants were used with.
+  static func remedy(_ store: String) -> String {
+    "Put a backup in its place; or move \(store) and \(GrantFile.journal(of: store)) away to start anew: then the log has the end of "
+      + "each grant."
+  }
+
+  /// Makes the file unless it is there. Whole or not at all: a key cut short by a crash would be refused for ever.
+  private static func make(at path: String) throws(KernelError) {
     let unfinished = "\(path).\(Grant.makeID())"
     let file = try Descriptor.open(unfinished, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
     defer { unsafe unlink(unfinished) }
@@ -65,9 +83,12 @@ package struct SealingKey: Sendable {
       try KernelError.check("link", path) { unsafe link(unfinished, path) }
     } catch {
       if error.errno != .fileExists { throw error }
-      return false
     }
-    return true
+  }
+
+  /// Tells keys apart, and says nothing of them: 32 hexadecimal digits.
+  package var fingerprint: String {
+    Self.text(HMAC<SHA256>.authenticationCode(for: Data("ambit fingerprint 1".utf8), using: key).prefix(16))
   }
 
   // MARK: Sealed bytes

@@ -8,16 +8,13 @@ extension OCIProfile {
 
   /// Reads a profile strictly: what it says is taken as it is meant, or refused with the place and what to do.
   package init(contentsOf path: String) throws(OCIProfileError) {
-    var bytes: [UInt8]?
+    let bytes: [UInt8]
     do throws(KernelError) {
-      // Whoever waits for the other end of a pipe waits for ever.
-      let file = try Descriptor.open(path, flags: [.read, .nonBlocking, .noControllingTerminal])
-      if try file.status().kind == .regular { bytes = try file.readAll(limit: Self.maximumSize + 1) }
+      bytes = try Descriptor.regularFile(path).readAll(limit: Self.maximumSize + 1)
     } catch {
-      throw OCIProfileError(file: path, place: "", reason: "cannot be read (\(error)). Name a seccomp profile in JSON.")
-    }
-    guard let bytes else {
-      throw OCIProfileError(file: path, place: "", reason: "is no regular file. Name a seccomp profile in JSON.")
+      let reason =
+        [.invalidArgument, .isDirectory].contains(error.errno) ? "is no regular file" : "cannot be read (\(error))"
+      throw OCIProfileError(file: path, place: "", reason: "\(reason). Name a seccomp profile in JSON.")
     }
     try self.init(parsing: bytes, file: path)
   }

@@ -2,6 +2,9 @@
 /// runs calls for the script: what a process has started ends with it.
 package enum CountedProcess: String, CaseIterable, Sendable { case own, parent }
 
+/// How an app comes to a document that is started: it opens the path, or the broker hands over descriptors.
+package enum AccessWay: String, CaseIterable, Sendable { case path, descriptor }
+
 /// One active scope of a process (`Holder` in `io.ambit.Access`).
 package struct HolderMessage: WireMessage {
   package var grant: String
@@ -80,15 +83,23 @@ package enum AccessInterface {
   package struct StartReply: WireMessage {
     package var path: String
     package var count: Int
-    package init(path: String, count: Int) {
+    /// `nil`: by its path.
+    package var by: AccessWay?
+    package init(path: String, count: Int, by: AccessWay? = nil) {
       self.path = path
       self.count = count
+      self.by = by
     }
     package init(json: JSONObject) throws(FieldError) {
       path = try json.string("path")
       count = try json.int("count")
+      by = try json.choiceIfPresent("by")
     }
-    package var json: JSONObject { ["path": .string(path), "count": JSONValue(count)] }
+    package var json: JSONObject {
+      var json: JSONObject = ["path": .string(path), "count": JSONValue(count)]
+      json.set("by", by?.rawValue)
+      return json
+    }
   }
 
   package struct StopCall: WireMessage {
@@ -135,17 +146,26 @@ package enum AccessInterface {
     package var scope: String
     /// `nil`: as the grant says.
     package var access: DocumentAccess?
-    package init(scope: String, access: DocumentAccess? = nil) {
+    /// Below the document; `nil`: the document itself.
+    package var path: String?
+    package var create: Bool?
+    package init(scope: String, access: DocumentAccess? = nil, path: String? = nil, create: Bool? = nil) {
       self.scope = scope
       self.access = access
+      self.path = path
+      self.create = create
     }
     package init(json: JSONObject) throws(FieldError) {
       scope = try json.string("scope")
       access = try json.choiceIfPresent("access")
+      path = try json.stringIfPresent("path")
+      create = try json.boolIfPresent("create")
     }
     package var json: JSONObject {
       var json: JSONObject = ["scope": .string(scope)]
       json.set("access", access?.rawValue)
+      json.set("path", path)
+      json.set("create", create)
       return json
     }
   }
@@ -162,23 +182,29 @@ package enum AccessInterface {
     package var name: String
     package var kind: DocumentKind
     package var access: DocumentAccess
-    package init(path: String, name: String, kind: DocumentKind, access: DocumentAccess) {
+    /// `nil`: by its path, or it is not started.
+    package var by: AccessWay?
+    package init(path: String, name: String, kind: DocumentKind, access: DocumentAccess, by: AccessWay? = nil) {
       self.path = path
       self.name = name
       self.kind = kind
       self.access = access
+      self.by = by
     }
     package init(json: JSONObject) throws(FieldError) {
       path = try json.string("path")
       name = try json.string("name")
       kind = try json.choice("kind")
       access = try json.choice("access")
+      by = try json.choiceIfPresent("by")
     }
     package var json: JSONObject {
-      [
+      var json: JSONObject = [
         "path": .string(path), "name": .string(name), "kind": .string(kind.rawValue),
         "access": .string(access.rawValue),
       ]
+      json.set("by", by?.rawValue)
+      return json
     }
   }
 
@@ -223,6 +249,7 @@ package enum AccessInterface {
     package static let revokedName = "io.ambit.Access.Revoked"
     package static let crowdedName = "io.ambit.Access.Crowded"
     package static let unavailableName = "io.ambit.Access.Unavailable"
+    package static let notOpenedName = "io.ambit.Access.NotOpened"
     package static func limitReached(limit: Int, holders: [HolderMessage]) -> ErrorReply {
       ErrorReply(limitReachedName, ["limit": JSONValue(limit), "holders": holders.map(\.json).json])
     }
@@ -236,6 +263,9 @@ package enum AccessInterface {
     package static let revoked = ErrorReply(revokedName)
     package static func notAllowed(_ reason: String) -> ErrorReply {
       ErrorReply(notAllowedName, ["reason": .string(reason)])
+    }
+    package static func notOpened(_ reason: String, code: String) -> ErrorReply {
+      ErrorReply(notOpenedName, ["reason": .string(reason), "code": .string(code)])
     }
     package static func unavailable(_ reason: String) -> ErrorReply {
       ErrorReply(unavailableName, ["reason": .string(reason)])

@@ -140,15 +140,19 @@ package enum BookmarksInterface {
     package var matchedBy: MatchedBy
     package var location: Location?
     package var started: Bool
+    /// Another file stands where the bookmark remembers the document (`BMK-13`).
+    package var isPlaceTaken: Bool
 
     package init(
-      document: DocumentMessage, isStale: Bool, matchedBy: MatchedBy, location: Location? = nil, started: Bool = false
+      document: DocumentMessage, isStale: Bool, matchedBy: MatchedBy, location: Location? = nil, started: Bool = false,
+      isPlaceTaken: Bool = false
     ) {
       self.document = document
       self.isStale = isStale
       self.matchedBy = matchedBy
       self.location = location
       self.started = started
+      self.isPlaceTaken = isPlaceTaken
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -157,6 +161,7 @@ package enum BookmarksInterface {
       matchedBy = try json.choice("matchedBy")
       location = try json.choiceIfPresent("location")
       started = try json.boolIfPresent("started") ?? false
+      isPlaceTaken = try json.boolIfPresent("isPlaceTaken") ?? false
     }
 
     package var json: JSONObject {
@@ -165,6 +170,7 @@ package enum BookmarksInterface {
         "started": .bool(started),
       ]
       json.set("location", location?.rawValue)
+      if isPlaceTaken { json.set("isPlaceTaken", true) }
       return json
     }
   }

@@ -5,6 +5,7 @@ package enum GrantsInterface {
   package static let add = "io.ambit.Grants.Add"
   package static let revoke = "io.ambit.Grants.Revoke"
   package static let apps = "io.ambit.Grants.Apps"
+  package static let entitlements = "io.ambit.Grants.Entitlements"
   package static let remove = "io.ambit.Grants.Remove"
 
   /// Parameters of `List`.
@@ -43,9 +44,18 @@ package enum GrantsInterface {
 
   package struct AddReply: WireMessage {
     package var grants: [String]
-    package init(grants: [String]) { self.grants = grants }
-    package init(json: JSONObject) throws(FieldError) { grants = try json.strings("grants") }
-    package var json: JSONObject { ["grants": .array(grants.map { .string($0) })] }
+    /// What the app may do with each of them: no more than the user may.
+    package var access: [DocumentAccess]
+    package init(grants: [String], access: [DocumentAccess]) { (self.grants, self.access) = (grants, access) }
+    package init(json: JSONObject) throws(FieldError) {
+      grants = try json.strings("grants")
+      access = try json.strings("access").map { DocumentAccess(rawValue: $0) ?? .readOnly }
+    }
+    package var json: JSONObject {
+      [
+        "grants": .array(grants.map { .string($0) }), "access": .array(access.map { .string($0.rawValue) }),
+      ]
+    }
   }
 
   package struct RevokeCall: WireMessage {
@@ -79,15 +89,23 @@ package enum GrantsInterface {
     package var ended: [Ended]
     /// Grants of folders through which the same apps still have the document.
     package var through: [Grant]
-    package init(ended: [Ended], through: [Grant]) {
+    /// That not all of it is written down yet; a sentence.
+    package var note: String?
+    package init(ended: [Ended], through: [Grant], note: String? = nil) {
       self.ended = ended
       self.through = through
+      self.note = note
     }
     package init(json: JSONObject) throws(FieldError) {
       ended = try json.messages("ended")
       through = try json.messages("through")
+      note = try json.stringIfPresent("note")
     }
-    package var json: JSONObject { ["ended": ended.map(\.json).json, "through": through.map(\.json).json] }
+    package var json: JSONObject {
+      var json: JSONObject = ["ended": ended.map(\.json).json, "through": through.map(\.json).json]
+      json.set("note", note)
+      return json
+    }
   }
 
   package struct AppsReply: WireMessage {
@@ -95,6 +113,26 @@ package enum GrantsInterface {
     package init(apps: [App]) { self.apps = apps }
     package init(json: JSONObject) throws(FieldError) { apps = try json.messages("apps") }
     package var json: JSONObject { ["apps": apps.map(\.json).json] }
+  }
+
+  package struct EntitlementsCall: WireMessage {
+    package var app: String
+    package init(app: String) { self.app = app }
+    package init(json: JSONObject) throws(FieldError) { app = try json.string("app") }
+    package var json: JSONObject { ["app": .string(app)] }
+  }
+
+  package struct EntitlementsReply: WireMessage {
+    package var allowed: [String]
+    package var refused: [String]
+    package init(allowed: [String], refused: [String]) { (self.allowed, self.refused) = (allowed, refused) }
+    package init(json: JSONObject) throws(FieldError) {
+      allowed = try json.strings("allowed")
+      refused = try json.strings("refused")
+    }
+    package var json: JSONObject {
+      ["allowed": .array(allowed.map { .string($0) }), "refused": .array(refused.map { .string($0) })]
+    }
   }
 
   package struct RemoveCall: WireMessage {
@@ -117,17 +155,22 @@ package enum GrantsInterface {
   package struct RemoveReply: WireMessage {
     package var ended: [Ended]
     package var leftovers: String?
-    package init(ended: [Ended], leftovers: String?) {
+    /// That not all of it is written down yet; a sentence.
+    package var note: String?
+    package init(ended: [Ended], leftovers: String?, note: String? = nil) {
       self.ended = ended
       self.leftovers = leftovers
+      self.note = note
     }
     package init(json: JSONObject) throws(FieldError) {
       ended = try json.messages("ended")
       leftovers = try json.stringIfPresent("leftovers")
+      note = try json.stringIfPresent("note")
     }
     package var json: JSONObject {
       var json: JSONObject = ["ended": ended.map(\.json).json]
       json.set("leftovers", leftovers)
+      json.set("note", note)
       return json
     }
   }

@@ -63,11 +63,15 @@ extension GrantsInterface {
     package var endsWithLaunch: Bool
     package var bookmarks: Int
     package var uses: [Use]
+    /// Where the app lay when it was launched last, and the digest of what it was; `nil`: that is not remembered.
+    package var appPath: String?
+    package var appDigest: String?
 
     package init(
       grant: String, bundleIdentifier: String, path: String, kind: DocumentKind, access: DocumentAccess,
       origin: Origin, created: String, lastUsed: String?, parent: String?, until: String? = nil,
-      endsWithLaunch: Bool = false, bookmarks: Int, uses: [Use]
+      endsWithLaunch: Bool = false, bookmarks: Int, uses: [Use],
+      appPath: String? = nil, appDigest: String? = nil
     ) {
       self.grant = grant
       self.bundleIdentifier = bundleIdentifier
@@ -82,6 +86,8 @@ extension GrantsInterface {
       self.endsWithLaunch = endsWithLaunch
       self.bookmarks = bookmarks
       self.uses = uses
+      self.appPath = appPath
+      self.appDigest = appDigest
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -98,6 +104,8 @@ extension GrantsInterface {
       endsWithLaunch = try json.bool("endsWithLaunch")
       bookmarks = try json.int("bookmarks")
       uses = try json.messages("uses")
+      appPath = try json.stringIfPresent("appPath")
+      appDigest = try json.stringIfPresent("appDigest")
     }
 
     package var json: JSONObject {
@@ -109,6 +117,8 @@ extension GrantsInterface {
       json.set("lastUsed", lastUsed)
       json.set("parent", parent)
       json.set("until", until)
+      json.set("appPath", appPath)
+      json.set("appDigest", appDigest)
       json["endsWithLaunch"] = .bool(endsWithLaunch)
       return json
     }
@@ -126,14 +136,23 @@ extension GrantsInterface {
     package var folder: Bool
     /// And change it.
     package var changesFolder: Bool
+    /// The kernel tells it what happens to the document.
+    package var watches: Bool
+    /// The launch that it is in, if not the one whose scope has ended.
+    package var instance: String?
 
-    package init(pid: Int, reads: Bool, writes: Bool, mapped: Bool, folder: Bool, changesFolder: Bool) {
+    package init(
+      pid: Int, reads: Bool, writes: Bool, mapped: Bool, folder: Bool, changesFolder: Bool, watches: Bool = false,
+      instance: String? = nil
+    ) {
       self.pid = pid
       self.reads = reads
       self.writes = writes
       self.mapped = mapped
       self.folder = folder
       self.changesFolder = changesFolder
+      self.watches = watches
+      self.instance = instance
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -143,13 +162,17 @@ extension GrantsInterface {
       mapped = try json.bool("mapped")
       folder = try json.bool("folder")
       changesFolder = try json.bool("changesFolder")
+      watches = try json.boolIfPresent("watches") ?? false
+      instance = try json.stringIfPresent("instance")
     }
 
     package var json: JSONObject {
-      [
+      var json: JSONObject = [
         "pid": JSONValue(pid), "reads": .bool(reads), "writes": .bool(writes), "mapped": .bool(mapped),
-        "folder": .bool(folder), "changesFolder": .bool(changesFolder),
+        "folder": .bool(folder), "changesFolder": .bool(changesFolder), "watches": .bool(watches),
       ]
+      json.set("instance", instance)
+      return json
     }
   }
 
@@ -205,9 +228,13 @@ extension GrantsInterface {
     package var grants: Int
     package var running: Int
     package var container: Bool
+    /// Where it lay when it was launched last, and the digest of what it was; `nil`: that is not remembered.
+    package var path: String?
+    package var digest: String?
 
     package init(
-      bundleIdentifier: String, name: String, version: String?, grants: Int, running: Int, container: Bool
+      bundleIdentifier: String, name: String, version: String?, grants: Int, running: Int, container: Bool,
+      path: String? = nil, digest: String? = nil
     ) {
       self.bundleIdentifier = bundleIdentifier
       self.name = name
@@ -215,6 +242,8 @@ extension GrantsInterface {
       self.grants = grants
       self.running = running
       self.container = container
+      self.path = path
+      self.digest = digest
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -224,6 +253,8 @@ extension GrantsInterface {
       grants = try json.int("grants")
       running = try json.int("running")
       container = try json.bool("container")
+      path = try json.stringIfPresent("path")
+      digest = try json.stringIfPresent("digest")
     }
 
     package var json: JSONObject {
@@ -232,6 +263,8 @@ extension GrantsInterface {
         "running": JSONValue(running), "container": .bool(container),
       ]
       json.set("version", version)
+      json.set("path", path)
+      json.set("digest", digest)
       return json
     }
   }

@@ -153,6 +153,14 @@ extension LauncherInterface {
     }
   }
 
+  /// One of the files that say which app is launched.
+  package enum AppFile: String, CaseIterable, Sendable {
+    /// The bundle, or what the program lies in.
+    case folder
+    case manifest, entitlements, executable
+  }
+
+  /// Descriptors that come with it: those that `files` names.
   package struct PrepareCall: WireMessage, Equatable {
     /// The host path of the file to run.
     package var program: String
@@ -170,10 +178,21 @@ extension LauncherInterface {
     package var seccomp: String?
     /// Limits in place of the policy's, as on a command line: `memory=512MiB`.
     package var limits: [String]
+    /// The launcher has a terminal to ask the user on.
+    package var canAsk: Bool
+    /// What the user has chosen, on the terminal or beforehand by an option.
+    package var answers: [QuestionAnswer]
+    /// Entitlements that the user allows beforehand, by name.
+    package var allowEntitlements: [String]
+    /// Which files' descriptors come with it, in this order, opened as locations.
+    package var files: [AppFile]
+    /// The file that the program, an interpreter, is given to run; then it is the executable.
+    package var script: String?
 
     package init(
       program: String, manifest: Manifest?, container: String?, policy: String, variables: [String],
-      observe: Bool, seccomp: String? = nil, limits: [String] = []
+      observe: Bool, seccomp: String? = nil, limits: [String] = [], canAsk: Bool = false,
+      answers: [QuestionAnswer] = [], allowEntitlements: [String] = [], files: [AppFile] = [], script: String? = nil
     ) {
       self.program = program
       self.manifest = manifest
@@ -183,7 +202,15 @@ extension LauncherInterface {
       self.observe = observe
       self.seccomp = seccomp
       self.limits = limits
+      self.canAsk = canAsk
+      self.answers = answers
+      self.allowEntitlements = allowEntitlements
+      self.files = files
+      self.script = script
     }
+
+    /// The user's choice for a question of this kind; the newest, if there are several.
+    package func answer(_ kind: Question.Kind) -> String? { answers.last { $0.kind == kind }?.choice }
 
     package init(json: JSONObject) throws(FieldError) {
       program = try json.string("program")
@@ -194,13 +221,24 @@ extension LauncherInterface {
       observe = try json.bool("observe")
       seccomp = try json.stringIfPresent("seccomp")
       limits = try json.strings("limits")
+      canAsk = try json.bool("canAsk")
+      answers = try json.messages("answers")
+      allowEntitlements = try json.strings("allowEntitlements")
+      files = try json.strings("files").map { name throws(FieldError) in
+        guard let file = AppFile(rawValue: name) else { throw FieldError(field: "files", expected: "files of an app") }
+        return file
+      }
+      script = try json.stringIfPresent("script")
     }
 
     package var json: JSONObject {
       var json: JSONObject = [
         "program": .string(program), "policy": .string(policy), "variables": .array(variables.map { .string($0) }),
-        "observe": .bool(observe), "limits": .array(limits.map { .string($0) }),
+        "observe": .bool(observe), "limits": .array(limits.map { .string($0) }), "canAsk": .bool(canAsk),
+        "answers": answers.map(\.json).json, "allowEntitlements": .array(allowEntitlements.map { .string($0) }),
+        "files": .array(files.map { .string($0.rawValue) }),
       ]
+      json.set("script", script)
       json.set("container", container)
       json.set("seccomp", seccomp)
       if let manifest { json["manifest"] = .object(manifest.json) }
@@ -223,10 +261,17 @@ extension LauncherInterface {
     /// Whether a network namespace comes with it, made for this app and with nothing in it.
     package var network: Bool
     package var capabilities: Capabilities
+    /// Sentences for the user about this launch.
+    package var notices: [String]
+    /// Where the app lies on the host.
+    package var path: String
+    /// Of what it is: 64 hexadecimal digits.
+    package var digest: String
 
     package init(
       instance: String, bundleIdentifier: String, name: String, container: String, hostID: Int,
-      filters: Int, network: Bool, capabilities: Capabilities
+      filters: Int, network: Bool, capabilities: Capabilities, notices: [String] = [],
+      path: String, digest: String
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -236,6 +281,9 @@ extension LauncherInterface {
       self.filters = filters
       self.network = network
       self.capabilities = capabilities
+      self.notices = notices
+      self.path = path
+      self.digest = digest
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -247,6 +295,9 @@ extension LauncherInterface {
       filters = try json.int("filters")
       network = try json.bool("network")
       capabilities = try Capabilities(json: try json.object("capabilities"))
+      notices = try json.strings("notices")
+      path = try json.string("path")
+      digest = try json.string("digest")
     }
 
     package var json: JSONObject {
@@ -254,6 +305,7 @@ extension LauncherInterface {
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
         "container": .string(container), "hostID": JSONValue(hostID), "filters": JSONValue(filters),
         "network": .bool(network), "capabilities": .object(capabilities.json),
+        "notices": .array(notices.map { .string($0) }), "path": .string(path), "digest": .string(digest),
       ]
     }
   }

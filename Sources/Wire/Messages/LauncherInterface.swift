@@ -61,10 +61,14 @@ package enum LauncherInterface {
     package var resume: Bool
     package var degraded: [DegradedLayer]
     package var grants: GrantRules
+    /// As `Prepare` has answered.
+    package var path: String
+    package var digest: String
 
     package init(
       instance: String, bundleIdentifier: String, name: String, policy: String, scopeLimit: Int, references: Bool,
-      replaced: String, pid: Int, resume: Bool, degraded: [DegradedLayer], grants: GrantRules = GrantRules()
+      replaced: String, pid: Int, resume: Bool, degraded: [DegradedLayer], grants: GrantRules = GrantRules(),
+      path: String, digest: String
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -77,6 +81,8 @@ package enum LauncherInterface {
       self.resume = resume
       self.degraded = degraded
       self.grants = grants
+      self.path = path
+      self.digest = digest
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -91,6 +97,8 @@ package enum LauncherInterface {
       resume = try json.bool("resume")
       degraded = try json.messages("degraded")
       grants = try GrantRules(json: try json.object("grants"))
+      path = try json.string("path")
+      digest = try json.string("digest")
     }
 
     package var json: JSONObject {
@@ -99,7 +107,7 @@ package enum LauncherInterface {
         "policy": .string(policy), "scopeLimit": JSONValue(scopeLimit), "references": .bool(references),
         "replaced": .string(replaced), "pid": JSONValue(pid), "resume": .bool(resume),
         "degraded": degraded.map(\.json).json,
-        "grants": .object(grants.json),
+        "grants": .object(grants.json), "path": .string(path), "digest": .string(digest),
       ]
     }
   }
@@ -208,6 +216,10 @@ package enum LauncherInterface {
     package static let failedName = "io.ambit.Launcher.Failed"
     package static let leavingName = "io.ambit.Launcher.Leaving"
     package static let leaving = ErrorReply(leavingName)
+    package static let needsAnswerName = "io.ambit.Launcher.NeedsAnswer"
+    package static func needsAnswer(_ question: Question) -> ErrorReply {
+      ErrorReply(needsAnswerName, ["question": .object(question.json)])
+    }
     package static func unknownInstance(_ instance: String) -> ErrorReply {
       ErrorReply(unknownInstanceName, ["instance": .string(instance)])
     }

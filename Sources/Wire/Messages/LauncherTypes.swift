@@ -137,10 +137,13 @@ extension LauncherInterface {
     /// Of each process.
     package var limit: Int
     package var scopes: [Scope]
+    /// Where the app lies on the host, and the digest of what it is.
+    package var path: String
+    package var digest: String
 
     package init(
       instance: String, bundleIdentifier: String, name: String, pid: Int, policy: String, started: String, used: Int,
-      limit: Int, scopes: [Scope]
+      limit: Int, scopes: [Scope], path: String, digest: String
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -151,6 +154,8 @@ extension LauncherInterface {
       self.used = used
       self.limit = limit
       self.scopes = scopes
+      self.path = path
+      self.digest = digest
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -163,13 +168,15 @@ extension LauncherInterface {
       used = try json.int("used")
       limit = try json.int("limit")
       scopes = try json.messages("scopes")
+      path = try json.string("path")
+      digest = try json.string("digest")
     }
 
     package var json: JSONObject {
       [
         "instance": .string(instance), "bundleIdentifier": .string(bundleIdentifier), "name": .string(name),
         "pid": JSONValue(pid), "policy": .string(policy), "started": .string(started), "used": JSONValue(used),
-        "limit": JSONValue(limit), "scopes": scopes.map(\.json).json,
+        "limit": JSONValue(limit), "scopes": scopes.map(\.json).json, "path": .string(path), "digest": .string(digest),
       ]
     }
   }

@@ -67,7 +67,7 @@ extension LauncherInterface {
   /// A limit that ended an instance.
   package struct LimitHit: WireMessage, Equatable {
     package enum Limit: String, CaseIterable, Sendable {
-      case memory, cpuTime, wallTime, container, containerFiles
+      case memory, cpuTime, wallTime, container, containerFiles, reserve
     }
 
     package var limit: Limit

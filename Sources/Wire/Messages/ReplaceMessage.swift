@@ -1,5 +1,14 @@
 extension LauncherInterface {
   package static let replace = "io.ambit.Launcher.Replace"
+  package static let watches = "io.ambit.Launcher.Watches"
+
+  /// An app is about to be able to watch files.
+  package struct WatchesCall: WireMessage, Equatable {
+    package var instance: String
+    package init(instance: String) { self.instance = instance }
+    package init(json: JSONObject) throws(FieldError) { instance = try json.string("instance") }
+    package var json: JSONObject { ["instance": .string(instance)] }
+  }
 
   /// An app saves its document by renaming another file over it.
   package struct ReplaceCall: WireMessage, Equatable {

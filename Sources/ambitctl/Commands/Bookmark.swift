@@ -66,8 +66,8 @@ struct BookmarkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Print the scoped URL of the document behind a bookmark.",
       discussion: """
-        A bookmark that has become stale still resolves; it is said on standard error, as is a document that lies in \
-        the trash. Make a new one then. No scope is started. The file may be a document reference, too (.ambitref).
+        A bookmark that has become stale still resolves. Standard error says so, and also says when the document lies in \
+        the trash or when another file stands at its old place. Make a new one then. No scope is started. The file may be a document reference, too (.ambitref).
         """)
 
     @OptionGroup var source: Source
@@ -89,9 +89,10 @@ struct BookmarkCommand: ParsableCommand {
     func run() throws {
       try Console.explaining {
         if let file = source.file, isReference(file) {
-          let (url, isStale) = try DocumentReference(fileURL: URL(fileURLWithPath: file)).resolve()
-          if isStale { Console.complain("something that the reference remembers of the document has changed") }
-          return try Console.print(url.absoluteString)
+          let resolved = try DocumentReference(fileURL: URL(fileURLWithPath: file)).resolution()
+          if resolved.isStale { Console.complain("something that the reference remembers of the document has changed") }
+          tellTaken(resolved)
+          return try Console.print(resolved.url.absoluteString)
         }
         let resolved = try BookmarkResolution(
           resolving: source.data(), options: [.withSecurityScope, .withoutImplicitStartAccessing],
@@ -101,8 +102,14 @@ struct BookmarkCommand: ParsableCommand {
         }
         if resolved.isStale { Console.complain("the bookmark is stale; start the document and make a new one") }
         if resolved.location == .trash { Console.complain("the document lies in the trash") }
+        tellTaken(resolved)
         try Console.print(resolved.url.absoluteString)
       }
+    }
+
+    private func tellTaken(_ resolved: BookmarkResolution) {
+      guard resolved.isPlaceTaken else { return }
+      Console.complain("the document was moved, and another file stands at its old place; the URL is the document's")
     }
   }
 

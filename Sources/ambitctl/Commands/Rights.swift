@@ -7,14 +7,18 @@ struct Open: ParsableCommand {
     abstract: "Run a command with an open document as its standard input.",
     discussion: """
       The document has to be started: `ambitctl start URL`. With --write the command's descriptor 0 can write as well.
+      The URL may be of something in a folder that was picked: the folder's URL with the path behind the folder's name. With \
+      --create the file is made if nothing is there.
       Exit status: the command's own; 125 when the document cannot be opened.
       """)
 
   @OptionGroup var document: ScopedURLArgument
   @Flag(help: "Open for writing as well.") var write = false
+  @Flag(help: "With --write: make a file in a picked folder.") var create = false
   @Argument(parsing: .postTerminator, help: "The command, after `--`.") var command: [String]
 
   func validate() throws {
+    if create, !write { throw ValidationError("--create makes a file to write to; add --write") }
     if command.isEmpty { throw ValidationError("a command is missing; write it after “--”") }
   }
 
@@ -22,7 +26,7 @@ struct Open: ParsableCommand {
     var status: Int32 = 125
     try Console.explaining(status: 125) {
       let child = try ChildProcess.holdingSignals()
-      let descriptor = try SecurityScope.openDescriptor(document.url, writing: write)
+      let descriptor = try SecurityScope.openDescriptor(document.url, writing: write, creating: create)
       guard dup2(descriptor, 0) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EBADF) }
       close(descriptor)
       status = child.run(command)

@@ -18,7 +18,7 @@ struct Scopes: ParsableCommand {
       case .json:
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try Console.print(String(decoding: encoder.encode(status), as: UTF8.self))
+        try Console.print(Console.printableJSON(String(decoding: encoder.encode(status), as: UTF8.self)))
       }
     }
   }

@@ -25,6 +25,7 @@ struct With: ParsableCommand {
     try Console.explaining(status: 125) {
       let path = try SecurityScope.path(of: document.url)
       try SecurityScope.start(document.url, caller: "ambitctl with \(command[0])")
+      try? Start.sayIfByDescriptor(document.url)
       status = child.run(Self.arguments(command, path: path))
       do {
         try SecurityScope.stop(document.url)

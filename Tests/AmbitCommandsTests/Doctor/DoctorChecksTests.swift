@@ -127,7 +127,7 @@ private let lacks: [Lack] = [
   Lack("no openat2", "mount-api", .missing, isReady: false, remedy: "5.12") {
     $0.openat2 = .absent("openat2 (ENOSYS)")
   },
-  Lack("root without id-mapped mounts", "idmapped-mounts", .missing, isReady: true, remedy: "ordinary user") {
+  Lack("root without id-mapped mounts", "idmapped-mounts", .partial, isReady: true, remedy: "ordinary user") {
     $0.user = 0
     $0.runtime = runtime(owner: 0)
     $0.idMappedMount = .absent("mount_setattr MOUNT_ATTR_IDMAP (EINVAL)")

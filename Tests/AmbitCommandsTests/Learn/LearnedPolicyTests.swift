@@ -1,4 +1,5 @@
 import Policy
+import Terminal
 import TestSupport
 import Testing
 
@@ -54,6 +55,7 @@ import Testing
     var generator = Seeded(seed: 9)
     let pieces = [
       "/srv", "/", "\"", "\\", "\n", "\u{1b}", "#", "]", "é", "'", " ", "\u{7f}", "x", "..", "//", "\u{2028}",
+      "\u{202e}", "\u{2066}", "\u{200f}", "\u{9b}", "\u{85}",
     ]
     for _ in 0..<500 {
       let refusals = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
@@ -64,6 +66,7 @@ import Testing
             .joined(), ["SBX-1", "SBX-2", "TOK-1", "network", "seccomp"].randomElement(using: &generator) ?? "")
       }
       let (policy, text) = try settings(refusals)
+      #expect(!text.unicodeScalars.contains { isHazardous($0) && $0 != "\n" }, "\(text.debugDescription)")
       #expect(policy.settings.readOnlyPaths.allSatisfy { path in refusals.contains { $0.subject == path } }, "\(text)")
       #expect((policy.settings.network == .host) == refusals.contains { $0.rule == "network" })
     }

@@ -11,8 +11,9 @@ import Testing
     ["/bin/true"], ["ls", "-l", "--policy", "x"], ["--policy", "teach", "ls"], ["-p", "teach", "ls", "--pick", "a"],
     ["--trace", "--pick", "a", "--pick", "b c", "--container", "io.x", "prog", "--help"],
     ["--seccomp", "p.json", "ls", "--seccomp", "x"],
-    ["--allow-degraded", "landlock", "--allow-degraded", "cpu-time", "ls"],
+    ["--allow-degraded", "landlock", "--allow-degraded", "cpu-time", "ls"], ["--trust", "new", "ls"],
     ["--limit", "memory=1 GiB", "--limit", "wall_time=5", "ls", "--limit", "x"],
+    ["--", "ls"], ["ls", "--", "-x"], ["--policy", "teach", "--", "ls", "-l", "--", "--policy", "x"],
   ]) func `plain lines are taken`(words: [String]) throws {
     let plain = try #require(RunArguments(words))
     try compare(plain, words)
@@ -20,8 +21,9 @@ import Testing
 
   @Test(arguments: [
     [], ["--help"], ["-h"], ["Ed.app"], ["Ed.app/"], ["--answers", "f", "ls"], ["--policy"], ["--policy=x", "ls"],
-    ["-pteach", "ls"], ["--", "ls"], ["ls", "--", "-x"], ["--policy", "--pick", "x"], ["--unknown", "x", "ls"], [""],
-    ["--allow-degraded", "seccmp", "ls"],
+    ["-pteach", "ls"], ["--", "-x"], ["--"], ["--", "Ed.app"], ["--allow-entitlement", "pass-grants", "ls"],
+    ["--policy", "--pick", "x"], ["--unknown", "x", "ls"], [""],
+    ["--allow-degraded", "seccmp", "ls"], ["--trust", "all", "ls"],
   ]) func `what is not plain is left to the tools`(words: [String]) {
     #expect(RunArguments(words) == nil)
   }
@@ -31,7 +33,7 @@ import Testing
     let pool = [
       "--policy", "-p", "--container", "--pick", "--trace", "--json-status-fd", "3", "03", "+3", "x3", "--seccomp",
       "--allow-degraded", "landlock", "--limit", "memory=1GiB",
-      "--answers",
+      "--trust", "replace", "--answers",
       "--help", "--", "-x", "ls", "Ed.app", "a b",
       "", "teach",
       "--policy=x", "-", "--picks",
@@ -58,6 +60,7 @@ import Testing
     #expect(parsed.seccomp == plain.seccomp, "\(words)")
     #expect(parsed.limit == plain.limits, "\(words)")
     #expect(parsed.degradation.allowDegraded == plain.allowDegraded, "\(words)")
+    #expect(parsed.trust == plain.trust, "\(words)")
     #expect(parsed.answers == nil, "\(words)")
     #expect(parsed.app == plain.app, "\(words)")
     #expect(parsed.arguments == plain.arguments, "\(words)")

@@ -125,7 +125,7 @@ import Testing
     second.passing = .any
     let any = Difference(from: Explanation(first, app: nil), to: Explanation(second, app: nil))
     #expect(any.changes.map(\.kind) == [.less, .otherwise, .more])
-    #expect(any.changes.map(\.before) == [.upTo(256), .upTo(512), .ifAsked])
+    #expect(any.changes.map(\.before) == [.upTo(256), .upTo(512), .ifAllowed])
     #expect(any.changes.map(\.after) == [.upTo(32), .upTo(512), .yes])
     #expect(any.widens)
     let app = Difference(from: Explanation(first), to: Explanation(second))

@@ -15,6 +15,7 @@ import Testing
     "network": { $0.network = .loopback }, "execute": { $0.execute.toggle() },
     "observe": { $0.observe.toggle() }, "seccompProfile": { $0.seccompProfile = "/p.json" },
     "landlockFiles": { $0.landlockFiles.toggle() }, "entitledNetwork": { $0.entitledNetwork = .loopback },
+    "entitlementTrust": { $0.entitlementTrust = .declared },
     "requiredLayers": { $0.requiredLayers = [.seccomp] }, "startsPicked": { $0.startsPicked.toggle() },
     "outlived": { $0.outlived = .end }, "persisted": { $0.persisted = .android },
     "passing": { $0.passing = .any }, "executing": { $0.executing = .any },
@@ -76,12 +77,22 @@ import Testing
     for _ in 0..<60 {
       let settings = RandomSettings.any(&random)
       guard let app = RandomSettings.app(&random) else { continue }
-      let capabilities = Capabilities(policy: .test(settings), entitlements: app.entitlements)
       let explanation = Explanation(settings, app: app)
-      #expect(explanation.extent(of: Ability(.connectOut)) == Extent(capabilities.network == .host))
-      #expect(explanation.extent(of: Ability(.ownLoopback)) == Extent(capabilities.network.hasSockets))
-      #expect(explanation.extent(of: Ability(.runPicked)) == Extent(capabilities.executesPicked))
-      #expect(explanation.extent(of: Ability(.passGrants)) == Extent(capabilities.mayPass))
+      /// What the sandbox has of it, where the user allows all that they are asked about, and where nothing.
+      func launch(allowing allowed: Set<WideningEntitlement>) -> Capabilities {
+        let ruling = EntitlementRuling(declared: app.entitlements, under: settings, allowing: allowed)
+        return Capabilities(policy: .test(settings), entitlements: ruling.given)
+      }
+      let capabilities = launch(allowing: [])
+      let most = launch(allowing: Set(WideningEntitlement.allCases))
+      let questions: [(Ability.Verb, (Capabilities) -> Bool)] = [
+        (.connectOut, { $0.network == .host }), (.ownLoopback, { $0.network.hasSockets }),
+        (.runPicked, { $0.executesPicked }), (.passGrants, { $0.mayPass }),
+      ]
+      for (verb, has) in questions {
+        let extent: Extent = has(capabilities) ? .yes : has(most) ? .ifAllowed : .no
+        #expect(explanation.extent(of: Ability(verb)) == extent, "\(verb) \(settings)")
+      }
       for name in ["LANG", "LC_ALL", "LC_CTYPE", "LC_X", "TZ", "EDITOR", "PATH"] {
         let isPassed = capabilities.passes(name) && capabilities.environmentSet[name] == nil
         #expect(explanation.extent(of: Ability(.seeVariable, name)) == Extent(isPassed), "\(name) \(settings)")
@@ -93,6 +104,11 @@ import Testing
     var settings = PolicySettings.closed
     settings.network = .entitlement
     settings.passing = .entitlement
+    for (trust, extent) in [(EntitlementTrust.none, Extent.no), (.ask, .ifAllowed), (.declared, .ifAsked)] {
+      settings.entitlementTrust = trust
+      let any = Explanation(settings, app: nil)
+      #expect(any.extent(of: Ability(.connectOut)) == extent && any.extent(of: Ability(.passGrants)) == extent)
+    }
     let any = Explanation(settings, app: nil)
     #expect(any.extent(of: Ability(.connectOut)) == .ifAsked)
     #expect(any.extent(of: Ability(.passGrants)) == .ifAsked)
@@ -129,6 +145,33 @@ import Testing
     #expect(explanation[.openFiles].first?.decisions == [.unsaid(key: "limits.open_files")])
     let first = try #require(explanation[.processes].first?.decisions.first)
     #expect(first.words == "--limit processes=5")
+  }
+
+  @Test
+  func
+    `What an app declares it has by its policy, if its user allows it, or not at all; and the line that says so is named`()
+    throws
+  {
+    var settings = PolicySettings.closed
+    settings.network = .entitlement
+    settings.passing = .entitlement
+    settings.executing = .entitlement
+    let app = DeclaredApp.test(Entitlements(networkClient: true, passGrants: true))
+    for (trust, extent) in [(EntitlementTrust.none, Extent.no), (.ask, .ifAllowed), (.declared, .yes)] {
+      settings.entitlementTrust = trust
+      let explanation = Explanation(settings, app: app)
+      for verb in [Ability.Verb.connectOut, .ownLoopback, .passGrants] {
+        let entry = try #require(explanation[verb].first)
+        #expect(entry.extent == extent, "\(verb) under \(trust)")
+        #expect(entry.decisions.contains(.unsaid(key: "entitlements.trust")))
+      }
+      // What it does not declare nobody is asked about.
+      let run = try #require(explanation[.runPicked].first)
+      #expect(run.extent == .no && !run.decisions.contains(.unsaid(key: "entitlements.trust")))
+    }
+    settings.network = .host
+    let open = try #require(Explanation(settings, app: app)[.connectOut].first)
+    #expect(open.extent == .yes && open.decisions == [.unsaid(key: "network.access")])
   }
 
   @Test func `An entitlement that decides is named, and so are those that would have`() throws {

@@ -78,6 +78,7 @@ enum RandomSettings {
     settings.persisted = PersistedGrants.names.map(\.value).randomElement(using: &random) ?? .unlimited
     settings.passing = AppPermission.allCases.randomElement(using: &random) ?? .none
     settings.executing = AppPermission.allCases.randomElement(using: &random) ?? .none
+    settings.entitlementTrust = EntitlementTrust.allCases.randomElement(using: &random) ?? .none
     settings.tellsHostPaths = .random(using: &random)
     settings.picker.modes = some(PickerMode.allCases)
     settings.picker.types = Bool.random(using: &random) ? .any : .only(some(["gz", "tar.gz", "txt", "png"]))
@@ -102,6 +103,7 @@ enum RandomSettings {
       "bookmarks.lifetime = \"8h\"", "bookmarks.replaced = \"refuse\"",
       "system.read_only = [\"/opt/fonts\", \"/home/ann/Shared\"]",
       "environment.pass = [\"LC_C*\", \"TZ\"]", "network.access = \"entitlement\"", "network.entitled = \"loopback\"",
+      "entitlements.trust = \"ask\"",
       "limits.memory = \"10%\"", "limits.processes = 64", "limits.cgroup = true", "seccomp.profile = \"/m.json\"",
       "landlock.files = true", "audit.observe = true", "audit.sync = \"full\"", "require.layers = [\"seccomp\"]",
     ]
@@ -165,6 +167,7 @@ enum RandomSettings {
     }
     result.passing = stricter(settings.passing)
     result.executing = stricter(settings.executing)
+    perhaps { result.entitlementTrust = settings.entitlementTrust == .declared ? .ask : .none }
     perhaps { result.tellsHostPaths = false }
     perhaps { result.picker.modes = [] }
     perhaps {

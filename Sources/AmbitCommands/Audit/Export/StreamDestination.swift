@@ -2,6 +2,11 @@ internal import Audit
 internal import Kernel
 internal import Launcher
 internal import SystemPackage
+internal import Terminal
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
 
 /// A pipe, a terminal, or a Unix stream socket. What its reader has read out of it counts as delivered.
 struct StreamDestination: ExportDestination {
@@ -31,7 +36,9 @@ struct StreamDestination: ExportDestination {
     do throws(KernelError) {
       switch place {
       case .standardOutput:
-        try stream.writeAll(bytes)
+        // On a terminal it is read by people. Elsewhere the bytes are the reader's.
+        let isTerminal = isatty(stream.rawValue) == 1
+        try stream.writeAll(isTerminal ? Array(printableJSON(String(decoding: bytes, as: UTF8.self)).utf8) : bytes)
       case .socket:
         var offset = 0
         while offset < bytes.count { offset += try UnixSocket.send(bytes, from: offset, to: stream, wait: true) }

@@ -1,0 +1,28 @@
+internal import AppModel
+internal import Broker
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import Wire
+
+/// Where an app lies, and the digest of what it is: as a launch would find them.
+struct AppFilesNow {
+  let path: String
+  let digest: AppDigest
+
+  /// - Parameter app: a bundle or a program, as a command line names it.
+  /// - Returns: `nil` for what could not be launched.
+  init?(_ app: String) {
+    do {
+      let request = try LaunchRequest(
+        app: app, arguments: [], container: nil, policy: "default", answers: nil, trace: false, statusDescriptor: nil,
+        seccomp: nil, limits: [], path: ThisProcess.environment["PATH"])
+      let files = try LaunchedFiles(request)
+      let call = request.prepareCall([:], files)
+      path = try LaunchRules(UserSide.folders).place(of: call, folder: files.descriptors.first)
+      guard let digest = try AppDigest(of: files.files, files.descriptors) else { return nil }
+      self.digest = digest
+    } catch { return nil }
+  }
+}

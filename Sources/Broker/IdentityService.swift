@@ -1,0 +1,35 @@
+internal import AppModel
+internal import Audit
+internal import ScopedAccess
+internal import Wire
+
+/// What is remembered of apps, and forgetting it.
+extension Broker {
+  func identities() throws -> [GrantsInterface.Identity] {
+    let records = try grants.records()
+    return try grants.identities().map { app, seen in
+      GrantsInterface.Identity(
+        bundleIdentifier: app.identifier, claimed: app.claimed, path: app.path, digest: app.digest.description,
+        owners: app.owners.map { Int($0) }, remembered: Instance.rfc3339(seen),
+        grants: records.count { $0.grant.bundleIdentifier == app.identifier })
+    }
+  }
+
+  /// Its container and its grants stay: the next app that claims the identifier has them.
+  func forgetIdentity(of app: String) throws -> GrantsInterface.ForgetReply {
+    guard let record = try grants.identities().first(where: { $0.app.identifier == app })?.app else {
+      throw GrantsInterface.Failure.notFound(
+        "Nothing is remembered of an app called \(app); “ambit identity list” has those that are known.")
+    }
+    try decide([
+      AuditEvent(
+        .identity, app: app, how: "forgotten",
+        detail: [
+          AuditEvent.Fact.formerPath: record.path, AuditEvent.Fact.formerDigest: record.digest.description,
+        ])
+    ])
+    try grants.forgetEntitlements(of: app)
+    _ = try grants.forgetIdentity(of: app)
+    return .init(grants: try grants.records(of: app).count)
+  }
+}

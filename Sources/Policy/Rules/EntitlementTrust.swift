@@ -1,0 +1,177 @@
+package import AppModel
+
+/// The decision by which an app gets its widening entitlements.
+package enum EntitlementTrust: String, CaseIterable, Equatable, Sendable, Codable {
+  /// No app gets them.
+  case none
+  /// The user, who is asked once.
+  case ask
+  /// The app, by declaring them.
+  case declared
+}
+
+/// What an entitlement opens to an app beyond what it has without it. Users are asked about this, and their answers are about this:
+/// a yes to a network of the app's own is none to the host's.
+package enum Widening: String, CaseIterable, Equatable, Hashable, Sendable, Codable {
+  /// The host's network.
+  case network
+  /// A network with nothing in it but the app's own processes.
+  case ownNetwork = "own-network"
+  /// Passing rights of its own on to other apps.
+  case passGrants = "pass-grants"
+  /// Running programs that lie in what the user picked.
+  case executePicked = "execute-picked"
+
+  /// What the app would do, behind “It asks to”.
+  package var request: String {
+    switch self {
+    case .network: "connect to the internet and to every device and service on your network, and take connections"
+    case .ownNetwork: "have a network of its own, with nothing in it but its own processes"
+    case .passGrants: "hand documents that you gave it on to other apps"
+    case .executePicked: "run programs that are in the files and folders that you pick for it"
+    }
+  }
+
+  /// The same in short, as a noun.
+  package var noun: String {
+    switch self {
+    case .network: "the network"
+    case .ownNetwork: "a network of its own"
+    case .passGrants: "passing documents on to other apps"
+    case .executePicked: "running programs that you pick for it"
+    }
+  }
+}
+
+extension PolicySettings {
+  /// What an entitlement changes under these settings.
+  enum EntitlementEffect: Equatable {
+    case opens(Widening)
+    /// Apps without it have the same.
+    case everybodyHas
+    /// The policy gives it to no app.
+    case nobodyHas
+  }
+
+  func effect(of entitlement: WideningEntitlement) -> EntitlementEffect {
+    switch entitlement {
+    case .networkClient, .networkServer:
+      switch network {
+      case .entitlement: .opens(entitledNetwork == .host ? .network : .ownNetwork)
+      case .host: .everybodyHas
+      case .none, .loopback: .nobodyHas
+      }
+    case .passGrants: effect(of: passing, .passGrants)
+    case .executePicked: effect(of: executing, .executePicked)
+    }
+  }
+
+  /// What an entitlement opens under these settings; `nil`: nothing that an app would not have without it, or that any has.
+  package func widening(of entitlement: WideningEntitlement) -> Widening? {
+    if case .opens(let widening) = effect(of: entitlement) { widening } else { nil }
+  }
+
+  /// Whether these settings give it to no app, whatever it declares.
+  package func isForNobody(_ entitlement: WideningEntitlement) -> Bool { effect(of: entitlement) == .nobodyHas }
+
+  private func effect(of permission: AppPermission, _ widening: Widening) -> EntitlementEffect {
+    switch permission {
+    case .entitlement: .opens(widening)
+    case .any: .everybodyHas
+    case .none: .nobodyHas
+    }
+  }
+}
+
+/// The entitlements that a launch goes by, of those that an app declares.
+///
+/// Under `ask` an entitlement is given when the user has said so, on the command line or before, and withheld until then. One that
+/// changes nothing under the policy is asked about by nobody.
+package struct EntitlementRuling: Equatable, Sendable {
+  /// What the launch goes by.
+  package let given: Entitlements
+  /// Declared and not given.
+  package let withheld: [WideningEntitlement]
+  /// What the user has to be asked about.
+  package let undecided: [Widening]
+  /// What the user has said no to.
+  package let refused: [Widening]
+  /// What the command line allows, and the user had not said yes to before: an answer to be remembered.
+  package let allowed: [Widening]
+
+  /// - Parameters:
+  ///   - declared: the entitlements of the app's bundle.
+  ///   - settings: the policy, after everything that narrows it.
+  ///   - named: the ones that the command line allows.
+  ///   - answers: the user's earlier answers for this app.
+  package init(
+    declared: Entitlements, under settings: PolicySettings, allowing named: Set<WideningEntitlement> = [],
+    answers: [Widening: Bool] = [:]
+  ) {
+    var kept: Set<WideningEntitlement> = []
+    var (undecided, refused, allowed): ([Widening], [Widening], [Widening]) = ([], [], [])
+    func note(_ widening: Widening, in list: inout [Widening]) {
+      if !list.contains(widening) { list.append(widening) }
+    }
+    // A network knows no directions: whoever allows one of its entitlements allows what both open.
+    let namedOpens = Set(
+      named.compactMap { entitlement -> Widening? in
+        if case .opens(let widening) = settings.effect(of: entitlement) { widening } else { nil }
+      })
+    for entitlement in declared.widening {
+      switch (settings.effect(of: entitlement), settings.entitlementTrust) {
+      case (.everybodyHas, _), (_, .declared): kept.insert(entitlement)
+      case (.nobodyHas, _), (_, .none): break
+      case (.opens(let widening), .ask):
+        if answers.says(widening) == true {
+          kept.insert(entitlement)
+        } else if namedOpens.contains(widening) {
+          kept.insert(entitlement)
+          note(widening, in: &allowed)
+        } else if answers.says(widening) == false {
+          note(widening, in: &refused)
+        } else {
+          note(widening, in: &undecided)
+        }
+      }
+    }
+    given = declared.keeping(kept)
+    withheld = declared.widening.filter { !kept.contains($0) }
+    (self.undecided, self.refused, self.allowed) = (undecided, refused, allowed)
+  }
+}
+
+extension EntitlementRuling {
+  /// What a launch that a log tells of would have gone by under other settings. What the user would have answered where they were not
+  /// asked no log knows: it stays as it was.
+  ///
+  /// - Parameters:
+  ///   - given: what it went by.
+  ///   - withheld: what it declared besides.
+  package init(recorded given: Entitlements, withheld: [WideningEntitlement], under settings: PolicySettings) {
+    self.init(
+      declared: settings.entitlementTrust == .declared ? given.adding(withheld) : given, under: settings,
+      allowing: Set(given.widening))
+  }
+}
+
+extension [Widening: Bool] {
+  /// The user's answer, as far as there is one: a yes to the host's network is one to less, and a no to less is one to more.
+  fileprivate func says(_ widening: Widening) -> Bool? {
+    if let answer = self[widening] { return answer }
+    switch widening {
+    case .ownNetwork: return self[.network] == true ? true : nil
+    case .network: return self[.ownNetwork] == false ? false : nil
+    case .passGrants, .executePicked: return nil
+    }
+  }
+}
+
+extension WideningEntitlement {
+  /// The rest of a sentence about a name that none of them has.
+  package static func hint(for name: String) -> String {
+    let names = allCases.flatMap { [$0.shortName, $0.key] }
+    let nearest = names.nearest(to: name).map { "; did you mean \"\($0)\"?" } ?? "."
+    return "\(nearest) Entitlements that widen what an app has: \(allCases.map(\.shortName).joined(separator: ", "))."
+  }
+}

@@ -1,0 +1,73 @@
+package import AppModel
+internal import Crypto
+internal import Foundation
+package import Kernel
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// By what a file is known to be the one whose content was read: another one, or one that was written since, has another stamp.
+package struct FileStamp: Hashable, Sendable {
+  package let text: String
+  package let size: UInt64
+  private let changed: Int64
+
+  package init(_ status: FileStatus) {
+    text = "\(status.device):\(status.inode):\(status.size):\(status.mode):\(status.changed):\(status.birth)"
+    size = status.size
+    changed = status.changed
+  }
+
+  /// Whether a later change is sure to leave another stamp: what is changed again in the same tick of the kernel's clock may not.
+  ///
+  /// - Parameter now: nanoseconds since 1970.
+  package func isSettled(at now: Int64) -> Bool { now - changed > 1_000_000_000 }
+}
+
+/// SHA-256 of one open file's content.
+package enum FileDigest {
+  /// A content of more bytes is not read: no program is that large.
+  package static let largest: UInt64 = 8 << 30
+
+  /// - Parameters:
+  ///   - file: opened as a location, or for reading.
+  ///   - goesOn: asked again and again, whether the answer is still wanted.
+  /// - Returns: 32 bytes; `nil`: it is not wanted any more.
+  /// - Throws: EACCES where this user may execute the file and not read it, EFBIG if it is too large.
+  package static func content(of file: Descriptor, while goesOn: () -> Bool) throws(KernelError) -> [UInt8]? {
+    guard try file.status().size <= largest else { throw KernelError("read", "a program", errno: .fileTooLarge) }
+    let open = try Descriptor.open("/proc/self/fd/\(file.rawValue)", flags: [.read, .nonBlocking])
+    var hash = SHA256()
+    var read: UInt64 = 0
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    defer { unsafe buffer.deallocate() }
+    while true {
+      guard goesOn() else { return nil }
+      let count = try KernelError.check("read", "an app's file") {
+        unsafe Glibc.read(open.rawValue, buffer.baseAddress, buffer.count)
+      }
+      if count == 0 { return Array(hash.finalize()) }
+      read += UInt64(count)
+      guard read <= largest else { throw KernelError("read", "a program", errno: .fileTooLarge) }
+      unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  /// What stands for the content of a file that cannot be read: which file it is, and as of when.
+  package static func unread(_ stamp: FileStamp) -> [UInt8] {
+    Array(SHA256.hash(data: Data("unread \(stamp.text)".utf8)))
+  }
+
+  /// Of an app, of its files' contents with their lengths; `nil`: the app has no such file.
+  package static func app(_ files: [(size: UInt64, digest: [UInt8])?]) -> AppDigest? {
+    var hash = SHA256()
+    for file in files {
+      let (size, digest) = file ?? (.max, [])
+      hash.update(data: (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * UInt64($0))) })
+      hash.update(data: digest)
+    }
+    return AppDigest(Array(hash.finalize()))
+  }
+}
