@@ -141,6 +141,7 @@ extension Broker {
           throw StateError(
             "\(other) says that another program has the database open or died over it; close it there first")
         }
+        if grant.rights == .readWrite, grant.kind == .file { try hold(document, of: grant, for: instance) }
         if instance.exposed[grant.id] != exposure {
           try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
         }
@@ -159,6 +160,7 @@ extension Broker {
       } catch {
         // Nothing was shown, so nothing may be counted.
         _ = instance.owners.stop(grant.id, by: process.pid)
+        instance.holds.removeValue(forKey: grant.id)?.release()
         if error is Waiting || error is WaitingForSidecars { throw error }
         if let refusal = error as? Refusal { throw AccessInterface.Failure.notAllowed(refusal.reason) }
         record(event(.start, .failed, instance, grant: grant, reason: (error as? ErrorReply)?.reason ?? "\(error)"))
@@ -166,6 +168,23 @@ extension Broker {
         throw AccessInterface.Failure.unavailable(Self.sentence("\(name) cannot be shown", error))
       }
       return AccessInterface.StartReply(path: path, count: 1, by: way(grant.id, instance))
+    }
+  }
+
+  /// Keeps other programs out of a database while the app has it (``DatabaseHold``).
+  private func hold(_ document: FoundDocument, of grant: Grant, for instance: Instance) throws {
+    do {
+      instance.holds[grant.id] = try DatabaseHold.take(document, for: instance.id, of: instance.app.bundleIdentifier) {
+        instances[$0] != nil
+      }
+    } catch let refusal as DatabaseHold.Refusal {
+      switch refusal {
+      case .held(let other):
+        let app = instances[other]?.app.name ?? "another app"
+        throw StateError("\(app) has started this database in write-ahead mode, and two apps would lose commits; stop it there first")
+      case .open(let path):
+        throw StateError("another program has the database \(path) open in write-ahead mode; close it there first")
+      }
     }
   }
 
@@ -244,17 +263,24 @@ extension Broker {
     let document = instance.shown.removeValue(forKey: grant)
     instance.ends[grant] = nil
     if document != nil { files.remove(grant) }
-    guard let exposure = instance.exposed[grant] else { return Held() }
+    let hold = instance.holds.removeValue(forKey: grant)
+    guard let exposure = instance.exposed[grant] else {
+      hold?.release()
+      return Held()
+    }
     defer {
+      var isKept = false
       if instance.staging.holdsAnything(grant, names: exposure.names) {
         if let document, document.kind == .file, let folder = instance.staging.folder(of: grant),
           let area = try? instance.staging.area()
         {
           keepSidecars(
-            of: document, grant, names: exposure.names, from: folder, through: area, owner: instance.id)
+            of: document, grant, names: exposure.names, from: folder, through: area, owner: instance.id, hold: hold)
+          isKept = true
         }
         instance.staging.discard(grant)
       }
+      if !isKept { hold?.release() }
     }
     let mount = try instance.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
     FaultPoint.documentHidden.pass()

@@ -211,6 +211,13 @@ extension Broker {
 
   /// Looks whether another file, or package, stands in the place of a grant's document, and lets it be the document.
   func examine(_ id: String) {
+    for instance in instances.values where instance.holds[id]?.clearAttempt() == true {
+      record(
+        event(
+          .refuse, .refused, instance, grant: try? grants.grant(id), document: instance.shown[id], how: "host",
+          rule: "FSF-6",
+          reason: "another program tried to open the database, which is in write-ahead mode and started by this app"))
+    }
     guard let (old, new) = files.successor(of: id) else { return }
     do {
       let instance = instances.values.first { $0.shown[id] != nil }

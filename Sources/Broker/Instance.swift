@@ -79,6 +79,9 @@ final class Instance {
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
 
+  /// Databases that other programs are kept out of meanwhile, by grant.
+  var holds: [String: DatabaseHold] = [:]
+
   /// Documents of which it may have something by a mount of another launch of its app, from which that was taken away.
   var elsewhere: Set<FileIdentity> = []
 

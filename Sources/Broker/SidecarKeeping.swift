@@ -15,6 +15,8 @@ struct SidecarKeeping {
     let grant: String
     let document: FoundDocument
     let area: Descriptor
+    /// Keeps other programs out of the database until its log stands beside it.
+    let hold: DatabaseHold?
     let answer: Followed?
   }
 
@@ -34,16 +36,21 @@ extension Broker {
   /// What belongs to a database is put beside it. The app's own folder may be removed from here on.
   func keepSidecars(
     of document: FoundDocument, _ grant: String, names: [String], from folder: Descriptor, through area: Descriptor,
-    owner: String
+    owner: String, hold: DatabaseHold?
   ) {
     // Of several names, those beside the one that has any: an app opens its database under one.
-    guard names.contains(where: { Sidecars.take($0, of: grant, from: folder, to: area) }) else { return }
+    guard names.contains(where: { Sidecars.take($0, of: grant, from: folder, to: area) }) else {
+      hold?.release()
+      return
+    }
     FaultPoint.sidecarsTaken.pass()
-    keepTaken(of: document, grant, in: area, owner: owner)
+    keepTaken(of: document, grant, in: area, owner: owner, hold: hold)
   }
 
-  private func keepTaken(of document: FoundDocument, _ grant: String, in area: Descriptor, owner: String) {
-    sidecars.batches.add(.init(grant: grant, document: document, area: area, answer: followed()), of: owner)
+  private func keepTaken(
+    of document: FoundDocument, _ grant: String, in area: Descriptor, owner: String, hold: DatabaseHold?
+  ) {
+    sidecars.batches.add(.init(grant: grant, document: document, area: area, hold: hold, answer: followed()), of: owner)
     beginKeeping(owner)
   }
 
@@ -65,7 +72,11 @@ extension Broker {
         case .success(let copies): for copy in copies { self.put(copy, beside: piece, owner) }
         case .failure(let error): self.cannotKeep(piece, owner, nil, error)
         }
-        if !self.sidecars.failed.contains(owner) { Sidecars.discard(piece.grant, in: piece.area) }
+        if !self.sidecars.failed.contains(owner) {
+          Sidecars.discard(piece.grant, in: piece.area)
+          // Not before: the commits in the log would be missing.
+          piece.hold?.release()
+        }
       }
       self.sidecars.batches.end(owner)
       self.beginKeeping(owner)
@@ -143,13 +154,15 @@ extension Broker {
           let opened = try? Descriptor.open(grant.path, flags: [.path, .noFollow], resolve: .noSymlinks),
           let document = try? FoundDocument(opened), document.identity == grant.identity
         else { continue }
+        let hold = DatabaseHold.left(beside: document) { left.isOf($0) }
+        let isTaken = taken.contains(id)
         if let folder = try? Descriptor.open(id, below: left.area, flags: [.read, .directory, .noFollow]) {
           keepSidecars(
             of: document, id, names: [grant.name] + Sidecars.databases(in: folder), from: folder, through: left.area,
-            owner: left.name)
+            owner: left.name, hold: isTaken ? nil : hold)
         }
-        if taken.contains(id), !sidecars.batches.contains(where: { $0.grant == id }) {
-          keepTaken(of: document, id, in: left.area, owner: left.name)
+        if isTaken, !sidecars.batches.contains(where: { $0.grant == id }) {
+          keepTaken(of: document, id, in: left.area, owner: left.name, hold: hold)
         }
       }
       clean(left.name, left.remove)

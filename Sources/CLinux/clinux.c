@@ -242,6 +242,11 @@ int ambit_is_regular(int folder, const char *name) {
   return statx(folder, name, flags, STATX_TYPE, &found) == 0 && S_ISREG(found.stx_mode);
 }
 
+int ambit_is_locked(int file, off_t start, off_t length) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+  return fcntl(file, F_OFD_GETLK, &lock) == -1 ? -errno : lock.l_type != F_UNLCK;
+}
+
 ssize_t ambit_descriptor_path(int descriptor, char *path, size_t size) {
   char link[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
@@ -463,7 +468,7 @@ int ambit_control_send(int control, const struct ambit_message *message) {
 int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count) {
   struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
   union {
-    char bytes[CMSG_SPACE(5 * sizeof(int))];
+    char bytes[CMSG_SPACE(6 * sizeof(int))];
     struct cmsghdr align;
   } ancillary;
   struct msghdr header = {

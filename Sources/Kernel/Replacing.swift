@@ -79,6 +79,18 @@ extension Descriptor {
     }
   }
 
+  /// Makes a symbolic link in this folder. The name must be free.
+  package func makeLink(_ text: String, as name: String) throws(KernelError) {
+    try KernelError.check("symlinkat", name) { unsafe symlinkat(text.kernel, rawValue, name.kernel) }
+  }
+
+  /// Whether another open file description holds a record lock in a range of bytes (`F_OFD_GETLK`).
+  package func isLocked(_ bytes: Range<Int64>) throws(KernelError) -> Bool {
+    try KernelError.checkNegative("fcntl", "F_OFD_GETLK") {
+      ambit_is_locked(rawValue, off_t(bytes.lowerBound), off_t(bytes.count))
+    } == 1
+  }
+
   /// Waits until the file's content is on the disk (`fdatasync(2)`).
   package func synchronize() throws(KernelError) {
     try KernelError.checkNegative("fdatasync", "descriptor \(rawValue)") { ambit_sync_data(rawValue) }

@@ -119,4 +119,57 @@ import Testing
       #expect(try world.saving([path], script).output == "")
     }
   }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-6: while an app has a database in write-ahead mode the host cannot open it, and no commit is lost`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: "wal")
+      let app = try world.start(
+        saving: [path],
+        """
+        open; coproc sqlite3 list.db; echo 'INSERT INTO t VALUES (2); SELECT 9;' >&${COPROC[1]}; read -r nine <&${COPROC[0]}
+        echo ready; read -r line; echo 'INSERT INTO t VALUES (4); SELECT 9;' >&${COPROC[1]}; read -r nine <&${COPROC[0]}
+        echo end; read -r line
+        """)
+      #expect(try app.readLine() == "ready")
+      let link = try FileManager.default.destinationOfSymbolicLink(atPath: "\(path)-shm")
+      #expect(link.hasPrefix("held-by-ambit/"), "\(link)")
+      for statement in ["INSERT INTO t VALUES (100)", "SELECT sum(a) FROM t"] {
+        let host = try sql(world, statement)
+        #expect(host.exit != .status(0) && host.errors.contains("unable to open"), "\(host)")
+      }
+      try Deadline.wait(for: "the log to say so") {
+        try world.audit(.refuse).contains { $0.rule == "FSF-6" && $0.how == "host" }
+      }
+      try app.send("\n")
+      #expect(try app.readLine() == "end")
+      app.kill()
+      try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty && world.staged() == [] }
+      #expect(try sql(world, "SELECT sum(a) FROM t; PRAGMA integrity_check").output == "7\nok\n")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `FSF-6: a host program that has a database open in write-ahead mode keeps it, and two apps share none`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let path = try database(world, mode: "wal")
+      let script = "ambitctl start \"$u\" 2>/dev/null || echo refused"
+      let host = try world.start(["/usr/bin/sqlite3", path])
+      try host.send("SELECT sum(a) FROM t;\n")
+      #expect(try host.readLine() == "1")
+      #expect(try world.saving([path], script).output == "refused\n")
+      #expect(try world.audit(.start).last?.reason?.contains("list.db") == true)
+      #expect(try host.outcome().exit == .status(0))
+      let app = try world.start(saving: [path], "open; echo ready; read -r line")
+      #expect(try app.readLine() == "ready")
+      #expect(try world.saving([path], script).output == "refused\n")
+      app.kill()
+      try Deadline.wait(for: "the instance to end") { try world.instances().isEmpty }
+      #expect(try world.saving([path], script).output == "")
+    }
+  }
 }

@@ -90,6 +90,8 @@ struct ambit_stat {
 int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
 /* Whether a regular file stands in a folder under a name. No link at the end is followed. */
 int ambit_is_regular(int folder, const char *name);
+/* Whether another open file description holds a lock in a range of bytes (`F_OFD_GETLK`). -errno if the kernel does not say. */
+int ambit_is_locked(int file, off_t start, off_t length);
 /* readlink(2): the path that the kernel has for a descriptor. Its length, or -1. */
 ssize_t ambit_descriptor_path(int descriptor, char *path, size_t size);
 /* statx(2): the mount that a file was opened on (Linux 5.8), and which file. name: "" for the descriptor itself; links are
@@ -204,7 +206,7 @@ void ambit_dismiss_keeper(pid_t keeper);
 int ambit_control_pair(int32_t *launcher, int32_t *init);
 struct ambit_message;
 int ambit_control_send(int control, const struct ambit_message *message);
-/* fds: room for 5. Returns 0 at the end of the connection, else 1. */
+/* fds: room for 6. Returns 0 at the end of the connection, else 1. */
 int ambit_control_receive(int control, struct ambit_message *message, int32_t *fds, int32_t *fd_count);
 
 /* The name of an errno, such as "EPERM"; NULL if there is none. */

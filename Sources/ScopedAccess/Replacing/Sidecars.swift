@@ -79,11 +79,23 @@ package enum Sidecars {
 
     /// Something is there already, which is not touched.
     package var isInTheWay: Bool {
-      (try? Descriptor.open(name, below: place.folder, flags: [.path, .noFollow])) != nil
+      _ = Sidecars.removeEmptyLog(at: place)
+      return (try? Descriptor.open(name, below: place.folder, flags: [.path, .noFollow])) != nil
     }
 
     package func appear() throws(KernelError) { try place.folder.name(file, name) }
   }
+
+  /// Removes a log without content beside a database: a program that is held off leaves one.
+  static func removeEmptyLog(at place: DocumentPlace) -> Bool {
+    let name = place.name + "-wal"
+    guard let status = try? Descriptor.open(name, below: place.folder, flags: [.path, .noFollow]).status(),
+      status.kind == .regular, status.size == 0, status.links == 1
+    else { return false }
+    return (try? place.folder.removeFile(name)) != nil
+  }
+
+  static func isHeading(_ bytes: [UInt8]) -> Bool { bytes.starts(with: heading) }
 
   /// Copies what was taken to where its database stands, which may take long; from any thread. Always a copy: who has the app's
   /// file open could still make it name another one.
@@ -129,8 +141,6 @@ package enum Sidecars {
   }
 
   private static func isDatabase(_ file: Descriptor) -> Bool {
-    (try? file.reopened(.read)).flatMap { try? $0.readAll(limit: heading.count) }?.prefix(heading.count).elementsEqual(
-      heading)
-      ?? false
+    (try? file.reopened(.read)).flatMap { try? $0.readAll(limit: heading.count) }.map(isHeading) ?? false
   }
 }

@@ -115,7 +115,7 @@ package final class Staging {
     Self.remove(instance, area, from: parent)
   }
 
-  private static let oldPrefix = ".old-"
+  fileprivate static let oldPrefix = ".old-"
 
   fileprivate static func remove(_ instance: String, _ area: Descriptor, from parent: Descriptor) {
     let folders = (try? DirectoryReader.entries(of: area)) ?? []
@@ -143,6 +143,11 @@ package final class Staging {
 
     fileprivate init(_ area: Descriptor, _ name: String, _ parent: Descriptor) {
       (self.area, self.name, self.parent) = (area, name, parent)
+    }
+
+    /// Whether an instance has left it.
+    package func isOf(_ instance: String) -> Bool {
+      name == instance || name.hasPrefix("\(Staging.oldPrefix)\(instance).")
     }
 
     package func remove() { Staging.remove(name, area, from: parent) }
