@@ -31,7 +31,7 @@ extension FileManager {
     }
     let copy = beside.appendingPathComponent(".\(UUID().uuidString)")
     do {
-      try FolderCopy().copy(item, to: copy)
+      try copyItem(at: item, to: copy)
       let code = Self.put(copy, at: document, exchanging: isPackage)
       guard code == 0 else { throw Self.failure(document, code) }
     } catch {

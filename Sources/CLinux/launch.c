@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "launch_internal.h"
 #include "clinux.h"
+#include "csockets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ static int say(int control, struct ambit_message message) {
 static int hand_over(int control, struct ambit_message message, const int *fds, size_t fd_count) {
   struct iovec part = {.iov_base = &message, .iov_len = sizeof message};
   union {
-    char bytes[CMSG_SPACE(5 * sizeof(int))];
+    char bytes[CMSG_SPACE(6 * sizeof(int))];
     struct cmsghdr align;
   } ancillary;
   memset(&ancillary, 0, sizeof ancillary);
@@ -349,7 +350,7 @@ static int join_session_keyring(void) {
 static void init_main(const struct ambit_launch *launch) __attribute__((noreturn));
 
 static void init_main(const struct ambit_launch *launch) {
-  struct handover handover = {-1, -1, -1, -1, -1, -1, -1};
+  struct handover handover = {-1, -1, -1, -1, -1, -1, -1, -1};
 
   /* Ignored signals stay so in a child, and of a child that is ignored nobody is told when it ends. */
   signal(SIGCHLD, SIG_DFL);
@@ -376,17 +377,20 @@ static void init_main(const struct ambit_launch *launch) {
   /* Its processes and no other's, for the launcher that watches what they use. */
   handover.processes = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (handover.processes == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 5);
+  /* Where the kernel cannot tell, the launcher does without. */
+  handover.sockets = ambit_socket_diagnosis();
   if (wipe_launcher_strings(launch->title) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 4);
   /* Not dumpable: the app, although of the same identity, may not look into the init through /proc. This comes after
      the last use of /proc/self by the init itself. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 1);
 
-  struct ambit_message ready = {.kind = AMBIT_READY, .first = keyring};
-  int fds[5] = {handover.mount_namespace, handover.documents, handover.listener, handover.processes,
-                handover.terminal};
-  if (hand_over(launch->control, ready, fds, handover.terminal == -1 ? 4 : 5) < 0)
-    ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 2);
-  for (int i = 0; i < 5; i++) {
+  int fds[6] = {handover.mount_namespace, handover.documents, handover.listener, handover.processes};
+  size_t count = 4;
+  if (handover.sockets >= 0) fds[count++] = handover.sockets;
+  if (handover.terminal != -1) fds[count++] = handover.terminal;
+  struct ambit_message ready = {.kind = AMBIT_READY, .first = keyring, .second = handover.sockets >= 0};
+  if (hand_over(launch->control, ready, fds, count) < 0) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 2);
+  for (size_t i = 0; i < count; i++) {
     if (fds[i] != -1) close(fds[i]);
   }
   /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this /proc and this network. */

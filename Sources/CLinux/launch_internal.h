@@ -7,7 +7,7 @@
 /* Handed to the launcher with AMBIT_READY, in this order. And what the init keeps for ambit_cover: a file and a folder that
    nobody may open. */
 struct handover {
-  int mount_namespace, documents, listener, processes, terminal;
+  int mount_namespace, documents, listener, processes, sockets, terminal;
   int empty_file, empty_directory;
 };
 

@@ -47,6 +47,7 @@ static int32_t kind_of(int number) {
 #endif
   case SYS_inotify_init1: return AMBIT_CALL_WATCH;
   case SYS_openat: return AMBIT_CALL_OPENAT;
+  case SYS_sendfile: return AMBIT_CALL_SENDFILE;
   case SYS_connect: return AMBIT_CALL_CONNECT;
   case SYS_socket:
   case SYS_socketpair: return AMBIT_CALL_SOCKET;

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -207,17 +209,74 @@ int ambit_connect_for(int listener, uint64_t id, pid_t thread, int socket, const
   return result;
 }
 
-int ambit_notify_result(int listener, uint64_t id, int error) {
+static int send_reply(int listener, uint64_t id, int64_t value, int error) {
   union {
     struct seccomp_notif_resp response;
     char room[512];
   } reply;
   memset(&reply, 0, sizeof reply);
   reply.response.id = id;
+  reply.response.val = value;
   reply.response.error = -error;
   int result;
   do {
     result = ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
   } while (result == -1 && errno == EINTR);
   return result == -1 ? -errno : 0;
+}
+
+int ambit_notify_result(int listener, uint64_t id, int error) { return send_reply(listener, id, 0, error); }
+
+int ambit_notify_value(int listener, uint64_t id, int64_t value) { return send_reply(listener, id, value, 0); }
+
+ssize_t ambit_copy_file(int from, int to, int64_t *offset, size_t count, uint64_t ceiling) {
+  struct stat source, target;
+  if (fstat(from, &source) == -1 || fstat(to, &target) == -1) return -errno;
+  int flags = fcntl(to, F_GETFL);
+  if (flags == -1) return -errno;
+  if (!S_ISREG(source.st_mode) || !S_ISREG(target.st_mode) || (flags & O_APPEND)) return -EINVAL;
+  /* By place and not by position: whoever moves the position meanwhile does not move what is checked against the ceiling. */
+  if (offset && *offset < 0) return -EINVAL;
+  off_t reading = offset ? *offset : lseek(from, 0, SEEK_CUR), writing = lseek(to, 0, SEEK_CUR);
+  if (reading == -1 || writing == -1) return -errno;
+  if (count > AMBIT_COPY_MOST) count = AMBIT_COPY_MOST;
+  size_t done = 0;
+  int error = 0;
+  while (done < count) {
+    char bytes[65536];
+    ssize_t got = pread(from, bytes, count - done < sizeof bytes ? count - done : sizeof bytes, reading + (off_t)done);
+    if (got == -1 && errno == EINTR) continue;
+    if (got == -1) error = errno;
+    if (got <= 0) break;
+    uint64_t place = (uint64_t)writing + done;
+    if (place >= ceiling) {
+      error = EFBIG;
+      break;
+    }
+    if ((uint64_t)got > ceiling - place) got = (ssize_t)(ceiling - place);
+    ssize_t put = pwrite(to, bytes, (size_t)got, (off_t)place);
+    if (put == -1 && errno == EINTR) continue;
+    if (put == -1) error = errno;
+    if (put <= 0) break;
+    done += (size_t)put;
+  }
+  if (done == 0 && error) return -error;
+  lseek(to, writing + (off_t)done, SEEK_SET);
+  if (offset) *offset = reading + (off_t)done;
+  else lseek(from, reading + (off_t)done, SEEK_SET);
+  return (ssize_t)done;
+}
+
+int ambit_file_size_limit(pid_t process, uint64_t *limit) {
+  struct rlimit found;
+  if (prlimit(process, RLIMIT_FSIZE, NULL, &found) == -1) return -errno;
+  *limit = found.rlim_cur;
+  return 0;
+}
+
+int ambit_write_memory(pid_t process, uint64_t address, const void *bytes, size_t count) {
+  struct iovec here = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = count};
+  struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = count};
+  ssize_t written = process_vm_writev(process, &here, 1, &there, 1, 0);
+  return written == -1 ? -errno : (size_t)written == count ? 0 : -EFAULT;
 }

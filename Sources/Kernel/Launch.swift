@@ -97,12 +97,13 @@ package enum LaunchStage: Int32, Sendable {
 
 /// What a sandbox's init says to its launcher.
 package enum InitMessage: Sendable {
-  /// Set up, and waiting. `processes` is the sandbox's own `/proc`. The terminal is there only if a stream asked for it;
+  /// Set up, and waiting. `processes` is the sandbox's own `/proc`, and `sockets` asks about its network (``SocketMemory``). The
+  /// terminal is there only if a stream asked for it;
   /// `keyring` says why the session's key ring is still the launcher's (`ENOSYS`: there are none on this kernel), and is
   /// `nil` if the sandbox has its own.
   case ready(
     mountNamespace: Descriptor, documents: Descriptor, listener: Descriptor, processes: Descriptor,
-    terminal: Descriptor?, keyring: Errno?)
+    sockets: Descriptor?, terminal: Descriptor?, keyring: Errno?)
   /// The app is about to be executed. With a descriptor, its filter notifies there.
   case started(Descriptor?)
   case failed(LaunchStage, Errno, step: Int)
@@ -129,7 +130,7 @@ package final class LaunchedInit: Sendable {
   /// Waits for the init's next message.
   package func receive() throws(KernelError) -> InitMessage {
     var message = ambit_message()
-    var raw: [Int32] = [-1, -1, -1, -1, -1]
+    var raw = [Int32](repeating: -1, count: 6)
     var count: Int32 = 0
     let result = try KernelError.checkNegative("recvmsg", "from the sandbox's init") {
       unsafe ambit_control_receive(control.rawValue, &message, &raw, &count)
@@ -138,9 +139,12 @@ package final class LaunchedInit: Sendable {
     if result == 0 { return .ended }
     switch UInt32(bitPattern: message.kind) {
     case AMBIT_READY.rawValue where descriptors.count >= 4:
+      let others = descriptors.dropFirst(4)
+      let hasSockets = message.second == 1
       return .ready(
         mountNamespace: descriptors[0], documents: descriptors[1], listener: descriptors[2],
-        processes: descriptors[3], terminal: descriptors.count > 4 ? descriptors[4] : nil,
+        processes: descriptors[3], sockets: hasSockets ? others.first : nil,
+        terminal: others.dropFirst(hasSockets ? 1 : 0).first,
         keyring: message.first == 0 ? nil : Errno(rawValue: message.first))
     case AMBIT_STARTED.rawValue: return .started(descriptors.first)
     case AMBIT_FAILED.rawValue:

@@ -9,21 +9,31 @@ internal import SystemPackage
 /// parents, and no others. Its init, process 1, is Ambit's and not counted.
 @safe package final class ProcessUsage {
   private let processes: Descriptor
+  private let sockets: SocketMemory?
+  private let hasOwnNetwork: Bool
   private let pageSize = Int(sysconf(CInt(_SC_PAGESIZE)))
   private let nanosecondsPerTick = 1_000_000_000 / Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
   /// The sandbox's namespace for System V's objects, once it was needed.
   private var interprocess: Descriptor?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// - Parameter processes: the sandbox's `/proc`.
-  package init(_ processes: Descriptor) { self.processes = processes }
+  /// - Parameters:
+  ///   - processes: the sandbox's `/proc`.
+  ///   - sockets: of its network namespace; `nil`: this kernel does not tell, and buffers of sockets do not count.
+  ///   - hasOwnNetwork: nobody else has sockets there.
+  package init(_ processes: Descriptor, sockets: SocketMemory? = nil, hasOwnNetwork: Bool = true) {
+    self.processes = processes
+    self.sockets = sockets
+    self.hasOwnNetwork = hasOwnNetwork
+  }
 
   /// Cheap: a few microseconds a process.
   ///
-  /// - Returns: bytes of private memory, shared pages counted for each process that has them; and, if wanted, nanoseconds of
+  /// - Returns: bytes of private memory, shared pages counted for each process that has them, with the buffers of all sockets
+  ///   of the network namespace; and, if wanted, nanoseconds of
   ///   processor time of all that live, with what they have waited for.
   package func total(cpuTime wantsTime: Bool) -> (memory: Int, cpuTime: Int64) {
-    var memory = 0
+    var memory = sockets?.total ?? 0
     var time: Int64 = 0
     for process in listed("") where process != "1" {
       memory += anonymous(process)
@@ -47,7 +57,18 @@ internal import SystemPackage
       held += filesInMemory(process, &seen)
     }
     // What is held open is mostly what is mapped as well.
-    return anonymous + max(mapped, held + segments())
+    return anonymous + max(mapped, held + segments()) + socketBuffers()
+  }
+
+  /// Bytes in buffers of the app's sockets. Where it shares a network, these are the sockets that its processes have open.
+  private func socketBuffers() -> Int {
+    guard let sockets else { return 0 }
+    if hasOwnNetwork { return sockets.total }
+    var inodes: Set<UInt64> = []
+    for process in listed("") where process != "1" {
+      eachOpen(process) { if $0.st_mode & S_IFMT == S_IFSOCK { inodes.insert(UInt64($0.st_ino)) } }
+    }
+    return sockets.total(of: inodes)
   }
 
   /// Bytes of System V shared memory (`shmget(2)`), which nobody need hold.
@@ -149,17 +170,22 @@ internal import SystemPackage
   private func heldOpen(
     _ process: String, on device: dev_t, _ seen: inout Set<ino_t>, where counts: (stat) -> Bool
   ) -> Int {
-    guard let folder = try? Descriptor.open("\(process)/fd", below: processes, flags: [.read, .directory])
-    else { return 0 }
     var bytes = 0
-    for entry in (try? DirectoryReader.entries(of: folder)) ?? [] {
-      var status = stat()
-      guard unsafe fstatat(folder.rawValue, entry.name, &status, 0) == 0, status.st_dev == device, counts(status),
-        seen.insert(status.st_ino).inserted
-      else { continue }
+    eachOpen(process) { status in
+      guard status.st_dev == device, counts(status), seen.insert(status.st_ino).inserted else { return }
       bytes += Int(status.st_blocks) * 512
     }
     return bytes
+  }
+
+  /// Visits the files that a process has open.
+  private func eachOpen(_ process: String, _ visit: (stat) -> Void) {
+    guard let folder = try? Descriptor.open("\(process)/fd", below: processes, flags: [.read, .directory])
+    else { return }
+    for entry in (try? DirectoryReader.entries(of: folder)) ?? [] {
+      var status = stat()
+      if unsafe fstatat(folder.rawValue, entry.name, &status, 0) == 0 { visit(status) }
+    }
   }
 
   /// The device that the kernel's own files in memory are on.

@@ -25,6 +25,27 @@ extension SeccompListener {
     _ = ambit_notify_result(descriptor.rawValue, notification.id, errno?.rawValue ?? 0)
   }
 
+  /// Answers a call that has been done here and has a result.
+  package func finish(_ notification: Notification, value: Int) {
+    _ = ambit_notify_value(descriptor.rawValue, notification.id, Int64(value))
+  }
+
+  /// The caller's limit on the size of its files (`RLIMIT_FSIZE`), in bytes.
+  package func fileSizeLimit(of notification: Notification) throws(KernelError) -> UInt64 {
+    var limit: UInt64 = 0
+    try KernelError.checkNegative("prlimit") { unsafe ambit_file_size_limit(notification.thread, &limit) }
+    return limit
+  }
+
+  /// Writes a number into the caller's memory.
+  package func write(_ value: Int64, at address: UInt64, of notification: Notification) throws(KernelError) {
+    guard isWaiting(notification) else { throw KernelError("process_vm_writev", errno: .noSuchProcess) }
+    var value = value
+    try KernelError.checkNegative("process_vm_writev") {
+      unsafe ambit_write_memory(notification.thread, address, &value, MemoryLayout<Int64>.size)
+    }
+  }
+
   /// Connects the caller's socket, waiting as long as it has to and the caller does; then answers the call.
   ///
   /// - Parameter address: as the kernel takes it, family and all.
@@ -116,5 +137,25 @@ extension Descriptor {
   package var mount: UInt64? {
     let found = ambit_mount_id(rawValue)
     return found < 0 ? nil : UInt64(found)
+  }
+
+  /// Copies bytes of this regular file to another one, as `sendfile(2)` does: a mebibyte at the most.
+  ///
+  /// - Parameters:
+  ///   - offset: where to read; `nil`: at the file's position, which moves on.
+  ///   - ceiling: the size that the target must not exceed, in bytes.
+  /// - Returns: how many bytes were copied, and the offset behind them.
+  /// - Throws: `EINVAL` if one of the two is no regular file or the target is open for appending; `EFBIG` at the ceiling; and the
+  ///   errors of reading and writing.
+  package func copy(
+    _ count: Int, at offset: Int64?, to target: Descriptor, ceiling: UInt64
+  ) throws(KernelError) -> (count: Int, offset: Int64?) {
+    var place = offset ?? 0
+    let copied =
+      offset == nil
+      ? ambit_copy_file(rawValue, target.rawValue, nil, count, ceiling)
+      : unsafe ambit_copy_file(rawValue, target.rawValue, &place, count, ceiling)
+    try KernelError.checkNegative("sendfile") { Int32(clamping: copied) }
+    return (copied, offset == nil ? nil : place)
   }
 }

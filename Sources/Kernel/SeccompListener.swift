@@ -21,7 +21,7 @@ package struct SeccompListener: Sendable {
   /// A call that waits for an answer.
   package struct Notification: Sendable {
     package enum Kind: Sendable {
-      case open, openAt, create, connect, socket, rename, renameAt, renameAt2, watch, other
+      case open, openAt, create, connect, socket, rename, renameAt, renameAt2, watch, sendFile, other
     }
 
     package let id: UInt64
@@ -49,6 +49,7 @@ package struct SeccompListener: Sendable {
       case AMBIT_CALL_RENAMEAT: .renameAt
       case AMBIT_CALL_RENAMEAT2: .renameAt2
       case AMBIT_CALL_WATCH: .watch
+      case AMBIT_CALL_SENDFILE: .sendFile
       default: .other
       }
     let all = raw.arguments

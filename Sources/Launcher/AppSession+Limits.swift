@@ -12,10 +12,13 @@ extension AppSession {
   func startWatching(_ sandbox: LaunchedInit) {
     // What has to be left of the disk has to be so whatever a policy says.
     guard let plan, let processes else { return }
+    let usage = ProcessUsage(
+      processes, sockets: sockets.map { SocketMemory($0, hasInternet: plan.network.hasSockets) },
+      hasOwnNetwork: plan.network != .host)
     watch = UsageWatch(
-      plan.usage, sandbox, group: group?.group, processes: processes, container: prepared.container,
+      plan.usage, sandbox, group: group?.group, usage: usage, container: prepared.container,
       staging: "\(folders.staging)/\(prepared.instance)")
-    self.processes = nil
+    (self.processes, self.sockets) = (nil, nil)
   }
 
   /// The init is gone without a word of its app: then it was ended from here.

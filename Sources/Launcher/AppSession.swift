@@ -228,6 +228,8 @@ final class AppSession {
   private var supervisor: Supervisor?
   /// The sandbox's own `/proc`.
   var processes: Descriptor?
+  /// Tells of the sockets in the sandbox's network.
+  var sockets: Descriptor?
   var watch: UsageWatch?
   var group: LaunchGroup?
   /// The init's pidfd, once there is one.
@@ -239,9 +241,10 @@ final class AppSession {
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
     switch try sandbox.receive() {
     case .ready(
-      let mountNamespace, let documents, let listener, let processes, let terminal, let keyring):
+      let mountNamespace, let documents, let listener, let processes, let sockets, let terminal, let keyring):
       if let keyring, keyring != .noFunction { try admit(sharingKeyring: keyring) }
       self.processes = processes
+      self.sockets = sockets
       handover = [sandbox.process, mountNamespace, documents, listener, processes]
       return terminal
     case .failed(let stage, let errno, let step): throw Failure(stage, errno, step: step, of: plan)

@@ -25,7 +25,7 @@ final class Observer: Sendable {
     case .openAt:
       let folder = Int32(truncatingIfNeeded: call.arguments[0])
       return open(call, path: 1, from: folder == AT_FDCWD ? nil : folder, flags: call.arguments[2])
-    case .connect, .rename, .renameAt, .renameAt2, .watch: return nil
+    case .connect, .rename, .renameAt, .renameAt2, .watch, .sendFile: return nil
     case .socket:
       let number = UInt32(truncatingIfNeeded: call.arguments[0])
       let family = SocketFamily.name(number)

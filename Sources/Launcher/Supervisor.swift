@@ -4,7 +4,8 @@ internal import Sandbox
 internal import Synchronization
 internal import SystemPackage
 
-/// Answers the calls that an app's filter asks about: makes its connections, saves its documents, and explains what it is refused.
+/// Answers the calls that an app's filter asks about: makes its connections, saves and copies its documents, and explains what it is
+/// refused.
 ///
 /// On threads of its own: the app waits at each of these calls, and must not wait as long as its user looks at a picker. A
 /// connection may take as long as the other side likes, so while one thread makes it another takes up the next call; there are
@@ -14,6 +15,7 @@ final class Supervisor: Sendable {
   private let observer: Observer?
   private let connector: Connector
   private let renamer: Renamer
+  private let copier: FileCopier
   private let reporter: RefusalReporter
   /// Whoever has it takes up the next call. True: there will be none.
   private let turn = Mutex(false)
@@ -45,6 +47,7 @@ final class Supervisor: Sendable {
     observer = plan.observe ? Observer(listener: listener, rules: AccessRules(plan)) : nil
     connector = Connector(listener, plan: plan, observer: observer)
     renamer = Renamer(listener, plan: plan, instance: instance, folders: folders)
+    copier = FileCopier(listener: listener, hostID: plan.hostID)
     let (reading, writing) = try UnixSocket.pair()
     decided = reading
     counts = Mutex(Counts(deciding: writing))
@@ -111,6 +114,7 @@ final class Supervisor: Sendable {
     case .connect: return connect(call)
     case .rename, .renameAt, .renameAt2: return rename(call)
     case .watch: return watch(call)
+    case .sendFile: return send(call)
     default: break
     }
     // Nothing else is asked about where nobody observes.
@@ -174,6 +178,13 @@ final class Supervisor: Sendable {
     guard hasFollower() else { return listener.finish(call, .resourceTemporarilyUnavailable) }
     // inotify_init(2) has this error for a limit of its own, so programs do without.
     if renamer.tellOfWatches() { listener.answer(call, nil) } else { listener.finish(call, .tooManyOpenFiles) }
+  }
+
+  /// From here on it takes its time, as the files' systems do.
+  private func send(_ call: SeccompListener.Notification) {
+    settle()
+    guard hasFollower() else { return listener.finish(call, .resourceTemporarilyUnavailable) }
+    do { listener.finish(call, value: try copier.copy(call)) } catch { listener.finish(call, error.errno) }
   }
 
   private func settle() { conclude { $0.open -= 1 } }

@@ -41,17 +41,16 @@ final class UsageWatch: Sendable {
 
   /// - Parameters:
   ///   - group: the sandbox's control group, if it has one.
-  ///   - processes: the sandbox's `/proc`.
+  ///   - usage: of the sandbox's processes.
   ///   - container: its path on the host.
   ///   - staging: the path on the host of the folder of what it keeps beside its started documents; it need not be there.
   init(
-    _ limits: UsageLimits, _ sandbox: LaunchedInit, group: ControlGroup?, processes: Descriptor, container: String,
-    staging: String
+    _ limits: UsageLimits, _ sandbox: LaunchedInit, group: ControlGroup?, usage: sending ProcessUsage,
+    container: String, staging: String
   ) {
     self.sandbox = sandbox
     let now = Clock.monotonic()
     let folder = try? Descriptor.open(container, flags: [.path, .directory, .noFollow])
-    let usage = ProcessUsage(processes)
     let baseline = MachineMemory.current
     let taken = try? folder?.fileSystemUsage()
     let holder = group?.controllers.contains(.memory) == true ? group : nil

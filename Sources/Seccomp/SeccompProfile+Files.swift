@@ -44,7 +44,10 @@ extension SeccompProfile {
   /// These move pages of a file into a pipe or a socket without copying them: what the host writes to the file later, also after
   /// the document was taken away, is read from there. `EINVAL` is what they answer where a file system or a device cannot do it,
   /// so programs have another way.
-  static let pageRules = ["splice", "tee", "vmsplice", "sendfile"].map { SeccompRule($0, .fail(EINVAL)) }
+  ///
+  /// sendfile(2) between regular files moves no pages, and Foundation copies files with nothing else: the launcher does it.
+  static let pageRules =
+    ["splice", "tee", "vmsplice"].map { SeccompRule($0, .fail(EINVAL)) } + [SeccompRule("sendfile", .notify)]
 
   /// fcntl(2) but for leases and delegations (`F_SETLEASE`, `F_SETDELEG`), which make whoever opens the file on the host wait for
   /// up to 45 seconds, also where the app may only read; and for `F_NOTIFY`, which is inotify without a descriptor of its own.

@@ -24,6 +24,7 @@ import Testing
     Case("threads and processes of python3", ["/usr/bin/python3", "-I", "-c", threads]),
     Case("git", ["/bin/sh", "-c", git]), Case("sqlite3", ["/bin/sh", "-c", sqlite]),
     Case("awk, sed, sort, tar, gzip, find and xargs", ["/bin/sh", "-c", tools]),
+    Case("sendfile between files", ["/usr/bin/python3", "-I", "-c", sendfile]),
     Case("perl", ["/usr/bin/perl", "-e", perl]),
   ]
 
@@ -142,6 +143,39 @@ import Testing
     trap 'echo caught' USR1; kill -USR1 $$; sleep 0.01 & wait $!
     work=$(mktemp -d); cd "$work"; mkfifo pipe; (echo through >pipe &); cat pipe; ln -s pipe link; readlink link
     cd /; rm -r "$work"; ulimit -n 100; test -w "$HOME" && echo done
+    """
+
+  /// With an offset, at a position, at the end, to a file that only grows, and beyond a limit.
+  private static let sendfile = """
+    import os, resource, signal, tempfile
+    os.chdir(tempfile.mkdtemp())
+    source = os.open("source", os.O_RDWR | os.O_CREAT)
+    content = os.urandom(3000000)
+    os.write(source, content)
+    target = os.open("target", os.O_RDWR | os.O_CREAT)
+    offset = 5
+    while count := os.sendfile(target, source, offset, 1 << 40):
+        offset += count
+    print(offset, os.lseek(source, 0, os.SEEK_CUR), os.lseek(target, 0, os.SEEK_CUR))
+    print(open("target", "rb").read() == content[5:])
+    os.lseek(source, 2999000, os.SEEK_SET)
+    print(os.sendfile(target, source, None, 100), os.lseek(source, 0, os.SEEK_CUR), os.lseek(target, 0, os.SEEK_CUR))
+    print(os.sendfile(target, source, 3000000, 1), os.sendfile(target, source, 0, 0))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000200, 3000200))
+    print(os.sendfile(target, source, 0, 1000))
+    def fails(*arguments):
+        try:
+            print(os.sendfile(*arguments))
+        except OSError as error:
+            print(error.errno)
+    fails(target, source, 0, 1000)
+    fails(os.open("target", os.O_WRONLY | os.O_APPEND), source, 0, 10)
+    fails(os.open("target", os.O_RDONLY), source, 0, 10)
+    fails(target, os.open("target", os.O_WRONLY), 0, 10)
+    fails(target, source, -1, 10)
+    fails(99, source, 0, 10)
+    print("done")
     """
 
   private static let python = """

@@ -123,7 +123,7 @@ struct Box {
     var kept: [Descriptor?] = []
     messages: while true {
       switch try launched.receive() {
-      case .ready(let namespace, let documents, _, _, let terminal, let keyring):
+      case .ready(let namespace, let documents, _, _, _, let terminal, let keyring):
         outcome.hasTerminal = terminal != nil
         outcome.keyring = keyring
         // A terminal whose other end is closed hangs up.

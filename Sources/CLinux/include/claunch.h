@@ -74,8 +74,9 @@ enum ambit_stage {
 /* Messages on the control socket (SOCK_SEQPACKET), both ways. */
 enum ambit_message_kind {
   /* init to launcher */
-  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, /proc, and the pty's master if there is one;
-                      first: why the session's key ring is still the launcher's (errno), or 0 */
+  AMBIT_READY = 1, /* with descriptors: mount namespace, documents, listener, /proc, the socket diagnosis if there is one, and the
+                      pty's master if there is one; first: why the session's key ring is still the launcher's (errno), or 0;
+                      second: 1 if there is a socket diagnosis */
   AMBIT_STARTED,   /* first: the app's pid inside; with a descriptor: the listener of its filter's notifications. The process is
                       there, and waits to become the program */
   AMBIT_FAILED,    /* first: stage, second: errno, third: step */

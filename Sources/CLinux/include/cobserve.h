@@ -20,6 +20,7 @@ enum ambit_call_kind {
   AMBIT_CALL_RENAMEAT, /* folders: arguments 0 and 2, paths: 1 and 3 */
   AMBIT_CALL_RENAMEAT2, /* the same, and flags: 4 */
   AMBIT_CALL_WATCH,     /* inotify_init(2) */
+  AMBIT_CALL_SENDFILE,  /* descriptors: arguments 0 (to) and 1 (from), address of the offset: 2, bytes: 3 */
 };
 
 struct ambit_notification {

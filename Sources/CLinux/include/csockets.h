@@ -2,6 +2,7 @@
 #define AMBIT_CSOCKETS_H
 #include <poll.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Unix stream sockets. Every function answers a value, or -errno. Every descriptor is close-on-exec. */
@@ -48,6 +49,19 @@ int ambit_socket_pass_processes(int socket, int wanted);
 
 /* Who connected, as the kernel saw them then (SO_PEERCRED). */
 int ambit_socket_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+
+/* Kernel memory in buffers of sockets (sock_diag(7)). The descriptor tells of the network namespace that it was made in. */
+struct ambit_socket_use {
+  uint64_t inode; /* 0: no descriptor has it any more */
+  uint64_t bytes;
+};
+
+int ambit_socket_diagnosis(void);
+
+/* Sockets of a family, and a protocol for AF_INET and AF_INET6, that have buffers in use. Their number is answered, and the bytes
+   of all of them are added to `*total`; at most `capacity` are described. */
+ssize_t ambit_socket_uses(
+  int diagnosis, int family, int protocol, struct ambit_socket_use *uses, size_t capacity, uint64_t *total);
 
 /* poll(2), for a count of milliseconds; -1: for ever. */
 int ambit_poll(struct pollfd *entries, size_t count, int milliseconds);

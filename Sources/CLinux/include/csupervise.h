@@ -56,4 +56,19 @@ int ambit_connect_for(int listener, uint64_t id, pid_t thread, int socket, const
 /* Answers a call that has been done here: 0, or an errno. */
 int ambit_notify_result(int listener, uint64_t id, int error);
 
+/* The same of a call that succeeded with a value. */
+int ambit_notify_value(int listener, uint64_t id, int64_t value);
+
+/* Copies bytes from one regular file to another, as sendfile(2) does; at most AMBIT_COPY_MOST. offset: where to read, moved on;
+   NULL: at the file's own position, which is moved on. ceiling: the caller's limit on the size of files. The number of bytes, or
+   -errno: -EINVAL of anything but regular files, and of one that is open for appending. */
+#define AMBIT_COPY_MOST (1 << 20)
+ssize_t ambit_copy_file(int from, int to, int64_t *offset, size_t count, uint64_t ceiling);
+
+/* A process's limit on the size of its files (RLIMIT_FSIZE). */
+int ambit_file_size_limit(pid_t process, uint64_t *limit);
+
+/* Writes into another process's memory (process_vm_writev(2)): 0, or -errno. */
+int ambit_write_memory(pid_t process, uint64_t address, const void *bytes, size_t count);
+
 #endif
