@@ -5,7 +5,7 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// Memory and disk space without end (H2, B21). What may end the whole sandbox needs launches of its own.
+/// Memory and disk space without end (H2, B21, I13). What may end the whole sandbox needs launches of its own.
 ///
 /// A policy's limits may be larger than this machine has room for. So where it sets one, it is set lower for these launches:
 /// what is tried is whether a limit holds, and the evidence says which number the policy has. Where it sets none, none is
@@ -29,9 +29,10 @@ extension Battery {
     let megabyte = Self.megabyte
     let memory = options.limits.memory
     let space = options.limits.container
-    return ["one process", "many processes", "memfd", "segments"].map {
+    let memories = ["one process", "many processes", "memfd", "segments"].map { ("H2", $0) } + [("I13", "sockets")]
+    return memories.map { entry, name in
       Attempted(
-        entry: "H2", name: $0, amount: 512 * megabyte, key: "memory", lowered: 128 * megabyte, policy: memory,
+        entry: entry, name: name, amount: 512 * megabyte, key: "memory", lowered: 128 * megabyte, policy: memory,
         unit: "MiB")
     }
       + ["container", "deleted file"].map {

@@ -116,6 +116,8 @@ package final class Battery {
       try runStreams()
       progress("under an observer")
       try runObserved()
+      progress("at the picker")
+      try runAtPicker()
     }
   }
 

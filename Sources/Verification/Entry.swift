@@ -18,6 +18,7 @@ package struct Entry: Equatable, Sendable {
   package static func named(_ id: String) -> Entry? { catalogue.first { $0.id == id } }
 
   private static let grants = "it asks about Ambit's grants"
+  private static let picker = "it asks about Ambit's picker"
 
   /// The catalogue, in its order. Each identifier is a probe of the battery's program or one that is driven from outside.
   package static let catalogue: [Entry] = [
@@ -101,6 +102,7 @@ package struct Entry: Equatable, Sendable {
     Entry("H8", "leave the dead to process 1"),
 
     Entry("I1", "be another app, by its identifier or a file's name", onlyAmbit: grants),
+    Entry("I2", "have the user pick what the row does not show", onlyAmbit: picker),
     Entry("I3", "leave a set-uid program on the host"),
     Entry("I4", "keep a name of a document that was saved", onlyAmbit: grants),
     Entry("I5", "keep a document's pages in a pipe", onlyAmbit: grants),
@@ -109,7 +111,8 @@ package struct Entry: Equatable, Sendable {
     Entry("I8", "pass a document to another launch of the app", onlyAmbit: grants),
     Entry("I9", "learn host paths from the mount table", onlyAmbit: grants),
     Entry("I10", "rename the place that a document is mounted on", onlyAmbit: grants),
+    Entry("I11", "spoil the terminal that the picker draws on", onlyAmbit: picker),
     Entry("I12", "stop the host's writers with a lease"),
-    Entry("I13", "push others out of the log", onlyAmbit: grants),
+    Entry("I13", "fill the buffers of sockets, and the log"),
   ]
 }

@@ -28,6 +28,11 @@ struct PseudoTerminal {
     try KernelError.check("tcsetattr", path) { [slave] in unsafe tcsetattr(slave.rawValue, TCSANOW, &settings) }
   }
 
+  func resize(columns: UInt16, rows: UInt16) throws(KernelError) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    try KernelError.check("ioctl", "TIOCSWINSZ") { unsafe ioctl(slave.rawValue, UInt(TIOCSWINSZ), &size) }
+  }
+
   /// How many characters wait to be read by the next program on this terminal.
   var waiting: Int {
     var count: Int32 = 0

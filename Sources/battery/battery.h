@@ -97,6 +97,7 @@ int take(void);
 int watch(void);
 int keep(void);
 int pass(void);
+int lure(void);
 
 extern const struct probe section_a[], section_b[], section_b_files[], section_c[], section_d[], section_e[],
     section_f[], section_g[], section_h[], section_i_availability[], section_i_filter[], section_i_scopes[];

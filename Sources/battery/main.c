@@ -49,6 +49,7 @@ int main(int count, char **arguments) {
   if (strcmp(role, "hold") == 0) return hold();
   if (strcmp(role, "lend") == 0) return lend();
   if (strcmp(role, "spell") == 0 && count == 4) return spell(arguments[2], arguments[3]);
+  if (strcmp(role, "lure") == 0) return lure();
   if (strcmp(role, "ask") == 0 && count == 3) return ask(arguments[2]);
   if (strcmp(role, "take") == 0) return take();
   if (strcmp(role, "watch") == 0) return watch();

@@ -1,4 +1,4 @@
-/* H2 and B21: takes more of something than the sandbox may have, and holds it for a while. A sandbox that ends what goes too
+/* H2, B21 and I13: takes more of something than the sandbox may have, and holds it for a while. A sandbox that ends what goes too
    far ends all of it, so each attempt is a launch of its own; what became of it is seen from outside. */
 #define _GNU_SOURCE
 #include "battery.h"
@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <signal.h>
@@ -39,8 +40,23 @@ static bool take_privately(size_t size) {
   return true;
 }
 
+/* What is written and never read stays in the kernel's buffers. */
+static bool take_in_sockets(size_t size) {
+  static char bytes[65536];
+  for (size_t done = 0; done < size;) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == -1) return false;
+    for (int i = 0; i < 2; i++) {
+      ssize_t written;
+      while ((written = write(pair[i], bytes, sizeof bytes)) > 0) done += (size_t)written;
+      if (errno != EAGAIN) return false;
+    }
+  }
+  return true;
+}
+
 /* Each takes less than one process may have. */
-static int take_by_many(size_t size) {
+static int take_by_many(size_t size, bool (*take)(size_t size)) {
   enum { processes = 8 };
   int ready[2];
   if (pipe2(ready, O_CLOEXEC) == -1) return stopped("pipe");
@@ -49,7 +65,7 @@ static int take_by_many(size_t size) {
     if (child == -1) return stopped("fork");
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      int error = take_privately(size / processes) ? 0 : errno;
+      int error = take(size / processes) ? 0 : errno;
       if (write(ready[1], &error, sizeof error) != sizeof error) _exit(1);
       for (;;) pause();
     }
@@ -133,7 +149,9 @@ int take(void) {
   if (strcmp(what, "one process") == 0) {
     status = take_privately((size_t)amount) ? 0 : stopped("mmap");
   } else if (strcmp(what, "many processes") == 0) {
-    status = take_by_many((size_t)amount);
+    status = take_by_many((size_t)amount, take_privately);
+  } else if (strcmp(what, "sockets") == 0) {
+    status = take_by_many((size_t)amount, take_in_sockets);
   } else if (strcmp(what, "memfd") == 0) {
     status = take_in_file((size_t)amount);
   } else if (strcmp(what, "segments") == 0) {
