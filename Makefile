@@ -55,7 +55,7 @@ demo: build ## Watch the tour; with INTERACTIVE=1 you pick the document yourself
 test: deps-test ## Build everything for debugging and run the tests
 	$(SWIFT) build --build-tests
 	@scripts/assemble-demos.sh $(debug) .build/demos-debug
-	$(SWIFT) test --skip-build $(TESTFLAGS)
+	@SWIFT='$(SWIFT)' scripts/run-tests.sh $(TESTFLAGS)
 
 test-kernel: deps-test ## Run the tests in a virtual machine: KERNEL=vmlinuz MODULES=folder CGROUP=v2|v1|none
 	$(SWIFT) build --build-tests

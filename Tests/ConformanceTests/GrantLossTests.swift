@@ -222,6 +222,8 @@ import Testing
       try other.pick()
       var configuration = Configuration()
       configuration.allowsUnsafeTransactions = true
+      // The broker may be writing.
+      configuration.busyMode = .timeout(10)
       let foreign = try DatabaseQueue(path: "\(world.ambitHome)/state/grants.sqlite", configuration: configuration)
       try foreign.unsafeReentrantWrite { try $0.execute(sql: "BEGIN EXCLUSIVE") }
       // What is granted now stays in the journal.

@@ -100,20 +100,15 @@ package final class DiskImage {
 
   @discardableResult
   package static func run(_ program: String, arguments: [String]) throws -> String {
-    let process = Process()
     guard let path = Self.program(program) else { throw HarnessError("there is no \(program)") }
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    let (output, errors) = (Pipe(), Pipe())
-    (process.standardOutput, process.standardError) = (output, errors)
-    try process.run()
-    let said = try output.fileHandleForReading.readToEnd() ?? Data()
-    let complaint = try errors.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw HarnessError("\(program) \(arguments): \(String(decoding: complaint, as: UTF8.self))")
+    // Not Foundation's Process: it waits for its socket to close, which a program that goes on in the background keeps open.
+    let process = try ChildProcess(
+      [path] + arguments, user: .root, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], directory: "/")
+    process.closeInput()
+    guard try process.waitForExit(patience: .seconds(60)) == .status(0) else {
+      throw HarnessError("\(program) \(arguments): \(process.allErrors)")
     }
-    return String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    return process.allOutput.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// Mounts it at a folder of this name, on a device that it was not on the last time.

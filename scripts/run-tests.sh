@@ -1,0 +1,17 @@
+#!/bin/sh
+# Runs the tests that were built: first the rules, in process; then the real launches, in a process of their own.
+#
+# They are apart because of Swift Testing's exit tests: after the first one a thread of the test process asks the kernel again and
+# again about every child that has ended, and the launches have thousands of children.
+# Kills, swaps and races have a target of their own, `make races`.
+#
+# usage: run-tests.sh [ARGUMENT OF swift test ...]; with arguments, one run of the tests that they select
+set -u
+
+swift=${SWIFT:-swift}
+[ $# -gt 0 ] && exec $swift test --skip-build "$@"
+
+status=0
+$swift test --skip-build --skip ConformanceTests || status=$?
+$swift test --skip-build --filter '^ConformanceTests\.' --skip '(KillTests|SwapTests|RaceTests)' || status=$?
+exit "$status"
