@@ -181,7 +181,8 @@ extension Broker {
       switch refusal {
       case .held(let other):
         let app = instances[other]?.app.name ?? "another app"
-        throw StateError("\(app) has started this database in write-ahead mode, and two apps would lose commits; stop it there first")
+        throw StateError(
+          "\(app) has started this database in write-ahead mode, and two apps would lose commits; stop it there first")
       case .open(let path):
         throw StateError("another program has the database \(path) open in write-ahead mode; close it there first")
       }

@@ -403,8 +403,8 @@ final class AppSession {
       }
     } catch let error as WireError {
       guard case .remote = error else { return reattach(sandbox) }
-      // The instance is not known there any more: it is ending, and the loop hears so next.
-      prompts = nil
+      // The instance is not known there. It is ending, and the loop hears so next; or another broker has answered than the one
+      // that asked, and the loop sees the end of that one's connection.
     }
   }
 

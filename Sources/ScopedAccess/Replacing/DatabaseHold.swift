@@ -1,5 +1,6 @@
 internal import Folders
 internal import Kernel
+internal import Paths
 internal import SystemPackage
 
 #if canImport(Glibc)
@@ -26,13 +27,14 @@ package struct DatabaseHold: Sendable {
 
   private init(_ place: DocumentPlace, _ text: String) { (self.place, self.text) = (place, text) }
 
-  private static let prefix = "held-by-ambit/"
-  static func text(_ instance: String, _ app: String) -> String { "\(prefix)\(instance)/\(app)" }
+  /// The folder is one that is not there, so that no program makes a file by following the link.
+  private static let folder = "held-by-ambit"
+  static func text(_ instance: String, _ app: String) -> String { "\(folder)/\(instance)/\(app)" }
 
   /// The launch that a link's text names.
   static func instance(in text: String) -> String? {
-    guard text.hasPrefix(prefix) else { return nil }
-    return text.dropFirst(prefix.count).split(separator: "/", maxSplits: 1).first.map(String.init)
+    let names = text.pathNames
+    return names.count == 3 && names[0] == folder ? names[1] : nil
   }
 
   /// Holds a database for a launch.
@@ -106,7 +108,8 @@ package struct DatabaseHold: Sendable {
   private static let sharedLock: Range<Int64> = 0x4000_0002..<0x4000_0200
 
   private static func mode(of file: Descriptor) -> Mode? {
-    guard let bytes = try? file.readAll(limit: header), bytes.count >= header, Sidecars.isHeading(bytes) else { return nil }
+    guard let bytes = try? file.readAll(limit: header), bytes.count >= header, Sidecars.isHeading(bytes)
+    else { return nil }
     return bytes[18] == 2 && bytes[19] == 2 ? .writeAhead : .rollback
   }
 }
