@@ -42,7 +42,8 @@ extension AuditEvent {
 
   /// What happened when it was allowed, and what was asked for when it was not.
   private var phrase: (done: String, attempted: String) {
-    switch kind {
+    guard let known = kind.asKnown else { return (spelledOut, spelledOut) }
+    switch known {
     case .brokerStarted: return ("broker started", "start the broker")
     case .brokerStopped: return ("broker stopped", "stop the broker")
     case .launch:
@@ -62,18 +63,12 @@ extension AuditEvent {
       return ("started scope on \(subject)\(facts(nesting, slots))", "start scope on \(subject)\(facts(slots))")
     case .stop:
       return ("stopped scope on \(subject)\(facts(nesting, slots))", "stop scope on \(subject)\(facts(slots))")
-    case .replaced:
-      if how == "sidecar" { return ("left \(subject) beside its database", "leave \(subject)") }
-      return how == "host"
-        ? ("follows \(subject), which was replaced", "follow \(subject)")
-        : ("replaced \(subject)", "replace \(subject)")
+    case .replaced: return replacement
     case .scopeEnded: return ("scope on \(subject) ended\(facts(slots))", "end scope on \(subject)")
     case .reference: return ("was given a reference to \(subject)", "give a reference to \(subject)")
     case .bookmarkCreated: return ("made a bookmark of \(subject)", "make a bookmark of \(subject)")
     case .bookmarkResolved: return found("bookmark")
     case .referenceResolved: return found("reference")
-    case .replaced:
-      return ("follows \(subject) to the file that took its place", "follow \(subject) to another file")
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
     case .descriptor:
       return ("was handed \(subject) as a descriptor\(facts(access))", "hand over \(subject) as a descriptor")
@@ -109,7 +104,17 @@ extension AuditEvent {
     case .logRemoved:
       let through = detail[Fact.through].map { " up to entry \($0)" } ?? ""
       return ("the oldest of the log was removed\(through)\(facts(mostly))", "remove the oldest of the log\(through)")
-    default: return (spelledOut, spelledOut)
+    }
+  }
+
+  /// An app saved a document, or the host did, or a lookup found another file in the document's place (`BMK-12`).
+  private var replacement: (done: String, attempted: String) {
+    switch how {
+    case "sidecar": ("left \(subject) beside its database", "leave \(subject)")
+    case "host": ("follows \(subject), which was replaced", "follow \(subject)")
+    case nil where detail[Fact.matchedBy] != nil:
+      ("follows \(subject) to the file that took its place", "follow \(subject) to another file")
+    default: ("replaced \(subject)", "replace \(subject)")
     }
   }
 
@@ -225,7 +230,7 @@ extension AuditEvent {
     return known.isEmpty ? "" : " (\(known.joined(separator: ", ")))"
   }
 
-  /// A kind that has no phrase here, in words: `scopeMoved` becomes `scope moved`, with the document if there is one.
+  /// A kind of another version, in words: `scopeMoved` becomes `scope moved`, with the document if there is one.
   private var spelledOut: String {
     let words = kind.rawValue.reduce(into: "") { text, character in
       text += character.isUppercase ? " \(character.lowercased())" : String(character)

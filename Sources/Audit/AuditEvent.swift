@@ -91,61 +91,96 @@ package struct AuditEvent: Equatable, Sendable {
 }
 
 extension AuditEvent.Kind {
-  package static let brokerStarted = Self(rawValue: "brokerStarted")
-  package static let brokerStopped = Self(rawValue: "brokerStopped")
-  package static let launch = Self(rawValue: "launch")
-  package static let attach = Self(rawValue: "attach")
-  /// A launch in which a layer holds less than the policy requires, or than the plan asks of the kernel.
-  package static let degraded = Self(rawValue: "degraded")
-  /// An app claims an identifier, and is not, or not as it was, the one that it belongs to. `how` says what became of that: `moved`,
-  /// `copied`, `updated`, `new`, `replaced`, `forgotten`.
-  package static let identity = Self(rawValue: "identity")
-  package static let exit = Self(rawValue: "exit")
-  package static let pick = Self(rawValue: "pick")
-  package static let pickCancelled = Self(rawValue: "pickCancelled")
-  package static let grant = Self(rawValue: "grant")
-  package static let start = Self(rawValue: "start")
-  package static let stop = Self(rawValue: "stop")
-  /// Another file has come into a document's place, and is the document from then on.
-  package static let replaced = Self(rawValue: "replaced")
-  package static let scopeEnded = Self(rawValue: "scopeEnded")
-  package static let reference = Self(rawValue: "reference")
-  package static let bookmarkCreated = Self(rawValue: "bookmarkCreated")
-  package static let bookmarkResolved = Self(rawValue: "bookmarkResolved")
-  package static let referenceResolved = Self(rawValue: "referenceResolved")
-  /// A descriptor of the document itself was handed over.
-  package static let descriptor = Self(rawValue: "descriptor")
-  /// An app asked where on the host a document lies.
-  package static let hostPath = Self(rawValue: "hostPath")
-  /// An app passed a right of its own on to another one.
-  package static let passed = Self(rawValue: "passed")
-  package static let revoke = Self(rawValue: "revoke")
-  /// An app still has something open of a document that was taken away from it.
-  package static let outlived = Self(rawValue: "outlived")
-  /// Other apps' pickers show an app's Documents from now on, or do not any more (`SBX-6`, `SBX-7`).
-  package static let sharing = Self(rawValue: "sharing")
-  /// The user removed an app.
-  package static let appRemoved = Self(rawValue: "appRemoved")
-  package static let limit = Self(rawValue: "limit")
-  package static let refuse = Self(rawValue: "refuse")
-  package static let protocolError = Self(rawValue: "protocolError")
-  /// The log goes on in another file, with this entry. What is in force then follows (``carried``).
-  package static let logRotated = Self(rawValue: "logRotated")
-  /// What was in force when a file of the log began and still is: a launch, a grant or a scope. Nothing has happened.
-  package static let carried = Self(rawValue: "carried")
-  /// All of that has been written down: with what comes before gone, the log says the same of what is in force.
-  package static let carriedAll = Self(rawValue: "carriedAll")
-  /// The oldest entries are removed, by what the log's owner has said to keep.
-  package static let logRemoved = Self(rawValue: "logRemoved")
+  /// The kinds that this version writes.
+  package enum Known: String, CaseIterable, Sendable {
+    case brokerStarted
+    case brokerStopped
+    case launch
+    case attach
+    /// A launch in which a layer holds less than the policy requires, or than the plan asks of the kernel.
+    case degraded
+    /// An app claims an identifier that belongs to another app, or to the same one in another form. `how` has the outcome: `moved`,
+    /// `copied`, `updated`, `new`, `replaced`, `forgotten`.
+    case identity
+    case exit
+    case pick
+    case pickCancelled
+    case grant
+    case start
+    case stop
+    /// Another file has come into a document's place, and is the document from then on.
+    case replaced
+    case scopeEnded
+    case reference
+    case bookmarkCreated
+    case bookmarkResolved
+    case referenceResolved
+    /// A descriptor of the document itself was handed over.
+    case descriptor
+    /// An app asked where on the host a document lies.
+    case hostPath
+    /// An app passed a right of its own on to another one.
+    case passed
+    case revoke
+    /// An app still has something open of a document that was taken away from it.
+    case outlived
+    /// Other apps' pickers show an app's Documents from now on, or do not any more (`SBX-6`, `SBX-7`).
+    case sharing
+    /// The user removed an app.
+    case appRemoved
+    case limit
+    case refuse
+    case protocolError
+    /// The log goes on in another file, with this entry. Entries for all that is in force follow (``carried``).
+    case logRotated
+    /// A launch, a grant or a scope was in force already when a file of the log began. Nothing has happened.
+    case carried
+    /// All of these are written. Without the entries before them, the log says the same about access that is in force.
+    case carriedAll
+    /// The oldest entries are removed, as the owner's retention rule says.
+    case logRemoved
+  }
+
+  package init(_ known: Known) { self.init(rawValue: known.rawValue) }
+
+  /// The kind as one that this version writes; `nil`: it comes from another version.
+  package var asKnown: Known? { Known(rawValue: rawValue) }
 
   /// The kinds that this version writes.
-  package static let known: [Self] = [
-    .brokerStarted, .brokerStopped, .launch, .attach, .degraded, .identity, .exit, .pick, .pickCancelled, .grant,
-    .start, .stop,
-    .replaced, .scopeEnded, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .descriptor, .hostPath,
-    .passed, .revoke, .outlived, .sharing, .appRemoved, .limit, .refuse, .protocolError,
-    .logRotated, .carried, .carriedAll, .logRemoved,
-  ]
+  package static let known = Known.allCases.map(Self.init)
+
+  package static let brokerStarted = Self(.brokerStarted)
+  package static let brokerStopped = Self(.brokerStopped)
+  package static let launch = Self(.launch)
+  package static let attach = Self(.attach)
+  package static let degraded = Self(.degraded)
+  package static let identity = Self(.identity)
+  package static let exit = Self(.exit)
+  package static let pick = Self(.pick)
+  package static let pickCancelled = Self(.pickCancelled)
+  package static let grant = Self(.grant)
+  package static let start = Self(.start)
+  package static let stop = Self(.stop)
+  package static let replaced = Self(.replaced)
+  package static let scopeEnded = Self(.scopeEnded)
+  package static let reference = Self(.reference)
+  package static let bookmarkCreated = Self(.bookmarkCreated)
+  package static let bookmarkResolved = Self(.bookmarkResolved)
+  package static let referenceResolved = Self(.referenceResolved)
+  package static let descriptor = Self(.descriptor)
+  package static let hostPath = Self(.hostPath)
+  package static let passed = Self(.passed)
+  package static let revoke = Self(.revoke)
+  package static let outlived = Self(.outlived)
+  package static let sharing = Self(.sharing)
+  package static let appRemoved = Self(.appRemoved)
+  package static let limit = Self(.limit)
+  package static let refuse = Self(.refuse)
+  package static let protocolError = Self(.protocolError)
+  package static let logRotated = Self(.logRotated)
+  package static let carried = Self(.carried)
+  package static let carriedAll = Self(.carriedAll)
+  package static let logRemoved = Self(.logRemoved)
 }
 
 extension AuditEvent {

@@ -106,6 +106,24 @@ import Testing
       ),
       (AuditEvent(.limit, .refused, detail: ["exceeded": "patience"]), "refused: more patience"),
       (AuditEvent(.protocolError, .refused), "refused: take a broken message"),
+      (AuditEvent(.replaced, document: notes, how: "app"), "replaced notes.txt"),
+      (AuditEvent(.replaced, .failed, document: notes, how: "app"), "failed: replace notes.txt"),
+      // A member of a package that the app saved: the lookup by its place is no decision of its own.
+      (AuditEvent(.replaced, document: notes, how: "app", detail: ["matchedBy": "path"]), "replaced notes.txt"),
+      (
+        AuditEvent(.replaced, document: notes, how: "host", detail: ["matchedBy": "path"]),
+        "follows notes.txt, which was replaced"
+      ),
+      (
+        AuditEvent(.replaced, document: notes, rule: "BMK-12", detail: ["matchedBy": "path"]),
+        "follows notes.txt to the file that took its place"
+      ),
+      (
+        AuditEvent(.replaced, .refused, document: notes, rule: "BMK-12", detail: ["matchedBy": "path"]),
+        "refused: follow notes.txt to another file"
+      ),
+      (AuditEvent(.replaced, document: notes, how: "sidecar"), "left notes.txt beside its database"),
+      (AuditEvent(.replaced, .failed, document: notes, how: "sidecar"), "failed: leave notes.txt"),
       (AuditEvent(.init(rawValue: "coordinatedWrite"), document: notes), "coordinated write notes.txt"),
     ])
   func sentences(event: AuditEvent, sentence: String) {
@@ -121,6 +139,13 @@ import Testing
       }
     }
     #expect(Set(AuditEvent.Kind.known).count == AuditEvent.Kind.known.count)
+  }
+
+  @Test func `have a kind that this version knows, or one of another version, under the same name`() {
+    for known in AuditEvent.Kind.Known.allCases {
+      #expect(AuditEvent.Kind(known).rawValue == known.rawValue && AuditEvent.Kind(known).asKnown == known)
+    }
+    #expect(AuditEvent.Kind(rawValue: "ofALaterVersion").asKnown == nil)
   }
 
   @Test func `explain themselves by rule and reason`() {
