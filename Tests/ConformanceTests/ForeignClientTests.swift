@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A Varlink client that Ambit's authors did not write (https://pypi.org/project/varlink), inside a sandbox.
+/// Python's module “varlink”, a client that Ambit's authors did not write, inside a sandbox.
 @Suite(.serialized, .waiting)
 struct ForeignClientTests {
   /// Where the client's module lies, as the tests' own `python3` finds it.

@@ -3,7 +3,7 @@ import Kernel
 import Testing
 import Wire
 
-/// A Varlink client that other people wrote (https://pypi.org/project/varlink) reads the descriptions and calls.
+/// Python's module “varlink”, a client that Ambit's authors did not write, reads the descriptions and calls.
 @Suite struct `A foreign client` {
   /// The Python that has the module: named by AMBIT_PYTHON, or `python3`.
   static func python() throws -> String {
