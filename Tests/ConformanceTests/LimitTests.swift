@@ -67,6 +67,22 @@ struct LimitTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `TOK-6: a stop after a start that was refused takes no count from another document`(user: TestUser) throws {
+    try withEightStarted(user) { (_, app, _) throws in
+      #expect(try app.start("d1"))
+      #expect(try !app.start("d9"))
+      for _ in 0..<3 { try app.stop("d9") }
+      #expect(try app.tell("status")["used"] == 8)
+      for number in 1...8 { #expect(try app.read("d\(number)").content == "\(number)") }
+      // The control: the second start of this one is still owed.
+      try app.stop("d1")
+      #expect(try app.read("d1").content == "1")
+      try app.stop("d1")
+      #expect(try app.read("d1").errno == refusedObserved)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `LIM-2: after one stop, the next start succeeds`(user: TestUser) throws {
     try withEightStarted(user) { (_, app, _) throws in
       #expect(try !app.start("d9"))

@@ -76,6 +76,27 @@ struct ReferenceTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `REF-6: a reference that was copied into another app's container leads that app nowhere`(user: TestUser) throws {
+    try withReference(user) { (world, app, document) throws in
+      func file(_ name: String) -> String {
+        "\(world.container(Workspace.identifier(name)))/Documents/letter.txt.ambitref"
+      }
+      let other = try world.probe("Other")
+      #expect(try other.tell("references")["paths"]?.array == [])
+      try FileManager.default.copyItem(atPath: file("Probe"), toPath: file("Other"))
+      #expect(unsafe chmod(file("Other"), 0o644) == 0)
+      let answer = try other.tell("resolveReference", ["path": reference, "as": "a"])
+      #expect(answer.url == nil, "\(answer.text)")
+      let refusals = try world.audit(.referenceResolved)
+      #expect(
+        refusals.map(\.result) == [.refused] && refusals.first?.app == Workspace.identifier("Other"), "\(refusals)")
+      // The control: its own app resolves the same bytes.
+      #expect(try app.tell("resolveReference", ["path": reference, "as": "a"])["name"] == "letter.txt")
+      #expect(try world.audit(.referenceResolved).last?.document?.path == document)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `REF-7: with its last reference a grant ends, unless something else needs it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let names = ["kept", "renamed", "moved", "marked", "deleted"]

@@ -189,6 +189,22 @@ struct ScopeTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `TOK-17: a document that was picked twice is started until both of its URLs are stopped`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document, document])
+      for name in ["a", "b"] { try app.pick(as: name) }
+      for name in ["a", "b"] { #expect(try app.start(name)) }
+      #expect(try app.tell("status")["used"] == 1)
+      try app.stop("a")
+      for name in ["a", "b"] { #expect(try app.read(name).content == "text", "\(name)") }
+      try app.stop("b")
+      for name in ["a", "b"] { #expect(try app.read(name).errno == refused, "\(name)") }
+      #expect(try app.finish() == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `TOK-12: a started folder opens everything in it, also what comes later, and a stop takes all of it`(
     user: TestUser
   ) throws {
