@@ -352,7 +352,9 @@ struct BookmarkTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `BMK-12: another folder under the same path, and a file with another name, are no replacement`(user: TestUser)
+  func `BMK-12, SBX-12: another folder under the same path, and a file with another name, are no replacement`(
+    user: TestUser
+  )
     throws
   {
     try withBookmark(user) { (world, document, bookmark) throws in
@@ -370,7 +372,7 @@ struct BookmarkTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `BMK-3: another file that took the document's inode is not the document`(user: TestUser) throws {
+  func `BMK-3, BMK-21: another file that took the document's inode is not the document`(user: TestUser) throws {
     try withBookmark(user) { (world, document, bookmark) throws in
       try stopBroker(world)
       func inode() throws -> UInt64? {

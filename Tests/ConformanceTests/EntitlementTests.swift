@@ -29,7 +29,7 @@ struct EntitlementTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `without a terminal an app runs without them, and says so; the option gives them, and is remembered`(
+  func `SBX-19: without a terminal an app runs without them, and says so; the option gives them, and is remembered`(
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in
@@ -64,7 +64,7 @@ struct EntitlementTests {
   }
 
   @Test
-  func `on a terminal the user is asked once, also when they say no; an update that declares more is asked about that`()
+  func `SBX-19: on a terminal the user is asked once, also when they say no; an update that declares more asks again`()
     throws
   {
     try Workspace.with(.root) { world in

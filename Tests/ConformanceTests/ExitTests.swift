@@ -8,7 +8,7 @@ import Testing
   static let rounds = 60
 
   @Test(arguments: TestUser.all, [false, true])
-  func `TOK-3: no name, no held folder and no way through where it has gone leads back to a document`(
+  func `TOK-3, TOK-20: no name, no held folder and no way through where it has gone leads back to a document`(
     user: TestUser, standing: Bool
   ) throws {
     try Workspace.with(user) { world in

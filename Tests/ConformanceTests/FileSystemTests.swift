@@ -87,7 +87,7 @@ struct FileSystemTests {
   }
 
   @Test(arguments: TestUser.all, VolumeKind.here)
-  func `BMK-3: a file with the deleted document's inode number, or with its content, is another file`(
+  func `BMK-3, BMK-21: a file with the deleted document's inode number, or with its content, is another file`(
     user: TestUser, kind: VolumeKind
   ) throws {
     try withVolume(user, kind) { (world, _, point) throws in

@@ -126,7 +126,7 @@ struct GrantTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `AUD-1: a removed app loses its grants and its container; what others had in it ends as well`(
+  func `AUD-1, AUD-9: a removed app loses its grants and its container; what others had in it ends as well`(
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in

@@ -30,7 +30,7 @@ struct IdentityTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `I1: another bundle of the same identifier runs as a new app, as a replacement, or not at all`(
+  func `I1, SBX-17: another bundle of the same identifier runs as a new app, as a replacement, or not at all`(
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in
@@ -69,7 +69,7 @@ struct IdentityTests {
     }
   }
 
-  @Test func `the same bundle elsewhere and a changed one in its place go on, and the log says so`() throws {
+  @Test func `SBX-20: the same bundle elsewhere and a changed one in its place go on, and the log says so`() throws {
     try Workspace.with(TestUser.all[0]) { world in
       let own = try bundle(world, "A", "one")
       #expect(try world.ambit("run", own).output == "found\n\(Self.identifier)\n")
@@ -95,7 +95,9 @@ struct IdentityTests {
     }
   }
 
-  @Test func `I1: a program is known by its path, a script by its own, and a command has the interpreter's`() throws {
+  @Test func `I1, SBX-18: a program is known by its path, a script by its own, and a command has the interpreter's`()
+    throws
+  {
     try Workspace.with(TestUser.all[0]) { world in
       var identifiers: [String] = []
       for folder in ["A", "B"] {

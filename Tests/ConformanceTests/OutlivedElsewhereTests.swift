@@ -121,7 +121,7 @@ struct OutlivedElsewhereTests {
   // MARK: Watches
 
   @Test(arguments: TestUser.all, [false, true])
-  func `TOK-16: who watches a document that was taken away is named, and ended where the policy says so`(
+  func `TOK-16, TOK-20: who watches a document that was taken away is named, and ended where the policy says so`(
     user: TestUser, ends: Bool
   ) throws {
     try Workspace.with(user) { world in
@@ -191,7 +191,7 @@ struct OutlivedElsewhereTests {
   // MARK: Another launch
 
   @Test(arguments: TestUser.all, [false, true])
-  func `TOK-16: a descriptor that was passed to another launch is named, and both are ended where the policy says so`(
+  func `TOK-16, TOK-20: a descriptor that was passed to another launch is named, and both end where the policy says so`(
     user: TestUser, ends: Bool
   ) throws {
     try Workspace.with(user) { world in

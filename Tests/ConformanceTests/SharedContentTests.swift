@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .waiting)
 struct SharedContentTests {
   @Test(arguments: TestUser.all)
-  func `SBX-14: two apps that have a document started see what the other one writes in place, and maps`(
+  func `SBX-14, FSF-9: two apps that have a document started see what the other one writes in place, and maps`(
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in

@@ -116,7 +116,7 @@ struct SocketTests {
             picks: [folder])
           for name in refusedNames { #expect(answers[name] == "EPERM", "\(policy) \(access) \(name)") }
           #expect(["EACCES", "ELOOP"].contains(answers["other-process"]))
-          // A link and a name do not come out of their mount either.
+          // FSF-8: no hard link and no rename leads out of the grant.
           #expect(answers["hard-link"] == "EXDEV" && ["EXDEV", "EROFS"].contains(answers["rename"]), "\(answers)")
           #expect(answers["none"] == "ENOENT", "\(answers)")
           #expect(answers["broker"] == "ok")

@@ -20,7 +20,9 @@ struct SwapTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `BMK-1, TOK-2: whatever is swapped into a document's place, no other is read or written`(user: TestUser) throws {
+  func `BMK-1, TOK-2, SBX-11: whatever is swapped into a document's place, no other is read or written`(user: TestUser)
+    throws
+  {
     try Workspace.with(user) { world in
       let stage = try SwapStage(world)
       let app = try world.probe(picks: [stage.document])

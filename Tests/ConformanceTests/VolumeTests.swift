@@ -70,7 +70,7 @@ struct VolumeTests {
 
   /// Nobody who unmounts it when an app has stopped is to wait for the broker to think of it: here the broker is held still.
   @Test(arguments: TestUser.all)
-  func `BMK-1: a volume can be unmounted as soon as nothing is started on it`(user: TestUser) throws {
+  func `BMK-1, AUD-11: a volume can be unmounted as soon as nothing is started on it`(user: TestUser) throws {
     try withStarted(user, try #require(VolumeKind.here.first)) { (world, _, point, app) throws in
       let broker = try #require(try world.brokerProcess())
       defer { _ = kill(broker, SIGCONT) }

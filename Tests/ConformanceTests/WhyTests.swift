@@ -15,7 +15,7 @@ struct WhyTests {
   ]
 
   @Test(arguments: TestUser.all)
-  func `ambit why says beforehand what then happens, and by which rule`(user: TestUser) throws {
+  func `AUD-13: ambit why says beforehand what then happens, and by which rule`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = Self.attempts.map { attempt in
         attempt.operation == "read"
@@ -104,7 +104,7 @@ struct WhyTests {
     }
   }
 
-  @Test func `ambit why knows where an app can connect to`() throws {
+  @Test func `AUD-13: ambit why knows where an app can connect to`() throws {
     try Workspace.with(.root) { world in
       for access in ["none", "loopback", "host"] {
         let policy = "\(world.home)/\(access).toml"

@@ -38,7 +38,7 @@ private func flags(_ document: PickedDocument) -> Int32 { fcntl(document.descrip
     #expect(try DocumentOpening.open(folder.path).kind == .folder)
   }
 
-  @Test func `A link that the user names is followed once, and never handed out itself`() throws {
+  @Test func `PCK-21: a link that the user names is followed once, and never handed out itself`() throws {
     let path = try folder.file("real/notes.txt")
     try folder.link("latest", to: "real/notes.txt")
     try folder.link("way", to: "real")
@@ -49,7 +49,7 @@ private func flags(_ document: PickedDocument) -> Int32 { fcntl(document.descrip
     }
   }
 
-  @Test func `A link that is turned elsewhere afterwards changes nothing`() throws {
+  @Test func `PCK-21: a link that is turned elsewhere afterwards changes nothing`() throws {
     let path = try folder.file("a.txt")
     try folder.file("b.txt")
     let link = try folder.link("link", to: "a.txt")

@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [24, 30, 36, 40, 64, 80, 132], [1, 9, 40, 255])
-  func `I2: a link's target is shown whatever the name's length, in its row and below the list`(
+  func `I2, PCK-24: a link's target is shown whatever the name's length, in its row and below the list`(
     columns: Int, length: Int
   ) {
     for request in [request(), request(multiple: true)] {

@@ -202,7 +202,7 @@ private final class RunningPicker: Sendable {
 
   /// What an app can do to a name that the user sees, between the list and Enter; all of it at once, by rename(2).
   @Test(arguments: ["link", "two links", "file", "same inode number"])
-  func `I2: what took a name's place after it was shown is refused, and shown`(swap: String) throws {
+  func `I2, PCK-23: what took a name's place after it was shown is refused, and shown`(swap: String) throws {
     let notes = "\(folder.path)/notes.txt"
     let key = try folder.file(".ssh/id_rsa", "key")
     switch swap {
@@ -234,7 +234,7 @@ private final class RunningPicker: Sendable {
     #expect(try picker.paths() == nil)
   }
 
-  @Test func `I2: a mark is bound to the file that it showed`() throws {
+  @Test func `I2, PCK-23: a mark is bound to the file that it showed`() throws {
     let notes = "\(folder.path)/notes.txt"
     let other = try folder.file(".next", "another")
     let terminal = try TestTerminal()
@@ -272,7 +272,7 @@ private final class RunningPicker: Sendable {
     "\u{1B}[5;12r\u{1B}[?6h\u{1B}(0\u{1B})0\u{E}\u{1B}[4h\u{1B}[?1;9;1000;1002;1003;1004;1005;1006;1015h\u{1B}=\u{1B}[>15u\u{1B}[>4;2m"
 
   @Test(arguments: ["", "\u{1B}]0;half a title", "\u{1B}[12;"])
-  func `I11: the picker is legible whatever the app has done to the terminal, and the app gets its modes back`(
+  func `I11, PCK-25: the picker is legible whatever the app has done to the terminal, and the app gets its modes back`(
     half: String
   ) throws {
     let terminal = try TestTerminal()
@@ -293,7 +293,7 @@ private final class RunningPicker: Sendable {
   }
 
   @Test(arguments: ["\u{1B}[27u", "\u{1B}[99;5u", "\u{1B}[27;1:1u", "\u{1B}[27;5;99~", "\u{1B}[27;1;27~"])
-  func `I11: Escape and control C cancel in every encoding of keys`(key: String) throws {
+  func `I11, PCK-25: Escape and control C cancel in every encoding of keys`(key: String) throws {
     #expect(try run(request(start: folder.path), [("▸ Letters/", key)]) == nil)
   }
 
@@ -353,7 +353,7 @@ private final class RunningPicker: Sendable {
     #expect(try picker.paths() == nil)
   }
 
-  @Test func `PCK-9: when nobody waits for the answer any more, the picker closes`() throws {
+  @Test func `PCK-9, PCK-19: when nobody waits for the answer any more, the picker closes`() throws {
     let terminal = try TestTerminal()
     let before = try terminal.settings()
     var ends: [Int32] = [0, 0]

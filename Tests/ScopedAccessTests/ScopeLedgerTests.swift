@@ -13,7 +13,7 @@ import Testing
     #expect(ledger.count(of: "c") == 0)
   }
 
-  @Test func `LIM-1: a document that holds a slot can be started again when all are taken`() {
+  @Test func `LIM-1, LIM-5: a document that holds a slot can be started again when all are taken`() {
     var ledger = ScopeLedger(limit: 1)
     #expect(ledger.start("a", at: 1) == .first)
     #expect(ledger.start("a", at: 2) == .nested(count: 2))

@@ -37,7 +37,9 @@ import Testing
   private static func isHere(_ call: String) -> Bool { unsafe seccomp_syscall_resolve_name(call) >= 0 }
 
   @Test(arguments: [false, true])
-  func `I3: no call makes a file with the set-id bits, whatever else stands in its arguments`(observed: Bool) throws {
+  func `I3, TOK-21: no call makes a file with the set-id bits, whatever else stands in its arguments`(observed: Bool)
+    throws
+  {
     let standard = SeccompProfile.standard(network: true)
     let machine = try Self.machine(observed ? standard.observed : standard)
     let (allow, refuse, ask) = (SeccompAction.allow.raw, SeccompAction.fail(EPERM).raw, SeccompAction.notify.raw)
