@@ -60,6 +60,7 @@ let package = Package(
       // Not as flags: a package with those in a library could not be used by version.
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .target(name: "Rulebook", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
@@ -127,6 +128,7 @@ let package = Package(
       name: "logload", dependencies: ["Audit", "Kernel", "Policy"], path: "Tests/LogLoad", swiftSettings: strict,
       linkerSettings: selfContained),
     .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "RulebookTests", dependencies: ["Rulebook"], swiftSettings: strict),
     .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: strict),

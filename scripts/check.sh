@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make check` looks at besides Swift: shell syntax, and paths that exist on one machine only.
+# The part of `make check` besides Swift: shell syntax, paths that exist on one machine only, and the catalogue.
 set -eu
 
 status=0
@@ -55,5 +55,12 @@ $found"
 done
 IFS=$old_ifs
 
-[ $status -ne 0 ] || echo "check: format, $shells shell scripts and paths are in order"
+# The catalogue says the same as the program, and as the tests that cite it.
+if command -v python3 >/dev/null 2>&1; then
+  python3 scripts/catalogue.py check || status=1
+else
+  complain "the catalogue needs python3 to be compared with the tests"
+fi
+
+[ $status -ne 0 ] || echo "check: format, $shells shell scripts, paths and the catalogue are in order"
 exit $status
