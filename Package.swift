@@ -98,8 +98,8 @@ let package = Package(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
-        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", argumentParser, tomlKit,
-        system,
+        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", "Rulebook", argumentParser,
+        tomlKit, system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
@@ -156,7 +156,8 @@ let package = Package(
     .testTarget(
       name: "AmbitCommandsTests",
       dependencies: [
-        "AmbitCommands", "AppModel", "Audit", "Kernel", "Launcher", "Policy", "Review", "Terminal", "TestSupport",
+        "AmbitCommands", "AppModel", "Audit", "Kernel", "Launcher", "Policy", "Review", "Rulebook", "Terminal",
+        "TestSupport", "Wire",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -34,6 +34,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
         ambit audit log                  everything that was granted, used and refused
         ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
+        ambit rule PCK-9                 the promise behind an identifier that a message cites
         ambit doctor                     what this machine offers, and how to mend what is missing
         ambit verify                     try to escape from the sandbox, in every known way
       """,
@@ -42,7 +43,7 @@ package struct AmbitCommand: ParsableCommand {
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self,
       VerifyCommand.self,
       PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
-      IdentityCommand.self, AuditCommand.self,
+      IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       DoctorCommand.self,
       ScenarioCommand.self, BrokerCommand.self,
     ])
