@@ -30,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report check format verify races fuzz bench catalogue docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report readme-test check format verify races fuzz bench docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -75,7 +75,11 @@ test-journal: ## Export a log to a systemd-journald of its own; as root
 test-report: ## Look at `ambit audit report` in a real browser (after make test); pictures in .build/report
 	@scripts/report-test.sh
 
-check: ## Format, lint, shell syntax, no paths of one machine, the catalogue beside the tests
+readme-test: build ## Run the commands of README that are marked to be run, in a home of their own
+	@scripts/assemble-demos.sh $(release) .build/demos
+	@scripts/readme-test.sh
+
+check: ## Format, lint, shell syntax, no paths of one machine
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)
 	@scripts/check.sh
 
