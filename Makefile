@@ -101,15 +101,12 @@ fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant growth io resolve save audit-explain audit'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
 
-catalogue: ## Carry docs/reference/catalogue.md into the program's sources
-	@python3 scripts/catalogue.py write
-
-docs: build ## Write the manual pages to .build/man, and the policy language's reference and schema to docs
+docs: build ## Write the manual pages to .build/man, and the policy language's reference and schema to docs/reference
 	@mkdir -p .build/man
 	$(release)/ambit-tools --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambit.1
 	$(release)/ambitctl --experimental-dump-help | $(SWIFT) scripts/manual.swift >.build/man/ambitctl.1
-	$(release)/ambit-tools policy reference >docs/policy.md
-	$(release)/ambit-tools policy reference --format schema >docs/policy.schema.json
+	$(release)/ambit-tools policy reference >docs/reference/policy.md
+	$(release)/ambit-tools policy reference --format schema >docs/reference/policy.schema.json
 
 install: ## Install under PREFIX (default /usr/local); DESTDIR is put before it
 	@SWIFT='$(SWIFT)' MAKE='$(MAKE)' scripts/install.sh '$(DESTDIR)$(PREFIX)'

@@ -7,12 +7,12 @@ import Testing
 /// What is written about the language is made from it, and the schema says of a file what the decoder says.
 @Suite struct PolicyReferenceTests {
   private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs")
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/reference")
 
   @Test(arguments: [("policy.md", PolicyReference.markdown), ("policy.schema.json", PolicySchema.text)])
   func `what is in docs is what the fields say`(name: String, text: String) throws {
     let written = try String(contentsOf: Self.docs.appendingPathComponent(name), encoding: .utf8)
-    #expect(written == text, "docs/\(name) has drifted; “make docs” writes it anew")
+    #expect(written == text, "docs/reference/\(name) has drifted; “make docs” writes it anew")
     #expect(text.hasSuffix("\n") && text.count > 5000)
   }
 

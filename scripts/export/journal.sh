@@ -20,7 +20,7 @@ mkdir -p /run/systemd /run/log
 mount -t tmpfs none /run/systemd
 mount -t tmpfs none /run/log
 mkdir -p /run/systemd/journal /run/systemd/journald.conf.d /run/log/journal
-# What docs/export.md tells: without it journald drops what comes faster than 10,000 entries in half a minute.
+# What docs/reference/export.md tells: without it journald drops what comes faster than 10,000 entries in half a minute.
 printf '[Journal]\nStorage=volatile\nRateLimitIntervalSec=0\n' >/run/systemd/journald.conf.d/ambit.conf
 
 start() {

@@ -21,7 +21,7 @@ extension AuditCommand {
         Events leave in the order of the log, each with a name that is the same at every delivery (the log's identity and \
         the event's number). A file is gone on with where it ends, each event once. Elsewhere --state keeps how far the \
         receiver has read; after a crash a receiver can get events again, and misses none but what the log has removed \
-        meanwhile, because it keeps no more. docs/export.md has the fields of each format, and whole set-ups.
+        meanwhile, because it keeps no more. docs/reference/export.md has the fields of each format, and whole set-ups.
 
         EXAMPLES
           Keep a file of JSON Lines up to date, from cron:

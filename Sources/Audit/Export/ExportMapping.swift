@@ -1,5 +1,5 @@
-/// Where each part of an event is in each format: the table of docs/export.md, which a test holds against this, and this
-/// against what the encoders write.
+/// The place of each part of an event in each format. Tests compare this with the table of docs/reference/export.md, and with the
+/// output of the encoders.
 package enum ExportMapping {
   /// A part of an event with its path in a line of each format: members by `.`, the only element of an array by `[]`; nil
   /// where the format has it in a place that depends on the class.

@@ -1,7 +1,7 @@
 /// One field of the policy language: all that is known of it, in one place.
 ///
-/// The decoder goes by these and knows no key besides; the reference (`docs/policy.md`), the JSON Schema and what
-/// `ambit policy show` prints are made of them; and so is what becomes of a policy under a machine-wide one.
+/// The decoder knows these keys and no others. The reference (`docs/reference/policy.md`), the JSON Schema, the output of
+/// `ambit policy show` and the effect of a machine-wide policy are made from them as well.
 package struct PolicyField: Sendable {
   /// The table that it stands in; `nil`: the top of the file.
   package let table: String?

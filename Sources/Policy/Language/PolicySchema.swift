@@ -14,7 +14,7 @@ package enum PolicySchema {
     schema["properties"] = (schema["properties"] as? [String: Any] ?? [:]).merging(tables) { $1 }
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "A policy of Ambit's"
-    schema["description"] = "What apps may do. docs/policy.md says it in words."
+    schema["description"] = "What apps may do. docs/reference/policy.md says it in words."
     let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     guard let data = try? JSONSerialization.data(withJSONObject: schema, options: options) else { return "" }
     return String(decoding: data, as: UTF8.self) + "\n"

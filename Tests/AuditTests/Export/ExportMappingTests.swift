@@ -51,9 +51,10 @@ import Testing
   @Test func `are those of the manual`() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-    let manual = try String(contentsOf: root.appending(path: "docs/export.md"), encoding: .utf8)
-    #expect(manual.contains(ExportMapping.table), "docs/export.md should have:\n\(ExportMapping.table)")
-    #expect(manual.contains(ExportMapping.activities), "docs/export.md should have:\n\(ExportMapping.activities)")
+    let manual = try String(contentsOf: root.appending(path: "docs/reference/export.md"), encoding: .utf8)
+    for table in [ExportMapping.table, ExportMapping.activities] {
+      #expect(manual.contains(table), "docs/reference/export.md should have:\n\(table)")
+    }
     #expect(manual.contains(JournalEntry.messageID))
   }
 }
