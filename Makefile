@@ -30,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report readme-test check format verify races fuzz bench docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report readme-test check format verify races fuzz bench catalogue docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -79,7 +79,7 @@ readme-test: build ## Run the commands of README that are marked to be run, in a
 	@scripts/assemble-demos.sh $(release) .build/demos
 	@scripts/readme-test.sh
 
-check: ## Format, lint, shell syntax, no paths of one machine
+check: ## Format, lint, shell syntax, no paths of one machine, the catalogue beside the tests
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)
 	@scripts/check.sh
 
@@ -100,6 +100,9 @@ fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 
 bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd calls scope grant growth io resolve save audit-explain audit'
 	@FORMAT='$(FORMAT)' Benchmarks/run.sh $(PARTS)
+
+catalogue: ## Carry docs/reference/catalogue.md into the program's sources
+	@python3 scripts/catalogue.py write
 
 docs: build ## Write the manual pages to .build/man, and the policy language's reference and schema to docs/reference
 	@mkdir -p .build/man
