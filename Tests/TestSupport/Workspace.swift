@@ -113,10 +113,11 @@ package final class Workspace {
     if let entitlements { try Data(entitlements.utf8).write(to: URL(fileURLWithPath: "\(path)/Entitlements.plist")) }
     let probe = try Products.path("probe")
     try ChildProcess.whileNothingStarts {
-      if let script {
-        try Data(script.utf8).write(to: URL(fileURLWithPath: "\(path)/main"))
-      } else if unsafe link(probe, "\(path)/main") != 0 {
-        try FileManager.default.copyItem(atPath: probe, toPath: "\(path)/main")
+      let main = script ?? "#!/bin/sh\nexec \"${0%/*}/probe\" \"$@\"\n"
+      try Data(main.utf8).write(to: URL(fileURLWithPath: "\(path)/main"))
+      // Its digest is the app's identity, and each new link to the probe would have it computed anew for every app.
+      if script == nil, unsafe link(probe, "\(path)/probe") != 0 {
+        try FileManager.default.copyItem(atPath: probe, toPath: "\(path)/probe")
       }
     }
     _ = unsafe chmod("\(path)/main", 0o755)
