@@ -11,7 +11,8 @@ struct FileCopier {
   let hostID: UInt32?
 
   /// - Returns: how many bytes were copied; 0 at the source's end.
-  /// - Throws: the call's error. `EINVAL` unless both are regular files, as of a file system that cannot do it.
+  /// - Throws: the call's error. `EINVAL` unless both are regular files with content: the kernel's own (`/proc`, `/sys`) look at the
+  ///   process that reads or writes, which would be the launcher.
   func copy(_ call: SeccompListener.Notification) throws(KernelError) -> Int {
     // The kernel takes the lower half of a descriptor's register.
     let target = try listener.descriptor(Int32(truncatingIfNeeded: call.arguments[0]), of: call)

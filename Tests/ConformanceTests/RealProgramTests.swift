@@ -42,6 +42,27 @@ import Testing
     }
   }
 
+  @Test(arguments: TestUser.all)
+  func `I5: the launcher copies nothing from or to the kernel's own files, and nothing to a pipe`(user: TestUser) throws
+  {
+    try Workspace.with(user) { world in
+      let script = """
+        import os
+        file = os.open(os.path.expanduser("~/file"), os.O_RDWR | os.O_CREAT)
+        os.write(file, b"5")
+        status = os.open("/proc/self/status", os.O_RDONLY)
+        score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        for target, source in ((file, status), (score, file), (os.pipe()[1], file)):
+            try:
+                print(os.sendfile(target, source, 0, 1))
+            except OSError as error:
+                print(error.errno)
+        """
+      let outcome = try world.ambit("run", "/usr/bin/python3", "-I", "-c", script)
+      #expect(outcome.output == "22\n22\n22\n", "\(outcome)")
+    }
+  }
+
   /// As they are in the packages of Podman and Docker. `make test` installs the first on Debian, and fetches the other where
   /// it can.
   static let profiles = ["/usr/share/containers/seccomp.json", "\(Products.buildFolder)/../../profiles/docker.json"]
