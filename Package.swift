@@ -79,10 +79,11 @@ let package = Package(
     .target(
       name: "Review", dependencies: ["Paths", "Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
       swiftSettings: strict),
+    .target(name: "BrokerCore", dependencies: ["Kernel", "Wire"], swiftSettings: strict),
     .target(
       name: "Broker",
       dependencies: [
-        "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
+        "BrokerCore", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
       ],
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Kernel", "Paths", "Wire", system], swiftSettings: strict),
@@ -127,7 +128,7 @@ let package = Package(
     .executableTarget(
       name: "logload", dependencies: ["Audit", "Kernel", "Policy"], path: "Tests/LogLoad", swiftSettings: strict,
       linkerSettings: selfContained),
-    .target(name: "TestSupport", dependencies: ["Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["BrokerCore", "Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "RulebookTests", dependencies: ["Rulebook"], swiftSettings: strict),
     .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
@@ -149,6 +150,7 @@ let package = Package(
       dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport", crypto],
       swiftSettings: strict
     ),
+    .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),

@@ -25,7 +25,7 @@ extension LogCore {
       }
       if !state.isUrgent {
         state.isUrgent = true
-        bell.ring()
+        wakeup.signal()
       }
       return state.last.sequence
     }
@@ -40,9 +40,9 @@ extension LogCore {
       return state.isUrgent ? .zero : .nanoseconds(max(0, since + settings.syncAfter - Disk.now()))
     }
     if wait != .zero {
-      var entries = [PollEntry(bell.descriptor, .read)]
+      var entries = [PollEntry(wakeup.descriptor, .read)]
       _ = try? Poll.wait(&entries, timeout: wait)
-      bell.silence()
+      wakeup.clear()
     }
     return !state.withLock { $0.isFinished }
   }
@@ -158,7 +158,7 @@ extension LogCore {
         state.isNewName = true
         if state.dirtySince == nil { state.dirtySince = Disk.now() }
       }
-      bell.ring()
+      wakeup.signal()
     }
   }
 

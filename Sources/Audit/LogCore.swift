@@ -72,7 +72,7 @@ final class LogCore: Sendable {
   /// The last entry that the head has been signed for.
   let signed = Mutex<Int64>(-1)
   /// Wakes the thread that waits until the disk is due.
-  let bell: Bell
+  let wakeup: Wakeup
   /// Told when more is on the disk than before.
   let listener = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -84,7 +84,7 @@ final class LogCore: Sendable {
     self.key = key
     head = try HeadFile(files.head)
     end = try EndFile(files.end, at: state.last, key: key)
-    bell = try Bell()
+    wakeup = try Wakeup()
     self.state = Mutex(state)
     self.store = Mutex(store)
   }
@@ -124,7 +124,7 @@ final class LogCore: Sendable {
       if state.dirtyMeanwhile == nil { state.dirtyMeanwhile = now }
       if state.dirtySince == nil {
         state.dirtySince = now
-        bell.ring()
+        wakeup.signal()
       }
       return last.sequence
     }
@@ -233,7 +233,7 @@ final class LogCore: Sendable {
       // Also if it cannot be closed in order: then the journal stays, and whoever opens the log next takes it over.
       defer {
         state.withLock { $0.isFinished = true }
-        bell.ring()
+        wakeup.signal()
         try? store.queue.close()
       }
       settings.beforeSync()

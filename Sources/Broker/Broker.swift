@@ -1,3 +1,4 @@
+internal import BrokerCore
 internal import Audit
 package import Folders
 internal import Foundation
@@ -94,7 +95,7 @@ package final class Broker {
   /// to be gone. One that still runs after that has somebody.
   private var orphans: [String: Int64] = [:]
   /// How soon the next request comes: as long as there are many, each is waited for awake.
-  private var eagerness = Eagerness(most: 100_000, processors: Poll.processors)
+  private var eagerness = AdaptivePolling(most: 100_000, processors: Poll.processors)
   var leaving = Leaving()
   private var idleSince: Int64?
 
@@ -141,8 +142,8 @@ package final class Broker {
     forsake(groups.names)
     let left = try Self.reconcile(grants, folders)
     try log.append([Self.started(log, grants, boot: boot, unsettled)] + left)
-    let bell = lookups.bell
-    log.onDisk { bell.ring() }
+    let wakeup = lookups.wakeup
+    log.onDisk { wakeup.signal() }
     try settleReplacements()
     clearStaging()
     removeRetired()
@@ -173,7 +174,7 @@ package final class Broker {
       pinned.sweep(now: now)
       noteUnmounted(now: now)
       settleLaunches(now: now)
-      var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.bell.descriptor, .read)]
+      var entries = [PollEntry(signals.descriptor, .read), PollEntry(lookups.wakeup.descriptor, .read)]
       let foldersRest = now < foldersAgain
       let watchers = foldersRest ? [] : [files.descriptor, surveys.watcher?.descriptor].compactMap { $0 }
       let watcherRange = entries.count..<(entries.count + watchers.count)
@@ -237,7 +238,7 @@ package final class Broker {
         // After what it sent: a stop that was on its way counts.
         for owner in entries[each.owners] where owner.hasHappened { ended(Int32(owner.tag), of: each.instance) }
       }
-      if entries[1].hasHappened { lookups.bell.silence() }
+      if entries[1].hasHappened { lookups.wakeup.clear() }
       continueLookups(now: Clock.monotonic())
       continueErrands(now: Clock.monotonic())
       continueEnds(now: Clock.monotonic())

@@ -16,7 +16,7 @@ extension Broker {
     let grant: Grant
     /// The file that the grant was for is gone; this one stands in its place.
     let isReplacement: Bool
-    let looked: Looked
+    let looked: LookupResult
 
     /// The name of a file beside it that says that another program has it open. Nobody waits for a file system meanwhile: where it
     /// might not answer, that has been looked at.
@@ -79,10 +79,10 @@ extension Broker {
   func look(
     for grant: Grant, under setting: ReplacementRule.Setting
   ) throws -> (
-    looked: Looked, found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict
+    looked: LookupResult, found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict
   ) {
     let rule = ReplacementRule(setting)
-    guard let looked = try looked(lookup(of: grant)) else { return (Looked(), nil, .refuse(.unanswered)) }
+    guard let looked = try looked(lookup(of: grant)) else { return (LookupResult(), nil, .refuse(.unanswered)) }
     if let found = looked.found {
       return (looked, found, rule.verdict(isFound: true, granted: grant.kind, candidate: nil))
     }
@@ -101,13 +101,13 @@ extension Broker {
 
   /// What the user has just chosen has not to be looked for.
   func remember(_ chosen: Chosen, of grant: Grant) {
-    var looked = Looked()
+    var looked = LookupResult()
     looked.found = (chosen.document, .lastPlace)
     (looked.place, looked.sidecar, looked.isThorough) = (chosen.place, chosen.sidecar, true)
     request?.results[lookup(of: grant).key] = .some(looked)
   }
 
-  private func noted(_ grant: Grant, _ document: FoundDocument, _ looked: Looked) throws -> Grant {
+  private func noted(_ grant: Grant, _ document: FoundDocument, _ looked: LookupResult) throws -> Grant {
     var known = grant
     if let path = document.path, !path.isSamePath(as: grant.path) || grant.place == nil {
       known.path = path
@@ -118,13 +118,13 @@ extension Broker {
     return known
   }
 
-  private func place(of document: FoundDocument, _ looked: Looked) -> Place? {
+  private func place(of document: FoundDocument, _ looked: LookupResult) -> Place? {
     looked.isThorough ? looked.place : Place(of: document)
   }
 
   /// Another file is the document from now on. Written down before it is so.
   private func follow(
-    _ document: FoundDocument, with grant: Grant, _ looked: Looked, _ instance: Instance
+    _ document: FoundDocument, with grant: Grant, _ looked: LookupResult, _ instance: Instance
   ) throws -> Grant {
     try decide([
       event(

@@ -1,3 +1,4 @@
+internal import BrokerCore
 internal import Kernel
 internal import ScopedAccess
 internal import Synchronization
@@ -52,7 +53,7 @@ struct Errands {
     let then: (Bool) -> Void
   }
 
-  var queue = ErrandQueue()
+  var queue = JobQueue()
   let returned = Returned()
   var entries: [Int: Entry] = [:]
 
@@ -95,11 +96,11 @@ extension Broker {
   func beginErrands(now: Int64) {
     while let errand = errands.queue.begin(at: now) {
       guard let entry = errands.entries[errand.id] else { continue }
-      let (id, work, returned, bell) = (errand.id, entry.work, errands.returned, lookups.bell)
+      let (id, work, returned, wakeup) = (errand.id, entry.work, errands.returned, lookups.wakeup)
       let run: @Sendable () -> Void = {
         work()
         returned.put(id)
-        bell.ring()
+        wakeup.signal()
       }
       // Without a thread it is as if nothing had come back.
       if (try? Worker.start(run)) == nil, errands.queue.end(id) { goOn(id, false) }

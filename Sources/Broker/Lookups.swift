@@ -16,7 +16,7 @@ final class Request {
   /// When what is decided for it counts as written down: as the policy says of the app that it is about.
   var sync = AuditLog.Sync.group
   /// What has been found out for it; `nil`: nobody answered in time.
-  var results: [Lookup.Key: Looked?] = [:]
+  var results: [Lookup.Key: LookupResult?] = [:]
   /// What errands for it came to; `nil`: nothing came back.
   var outcomes: [String: (any Sendable)?] = [:]
   /// It has waited for something else.
@@ -64,16 +64,16 @@ final class Followed {
 struct Waiting: Error {
   let lookup: Lookup
   /// The mount that may keep one waiting.
-  let lane: String?
+  let queueKey: String?
 }
 
 /// The lookups that are under way, each in a thread of its own, and who waits for them.
 struct Lookups {
   /// What came back, from any thread.
   final class Results: Sendable {
-    private let arrived = Mutex<[(id: Int, looked: Looked, took: Int64)]>([])
-    func put(_ id: Int, _ looked: Looked, took: Int64) { arrived.withLock { $0.append((id, looked, took)) } }
-    func take() -> [(id: Int, looked: Looked, took: Int64)] {
+    private let arrived = Mutex<[(id: Int, looked: LookupResult, took: Int64)]>([])
+    func put(_ id: Int, _ looked: LookupResult, took: Int64) { arrived.withLock { $0.append((id, looked, took)) } }
+    func take() -> [(id: Int, looked: LookupResult, took: Int64)] {
       arrived.withLock { all in
         defer { all = [] }
         return all
@@ -86,16 +86,16 @@ struct Lookups {
     var requests: [Request]
   }
 
-  let bell: Bell
+  let wakeup: Wakeup
   let results = Results()
   var queue = LookupQueue()
   var entries: [Int: Entry] = [:]
   var known: [Lookup.Key: Int] = [:]
-  var absences = Absences()
+  var absences = NegativeCache()
   /// More turns than a request can need: who is moved all the time is not found.
   static let mostTurns = 8
 
-  init() throws(KernelError) { bell = try Bell() }
+  init() throws(KernelError) { wakeup = try Wakeup() }
 }
 
 extension Broker {
@@ -103,15 +103,15 @@ extension Broker {
   ///
   /// - Returns: `nil` if its file system does not answer.
   /// - Throws: ``Waiting`` if somebody has to look for it.
-  func looked(_ asked: Lookup) throws -> Looked? {
+  func looked(_ asked: Lookup) throws -> LookupResult? {
     if let known = request?.results[asked.key] { return known }
     mounts.refresh()
     let path = asked.folder.map { "\($0.currentPath ?? "")/\(asked.path)" } ?? asked.path
     var lookup = withAbsences(asked)
-    let lane = mounts.waitingMount(on: path)
-    if lane == nil, let looked = finder.look(briefly: lookup) { return looked }
-    if lane == nil { lookup.companions = surveys.catalog.lost }
-    throw Waiting(lookup: lookup, lane: lane)
+    let queueKey = mounts.waitingMount(on: path)
+    if queueKey == nil, let looked = finder.findQuickly(lookup) { return looked }
+    if queueKey == nil { lookup.batch = surveys.catalog.lost }
+    throw Waiting(lookup: lookup, queueKey: queueKey)
   }
 
   private func withAbsences(_ asked: Lookup) -> Lookup {
@@ -137,7 +137,7 @@ extension Broker {
     }
     guard
       let job = lookups.queue.add(
-        owner: request.instance?.id ?? "", lane: waiting.lane, at: Clock.monotonic())
+        owner: request.instance?.id ?? "", queueKey: waiting.queueKey, at: Clock.monotonic())
     else { return answer(request, without: key) }
     lookups.entries[job.id] = .init(lookup: waiting.lookup, requests: [request])
     lookups.known[key] = job.id
@@ -152,13 +152,13 @@ extension Broker {
   private func beginLookups() {
     while let job = lookups.queue.begin() {
       guard let lookup = lookups.entries[job.id]?.lookup else { continue }
-      let (finder, bell, results) = (finder, lookups.bell, lookups.results)
-      let isElsewhere = job.lane != nil
+      let (finder, wakeup, results) = (finder, lookups.wakeup, lookups.results)
+      let isElsewhere = job.queueKey != nil
       let work: @Sendable () -> Void = {
         let start = Clock.monotonic()
-        let looked = finder.look(thoroughly: lookup, beside: isElsewhere)
+        let looked = finder.findThoroughly(lookup, beside: isElsewhere)
         results.put(job.id, looked, took: Clock.monotonic() - start)
-        bell.ring()
+        wakeup.signal()
       }
       // Without a thread it is as if nobody had answered.
       if (try? Worker.start(work)) == nil { finish(job.id, nil) }
@@ -176,11 +176,11 @@ extension Broker {
     beginLookups()
   }
 
-  private func finish(_ id: Int, _ looked: Looked?) {
+  private func finish(_ id: Int, _ looked: LookupResult?) {
     if lookups.queue.end(id) { answerAll(of: id, looked) }
   }
 
-  private func answerAll(of id: Int, _ looked: Looked?) {
+  private func answerAll(of id: Int, _ looked: LookupResult?) {
     guard let entry = lookups.entries.removeValue(forKey: id) else { return }
     lookups.known[entry.lookup.key] = nil
     for request in entry.requests {
@@ -189,7 +189,7 @@ extension Broker {
     }
   }
 
-  private func note(_ looked: Looked, took: Int64, at now: Int64) {
+  private func note(_ looked: LookupResult, took: Int64, at now: Int64) {
     if !looked.others.isEmpty { surveys.catalog.met(looked.others) }
     for identity in looked.absent {
       lookups.absences.note(identity, at: now, took: took, mounts: mounts.generation)

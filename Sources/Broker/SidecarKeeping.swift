@@ -173,9 +173,9 @@ extension Broker {
   func finishSidecars() {
     sidecars.requests = []
     while !sidecars.batches.isIdle {
-      var bell = [PollEntry(lookups.bell.descriptor, .read)]
-      guard (try? Poll.wait(&bell, timeout: .seconds(1))) != nil else { return }
-      if !bell[0].returned.isEmpty { lookups.bell.silence() }
+      var wakeup = [PollEntry(lookups.wakeup.descriptor, .read)]
+      guard (try? Poll.wait(&wakeup, timeout: .seconds(1))) != nil else { return }
+      if !wakeup[0].returned.isEmpty { lookups.wakeup.clear() }
       continueErrands(now: Clock.monotonic())
     }
   }

@@ -3,12 +3,12 @@ internal import Paths
 internal import ScopedAccess
 internal import Synchronization
 
-/// What the surveys of ``DocumentCatalog`` need: a watcher of its own, and a thread at a time that goes and looks.
+/// What the surveys of ``LocationCache`` need: a watcher of its own, and a thread at a time that goes and looks.
 struct Surveys {
   final class Results: Sendable {
     enum Result: Sendable {
       case granted([Grant])
-      case seen([String: DocumentCatalog.Sighting], absent: Set<FileIdentity>, took: Int64)
+      case seen([String: LocationCache.Sighting], absent: Set<FileIdentity>, took: Int64)
     }
 
     private let arrived = Mutex<[Result]>([])
@@ -23,7 +23,7 @@ struct Surveys {
 
   let watcher: FolderWatcher?
   let results = Results()
-  var catalog = DocumentCatalog()
+  var catalog = LocationCache()
   var hasBegun = false
 
   /// What a survey may take, of what nobody has asked for yet.
@@ -72,22 +72,22 @@ extension Broker {
   private func beginCatalog() {
     surveys.hasBegun = true
     guard !privileged else { return }
-    let (grants, results, bell) = (grants, surveys.results, lookups.bell)
+    let (grants, results, wakeup) = (grants, surveys.results, lookups.wakeup)
     try? Worker.start {
       Worker.stepBack()
-      results.put(.granted((try? grants.newest(DocumentCatalog.mostDocuments)) ?? []))
-      bell.ring()
+      results.put(.granted((try? grants.newest(LocationCache.mostDocuments)) ?? []))
+      wakeup.signal()
     }
   }
 
-  private func survey(_ due: [DocumentCatalog.Asked], _ watcher: FolderWatcher) {
-    let (finder, results, bell) = (finder, surveys.results, lookups.bell)
+  private func survey(_ due: [LocationCache.Asked], _ watcher: FolderWatcher) {
+    let (finder, results, wakeup) = (finder, surveys.results, lookups.wakeup)
     let work: @Sendable () -> Void = {
       Worker.stepBack()
       let start = Clock.monotonic()
       let (seen, absent) = Self.look(at: due, finder, watcher)
       results.put(.seen(seen, absent: absent, took: Clock.monotonic() - start))
-      bell.ring()
+      wakeup.signal()
     }
     if (try? Worker.start(work)) == nil {
       _ = surveys.catalog.finished([:], now: Clock.monotonic(), took: 1_000_000_000)
@@ -96,9 +96,9 @@ extension Broker {
 
   /// The folder is watched before it is looked into, so that nothing happens in between.
   private static func look(
-    at due: [DocumentCatalog.Asked], _ finder: DocumentFinder, _ watcher: FolderWatcher
-  ) -> ([String: DocumentCatalog.Sighting], absent: Set<FileIdentity>) {
-    var seen: [String: DocumentCatalog.Sighting] = [:]
+    at due: [LocationCache.Asked], _ finder: DocumentFinder, _ watcher: FolderWatcher
+  ) -> ([String: LocationCache.Sighting], absent: Set<FileIdentity>) {
+    var seen: [String: LocationCache.Sighting] = [:]
     var lost: [FileIdentity: String] = [:]
     for asked in due {
       let watch = watcher.watchMoves(around: asked.path)

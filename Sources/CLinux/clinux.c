@@ -286,17 +286,17 @@ int ambit_processors(void) {
   return sched_getaffinity(0, sizeof all, &all) == -1 ? 1 : CPU_COUNT(&all);
 }
 
-int ambit_bell(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+int ambit_wakeup_make(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
-void ambit_ring(int bell) {
+void ambit_wakeup_signal(int wakeup) {
   uint64_t one = 1;
-  while (write(bell, &one, sizeof one) == -1 && errno == EINTR) {
+  while (write(wakeup, &one, sizeof one) == -1 && errno == EINTR) {
   }
 }
 
-void ambit_unring(int bell) {
+void ambit_wakeup_clear(int wakeup) {
   uint64_t all;
-  while (read(bell, &all, sizeof all) == -1 && errno == EINTR) {
+  while (read(wakeup, &all, sizeof all) == -1 && errno == EINTR) {
   }
 }
 

@@ -43,7 +43,7 @@ package enum Poll {
 
   /// The same as ``wait(_:timeout:)``, but stays awake for a while first, and sleeps only then.
   ///
-  /// - Parameter awake: nanoseconds; see `Eagerness`. It counts as part of the time.
+  /// - Parameter awake: nanoseconds; see `AdaptivePolling`. It counts as part of the time.
   @discardableResult
   package static func wait(
     _ entries: inout [PollEntry], timeout: Duration? = nil, awake: Int64

@@ -14,7 +14,7 @@ final class StreamRelay: Sendable {
   private let file: Descriptor
   private let direction: Direction
   /// Rings when the app has ended.
-  private let ended: Bell
+  private let ended: Wakeup
   private let state: Mutex<State>
 
   private struct State {
@@ -31,7 +31,7 @@ final class StreamRelay: Sendable {
   init(_ file: Descriptor, _ direction: Direction, _ end: Descriptor) throws(KernelError) {
     self.file = file
     self.direction = direction
-    ended = try Bell()
+    ended = try Wakeup()
     // This side's alone: the app's end is another opening.
     try KernelError.check("fcntl", "O_NONBLOCK") { fcntl(end.rawValue, F_SETFL, O_NONBLOCK) }
     state = Mutex(State(end: end))
@@ -59,7 +59,7 @@ final class StreamRelay: Sendable {
   }
 
   /// What is in the pipe by now is still copied out; then the thread ends.
-  func stop() { ended.ring() }
+  func stop() { ended.signal() }
 
   /// Calls that go too far are to fail here, and not to end the launcher.
   private func holdBackSignals() {

@@ -39,7 +39,7 @@ struct KeptDocumentsTests {
     // A lookup for it looks nowhere but in its place.
     var lookup = Lookup(.init(subject: "a", identity: document.identity), path: path)
     lookup.isGone = true
-    let looked = try #require(DocumentFinder(privileged: false).look(briefly: lookup))
+    let looked = try #require(DocumentFinder(privileged: false).findQuickly(lookup))
     #expect(looked.found == nil)
   }
 

@@ -7,8 +7,8 @@ import Testing
   /// What an expectation may not change.
   private final class Subject {
     var queue = LookupQueue()
-    func add(_ owner: String, _ lane: String? = nil, at now: Int64 = 0) -> LookupQueue.Job? {
-      queue.add(owner: owner, lane: lane, at: now)
+    func add(_ owner: String, _ queueKey: String? = nil, at now: Int64 = 0) -> LookupQueue.Job? {
+      queue.add(owner: owner, queueKey: queueKey, at: now)
     }
     func begin() -> LookupQueue.Job? { queue.begin() }
     func end(_ job: LookupQueue.Job?) -> Bool { job.map { queue.end($0.id) } ?? false }
@@ -39,7 +39,7 @@ import Testing
     #expect(queue.expire(at: LookupQueue.patience) == [first.id, second.id])
     #expect(queue.add("b", "/net", at: LookupQueue.patience) == nil)
     #expect(queue.begin() == other)
-    // Once it is back, nobody waits for it, and its lane is free.
+    // Once it is back, nobody waits for it, and its queueKey is free.
     #expect(!queue.end(first))
     #expect(queue.end(other))
     #expect(queue.add("b", "/net", at: LookupQueue.patience) != nil)
@@ -59,10 +59,10 @@ import Testing
       now += Int64.random(in: 0...(LookupQueue.patience / 20), using: &random)
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<4:
-        let lane = [nil, nil, "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"].randomElement(using: &random) ?? nil
+        let queueKey = [nil, nil, "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"].randomElement(using: &random) ?? nil
         let owner = "\(Int.random(in: 0..<12, using: &random))"
-        let job = queue.add(owner: owner, lane: lane, at: now)
-        #expect((job == nil) == (lane != nil && count(.stuck) { $0.lane == lane } > 0))
+        let job = queue.add(owner: owner, queueKey: queueKey, at: now)
+        #expect((job == nil) == (queueKey != nil && count(.stuck) { $0.queueKey == queueKey } > 0))
         if let job { model[job.id] = (job, .waiting) }
       case 4..<7:
         let begun = queue.begin()
@@ -70,21 +70,21 @@ import Testing
           #expect(model[begun.id]?.state == .waiting)
           model[begun.id]?.state = .running
         }
-        for lane in Set(model.values.compactMap(\.job.lane)) {
-          #expect(count(.running, .stuck) { $0.lane == lane } <= LookupQueue.mostInLane)
+        for queueKey in Set(model.values.compactMap(\.job.queueKey)) {
+          #expect(count(.running, .stuck) { $0.queueKey == queueKey } <= LookupQueue.mostOfKey)
         }
-        #expect(count(.running, .stuck) { $0.lane == nil } <= LookupQueue.mostLocal)
-        #expect(count(.running, .stuck) { $0.lane != nil } <= LookupQueue.mostInLanes)
+        #expect(count(.running, .stuck) { $0.queueKey == nil } <= LookupQueue.mostLocal)
+        #expect(count(.running, .stuck) { $0.queueKey != nil } <= LookupQueue.mostOfKeys)
         for owner in Set(model.values.map(\.job.owner)) { #expect(count(.running) { $0.owner == owner } <= 1) }
         // Whoever could be begun is not passed over.
         if begun == nil {
           for (job, _) in model.values.filter({ $0.state == .waiting }) {
             let isBusy = count(.running) { $0.owner == job.owner } > 0
             let isFull =
-              job.lane == nil
-              ? count(.running, .stuck) { $0.lane == nil } == LookupQueue.mostLocal
-              : count(.running, .stuck) { $0.lane == job.lane } == LookupQueue.mostInLane
-                || count(.running, .stuck) { $0.lane != nil } == LookupQueue.mostInLanes
+              job.queueKey == nil
+              ? count(.running, .stuck) { $0.queueKey == nil } == LookupQueue.mostLocal
+              : count(.running, .stuck) { $0.queueKey == job.queueKey } == LookupQueue.mostOfKey
+                || count(.running, .stuck) { $0.queueKey != nil } == LookupQueue.mostOfKeys
             #expect(isBusy || isFull)
           }
         }
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test func `is not searched for again for twenty times as long as that took`() {
-    var absences = Absences()
+    var absences = NegativeCache()
     let took: Int64 = 3_000_000_000
     absences.note(identity(1), at: 100, took: took, mounts: 1)
     #expect(absences.holds(identity(1), at: 100 + 20 * took - 1, mounts: 1))
@@ -132,9 +132,9 @@ import Testing
     #expect(!absences.holds(identity(1), at: 100, mounts: 1))
   }
 
-  @Test(arguments: [(Int64(0), Absences.shortest), (Int64.max, Absences.longest), (Int64(1) << 62, Absences.longest)])
+  @Test(arguments: [(Int64(0), NegativeCache.shortest), (Int64.max, NegativeCache.longest), (Int64(1) << 62, NegativeCache.longest)])
   func `is remembered for a bounded time, however long a search was`(took: Int64, time: Int64) {
-    var absences = Absences()
+    var absences = NegativeCache()
     absences.note(identity(1), at: 0, took: took, mounts: 1)
     #expect(absences.holds(identity(1), at: time - 1, mounts: 1))
     #expect(!absences.holds(identity(1), at: time, mounts: 1))
@@ -142,7 +142,7 @@ import Testing
 
   @Test(arguments: 0..<10) func `is as a list of all notes would have it, but for the oldest`(seed: UInt64) {
     var random = Seeded(seed: seed)
-    var absences = Absences()
+    var absences = NegativeCache()
     var model: [UInt64: (until: Int64, mounts: Int)] = [:]
     var mounts = 0
     for now in stride(from: Int64(0), to: 4_000, by: 1).map({ $0 * 100_000_000 }) {
@@ -155,14 +155,14 @@ import Testing
       case 4..<12:
         let took = Int64.random(in: 0..<2_000_000_000, using: &random)
         absences.note(identity(number), at: now, took: took, mounts: mounts)
-        model[number] = (now + max(took * 20, Absences.shortest), mounts)
+        model[number] = (now + max(took * 20, NegativeCache.shortest), mounts)
       default:
         let isAbsent = model[number].map { now < $0.until && mounts == $0.mounts } ?? false
         #expect(absences.holds(identity(number), at: now, mounts: mounts) == isAbsent)
       }
     }
     for number in 1_000..<20_000 as Range<UInt64> { absences.note(identity(number), at: 0, took: 0, mounts: 1) }
-    #expect(absences.count <= Absences.limit)
+    #expect(absences.count <= NegativeCache.limit)
     #expect(absences.holds(identity(19_999), at: 1, mounts: 1))
   }
 }

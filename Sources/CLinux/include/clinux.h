@@ -108,9 +108,9 @@ ssize_t ambit_read_folder(int directory, void *buffer, size_t size);
 /* sched_getaffinity(2): how many processors this process may use; 1 if the kernel does not say. */
 int ambit_processors(void);
 /* eventfd(2), which never blocks; adding to it, and taking everything out. */
-int ambit_bell(void);
-void ambit_ring(int bell);
-void ambit_unring(int bell);
+int ambit_wakeup_make(void);
+void ambit_wakeup_signal(int wakeup);
+void ambit_wakeup_clear(int wakeup);
 /* Everybody else's work goes before this thread's (setpriority(2), which is a thread's on Linux). */
 void ambit_step_back(void);
 /* memmem(3): whether a text has a part. */

@@ -61,7 +61,7 @@ package struct DocumentFinder: Sendable {
     return find(lookup).found
   }
 
-  /// - Returns: `met`: what the search for it has found of it, its folder and its companions; `nil` without a search.
+  /// - Returns: `met`: what the search for it has found of it, its folder and its batch; `nil` without a search.
   func find(
     _ lookup: Lookup
   ) -> (found: (document: FoundDocument, by: FindMethod)?, met: [FileIdentity: FoundDocument]?) {
@@ -72,10 +72,10 @@ package struct DocumentFinder: Sendable {
     case .gone: return (nil, nil)
     case .unknown: break
     }
-    let companions = lookup.companions.filter { $0 != identity } + (lookup.place.map { [$0.folder] } ?? [])
+    let batch = lookup.batch.filter { $0 != identity } + (lookup.place.map { [$0.folder] } ?? [])
     // Most likely a program has saved it, and it is nowhere any more: then whoever asks waits for nothing.
     let budget = isTaken(lookup.path) ? min(searchBudget, 400_000) : searchBudget
-    var search = DocumentSearch(finder: self, [identity], companions: companions, budget: budget)
+    var search = DocumentSearch(finder: self, [identity], batch: batch, budget: budget)
     search.run(from: [lookup.path])
     return (search.found[identity], search.found.mapValues(\.document))
   }

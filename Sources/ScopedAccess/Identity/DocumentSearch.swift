@@ -38,9 +38,9 @@ struct DocumentSearch {
 
   /// - Parameters:
   ///   - identities: all of one volume.
-  ///   - companions: looked for on the way, and no further.
+  ///   - batch: looked for on the way, and no further.
   init(
-    finder: DocumentFinder, _ identities: [FileIdentity], companions: [FileIdentity] = [], budget: Int,
+    finder: DocumentFinder, _ identities: [FileIdentity], batch: [FileIdentity] = [], budget: Int,
     time: Int64 = DocumentFinder.searchTime
   ) {
     self.finder = finder
@@ -48,7 +48,7 @@ struct DocumentSearch {
     volume = identities.first?.volume ?? []
     essential = Set(identities)
     deadline = Clock.monotonic() + time
-    let all = (identities + companions).filter { [volume] in $0.volume == volume }
+    let all = (identities + batch).filter { [volume] in $0.volume == volume }
     subvolumes = Set(all.map(\.handle.subvolume))
     for identity in all {
       wanted[identity.inode, default: []].append(identity)

@@ -31,7 +31,7 @@ package struct Lookup: Sendable {
   /// What it is, if that is known: anything else in its place is not opened, not even to ask which volume it is on.
   package var kind: FileStatus.Kind?
   /// A search for it looks out for these as well.
-  package var companions: [FileIdentity] = []
+  package var batch: [FileIdentity] = []
   /// What a search has not found a short while ago.
   package var absent: Set<FileIdentity> = []
 
@@ -44,7 +44,7 @@ package struct Lookup: Sendable {
 }
 
 /// What was found.
-package struct Looked: Sendable {
+package struct LookupResult: Sendable {
   package var found: (document: FoundDocument, by: FindMethod)?
   /// What stands in its last place, where it was not found itself.
   package var standing: (candidate: ReplacementRule.Candidate, document: FoundDocument?)?
@@ -58,7 +58,7 @@ package struct Looked: Sendable {
   package var sidecar: String?
   /// What was searched for and is nowhere.
   package var absent: Set<FileIdentity> = []
-  /// Companions that were met, and where.
+  /// Others of the batch that were met, and where.
   package var others: [FileIdentity: String] = [:]
   /// It was looked at thoroughly: what is not here is not there.
   package var isThorough = false
@@ -70,8 +70,8 @@ extension DocumentFinder {
   /// Looks where that takes no time to speak of, however many files there are.
   ///
   /// - Returns: `nil` if only a search could tell.
-  package func look(briefly lookup: Lookup) -> Looked? {
-    var looked = Looked()
+  package func findQuickly(_ lookup: Lookup) -> LookupResult? {
+    var looked = LookupResult()
     if let folder = lookup.folder {
       looked.found = candidate(lookup.path, below: folder, lookup.identity).map { ($0, .lastPlace) }
       looked.pathInside = looked.found == nil ? nil : lookup.path
@@ -101,8 +101,8 @@ extension DocumentFinder {
   /// Looks everywhere. May take as long as a search, and for ever where a file system does not answer.
   ///
   /// - Parameter beside: also looks for the files of other programs beside it, and where it stands.
-  package func look(thoroughly lookup: Lookup, beside: Bool) -> Looked {
-    var looked = look(briefly: lookup) ?? searched(lookup)
+  package func findThoroughly(_ lookup: Lookup, beside: Bool) -> LookupResult {
+    var looked = findQuickly(lookup) ?? searched(lookup)
     looked.isThorough = true
     if let document = looked.found?.document ?? looked.standing?.document {
       let place = DocumentPlace(of: document, at: document.path)
@@ -112,8 +112,8 @@ extension DocumentFinder {
     return looked
   }
 
-  private func searched(_ lookup: Lookup) -> Looked {
-    var looked = Looked()
+  private func searched(_ lookup: Lookup) -> LookupResult {
+    var looked = LookupResult()
     if let folder = lookup.folder {
       if let found = find(lookup.identity, under: folder, at: lookup.path) {
         looked.found = (found.document, .search)

@@ -1,6 +1,6 @@
 /// Which of the lookups that may take long are looked into at a time, and how long somebody waits for one.
 ///
-/// A pure value: no threads, no clock of its own. A lookup goes by its lane: `nil` for what lies on the machine's own disks, else
+/// A pure value: no threads, no clock of its own. A lookup goes by its queueKey: `nil` for what lies on the machine's own disks, else
 /// the mount point of a file system that may keep one waiting. Whoever asks has one under way at a time. What has not come back
 /// within the patience is given up: its thread stays behind until the kernel lets it go, and meanwhile nothing else is begun
 /// that would wait behind it (`BMK-16`).
@@ -8,7 +8,7 @@ package struct LookupQueue: Sendable {
   package struct Job: Equatable, Sendable {
     package let id: Int
     package let owner: String
-    package let lane: String?
+    package let queueKey: String?
     /// When it is given up, whether it was begun or not.
     package let due: Int64
   }
@@ -17,8 +17,8 @@ package struct LookupQueue: Sendable {
   package static let patience: Int64 = 10_000_000_000
   /// At a time, with those that were given up and have not come back.
   static let mostLocal = 3
-  static let mostInLane = 2
-  static let mostInLanes = 12
+  static let mostOfKey = 2
+  static let mostOfKeys = 12
   static let mostWaiting = 8192
 
   /// In the order in which they came.
@@ -30,12 +30,12 @@ package struct LookupQueue: Sendable {
 
   package init() {}
 
-  /// - Returns: `nil` if it is given up at once: in its lane others have not come back, or too much waits.
-  package mutating func add(owner: String, lane: String?, at now: Int64) -> Job? {
-    if let lane, stuck.contains(where: { running[$0]?.lane == lane }) { return nil }
+  /// - Returns: `nil` if it is given up at once: in its queueKey others have not come back, or too much waits.
+  package mutating func add(owner: String, queueKey: String?, at now: Int64) -> Job? {
+    if let queueKey, stuck.contains(where: { running[$0]?.queueKey == queueKey }) { return nil }
     guard waiting.count < Self.mostWaiting else { return nil }
     last += 1
-    let job = Job(id: last, owner: owner, lane: lane, due: now + Self.patience)
+    let job = Job(id: last, owner: owner, queueKey: queueKey, due: now + Self.patience)
     waiting.append(job)
     return job
   }
@@ -44,12 +44,12 @@ package struct LookupQueue: Sendable {
   package mutating func begin() -> Job? {
     if waiting.isEmpty { return nil }
     let busy = Set(running.values.filter { !stuck.contains($0.id) }.map(\.owner))
-    let lanes = running.values.reduce(into: [String?: Int]()) { $0[$1.lane, default: 0] += 1 }
-    let inLanes = running.count - (lanes[nil] ?? 0)
+    let byKey = running.values.reduce(into: [String?: Int]()) { $0[$1.queueKey, default: 0] += 1 }
+    let inKeys = running.count - (byKey[nil] ?? 0)
     let index = waiting.firstIndex { job in
       guard !busy.contains(job.owner) else { return false }
-      guard let lane = job.lane else { return lanes[nil, default: 0] < Self.mostLocal }
-      return lanes[lane, default: 0] < Self.mostInLane && inLanes < Self.mostInLanes
+      guard let queueKey = job.queueKey else { return byKey[nil, default: 0] < Self.mostLocal }
+      return byKey[queueKey, default: 0] < Self.mostOfKey && inKeys < Self.mostOfKeys
     }
     guard let index else { return nil }
     let job = waiting.remove(at: index)
@@ -71,8 +71,8 @@ package struct LookupQueue: Sendable {
   package mutating func expire(at now: Int64) -> [Int] {
     let overdue = running.values.filter { $0.due <= now && !stuck.contains($0.id) }.map(\.id).sorted()
     stuck.formUnion(overdue)
-    let dead = Set(stuck.compactMap { running[$0]?.lane })
-    let left = waiting.filter { $0.due > now && !($0.lane.map(dead.contains) ?? false) }
+    let dead = Set(stuck.compactMap { running[$0]?.queueKey })
+    let left = waiting.filter { $0.due > now && !($0.queueKey.map(dead.contains) ?? false) }
     let expired = overdue + waiting.filter { !left.contains($0) }.map(\.id)
     waiting = left
     return expired

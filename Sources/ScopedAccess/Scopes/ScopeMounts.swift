@@ -46,7 +46,7 @@ package final class ScopeMounts {
   private var current = 0
   private var departure: (exit: Int, work: Departure, due: Int64)?
   private struct Exit {
-    var waiting = ScopeExit()
+    var waiting = UnmountQueue()
     /// There is a mount of its own over it.
     var isOpen = false
   }
@@ -278,7 +278,7 @@ package final class ScopeMounts {
     let now = Clock.monotonic()
     if let departure, !departure.work.isOver {
       self.departure?.due = now + Self.look
-      exits[current].waiting.retry(at: now + ScopeExit.patience)
+      exits[current].waiting.retry(at: now + UnmountQueue.patience)
       return
     }
     try finishDeparture()
@@ -312,7 +312,7 @@ package final class ScopeMounts {
 
   /// - Returns: whether another thread does it, and the other exit, which must be empty, is the current one now.
   private func depart() -> Bool {
-    guard let work = Departures.shared.begin(Self.exit(current), in: instance, home: home) else { return false }
+    guard let work = UnmountWorker.shared.begin(Self.exit(current), in: instance, home: home) else { return false }
     departure = (current, work, Clock.monotonic() + Self.look)
     current = 1 - current
     return true
@@ -424,7 +424,7 @@ package final class ScopeMounts {
         guard let exit = try? Descriptor.open(name, below: exits, flags: [.read, .directory, .noFollow]) else {
           continue
         }
-        for number in 0..<ScopeExit.places {
+        for number in 0..<UnmountQueue.places {
           try tolerateExisting { () throws(KernelError) in try exit.makeDirectory("folder-\(number)", mode: 0) }
           try tolerateExisting { () throws(KernelError) in
             _ = try Descriptor.open("file-\(number)", below: exit, flags: [.create, .exclusive, .noFollow], mode: 0)

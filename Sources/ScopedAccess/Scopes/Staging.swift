@@ -94,14 +94,14 @@ package final class Staging {
   /// one takes as long as the journal of its file system likes.
   package func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
-    if Sweeper.isLittle(folder) {
+    if DirectoryReaper.isLittle(folder) {
       _ = try? folder.removeContents(most: Self.most)
       if (try? area.removeDirectory(grant)) != nil { return }
     }
     // It is much, or somebody inside is still in it and making more: then it goes with the instance at the latest.
     let old = "\(grant).\(Clock.monotonic())"
     guard (try? area.moveAside(grant, to: area, as: old)) != nil else { return }
-    Sweeper.shared.remove {
+    DirectoryReaper.shared.remove {
       _ = try? folder.removeContents(most: Self.most)
       try? area.removeDirectory(old)
     }
@@ -121,7 +121,7 @@ package final class Staging {
     let folders = (try? DirectoryReader.entries(of: area)) ?? []
     let isLittle = folders.allSatisfy { entry in
       entry.kind != .directory
-        || (try? Descriptor.open(entry.name, below: area, flags: [.path, .directory, .noFollow])).map(Sweeper.isLittle)
+        || (try? Descriptor.open(entry.name, below: area, flags: [.path, .directory, .noFollow])).map(DirectoryReaper.isLittle)
           == true
     }
     if isLittle {
@@ -129,7 +129,7 @@ package final class Staging {
       if (try? parent.removeDirectory(instance)) != nil { return }
     }
     guard let old = outOfTheWay(instance, in: parent) else { return }
-    Sweeper.shared.remove {
+    DirectoryReaper.shared.remove {
       _ = try? area.removeContents(most: Self.most)
       try? parent.removeDirectory(old)
     }

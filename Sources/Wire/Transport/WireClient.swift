@@ -11,7 +11,7 @@ package final class WireClient: Sendable {
     var framer: MessageFramer<Descriptor>
     var buffer = [UInt8](repeating: 0, count: 8192)
     /// How soon answers come.
-    var eagerness = Eagerness(most: WireClient.mostAwake, processors: Poll.processors)
+    var eagerness = AdaptivePolling(most: WireClient.mostAwake, processors: Poll.processors)
     var patience: Patience?
   }
 

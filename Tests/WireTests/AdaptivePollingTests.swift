@@ -2,11 +2,11 @@ import Testing
 import Wire
 
 /// How long one stays awake for the next message.
-@Suite struct EagernessTests {
+@Suite struct AdaptivePollingTests {
   private let most: Int64 = 1000
 
-  private func eager(after waits: [Int64], processors: Int = 4) -> Eagerness {
-    var eagerness = Eagerness(most: most, processors: processors)
+  private func eager(after waits: [Int64], processors: Int = 4) -> AdaptivePolling {
+    var eagerness = AdaptivePolling(most: most, processors: processors)
     for wait in waits { eagerness.waited(wait) }
     return eagerness
   }
@@ -29,13 +29,13 @@ import Wire
   @Test func `with one processor nobody stays awake: it is needed by whoever answers`() {
     #expect(eager(after: Array(repeating: 0, count: 8), processors: 1).patience == 0)
     #expect(eager(after: Array(repeating: 0, count: 8), processors: 0).patience == 0)
-    #expect(Eagerness(most: -5, processors: 4).patience == 0)
+    #expect(AdaptivePolling(most: -5, processors: 4).patience == 0)
   }
 
   @Test func `whatever comes, what was awake for nothing is little beside what was slept`() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<200 {
-      var eagerness = Eagerness(most: most, processors: 2)
+      var eagerness = AdaptivePolling(most: most, processors: 2)
       var (last, wasted, idle): ([Int64], Int64, Int64) = ([], 0, 0)
       for _ in 0..<500 {
         let wait = Int64.random(in: 0...(Bool.random(using: &generator) ? 900 : 100_000), using: &generator)

@@ -1,18 +1,19 @@
 import Kernel
 import Testing
+import TestSupport
 
-@testable import ScopedAccess
+@testable import BrokerCore
 
 @Suite struct `Work that takes long and changes something` {
   /// What an expectation may not change.
   private final class Subject {
-    var queue = ErrandQueue()
-    func add(_ owner: String, _ subject: String) throws -> ErrandQueue.Errand {
+    var queue = JobQueue()
+    func add(_ owner: String, _ subject: String) throws -> JobQueue.Job {
       let added = queue.add(owner: owner, subject: subject)
       return try #require(added)
     }
-    func begin(at now: Int64 = 0) -> ErrandQueue.Errand? { queue.begin(at: now) }
-    func end(_ errand: ErrandQueue.Errand) -> Bool { queue.end(errand.id) }
+    func begin(at now: Int64 = 0) -> JobQueue.Job? { queue.begin(at: now) }
+    func end(_ job: JobQueue.Job) -> Bool { queue.end(job.id) }
     func expire(at now: Int64) -> [Int] { queue.expire(at: now) }
   }
 
@@ -31,7 +32,7 @@ import Testing
     let queue = Subject()
     let (copy, behind, other) = (try queue.add("a", "x"), try queue.add("a", "x"), try queue.add("a", "y"))
     #expect([queue.begin(at: 0), queue.begin(at: 0)] == [copy, other])
-    let half = ErrandQueue.patience / 2
+    let half = JobQueue.patience / 2
     for turn in 1...6 {
       queue.queue.note(progressOf: copy.id, at: Int64(turn) * half)
       queue.queue.note(progressOf: other.id, at: Int64(turn) * half)
@@ -50,18 +51,18 @@ import Testing
 
   @Test(arguments: 0..<40) func `whatever happens, each is over once and the places are kept to`(seed: UInt64) throws {
     var random = Seeded(seed: seed)
-    var queue = ErrandQueue()
-    var open: [Int: ErrandQueue.Errand] = [:]
+    var queue = JobQueue()
+    var open: [Int: JobQueue.Job] = [:]
     var now: Int64 = 0
     for _ in 0..<600 {
-      now += Int64.random(in: 0...(ErrandQueue.patience / 10), using: &random)
+      now += Int64.random(in: 0...(JobQueue.patience / 10), using: &random)
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<4:
         let owner = "\(Int.random(in: 0..<12, using: &random))"
         let waiting = queue.waiting.count { $0.owner == owner }
-        let errand = queue.add(owner: owner, subject: "\(Int.random(in: 0..<4, using: &random))")
-        #expect((errand == nil) == (waiting >= ErrandQueue.mostWaiting))
-        if let errand { open[errand.id] = errand }
+        let job = queue.add(owner: owner, subject: "\(Int.random(in: 0..<4, using: &random))")
+        #expect((job == nil) == (waiting >= JobQueue.mostWaiting))
+        if let job { open[job.id] = job }
       case 4..<7: _ = queue.begin(at: now)
       case 7..<9:
         if let id = queue.running.keys.sorted().randomElement(using: &random) {
@@ -74,10 +75,10 @@ import Testing
         }
         for id in queue.expire(at: now) { #expect(open.removeValue(forKey: id) != nil) }
       }
-      #expect(queue.running.count <= ErrandQueue.most)
+      #expect(queue.running.count <= JobQueue.most)
       let owners = Dictionary(grouping: queue.running.values, by: \.owner)
       for own in owners.values {
-        #expect(own.count <= ErrandQueue.mostOfOwner && Set(own.map(\.subject)).count == own.count)
+        #expect(own.count <= JobQueue.mostOfOwner && Set(own.map(\.subject)).count == own.count)
       }
       let known = Set(queue.waiting.map(\.id)).union(queue.running.keys.filter { !queue.stuck.contains($0) })
       #expect(known == Set(open.keys))

@@ -10,12 +10,12 @@ private func identity(_ number: UInt64) -> FileIdentity {
 
 /// Documents in folders that a test moves about, with the events and the surveys that a kernel and a thread would make of it.
 private final class World {
-  var catalog = DocumentCatalog()
+  var catalog = LocationCache()
   /// Where each document is; `nil`: it was deleted.
   var places: [UInt64: String] = [:]
   /// Watches by folder, as inotify numbers them.
   var watches: [String: Int32] = [:]
-  var asked: [DocumentCatalog.Asked] = []
+  var asked: [LocationCache.Asked] = []
   var now: Int64 = 0
   private var lastWatch: Int32 = 0
 
@@ -48,7 +48,7 @@ private final class World {
 
   /// - Parameter between: what happens after the documents have been seen, and before that is known.
   func survey(between: () -> Void = {}) {
-    var sightings: [String: DocumentCatalog.Sighting] = [:]
+    var sightings: [String: LocationCache.Sighting] = [:]
     for each in asked {
       let number = each.identity.inode
       let place = places[number]
@@ -80,7 +80,7 @@ private final class World {
     let world = World()
     world.places[1] = "/home/a"
     world.enter(1, at: "/home/a")
-    #expect(world.catalog.nextDue == DocumentCatalog.pause)
+    #expect(world.catalog.nextDue == LocationCache.pause)
     world.settle()
     #expect(world.catalog.nextDue == nil)
     world.move(1, to: "/far/b")
@@ -118,7 +118,7 @@ private final class World {
     let world = World()
     world.places[1] = "/home/a"
     world.enter(1, at: "/home/a")
-    world.now = DocumentCatalog.pause
+    world.now = LocationCache.pause
     world.beginSurvey()
     // The folder is watched by then, and nobody knows yet for whom.
     world.survey { world.move(1, to: "/home/b") }
@@ -131,7 +131,7 @@ private final class World {
     let world = World()
     world.places[1] = "/home/a"
     world.enter(1, at: "/home/a")
-    world.now = DocumentCatalog.pause
+    world.now = LocationCache.pause
     world.beginSurvey()
     let took: Int64 = 1_000_000_000
     _ = world.catalog.finished(["1": .init(path: "/home/a", watch: 1)], now: world.now, took: took)
@@ -144,16 +144,16 @@ private final class World {
 
   @Test func `is bounded in documents and in folders`() {
     let world = World()
-    for number in 0..<UInt64(DocumentCatalog.mostDocuments + 100) {
+    for number in 0..<UInt64(LocationCache.mostDocuments + 100) {
       world.places[number] = "/\(number)/a"
       world.enter(number, at: "/\(number)/a")
     }
     world.settle()
-    #expect(world.watches.count == DocumentCatalog.mostFolders)
+    #expect(world.watches.count == LocationCache.mostFolders)
     #expect(
-      (0..<UInt64(DocumentCatalog.mostDocuments + 100)).count { world.catalog.place(of: "\($0)") != nil }
-        == DocumentCatalog.mostDocuments)
-    for number in 0..<UInt64(DocumentCatalog.mostDocuments) {
+      (0..<UInt64(LocationCache.mostDocuments + 100)).count { world.catalog.place(of: "\($0)") != nil }
+        == LocationCache.mostDocuments)
+    for number in 0..<UInt64(LocationCache.mostDocuments) {
       if let watch = world.catalog.remove("\(number)") { world.watches = world.watches.filter { $0.value != watch } }
     }
     #expect(world.watches.isEmpty && world.catalog.nextDue == nil)

@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Unmounts in a thread of its own: before a mount is gone the kernel waits until every processor has taken note, and so would
 /// whoever asks the broker for something meanwhile.
-final class Departures: Sendable {
-  static let shared = Departures()
+final class UnmountWorker: Sendable {
+  static let shared = UnmountWorker()
 
-  private let arrived = try? Bell()
+  private let arrived = try? Wakeup()
   private let waiting = Mutex<[Departure]>([])
   private let hasThread = Mutex(false)
 
@@ -18,11 +18,11 @@ final class Departures: Sendable {
       return nil
     }
     waiting.withLock { $0.append(departure) }
-    arrived.ring()
+    arrived.signal()
     return departure
   }
 
-  private func startThread(_ arrived: Bell) -> Bool {
+  private func startThread(_ arrived: Wakeup) -> Bool {
     hasThread.withLock { hasThread in
       if hasThread { return true }
       hasThread = (try? Worker.start { self.run(arrived) }) != nil
@@ -30,11 +30,11 @@ final class Departures: Sendable {
     }
   }
 
-  private func run(_ arrived: Bell) {
+  private func run(_ arrived: Wakeup) {
     while true {
       var entry = [PollEntry(arrived.descriptor, .read)]
       _ = try? Poll.wait(&entry)
-      arrived.silence()
+      arrived.clear()
       let all = waiting.withLock { waiting in
         defer { waiting = [] }
         return waiting
@@ -49,14 +49,14 @@ final class Departure: Sendable {
   private let path: String
   private let instance: Descriptor
   private let home: Descriptor
-  private let gone: Bell
+  private let gone: Wakeup
   private let outcome = Mutex<Result<Void, KernelError>?>(nil)
 
   fileprivate init(_ path: String, in instance: Descriptor, home: Descriptor) throws(KernelError) {
     self.path = path
     self.instance = instance
     self.home = home
-    gone = try Bell()
+    gone = try Wakeup()
   }
 
   /// Whether the mount is gone, or could not be unmounted.
@@ -82,6 +82,6 @@ final class Departure: Sendable {
       result = .failure(error)
     }
     outcome.withLock { $0 = result }
-    gone.ring()
+    gone.signal()
   }
 }

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Removes what takes long to remove, one thing after the other, in a thread of its own: nobody waits for it. What a process that
 /// ends leaves of it, the next one finds.
-final class Sweeper: Sendable {
-  static let shared = Sweeper()
+final class DirectoryReaper: Sendable {
+  static let shared = DirectoryReaper()
 
   private struct State {
     var waiting: [@Sendable () -> Void] = []

@@ -2,7 +2,7 @@
 /// kernel waits for every processor each time.
 ///
 /// A pure value. What waits here nobody has open, and nobody inside comes to.
-package struct ScopeExit: Equatable {
+package struct UnmountQueue: Equatable {
   package static let places = 8
   /// Nanoseconds for which the first may wait for others.
   package static let patience: Int64 = 1_000_000

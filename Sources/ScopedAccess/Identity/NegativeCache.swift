@@ -4,7 +4,7 @@
 /// A pure value. It only ever keeps a search from being made anew: a file that stands where it was last seen, or where it was
 /// seen since, is found all the same. For twenty times as long as the search has taken, so that no more than a twentieth of
 /// one thread goes into looking for what is not there; and until something is mounted or unmounted.
-package struct Absences: Sendable {
+package struct NegativeCache: Sendable {
   private struct Absence {
     let until: Int64
     let mounts: Int

@@ -8,7 +8,7 @@ internal import Paths
 ///
 /// Bounded in documents and in folders; what is beyond is searched for when it is asked for. Surveys rest for nine times as long
 /// as they took: whoever moves documents all day costs a tenth of one thread.
-package struct DocumentCatalog: Sendable {
+package struct LocationCache: Sendable {
   package struct Asked: Equatable, Sendable {
     package let grant: String
     package let identity: FileIdentity

@@ -3,8 +3,8 @@
 /// A pure value: no threads, no clock of its own. Each is of an owner, who has two places and one for each subject: what is done
 /// to a document waits for what is being done to it. One that shows no progress for the patience is given up: it keeps its
 /// place until its thread has come back, so that a file system that hangs takes no more than its owner's two threads.
-package struct ErrandQueue: Sendable {
-  package struct Errand: Equatable, Sendable {
+package struct JobQueue: Sendable {
+  package struct Job: Equatable, Sendable {
     package let id: Int
     package let owner: String
     /// What is worked on, for example a grant.
@@ -19,8 +19,8 @@ package struct ErrandQueue: Sendable {
   static let mostWaiting = 64
 
   /// In the order in which they came.
-  private(set) var waiting: [Errand] = []
-  package private(set) var running: [Int: Errand] = [:]
+  private(set) var waiting: [Job] = []
+  package private(set) var running: [Int: Job] = [:]
   /// When each that runs has shown progress last.
   private var progress: [Int: Int64] = [:]
   /// Those that were given up and have not come back.
@@ -30,30 +30,30 @@ package struct ErrandQueue: Sendable {
   package init() {}
 
   /// - Returns: `nil` if its owner has too much waiting.
-  package mutating func add(owner: String, subject: String) -> Errand? {
+  package mutating func add(owner: String, subject: String) -> Job? {
     guard waiting.count(where: { $0.owner == owner }) < Self.mostWaiting else { return nil }
     last += 1
-    let errand = Errand(id: last, owner: owner, subject: subject)
-    waiting.append(errand)
-    return errand
+    let job = Job(id: last, owner: owner, subject: subject)
+    waiting.append(job)
+    return job
   }
 
   /// The next one to begin now; ask until there is none.
-  package mutating func begin(at now: Int64) -> Errand? {
+  package mutating func begin(at now: Int64) -> Job? {
     if waiting.isEmpty || running.count >= Self.most { return nil }
     // Whoever comes later for the same thing does not overtake.
     var passed: Set<[String]> = []
-    let index = waiting.firstIndex { errand in
-      defer { passed.insert([errand.owner, errand.subject]) }
-      let own = running.values.filter { $0.owner == errand.owner }
-      return own.count < Self.mostOfOwner && !own.contains { $0.subject == errand.subject }
-        && !passed.contains([errand.owner, errand.subject])
+    let index = waiting.firstIndex { job in
+      defer { passed.insert([job.owner, job.subject]) }
+      let own = running.values.filter { $0.owner == job.owner }
+      return own.count < Self.mostOfOwner && !own.contains { $0.subject == job.subject }
+        && !passed.contains([job.owner, job.subject])
     }
     guard let index else { return nil }
-    let errand = waiting.remove(at: index)
-    running[errand.id] = errand
-    progress[errand.id] = now
-    return errand
+    let job = waiting.remove(at: index)
+    running[job.id] = job
+    progress[job.id] = now
+    return job
   }
 
   package mutating func note(progressOf id: Int, at time: Int64) {
@@ -75,9 +75,9 @@ package struct ErrandQueue: Sendable {
   package mutating func expire(at now: Int64) -> [Int] {
     let overdue = progress.filter { now - $0.value >= Self.patience && !stuck.contains($0.key) }.map(\.key).sorted()
     stuck.formUnion(overdue)
-    let hopeless = waiting.filter { errand in
-      let own = running.values.filter { $0.owner == errand.owner && stuck.contains($0.id) }
-      return own.count >= Self.mostOfOwner || own.contains { $0.subject == errand.subject }
+    let hopeless = waiting.filter { job in
+      let own = running.values.filter { $0.owner == job.owner && stuck.contains($0.id) }
+      return own.count >= Self.mostOfOwner || own.contains { $0.subject == job.subject }
     }
     waiting.removeAll(where: hopeless.contains)
     return overdue + hopeless.map(\.id)

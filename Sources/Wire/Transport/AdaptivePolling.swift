@@ -2,7 +2,7 @@
 ///
 /// To be woken costs more than many an answer takes. Who has just been answered within microseconds is likely to be so again; who
 /// was not sleeps at once. A pure value: times are nanoseconds, and nobody is asked what time it is.
-package struct Eagerness: Equatable, Sendable {
+package struct AdaptivePolling: Equatable, Sendable {
   /// Never awake for longer.
   package let most: Int64
   /// Of the last messages, whether each came within ``most``: the newest is the lowest bit.

@@ -1,0 +1,81 @@
+internal import Kernel
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The one thread on which a broker decides: services are isolated to this actor, and the compiler checks that nothing else touches
+/// them.
+///
+/// An `EventLoop` is its executor: jobs run between two waits of `poll(2)`, on the thread that called `EventLoop.run()`.
+@globalActor
+package actor BrokerLoop {
+  package static let shared = BrokerLoop()
+  nonisolated let executor = LoopExecutor()
+  nonisolated package var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  /// Makes the calling thread the loop's. Once in a process, before anything of the broker runs.
+  package static func adoptThread() { shared.executor.adoptThread() }
+
+  /// Counts the jobs that have run: while it stays the same, nothing else can have changed what the caller knows.
+  @BrokerLoop package static var step: Int { unsafe shared.executor.step }
+
+  /// Has the loop look around, from any thread.
+  package static func wake() { shared.executor.wakeup.signal() }
+
+  /// Runs something at once that has to run on the loop. Ends the process on any other thread.
+  package static func assumeIsolated<Value>(_ body: @BrokerLoop () throws -> Value) rethrows -> Value {
+    shared.executor.checkIsolated()
+    return try withoutActuallyEscaping(body) { body in
+      // The same as `MainActor.assumeIsolated` does: that the thread is the right one has just been checked.
+      try unsafe unsafeBitCast(body, to: (() throws -> Value).self)()
+    }
+  }
+}
+
+/// A queue of jobs that the loop's thread empties, and the descriptor that wakes it.
+final class LoopExecutor: SerialExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+  /// The loop's thread (`pthread_self(3)`); 0: none has been adopted.
+  private let thread = Atomic<UInt>(0)
+  let wakeup: Wakeup
+  /// Of the loop's thread alone.
+  nonisolated(unsafe) fileprivate(set) var step = 0
+
+  init() {
+    do { wakeup = try Wakeup() } catch { fatalError("no loop without an eventfd: \(error)") }
+  }
+
+  func adoptThread() { thread.store(pthread_self(), ordering: .sequentiallyConsistent) }
+
+  private var isOwnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+    if !isOwnThread { wakeup.signal() }
+  }
+
+  /// Runs what is queued, and what that queues. A chain of jobs without end gets so many turns, and the loop looks around.
+  ///
+  /// - Returns: whether there is something left.
+  func drain() -> Bool {
+    for _ in 0..<64 {
+      let batch = jobs.withLock { jobs in
+        let batch = jobs
+        jobs.removeAll(keepingCapacity: true)
+        return batch
+      }
+      if batch.isEmpty { return false }
+      for job in batch {
+        unsafe step += 1
+        unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+      }
+    }
+    return jobs.withLock { !$0.isEmpty }
+  }
+
+  func checkIsolated() { precondition(isOwnThread, "this is the broker loop's alone") }
+  func isIsolatingCurrentContext() -> Bool? { isOwnThread }
+}

@@ -1,0 +1,150 @@
+package import Kernel
+internal import Wire
+
+/// Something that the loop waits for and lets act. Members act in the order in which they were added. Times are nanoseconds of
+/// CLOCK_MONOTONIC.
+@BrokerLoop
+package protocol LoopMember: AnyObject {
+  /// Before the loop waits.
+  func prepare(now: Int64)
+  /// Appends the descriptors that it waits for; `handle` gets the same entries back.
+  func appendEntries(to entries: inout [PollEntry], now: Int64)
+  /// When it wants a turn, whatever happens to its descriptors; `nil`: not at all.
+  func nextDue(now: Int64) -> Int64?
+  /// After the wait.
+  func handle(_ entries: ArraySlice<PollEntry>, now: Int64)
+  /// When all members have had their turn, and every request that could be answered has its answer.
+  func finishTurn(now: Int64)
+}
+
+extension LoopMember {
+  package func prepare(now: Int64) {}
+  package func appendEntries(to entries: inout [PollEntry], now: Int64) {}
+  package func nextDue(now: Int64) -> Int64? { nil }
+  package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {}
+  package func finishTurn(now: Int64) {}
+}
+
+/// Work that nobody waits for. A client that has just been answered often asks again at once: so it is put off until no request
+/// comes, or until it has waited for long enough.
+package struct DeferredWork {
+  /// Since when there is some, in nanoseconds of CLOCK_MONOTONIC; `nil`: there is none.
+  let since: @BrokerLoop () -> Int64?
+  /// Nanoseconds for which the loop looks out for a request before it does the work.
+  let awake: Int64
+  /// Nanoseconds after which it is done though there are requests.
+  let patience: Int64
+  let run: @BrokerLoop () -> Void
+
+  package init(
+    awake: Int64, patience: Int64, since: @escaping @BrokerLoop () -> Int64?, run: @escaping @BrokerLoop () -> Void
+  ) {
+    (self.awake, self.patience, self.since, self.run) = (awake, patience, since, run)
+  }
+}
+
+/// Waits with `poll(2)` for all members at once, and runs the jobs of ``BrokerLoop`` in between. A loop can be a member of another
+/// one, with a clock of its own.
+@BrokerLoop
+package final class EventLoop: LoopMember {
+  package let clock: any LoopClock
+  private var members: [any LoopMember] = []
+  private var ranges: [(member: any LoopMember, entries: Range<Int>)] = []
+  private var deferred: [DeferredWork] = []
+  private var timers: [(due: Int64, wait: Wait<Bool>)] = []
+  /// As long as many requests come, the loop waits for each awake.
+  private var polling = AdaptivePolling(most: 100_000, processors: Poll.processors)
+  /// Without anything due the loop looks around this often.
+  private static let longest: Int64 = 1_000_000_000
+
+  package nonisolated init(clock: any LoopClock) { self.clock = clock }
+
+  package func add(_ member: any LoopMember) { members.append(member) }
+  package func remove(_ member: any LoopMember) { members.removeAll { $0 === member } }
+  package func add(_ work: DeferredWork) { deferred.append(work) }
+
+  /// Has a wait end by itself.
+  ///
+  /// - Parameter due: nanoseconds of CLOCK_MONOTONIC. The wait is then `false`, if it has no value yet.
+  package func end(_ wait: Wait<Bool>, at due: Int64) { timers.append((due, wait)) }
+
+  /// Turns until something on the loop says that it is over.
+  package func run(while goesOn: @BrokerLoop () -> Bool) throws(KernelError) {
+    while true {
+      let hasJobs = drain()
+      let now = clock.monotonic
+      prepare(now: now)
+      guard goesOn() else { return }
+      try turn(now: now, hasJobs: hasJobs)
+    }
+  }
+
+  private func drain() -> Bool { BrokerLoop.shared.executor.drain() }
+
+  private func turn(now: Int64, hasJobs: Bool) throws(KernelError) {
+    let wakeup = BrokerLoop.shared.executor.wakeup
+    var entries = [PollEntry(wakeup.descriptor, .read)]
+    appendEntries(to: &entries, now: now)
+    let due = hasJobs ? now : min(nextDue(now: now) ?? .max, now + Self.longest)
+
+    let asked = clock.monotonic
+    if try !doDeferred(&entries, now: asked) {
+      let left = Duration.nanoseconds(max(0, due - clock.monotonic))
+      try Poll.wait(&entries, timeout: left, awake: polling.patience)
+    }
+    let after = clock.monotonic
+    polling.waited(after - asked)
+    if entries[0].hasHappened { wakeup.clear() }
+    handle(entries[...], now: after)
+    _ = drain()
+    finishTurn(now: after)
+  }
+
+  /// - Returns: whether a request came before that was done.
+  private func doDeferred(_ entries: inout [PollEntry], now: Int64) throws(KernelError) -> Bool {
+    for work in deferred {
+      guard let since = work.since() else { continue }
+      let isPatient = now - since < work.patience
+      if isPatient, try Poll.look(&entries, for: min(polling.patience, work.awake)) > 0 { return true }
+      work.run()
+    }
+    return false
+  }
+
+  // MARK: As a member of another loop, whose clock may show another time
+
+  package func prepare(now: Int64) {
+    let now = clock.monotonic
+    for member in members { member.prepare(now: now) }
+  }
+
+  package func appendEntries(to entries: inout [PollEntry], now: Int64) {
+    let now = clock.monotonic
+    ranges = members.map { member in
+      let start = entries.count
+      member.appendEntries(to: &entries, now: now)
+      return (member, start..<entries.count)
+    }
+  }
+
+  package func nextDue(now: Int64) -> Int64? {
+    let own = clock.monotonic
+    let dues = members.compactMap { $0.nextDue(now: own) } + timers.map(\.due)
+    return dues.min().map { now + max(0, $0 - own) }
+  }
+
+  package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
+    let now = clock.monotonic
+    timers.removeAll { timer in
+      if timer.due <= now { timer.wait.finish(false) }
+      return timer.wait.isOver
+    }
+    for (member, range) in ranges { member.handle(entries[range], now: now) }
+  }
+
+  package func finishTurn(now: Int64) {
+    let now = clock.monotonic
+    for (member, _) in ranges { member.finishTurn(now: now) }
+    ranges = []
+  }
+}

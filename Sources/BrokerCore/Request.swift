@@ -1,0 +1,79 @@
+package import Kernel
+package import Wire
+
+/// What a call is answered.
+package struct Answer {
+  package let parameters: JSONObject
+  package let descriptors: [Descriptor]
+
+  package init(_ parameters: JSONObject, descriptors: [Descriptor] = []) {
+    (self.parameters, self.descriptors) = (parameters, descriptors)
+  }
+
+  package init(_ message: some WireMessage) { self.init(message.json) }
+}
+
+/// A call that is being served. It begins at once, may wait, and goes on with what it waited for; it is over when it is answered,
+/// or when its client has gone.
+@BrokerLoop
+package final class Request {
+  package let connection: WireConnection
+  package let call: CheckedCall
+  private var task: Task<Void, Never>?
+  /// The connection has gone, or the sandbox that asks.
+  private var isCancelled = false
+
+  package init(_ call: CheckedCall, on connection: WireConnection) {
+    (self.call, self.connection) = (call, connection)
+  }
+
+  /// Whatever goes wrong becomes an answer: nothing that a client sends may end the broker.
+  ///
+  /// - Parameters:
+  ///   - failure: how an error that no interface knows is told to this client.
+  ///   - body: `nil`: further answers come by a ``Subscription``.
+  ///   - answer: is not called for a client that has gone.
+  package func serve(
+    failure: @escaping @BrokerLoop (any Error) -> ErrorReply,
+    _ body: @escaping @BrokerLoop (Request) async throws -> Answer?,
+    answer: @escaping @BrokerLoop (Reply, [Descriptor]) -> Void
+  ) {
+    task = Task.immediate { @BrokerLoop in
+      do {
+        guard let reply = try await body(self), !self.isCancelled else { return }
+        answer(Reply(reply.parameters), reply.descriptors)
+      } catch {
+        if self.isCancelled || error is CancellationError { return }
+        answer(Reply(Self.reply(error, failure)), [])
+      }
+    }
+  }
+
+  private static func reply(_ error: any Error, _ failure: (any Error) -> ErrorReply) -> ErrorReply {
+    switch error {
+    case let error as ErrorReply: error
+    case let error as FieldError: .invalidParameter(error.field)
+    default: failure(error)
+    }
+  }
+
+  package func cancel() {
+    isCancelled = true
+    task?.cancel()
+  }
+}
+
+/// The calls of one socket that are being served: one of each connection.
+@BrokerLoop
+package struct RequestTable {
+  private var requests: [Int: Request] = [:]
+
+  package nonisolated init() {}
+
+  package mutating func begin(_ request: Request) { requests[request.connection.id] = request }
+  package mutating func end(_ connection: WireConnection) { requests.removeValue(forKey: connection.id)?.cancel() }
+  package mutating func endAll() {
+    for request in requests.values { request.cancel() }
+    requests = [:]
+  }
+}
