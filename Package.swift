@@ -79,11 +79,14 @@ let package = Package(
     .target(
       name: "Review", dependencies: ["Paths", "Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
       swiftSettings: strict),
+    .target(
+      name: "Decisions", dependencies: ["Folders", "AppModel", "Policy", "Wire", "ScopedAccess"], swiftSettings: strict),
     .target(name: "BrokerCore", dependencies: ["Kernel", "Wire"], swiftSettings: strict),
     .target(
       name: "Broker",
       dependencies: [
-        "BrokerCore", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy", "Wire", "ScopedAccess", "Audit", system,
+        "BrokerCore", "Decisions", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy", "Wire",
+        "ScopedAccess", "Audit", system,
       ],
       swiftSettings: strict),
     .target(name: "AmbitKit", dependencies: ["Kernel", "Paths", "Wire", system], swiftSettings: strict),
@@ -128,7 +131,9 @@ let package = Package(
     .executableTarget(
       name: "logload", dependencies: ["Audit", "Kernel", "Policy"], path: "Tests/LogLoad", swiftSettings: strict,
       linkerSettings: selfContained),
-    .target(name: "TestSupport", dependencies: ["BrokerCore", "Kernel", "CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["BrokerCore", "Kernel", "CLinux"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(name: "RulebookTests", dependencies: ["Rulebook"], swiftSettings: strict),
     .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
@@ -150,6 +155,15 @@ let package = Package(
       dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport", crypto],
       swiftSettings: strict
     ),
+    .testTarget(
+      name: "BrokerTests",
+      dependencies: [
+        "Audit", "Broker", "BrokerCore", "Folders", "Kernel", "ScopedAccess", "TestSupport", "Wire", system,
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "DecisionsTests", dependencies: ["Decisions", "Folders", "Kernel", "ScopedAccess", "Wire"],
+      swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),

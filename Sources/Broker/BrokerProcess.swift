@@ -1,3 +1,4 @@
+internal import BrokerCore
 package import Folders
 internal import Foundation
 package import Kernel
@@ -34,14 +35,18 @@ package enum BrokerProcess {
       let home = try Namespaces.own("mnt")
       let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
       // It alone has the socket, and with it the say when nobody can connect any more.
-      let broker = try Broker(
-        folders: folders, listener: listen(folders), home: home, namespaces: namespaces, privileged: privileged,
-        signals: signals, idleLimit: idleLimit, host: host)
-      try? ready?.writeAll(Array("\n".utf8))
-      try broker.run()
-      // Before its connections are closed: who is told so finds the place free.
-      lock.giveBack()
-      withExtendedLifetime(broker) {}
+      let listener = try listen(folders)
+      BrokerLoop.adoptThread()
+      try BrokerLoop.assumeIsolated {
+        let broker = try Broker(
+          try BrokerHost(folders: folders, home: home, namespaces: namespaces, privileged: privileged),
+          listener: listener, signals: signals, idleLimit: idleLimit, hostMounts: host)
+        try? ready?.writeAll(Array("\n".utf8))
+        try broker.run()
+        // Before its connections are closed: a client that is told so finds the place free.
+        lock.giveBack()
+        withExtendedLifetime(broker) {}
+      }
       return 0
     } catch {
       let sentence = "\(error)"

@@ -24,6 +24,19 @@ package actor BrokerLoop {
   /// Has the loop look around, from any thread.
   package static func wake() { shared.executor.wakeup.signal() }
 
+  /// Begins something that may wait: at once, up to its first wait, if no other job is under way.
+  ///
+  /// The loop is its task executor as well: otherwise the runtime goes on after a wait by way of a thread of its own.
+  @BrokerLoop
+  package static func begin(
+    _ cancellation: Cancellation, _ body: @escaping @BrokerLoop @Sendable () async -> Void
+  ) {
+    Cancellation.$current.withValue(cancellation) {
+      _ = Task(executorPreference: shared.executor) { @BrokerLoop @Sendable in await body() }
+    }
+    if unsafe !shared.executor.isDraining { _ = shared.executor.drain() }
+  }
+
   /// Runs something at once that has to run on the loop. Ends the process on any other thread.
   package static func assumeIsolated<Value>(_ body: @BrokerLoop () throws -> Value) rethrows -> Value {
     shared.executor.checkIsolated()
@@ -35,13 +48,14 @@ package actor BrokerLoop {
 }
 
 /// A queue of jobs that the loop's thread empties, and the descriptor that wakes it.
-final class LoopExecutor: SerialExecutor {
+final class LoopExecutor: SerialExecutor, TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
   /// The loop's thread (`pthread_self(3)`); 0: none has been adopted.
   private let thread = Atomic<UInt>(0)
   let wakeup: Wakeup
   /// Of the loop's thread alone.
   nonisolated(unsafe) fileprivate(set) var step = 0
+  nonisolated(unsafe) fileprivate(set) var isDraining = false
 
   init() {
     do { wakeup = try Wakeup() } catch { fatalError("no loop without an eventfd: \(error)") }
@@ -61,6 +75,8 @@ final class LoopExecutor: SerialExecutor {
   ///
   /// - Returns: whether there is something left.
   func drain() -> Bool {
+    unsafe isDraining = true
+    defer { unsafe isDraining = false }
     for _ in 0..<64 {
       let batch = jobs.withLock { jobs in
         let batch = jobs
@@ -70,7 +86,7 @@ final class LoopExecutor: SerialExecutor {
       if batch.isEmpty { return false }
       for job in batch {
         unsafe step += 1
-        unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
       }
     }
     return jobs.withLock { !$0.isEmpty }

@@ -51,6 +51,8 @@ package final class EventLoop: LoopMember {
   private var members: [any LoopMember] = []
   private var ranges: [(member: any LoopMember, entries: Range<Int>)] = []
   private var deferred: [DeferredWork] = []
+  /// It does the waiting; otherwise it is a member of a loop that does.
+  private var isOutermost = false
   private var timers: [(due: Int64, wait: Wait<Bool>)] = []
   /// As long as many requests come, the loop waits for each awake.
   private var polling = AdaptivePolling(most: 100_000, processors: Poll.processors)
@@ -70,12 +72,27 @@ package final class EventLoop: LoopMember {
 
   /// Turns until something on the loop says that it is over.
   package func run(while goesOn: @BrokerLoop () -> Bool) throws(KernelError) {
+    isOutermost = true
     while true {
-      let hasJobs = drain()
+      _ = drain()
       let now = clock.monotonic
       prepare(now: now)
+      let hasJobs = drain()
       guard goesOn() else { return }
       try turn(now: now, hasJobs: hasJobs)
+    }
+  }
+
+  /// Turns for some members alone, until something is done. Nothing else is served.
+  package func run(_ some: [any LoopMember], until isDone: @BrokerLoop () -> Bool) throws(KernelError) {
+    let wakeup = BrokerLoop.shared.executor.wakeup
+    while true {
+      _ = drain()
+      if isDone() { return }
+      var entries = [PollEntry(wakeup.descriptor, .read)]
+      try Poll.wait(&entries, timeout: .seconds(1))
+      if entries[0].hasHappened { wakeup.clear() }
+      for member in some { member.handle([], now: clock.monotonic) }
     }
   }
 
@@ -146,5 +163,6 @@ package final class EventLoop: LoopMember {
     let now = clock.monotonic
     for (member, _) in ranges { member.finishTurn(now: now) }
     ranges = []
+    if !isOutermost { for work in deferred where work.since() != nil { work.run() } }
   }
 }

@@ -18,14 +18,9 @@ package struct Answer {
 @BrokerLoop
 package final class Request {
   package let connection: WireConnection
-  package let call: CheckedCall
-  private var task: Task<Void, Never>?
-  /// The connection has gone, or the sandbox that asks.
-  private var isCancelled = false
+  private let cancellation = Cancellation()
 
-  package init(_ call: CheckedCall, on connection: WireConnection) {
-    (self.call, self.connection) = (call, connection)
-  }
+  package init(on connection: WireConnection) { self.connection = connection }
 
   /// Whatever goes wrong becomes an answer: nothing that a client sends may end the broker.
   ///
@@ -35,15 +30,16 @@ package final class Request {
   ///   - answer: is not called for a client that has gone.
   package func serve(
     failure: @escaping @BrokerLoop (any Error) -> ErrorReply,
-    _ body: @escaping @BrokerLoop (Request) async throws -> Answer?,
+    _ body: @escaping @BrokerLoop () async throws -> Answer?,
     answer: @escaping @BrokerLoop (Reply, [Descriptor]) -> Void
   ) {
-    task = Task.immediate { @BrokerLoop in
+    let cancellation = cancellation
+    BrokerLoop.begin(cancellation) {
       do {
-        guard let reply = try await body(self), !self.isCancelled else { return }
+        guard let reply = try await body(), !cancellation.isCancelled else { return }
         answer(Reply(reply.parameters), reply.descriptors)
       } catch {
-        if self.isCancelled || error is CancellationError { return }
+        if cancellation.isCancelled || error is CancellationError { return }
         answer(Reply(Self.reply(error, failure)), [])
       }
     }
@@ -57,10 +53,8 @@ package final class Request {
     }
   }
 
-  package func cancel() {
-    isCancelled = true
-    task?.cancel()
-  }
+  /// The connection has gone, or the sandbox that asks.
+  package func cancel() { cancellation.cancel() }
 }
 
 /// The calls of one socket that are being served: one of each connection.

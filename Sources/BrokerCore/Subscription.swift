@@ -6,12 +6,12 @@ package import Wire
 package final class Subscription<Event: WireMessage> {
   package let connection: WireConnection
   private let capacity: Int
-  private let lost: Event
+  private let lost: Event?
   private var waiting: [Event] = []
   private var hasLost = false
 
-  /// - Parameter lost: says that events were dropped.
-  package init(_ connection: WireConnection, capacity: Int = 256, lost: Event) {
+  /// - Parameter lost: says that events were dropped; `nil`: its events are no news when they are late.
+  package init(_ connection: WireConnection, capacity: Int = 256, lost: Event?) {
     (self.connection, self.capacity, self.lost) = (connection, capacity, lost)
   }
 
@@ -24,9 +24,11 @@ package final class Subscription<Event: WireMessage> {
 
   /// Sends what the client has room for.
   package func flush() {
-    while !waiting.isEmpty, !connection.wantsWrite { connection.send(Reply(waiting.removeFirst().json, continues: true)) }
+    while !waiting.isEmpty, !connection.wantsWrite {
+      connection.send(Reply(waiting.removeFirst().json, continues: true))
+    }
     guard hasLost, waiting.isEmpty, !connection.wantsWrite else { return }
     hasLost = false
-    connection.send(Reply(lost.json, continues: true))
+    if let lost { connection.send(Reply(lost.json, continues: true)) }
   }
 }

@@ -31,20 +31,35 @@ package final class Wait<Value> {
     waiting?.resume()
   }
 
-  /// - Throws: `CancellationError` when the task is cancelled: the client has gone.
+  /// - Throws: `CancellationError` when the request is cancelled: the client has gone.
   package func get() async throws(CancellationError) -> Value {
+    let scope = Cancellation.current
+    if let scope, scope.isCancelled { cancel() }
     if !isOver {
-      await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          if isOver { continuation.resume() } else { waiter = continuation }
-        }
-      } onCancel: {
-        // A request is cancelled by the loop.
-        BrokerLoop.assumeIsolated { cancel() }
-      }
+      scope?.cancelWait = { self.cancel() }
+      await withCheckedContinuation { waiter = $0 }
+      scope?.cancelWait = nil
     }
-    guard let value, !Task.isCancelled else { throw CancellationError() }
+    guard let value, scope?.isCancelled != true else { throw CancellationError() }
     return value
+  }
+}
+
+/// Whether a request is still wanted; it waits for one thing at a time.
+///
+/// Not the cancellation of `Task`: its handler runs on any thread.
+@BrokerLoop
+package final class Cancellation {
+  @TaskLocal static var current: Cancellation?
+  package private(set) var isCancelled = false
+  fileprivate var cancelWait: (() -> Void)?
+
+  package init() {}
+
+  package func cancel() {
+    isCancelled = true
+    cancelWait?()
+    cancelWait = nil
   }
 }
 

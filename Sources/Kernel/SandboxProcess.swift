@@ -9,6 +9,11 @@ package struct SandboxProcess: Sendable {
   /// Its pidfd: readable once it has ended, all of its threads.
   package let descriptor: Descriptor
 
+  /// - Parameter descriptor: its pidfd.
+  package init(pid: Int32, inside: Int32, descriptor: Descriptor) {
+    (self.pid, self.inside, self.descriptor) = (pid, inside, descriptor)
+  }
+
   package var hasEnded: Bool { descriptor.processHasEnded }
 }
 

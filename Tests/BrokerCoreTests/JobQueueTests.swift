@@ -1,6 +1,6 @@
 import Kernel
-import Testing
 import TestSupport
+import Testing
 
 @testable import BrokerCore
 

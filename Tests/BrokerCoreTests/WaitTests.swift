@@ -1,6 +1,6 @@
 import Kernel
-import Testing
 import TestSupport
+import Testing
 
 @testable import BrokerCore
 
@@ -35,17 +35,19 @@ import TestSupport
 
   @Test func `a client that has gone ends the wait`() async throws {
     try await onLoop {
-      let wait = Wait<Int>()
-      let task = Task.immediate { @BrokerLoop in
+      let (wait, cancellation, end) = (Wait<Int>(), Cancellation(), Wait<Bool>())
+      BrokerLoop.begin(cancellation) {
         do {
           _ = try await wait.get()
-          Issue.record("it has a value")
-        } catch {}
+          end.finish(false)
+        } catch { end.finish(true) }
       }
+      await Task.yield()
       #expect(!wait.isOver)
-      task.cancel()
+      cancellation.cancel()
       #expect(wait.isOver)
-      await task.value
+      let wasCancelled = try await end.get()
+      #expect(wasCancelled)
       wait.finish(3)
     }
   }
@@ -69,7 +71,9 @@ import TestSupport
     try await onLoop {
       var fact = 1
       var waits: [Int] = []
-      let (facts, value) = try await confirmed { fact } across: { known in
+      let (facts, value) = try await confirmed {
+        fact
+      } across: { known in
         waits.append(known)
         await Task.yield()
         if waits.count < 3 { fact += 1 }
@@ -89,7 +93,10 @@ import TestSupport
         try await confirmed {
           if !isThere { throw Gone() }
           return 1
-        } across: { _ in isThere = false }
+        } across: { _ in
+          await Task.yield()
+          isThere = false
+        }
       }
     }
   }
@@ -120,7 +127,9 @@ import TestSupport
         var entries = [PollEntry(goOn.descriptor, .read)]
         _ = try? Poll.wait(&entries)
         return 1
-      } then: { outcome.append($0) }
+      } then: {
+        outcome.append($0)
+      }
       clock.advance(JobQueue.patience)
       jobs.handle([], now: clock.monotonic)
       #expect(outcome == [nil])

@@ -132,7 +132,9 @@ import Testing
     #expect(!absences.holds(identity(1), at: 100, mounts: 1))
   }
 
-  @Test(arguments: [(Int64(0), NegativeCache.shortest), (Int64.max, NegativeCache.longest), (Int64(1) << 62, NegativeCache.longest)])
+  @Test(arguments: [
+    (Int64(0), NegativeCache.shortest), (Int64.max, NegativeCache.longest), (Int64(1) << 62, NegativeCache.longest),
+  ])
   func `is remembered for a bounded time, however long a search was`(took: Int64, time: Int64) {
     var absences = NegativeCache()
     absences.note(identity(1), at: 0, took: took, mounts: 1)

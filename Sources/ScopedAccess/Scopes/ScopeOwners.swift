@@ -63,6 +63,12 @@ package struct ScopeOwners: Equatable, Sendable {
   /// Some process has it started.
   package func isActive(_ grant: String) -> Bool { shares[grant] != nil }
 
+  /// Whether a start now would be the first of its document, and has a slot.
+  package func wouldBeFirst(_ grant: String, by process: Process) -> Bool {
+    guard !isActive(grant), used < mostSlots else { return false }
+    return ledgers[process].map { $0.used < limit } ?? (ledgers.count < mostProcesses)
+  }
+
   package func used(by process: Process) -> Int { ledgers[process]?.used ?? 0 }
 
   /// In the order in which they started.

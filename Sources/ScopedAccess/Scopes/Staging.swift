@@ -121,7 +121,8 @@ package final class Staging {
     let folders = (try? DirectoryReader.entries(of: area)) ?? []
     let isLittle = folders.allSatisfy { entry in
       entry.kind != .directory
-        || (try? Descriptor.open(entry.name, below: area, flags: [.path, .directory, .noFollow])).map(DirectoryReaper.isLittle)
+        || (try? Descriptor.open(entry.name, below: area, flags: [.path, .directory, .noFollow])).map(
+          DirectoryReaper.isLittle)
           == true
     }
     if isLittle {

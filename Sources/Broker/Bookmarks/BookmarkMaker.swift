@@ -1,0 +1,166 @@
+internal import Audit
+internal import BrokerCore
+internal import Decisions
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import Wire
+
+/// Makes bookmarks: of a document whose scope is active, of something in a folder that the app has, and of something in its own container
+/// (`BMK-17`). They give no access that the app has not got anyway.
+@BrokerLoop
+final class BookmarkMaker {
+  private let host: BrokerHost
+  private let grants: GrantStore
+  private let key: SealingKey
+  private let trail: AuditTrail
+  private let tokens: ScopeTokens
+  private let documents: GrantLocator
+  private let issuer: GrantIssuer
+
+  init(
+    _ host: BrokerHost, _ grants: GrantStore, _ key: SealingKey, _ trail: AuditTrail, _ tokens: ScopeTokens,
+    _ documents: GrantLocator, _ issuer: GrantIssuer
+  ) {
+    (self.host, self.grants, self.key, self.trail) = (host, grants, key, trail)
+    (self.tokens, self.documents, self.issuer) = (tokens, documents, issuer)
+  }
+
+  func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) async throws -> String {
+    try FolderContents.check(keys: request.values)
+    if let refusal = instance.app.rules.refusal(
+      ofBookmark: request.kind, ofSomethingInside: request.inside != nil)
+    {
+      try trail.decide([
+        AuditEvent(
+          .bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason,
+          detail: [AuditEvent.Fact.scope: request.kind.rawValue])
+      ])
+      throw BookmarksInterface.Failure.notAllowed(refusal.reason)
+    }
+    var (grant, document) = try active(request.scope, for: instance)
+    try issuer.makeRoom(forBookmarkOf: grant, instance)
+    let scope = try self.scope(request, of: grant, for: instance)
+    // The program that had it open may have saved it anew since its scope was started.
+    let found = try await documents.search(for: instance) { try active(request.scope, for: instance).0 }
+    if case .success(let location) = found { (grant, document) = (location.grant, location.document) }
+    if request.readOnly || instance.app.rules.readOnly, grant.rights == .readWrite {
+      grant = try readOnlyGrant(from: grant, instance)
+    }
+    let place = Place(of: document) ?? grant.place
+    let inside = try request.inside.map { path in
+      guard grant.kind.isFolder else { throw ErrorReply.invalidParameter("inside") }
+      return try FolderContents.find(path, in: document.descriptor)
+    }
+    let bookmark = Bookmark(
+      bundleIdentifier: grant.bundleIdentifier, grant: grant.id, rights: grant.rights,
+      path: document.path ?? grant.path, identity: document.identity, place: request.minimal ? nil : place,
+      created: host.clock.realtime, scope: scope,
+      values: request.minimal
+        ? nil
+        : try Bookmark.Values(
+          of: inside?.1 ?? document, as: inside == nil ? grant.kind : nil, keys: request.values),
+      inside: inside?.0)
+    try grants.noteBookmark(grant.id)
+    try trail.decide([
+      AuditEvent(
+        .bookmarkCreated, .allowed, instance, grant: grant, document: document,
+        detail: [AuditEvent.Fact.scope: scope.name, AuditEvent.Fact.access: grant.rights.rawValue])
+    ])
+    FaultPoint.bookmarkSealed.pass()
+    return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
+  }
+
+  func createContained(_ request: BookmarksInterface.CreateContainedCall, for instance: Instance) throws -> String {
+    try FolderContents.check(keys: request.values)
+    if let refusal = instance.app.rules.refusal(ofBookmark: .app) {
+      try trail.decide([AuditEvent(.bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
+      throw BookmarksInterface.Failure.notAllowed(refusal.reason)
+    }
+    let app = instance.app.bundleIdentifier
+    let container = try Descriptor.open(host.container(of: app), flags: [.path, .directory, .noFollow])
+    let (inside, document) = try FolderContents.find(request.path, in: container)
+    let bookmark = Bookmark(
+      bundleIdentifier: app, grant: "", rights: .readWrite, path: "/\(inside.path)", identity: document.identity,
+      created: host.clock.realtime, values: try Bookmark.Values(of: document, keys: request.values), inside: inside)
+    try trail.decide([
+      AuditEvent(.bookmarkCreated, .allowed, instance, document: document, detail: [AuditEvent.Fact.scope: "container"])
+    ])
+    return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
+  }
+
+  /// The grant of a scope that is active, and what it shows.
+  private func active(_ token: String, for instance: Instance) throws -> (Grant, FoundDocument) {
+    let grant = try grant(ofToken: token, instance)
+    guard let document = instance.scopes.shown[grant.id] else {
+      try trail.decide([
+        AuditEvent(
+          .bookmarkCreated, .refused, instance, grant: grant, rule: "BMK-18", reason: "its scope is not started")
+      ])
+      throw BookmarksInterface.Failure.notActive
+    }
+    return (grant, document)
+  }
+
+  private func grant(ofToken token: String, _ instance: Instance) throws -> Grant {
+    do { return try tokens.grant(of: token, instance) } catch let error as ErrorReply {
+      throw error.name == AccessInterface.Failure.revokedName
+        ? BookmarksInterface.Failure.revoked : BookmarksInterface.Failure.invalidScope
+    }
+  }
+
+  private func scope(
+    _ request: BookmarksInterface.CreateCall, of grant: Grant, for instance: Instance
+  ) throws -> Bookmark.Scope {
+    switch request.kind {
+    case .app: return .app
+    // One of something in a folder is sealed for the folder's grant, which is more than others are meant to have.
+    case .implicit: return request.inside == nil ? .implicit(boot: host.boot) : .app
+    case .document:
+      guard let relativeTo = request.relativeTo else { throw ErrorReply.invalidParameter("relativeTo") }
+      // A folder would hand over what is put into it later, to whoever has the document.
+      guard grant.kind == .file else { throw ErrorReply.invalidParameter("kind") }
+      let (anchor, document) = try active(relativeTo, for: instance)
+      return .document(Bookmark.Anchor(grant: anchor.id, identity: document.identity))
+    }
+  }
+
+  /// Less than the user allowed is a grant of its own, so that what a bookmark opens is always what a grant says.
+  private func readOnlyGrant(from grant: Grant, _ instance: Instance) throws -> Grant {
+    let known = try grants.grant(
+      for: grant.identity, of: grant.bundleIdentifier, rights: .readOnly, passed: grant.origin == .passed)
+    if let known { return known }
+    let less = Grant(
+      id: Grant.makeID(), bundleIdentifier: grant.bundleIdentifier, kind: grant.kind, rights: .readOnly,
+      origin: grant.origin, created: host.clock.realtime, identity: grant.identity, path: grant.path,
+      place: grant.place,
+      term: grant.term)
+    try issuer.establish(
+      [less], from: grant.id,
+      [
+        AuditEvent(
+          .grant, .allowed, instance, grant: less, how: "bookmark",
+          detail: [
+            AuditEvent.Fact.access: less.rights.rawValue, AuditEvent.Fact.documentKind: less.kind.rawValue,
+            AuditEvent.Fact.parent: grant.id, AuditEvent.Fact.origin: less.origin.rawValue,
+            AuditEvent.Fact.until: "the grant that it was made from ends",
+          ])
+      ])
+    return less
+  }
+}
+
+extension Bookmark.Values {
+  /// - Parameter kind: what it was granted as, if it was itself.
+  init(of document: FoundDocument, as kind: Folders.DocumentKind? = nil, keys: [String]) throws {
+    let status = try document.descriptor.status()
+    // Not where it is mounted: only what a person would call it.
+    let mount = document.path.flatMap { MountTable.covering($0, in: MountTable.entries()) }
+    let volume = mount?.point.lastPathName ?? "/"
+    self.init(
+      keys: keys, kind: kind ?? document.kind, size: status.size, birth: status.birth, modified: status.modified,
+      volumeName: volume)
+  }
+}

@@ -1,0 +1,309 @@
+internal import Audit
+internal import BrokerCore
+internal import Decisions
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import Wire
+
+/// The document picker's half in the broker (`io.ambit.Picker`): it passes the question to the user's side, and turns the documents that
+/// come back, as open descriptors, into grants.
+@BrokerLoop
+final class PickService {
+  private let grants: GrantStore
+  private let trail: AuditTrail
+  private let sessions: SessionTable
+  private let locator: DocumentLocator
+  private let places: OfferedPlaces
+  private let issuer: GrantIssuer
+  private let references: ReferenceFiles
+  private let scopes: ScopeService
+  private let sidecars: SidecarKeeper
+  private let clock: any LoopClock
+
+  init(
+    _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
+    _ places: OfferedPlaces, _ issuer: GrantIssuer, _ references: ReferenceFiles, _ scopes: ScopeService,
+    _ sidecars: SidecarKeeper, _ clock: any LoopClock
+  ) {
+    (self.grants, self.trail, self.sessions, self.locator) = (grants, trail, sessions, locator)
+    (self.places, self.issuer, self.references, self.scopes) = (places, issuer, references, scopes)
+    (self.sidecars, self.clock) = (sidecars, clock)
+  }
+
+  /// Asks the user, and answers with what they chose.
+  func pick(_ call: CheckedCall, for instance: Instance) async throws -> Answer {
+    var request = try PickerInterface.PickCall(json: call.parameters)
+    for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
+      throw ErrorReply.invalidParameter("types")
+    }
+    // More than its policy lets it have, an app is not given; so the user is not asked for more either.
+    if instance.app.rules.readOnly { request.access = .readOnly }
+    if let refusal = instance.app.rules.refusal(of: request) {
+      let asked = [
+        AuditEvent.Fact.mode: request.mode.rawValue, AuditEvent.Fact.documentKind: request.kind.rawValue,
+      ]
+      try trail.decide([
+        AuditEvent(.pick, .refused, instance, rule: refusal.rule, reason: refusal.reason, detail: asked)
+      ])
+      throw PickerInterface.Failure.notGrantable(refusal.reason)
+    }
+    guard instance.picker.prompts != nil || instance.picker.awaitsPrompts else {
+      let reason = "the app's launcher takes no questions for its user"
+      try trail.decide([AuditEvent(.pick, .refused, instance, reason: reason)])
+      throw PickerInterface.Failure.noUser(reason)
+    }
+    instance.picker.lastPick += 1
+    let pending = PendingPick(
+      id: instance.picker.lastPick, call: request, caller: Caller(call, for: request.process), answer: Wait())
+    instance.picker.picks.append(pending)
+    if instance.picker.picks.count == 1 { ask(instance) }
+    do { return Answer(try await pending.answer.get().get()) } catch {
+      // The app has gone, or its connection: a choice made for it must grant nothing.
+      remove(pending.id, instance)
+      throw error
+    }
+  }
+
+  private func remove(_ id: Int, _ instance: Instance) {
+    let asked = instance.picker.picks.first?.id
+    instance.picker.picks.removeAll { $0.id == id }
+    if instance.picker.picks.first?.id != asked { ask(instance) }
+  }
+
+  /// A launcher takes the questions of its app from now on.
+  func takeQuestions(of instance: Instance, on connection: WireConnection) {
+    instance.picker.prompts = Subscription(connection, lost: nil)
+    instance.picker.awaitsPrompts = false
+    ask(instance)
+  }
+
+  /// Puts the first waiting question to the user.
+  func ask(_ instance: Instance) {
+    guard let first = instance.picker.picks.first, let prompts = instance.picker.prompts else { return }
+    let request = LauncherInterface.PickRequest(
+      id: first.id, call: first.call, allowed: instance.app.rules.types,
+      packages: instance.app.packages.extensions.sorted(),
+      places: places.places(for: instance),
+      appName: instance.app.name)
+    prompts.send(LauncherInterface.PromptsReply(request: request))
+  }
+
+  /// The launcher takes no more questions: those that wait are answered for it.
+  func userLeft(_ instance: Instance) {
+    instance.picker.prompts = nil
+    let waiting = instance.picker.picks
+    instance.picker.picks = []
+    for pick in waiting { pick.answer.finish(.failure(PickerInterface.Failure.noUser("the app's launcher is gone"))) }
+  }
+
+  /// The user's answer (`io.ambit.Launcher.Answer`).
+  func answer(
+    _ answer: LauncherInterface.AnswerCall, documents: [Descriptor], _ instance: Instance
+  ) async throws -> LauncherInterface.AnswerReply {
+    guard instance.picker.picks.first?.id == answer.id else { return Self.tooLate }
+    let chosen: Result<[Chosen], any Error>
+    do {
+      let isChosen = answer.unavailable == nil && !answer.cancelled
+      chosen = .success(isChosen ? try await examine(documents, answer, instance) : [])
+    } catch {
+      if error is CancellationError { throw error }
+      chosen = .failure(error)
+    }
+    // While they were looked at, the app may have gone, or another answer may have come.
+    guard sessions.isRunning(instance), let pick = instance.picker.picks.first, pick.id == answer.id else {
+      return Self.tooLate
+    }
+    defer { remove(pick.id, instance) }
+    do {
+      let (reply, told) = try decide(answer, chosen, pick, instance)
+      pick.answer.finish(reply)
+      return told
+    } catch {
+      // It cannot be written down, so nothing is granted.
+      pick.answer.finish(.failure(PickerInterface.Failure.notGrantable("the choice could not be granted")))
+      throw error
+    }
+  }
+
+  private static let tooLate = LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])
+
+  /// Looks at what was chosen, and waits until what belongs to databases is beside them.
+  private func examine(
+    _ documents: [Descriptor], _ answer: LauncherInterface.AnswerCall, _ instance: Instance
+  ) async throws -> [Chosen] {
+    for _ in 0..<8 {
+      let looked = try await locator.examine(documents, "choice \(answer.id) of \(instance.id)")
+      guard instance.app.rules.startsPicked else { return looked }
+      let step = BrokerLoop.step
+      for each in looked { try await sidecars.settled(each.document) }
+      if step == BrokerLoop.step { return looked }
+    }
+    throw StateError("a document is being saved all the time")
+  }
+
+  /// - Returns: what the app is told, and what its user is.
+  private func decide(
+    _ answer: LauncherInterface.AnswerCall, _ chosen: Result<[Chosen], any Error>, _ pick: PendingPick,
+    _ instance: Instance
+  ) throws -> (Result<PickerInterface.PickReply, ErrorReply>, LauncherInterface.AnswerReply) {
+    if let reason = answer.unavailable {
+      try trail.decide([AuditEvent(.pick, .refused, instance, how: answer.how.rawValue, reason: reason)])
+      // What a script says of the user's files is not the app's to know.
+      let told = answer.how == .user ? reason : "no answer that was given beforehand fits"
+      return (.failure(PickerInterface.Failure.noUser(told)), .init(refused: []))
+    }
+    do {
+      let found = try chosen.get()
+      if answer.cancelled || found.isEmpty {
+        try trail.decide([AuditEvent(.pickCancelled, .refused, instance, how: answer.how.rawValue, rule: "PCK-9")])
+        return (.failure(PickerInterface.Failure.cancelled), .init(refused: []))
+      }
+      let refused = refusals(found, pick.call, instance)
+      guard refused.isEmpty else {
+        try trail.decide(
+          zip(found.map(\.document), refused).map { document, refusal in
+            AuditEvent(
+              .pick, .refused, instance, document: document, how: answer.how.rawValue, rule: refusal.rule,
+              reason: refusal.sentence,
+              detail: [AuditEvent.Fact.documentKind: instance.kind(of: document).rawValue])
+          })
+        // Where it lies is the user's to know, and the log's.
+        let reasons = refused.map(\.reason).joined(separator: "; ")
+        return (
+          .failure(PickerInterface.Failure.notGrantable(reasons)), .init(refused: refused.map(\.sentence))
+        )
+      }
+      let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
+      return (.success(PickerInterface.PickReply(documents: messages)), .init(refused: []))
+    } catch let error as ErrorReply {
+      // What the app is told is the user's to know as well.
+      return (.failure(error), .init(refused: ["the app may keep no more grants by its policy"]))
+    } catch {
+      trail.record(AuditEvent(.pick, .failed, instance, how: answer.how.rawValue, reason: "\(error)"))
+      return (
+        .failure(PickerInterface.Failure.notGrantable("the choice could not be granted")), .init(refused: ["\(error)"])
+      )
+    }
+  }
+
+  /// Why something that was chosen may not be granted.
+  private struct RefusedChoice {
+    var path: String?
+    var rule = "SBX-15"
+    /// The end of a sentence; it says nothing of what the user has.
+    let reason: String
+
+    var sentence: String { path.map { "\($0): \(reason)" } ?? reason }
+  }
+
+  /// Why these documents may not be granted for this question. The user's side has looked as well, to show it in the picker; what
+  /// counts is what is found here, on the descriptors.
+  private func refusals(
+    _ chosen: [Chosen], _ call: PickerInterface.PickCall, _ instance: Instance
+  ) -> [RefusedChoice] {
+    if chosen.count > 1, !call.multiple {
+      return [.init(reason: "the app asked for one document, and \(chosen.count) came")]
+    }
+    return chosen.compactMap { chosen in
+      let document = chosen.document
+      let path = document.path ?? "the document"
+      let kind = instance.kind(of: document)
+      // One document is a file or a package.
+      if (kind == .folder) != (call.kind == .folder) {
+        return .init(path: path, reason: "it is a \(kind), and the app asked for a \(call.kind)")
+      }
+      if let types = call.types, kind != .folder {
+        let suffix = (path as NSString).pathExtension.lowercased()
+        guard types.contains(where: { $0.lowercased() == suffix }) else {
+          return .init(
+            path: path, reason: "it is of another type than the app asked for (\(types.joined(separator: ", ")))")
+        }
+      }
+      let reason = places.refusal(of: kind, at: document.path, for: instance) ?? chosen.unreadable
+      if let reason { return .init(path: path, reason: reason) }
+      if call.access == .readWrite, let reason = instance.refusal(ofWriting: document) {
+        return .init(path: path, reason: reason)
+      }
+      return instance.app.rules.refusal(of: kind, named: path.lastPathName)
+        .map { .init(path: path, rule: $0.rule, reason: $0.reason) }
+    }
+  }
+
+  /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
+  /// several documents all are handed over, or none.
+  private func hand(
+    _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ asked: AccessRights,
+    for caller: Caller
+  ) throws -> [DocumentMessage] {
+    let origin: Grant.Origin = answer.how == .user ? .user : .scripted
+    let now = clock.realtime
+    var handed: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
+    for each in chosen {
+      let (document, rights) = (each.document, each.rights(of: asked))
+      guard let path = document.path else { throw StateError("the document has no place in the file system") }
+      // The same document may have been chosen by two of its names.
+      if let same = handed.first(where: { $0.chosen.document.identity == document.identity }) {
+        handed.append((same.grant, each, false))
+      } else if let known = try grants.grant(for: document.identity, of: instance.app.bundleIdentifier, rights: rights)
+      {
+        handed.append((known, each, false))
+      } else {
+        let new = Grant(
+          id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: instance.kind(of: document),
+          rights: rights,
+          origin: origin, created: now, identity: document.identity, path: path,
+          place: each.place, term: instance.term(at: now))
+        handed.append((new, each, true))
+      }
+    }
+    let kept = Set(handed.lazy.filter { !$0.isNew }.map(\.grant.id))
+    try issuer.makeRoom(for: instance, new: handed.count { $0.isNew }, besides: kept)
+    let messages = try handed.map {
+      try issuer.expose($0.grant, as: $0.chosen.document, to: instance, how: origin.rawValue)
+    }
+    let events = handed.flatMap { grant, chosen, isNew in
+      var pick = AuditEvent(
+        .pick, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
+        reason: chosen.lessening(of: asked),
+        detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
+      guard isNew else {
+        // It holds from now on.
+        pick.detail[AuditEvent.Fact.until] = instance.term(at: now).words
+        return [pick]
+      }
+      return [
+        pick,
+        AuditEvent(
+          .grant, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
+          detail: ["access": grant.rights.rawValue, "kind": grant.kind.rawValue, "until": grant.term.words]),
+      ]
+    }
+    try issuer.establish(handed.filter(\.isNew).map(\.grant), events)
+    for (grant, chosen, isNew) in handed {
+      if !isNew {
+        if let path = chosen.document.path, !grant.path.isSamePath(as: path) {
+          grants.move(grant.id, to: path, place: chosen.place)
+        }
+        // The user has now decided on it themselves.
+        try grants.makeIndependent(grant.id)
+        try grants.renew(grant.id, instance.term(at: now))
+      }
+      locator.pin(chosen.document, for: grant.id)
+    }
+    if instance.app.references {
+      try trail.append(handed.map { references.reference(to: $0.grant, isNew: $0.isNew, $0.chosen.document, instance) })
+    }
+    try issuer.trimRecent(of: instance)
+    // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
+    if instance.app.rules.startsPicked {
+      for (message, handed) in zip(messages, handed) {
+        let known = Location(handed.chosen, of: handed.grant)
+        _ = try? scopes.startNow(.init(scope: message.scope, caller: "the picker"), by: caller, for: instance, known)
+      }
+    }
+    return messages
+  }
+}

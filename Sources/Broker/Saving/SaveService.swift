@@ -1,0 +1,212 @@
+internal import Audit
+internal import BrokerCore
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import SystemPackage
+internal import Wire
+
+/// Documents that an app saves by writing anew and renaming (`io.ambit.Launcher.Replace`). The content of a file, or of a package, is
+/// copied by a thread; what follows is done whether or not the launcher is still there.
+@BrokerLoop
+final class SaveService {
+  private let grants: GrantStore
+  private let trail: AuditTrail
+  private let sessions: SessionTable
+  private let succession: Succession
+  private let jobs: Jobs
+
+  init(
+    _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ succession: Succession, _ jobs: Jobs
+  ) {
+    (self.grants, self.trail, self.sessions, self.succession, self.jobs) = (grants, trail, sessions, succession, jobs)
+  }
+
+  /// - Returns: what the app's rename answers.
+  func replace(
+    _ request: LauncherInterface.ReplaceCall, _ instance: Instance
+  ) async throws -> LauncherInterface.ReplaceReply {
+    // One after the other: of the same document another save may be under way.
+    while instance.scopes.saves.running.contains(request.grant) {
+      let turn = Wait<Void>()
+      instance.scopes.saves.waiting[request.grant, default: []].append(turn)
+      try await turn.get()
+    }
+    guard let (grant, staging) = try saved(request, instance) else {
+      return .init(error: LauncherInterface.ReplaceReply.undecided)
+    }
+    // The host may have been faster.
+    succession.examine(grant.id)
+    guard let document = instance.scopes.shown[grant.id], let place = DocumentPlace(of: document) else {
+      trail.record(
+        AuditEvent(.replaced, .failed, instance, grant: grant, reason: "the document is not in any folder any more"))
+      return .init(error: Int(Errno.noSuchFileOrDirectory.rawValue))
+    }
+    if document.kind == .folder {
+      return try await replacePackage(document, at: place, grant, request, instance, from: staging)
+    }
+    guard !request.exchanges else { return .init(error: Int(Errno.invalidArgument.rawValue)) }
+    let replacement: Replacement
+    do {
+      replacement = try Replacement(
+        of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
+        as: "\(grant.id).new")
+    } catch { return failed(error, grant, document, instance) }
+    do {
+      if replacement.isNamed, let pending = replacement.pending { try grants.begin(pending) }
+    } catch {
+      replacement.giveBack(to: staging, as: request.temporary)
+      return failed(error, grant, document, instance)
+    }
+    return try await copy(grant, instance) { heartbeat throws(KernelError) in
+      try replacement.fill(while: heartbeat.beat)
+    } then: { error in
+      guard let error else { return self.carryOut(replacement, request, of: document, instance) }
+      replacement.giveBack(to: staging, as: request.temporary)
+      if replacement.isNamed { try? self.grants.abandon(document.identity) }
+      return self.failed(error, grant, document, instance)
+    }
+  }
+
+  private func replacePackage(
+    _ document: FoundDocument, at place: DocumentPlace, _ grant: Grant, _ request: LauncherInterface.ReplaceCall,
+    _ instance: Instance, from staging: Descriptor
+  ) async throws -> LauncherInterface.ReplaceReply {
+    let replacement: PackageReplacement
+    do {
+      replacement = try PackageReplacement(
+        of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
+        exchanging: request.exchanges)
+    } catch { return failed(error, grant, document, instance) }
+    do { if let pending = replacement.pending { try grants.begin(pending) } } catch {
+      clear(replacement, document, instance)
+      return failed(error, grant, document, instance)
+    }
+    return try await copy(grant, instance) { heartbeat throws(KernelError) in
+      try replacement.fill { heartbeat.beat() }
+    } then: { error in
+      defer { self.clear(replacement, document, instance) }
+      if let error { return self.failed(error, grant, document, instance) }
+      return self.carryOut(replacement, request, of: document, instance)
+    }
+  }
+
+  /// Has content copied by a thread.
+  ///
+  /// - Parameter finish: is told how that went, and carries the save out or takes it back.
+  private func copy(
+    _ grant: Grant, _ instance: Instance,
+    _ work: @escaping @Sendable (Jobs.Heartbeat) throws(KernelError) -> Void,
+    then finish: @escaping (KernelError?) -> LauncherInterface.ReplaceReply
+  ) async throws -> LauncherInterface.ReplaceReply {
+    let reply = Wait<LauncherInterface.ReplaceReply>()
+    instance.scopes.saves.running.insert(grant.id)
+    jobs.start(owner: instance.app.bundleIdentifier, subject: grant.id) { heartbeat in
+      FaultPoint.contentDue.hold()
+      return Result { () throws(KernelError) in try work(heartbeat) }
+    } then: { outcome in
+      instance.scopes.saves.running.remove(grant.id)
+      let late = KernelError("copy_file_range", "the file system does not answer", errno: .ioError)
+      switch outcome ?? .failure(late) {
+      case .success: reply.finish(finish(nil))
+      case .failure(let error): reply.finish(finish(error))
+      }
+      for turn in instance.scopes.saves.waiting.removeValue(forKey: grant.id) ?? [] { turn.finish(()) }
+    }
+    return try await reply.get()
+  }
+
+  /// The grant and the app's folder of a rename that is a save; `nil` if it is none.
+  private func saved(
+    _ request: LauncherInterface.ReplaceCall, _ instance: Instance
+  ) throws -> (Grant, Descriptor)? {
+    guard sessions.instances[instance.id] === instance, instance.scopes.owners.isActive(request.grant),
+      let staging = instance.staging.folder(of: request.grant),
+      let names = instance.scopes.exposed[request.grant]?.names,
+      names.contains(where: { $0.isSamePath(as: request.name) }),
+      !names.contains(where: { $0.isSamePath(as: request.temporary) }), !request.temporary.hasSlash,
+      ![".", ".."].contains(request.temporary),
+      let grant = try grants.grant(request.grant), grant.revoked == nil,
+      instance.rights(of: grant) == .readWrite
+    else { return nil }
+    return (grant, staging)
+  }
+
+  /// Everything is decided again: while a file was copied, its scope may have ended.
+  private func carryOut(
+    _ replacement: Replacement, _ request: LauncherInterface.ReplaceCall, of document: FoundDocument,
+    _ instance: Instance
+  ) -> LauncherInterface.ReplaceReply {
+    guard let (grant, staging) = (try? saved(request, instance)) ?? nil else {
+      replacement.finish()
+      if replacement.isNamed { try? grants.abandon(document.identity) }
+      return .init(error: Int(Errno.resourceBusy.rawValue))
+    }
+    let new: FoundDocument
+    do {
+      if !replacement.isNamed, let pending = replacement.pending { try grants.begin(pending) }
+      FaultPoint.replacementBegun.pass()
+      try trail.decide([
+        AuditEvent(
+          .replaced, .allowed, instance, grant: grant, document: document, how: "app",
+          detail: AuditEvent.facts(document.identity, replacement.new))
+      ])
+      new = try replacement.carryOut()
+    } catch {
+      replacement.giveBack(to: staging, as: request.temporary)
+      try? grants.abandon(document.identity)
+      return failed(error, grant, document, instance, AuditEvent.facts(document.identity, replacement.new))
+    }
+    FaultPoint.filesExchanged.pass()
+    do { try succession.succeed(document.identity, by: new) } catch { return failed(error, grant, document, instance) }
+    replacement.finish()
+    return .init(error: 0)
+  }
+
+  private func failed(
+    _ error: any Error, _ grant: Grant, _ document: FoundDocument, _ instance: Instance, _ facts: [String: String] = [:]
+  ) -> LauncherInterface.ReplaceReply {
+    trail.record(
+      AuditEvent(
+        .replaced, .failed, instance, grant: grant, document: document, how: "app", reason: "\(error)", detail: facts))
+    return .init(error: Int(((error as? KernelError)?.errno ?? .ioError).rawValue))
+  }
+
+  // MARK: Packages
+
+  /// Everything is decided again: meanwhile its scope may have ended.
+  private func carryOut(
+    _ replacement: PackageReplacement, _ request: LauncherInterface.ReplaceCall, of document: FoundDocument,
+    _ instance: Instance
+  ) -> LauncherInterface.ReplaceReply {
+    guard let (grant, _) = (try? saved(request, instance)) ?? nil else {
+      return .init(error: Int(Errno.resourceBusy.rawValue))
+    }
+    let facts = AuditEvent.facts(document.identity, replacement.new)
+    do {
+      FaultPoint.replacementBegun.pass()
+      try trail.decide([
+        AuditEvent(.replaced, .allowed, instance, grant: grant, document: document, how: "app", detail: facts)
+      ])
+      let new = try replacement.carryOut()
+      FaultPoint.filesExchanged.pass()
+      replacement.settle()
+      // Until the old one is removed it stays written down.
+      try succession.succeed(document.identity, by: new, isSettled: false)
+      if let path = new.path { succession.carryOver(from: document, at: path, to: new) }
+      return .init(error: 0)
+    } catch { return failed(error, grant, document, instance, facts) }
+  }
+
+  private func clear(_ replacement: PackageReplacement, _ document: FoundDocument, _ instance: Instance) {
+    jobs.start(owner: "leftovers of packages", subject: "\(replacement.new.inode)") { _ in
+      replacement.clear()
+      return true
+    } then: { (isDone: Bool?) in
+      // Otherwise the next broker does.
+      if isDone != nil { try? self.grants.abandon(document.identity) }
+    }
+  }
+}

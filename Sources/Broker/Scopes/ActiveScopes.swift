@@ -1,0 +1,234 @@
+internal import Audit
+internal import BrokerCore
+internal import Folders
+internal import Kernel
+internal import ScopedAccess
+internal import SystemPackage
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// What an app may still have of a document that was taken away.
+struct Held {
+  /// Of which it has something, or in which others lie.
+  var mount: BusyMount?
+  /// It may have something of the very file by the mount of another launch.
+  var isElsewhere = false
+}
+
+/// The documents that are shown in sandboxes now. Whatever ends a scope ends it here: the document is taken away, and leaked
+/// handles are looked for.
+@BrokerLoop
+final class ActiveScopes: LoopMember {
+  private let sessions: SessionTable
+  private let grants: GrantStore
+  private let trail: AuditTrail
+  private let locator: DocumentLocator
+  private let files: FolderMonitor
+  private let sidecars: SidecarKeeper
+  private let leaks: LeakDetector
+  private let clock: any LoopClock
+
+  init(
+    _ sessions: SessionTable, _ grants: GrantStore, _ trail: AuditTrail, _ locator: DocumentLocator,
+    _ files: FolderMonitor, _ sidecars: SidecarKeeper, _ leaks: LeakDetector, _ clock: any LoopClock
+  ) {
+    (self.sessions, self.grants, self.trail, self.locator) = (sessions, grants, trail, locator)
+    (self.files, self.sidecars, self.leaks, self.clock) = (files, sidecars, leaks, clock)
+  }
+
+  // MARK: Showing
+
+  func show(
+    _ document: FoundDocument, of grant: Grant, as exposure: Exposure, to instance: Instance
+  ) throws(KernelError) {
+    let name = exposure.name
+    // A folder has room for what an app makes before it renames it; what it may not change is not saved.
+    let isSaved = grant.kind != .folder && grant.rights == .readWrite
+    let staging =
+      isSaved
+      ? try instance.staging.make(grant.id, name: name, also: exposure.earlier, kind: document.kind) : nil
+    let misplaced: BusyMount?
+    do throws(KernelError) {
+      misplaced = try instance.mounts.show(
+        document, grant: grant.id, name: name, also: exposure.earlier, rights: grant.rights, in: staging)
+    } catch {
+      instance.staging.discard(grant.id)
+      throw error
+    }
+    if let misplaced {
+      instance.staging.discard(grant.id)
+      _ = leaks.outlived(Held(mount: misplaced), document, grant, instance)
+      throw KernelError("move_mount", "the app has renamed the place of \(name)", errno: .resourceBusy)
+    }
+    instance.scopes.shown[grant.id] = document
+    // A file system that may keep one waiting does not tell what happens elsewhere.
+    if grant.kind != .folder, !locator.mayWait(document.path ?? "") { files.add(grant.id, document) }
+  }
+
+  /// Keeps other programs out of a database while the app has it (``DatabaseHold``).
+  func hold(_ document: FoundDocument, of grant: Grant, for instance: Instance) throws {
+    do {
+      instance.scopes.holds[grant.id] = try DatabaseHold.take(
+        document, for: instance.id, of: instance.app.bundleIdentifier
+      ) {
+        sessions.instances[$0] != nil
+      }
+    } catch let refusal as DatabaseHold.Refusal {
+      switch refusal {
+      case .held(let other):
+        let app = sessions.instances[other]?.app.name ?? "another app"
+        throw StateError(
+          "\(app) has started this database in write-ahead mode, and two apps would lose commits; stop it there first")
+      case .open(let path):
+        throw StateError("another program has the database \(path) open in write-ahead mode; close it there first")
+      }
+    }
+  }
+
+  // MARK: Taking away
+
+  /// Takes a document away.
+  ///
+  /// - Parameter atOnce: it has to be unmounted when this returns, also where nobody has or reaches anything of it.
+  /// - Returns: what the app may still have open of it.
+  @discardableResult
+  func hide(_ grant: String, _ instance: Instance, atOnce: Bool = false) throws(KernelError) -> Held {
+    let document = instance.scopes.shown.removeValue(forKey: grant)
+    instance.scopes.ends[grant] = nil
+    if document != nil { files.remove(grant) }
+    let hold = instance.scopes.holds.removeValue(forKey: grant)
+    guard let exposure = instance.scopes.exposed[grant] else {
+      hold?.release()
+      return Held()
+    }
+    defer {
+      var isKept = false
+      if instance.staging.holdsAnything(grant, names: exposure.names) {
+        if let document, document.kind == .file, let folder = instance.staging.folder(of: grant),
+          let area = try? instance.staging.area()
+        {
+          sidecars.keep(
+            of: document, grant, names: exposure.names, from: folder, through: area, owner: instance.id, hold: hold)
+          isKept = true
+        }
+        instance.staging.discard(grant)
+      }
+      if !isKept { hold?.release() }
+    }
+    let mount = try instance.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
+    FaultPoint.documentHidden.pass()
+    return Held(mount: mount, isElsewhere: document.map { instance.scopes.elsewhere.contains($0.identity) } ?? false)
+  }
+
+  /// The app would go on using what the books say it no longer has. Nothing weaker than ending it is safe.
+  func cannotHide(_ grant: Grant?, _ instance: Instance, _ kind: AuditEvent.Kind, _ error: any Error) {
+    trail.record(AuditEvent(kind, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
+    instance.ending.reason = "the document \(grant?.name ?? "") could not be taken away from it"
+    try? instance.process.signalProcess(9)
+  }
+
+  // MARK: Ends
+
+  /// - Parameter some: running apps; those of them that have started it lose it.
+  func endScopes(of grant: Grant, _ ending: GrantEnding, in some: [Instance], _ result: inout EndedGrant) {
+    for instance in some where instance.scopes.owners.isActive(grant.id) {
+      let document = instance.scopes.shown[grant.id]
+      do {
+        let held = try hide(grant.id, instance, atOnce: true)
+        for owned in instance.scopes.owners.end(grant.id) {
+          result.scopes += 1
+          trail.keep([
+            AuditEvent(
+              .scopeEnded, .allowed, instance, grant: grant, how: AuditEvent.ScopeEnd.withdrawn, rule: ending.rule,
+              reason: ending.reason,
+              detail: AuditEvent.facts(owned.holder, instance.number(of: owned.process)))
+          ])
+        }
+        let left = leaks.outlived(held, document, grant, instance)
+        result.outlived += left.holds
+        if left.killed { result.killed = true }
+      } catch {
+        cannotHide(grant, instance, .scopeEnded, error)
+        result.killed = true
+      }
+    }
+  }
+
+  func endScopes(
+    of instance: Instance, how: String, reason: String
+  ) -> (events: [AuditEvent], held: [(Held, FoundDocument?, Grant?)]) {
+    var left: [(Held, FoundDocument?, Grant?)] = []
+    let events = instance.scopes.owners.all.map { owned in
+      let grant = (try? grants.grant(owned.holder.grant)) ?? nil
+      let document = instance.scopes.shown[owned.holder.grant]
+      // The app's mount namespace may be gone already, and with it what was mounted there.
+      if instance.scopes.owners.end(owned.holder.grant, of: owned.process),
+        let held = try? hide(owned.holder.grant, instance)
+      {
+        left.append((held, document, grant))
+      }
+      return AuditEvent(
+        .scopeEnded, .allowed, instance, grant: grant, how: how, reason: reason,
+        detail: AuditEvent.facts(owned.holder, instance.number(of: owned.process)))
+    }
+    return (events, left)
+  }
+
+  /// A process has ended, and others of its sandbox go on: its scopes end, and its slots come back (`TOK-11`).
+  func ended(_ pid: Int32, of instance: Instance) {
+    guard let process = instance.scopes.processes.removeValue(forKey: pid) else { return }
+    for holder in instance.scopes.owners.holders(of: pid) {
+      let document = instance.scopes.shown[holder.grant]
+      let grant = (try? grants.grant(holder.grant)) ?? nil
+      instance.leave(describe(holder, process.inside, instance))
+      var held = Held()
+      var failure: KernelError?
+      if instance.scopes.owners.end(holder.grant, of: pid) {
+        grants.noteUse(holder.grant, at: clock.realtime)
+        do throws(KernelError) { held = try hide(holder.grant, instance) } catch { failure = error }
+      }
+      trail.record(
+        AuditEvent(
+          .scopeEnded, .allowed, instance, grant: grant, how: AuditEvent.ScopeEnd.process, rule: "TOK-11",
+          reason: "process \(process.inside) ended without stopping it",
+          detail: AuditEvent.facts(holder, process.inside)))
+      // With the sandbox its mounts go, and cannot be taken away any more.
+      if let failure, !instance.process.processHasEnded { cannotHide(grant, instance, .scopeEnded, failure) }
+      _ = leaks.outlived(held, document, grant, instance)
+    }
+  }
+
+  func describe(
+    _ holder: ScopeLedger.Holder, _ inside: Int32, _ instance: Instance
+  ) -> LauncherInterface.Scope {
+    let name = instance.scopes.exposed[holder.grant]?.name ?? ""
+    return LauncherInterface.Scope(
+      grant: holder.grant, path: ScopeMounts.path(grant: holder.grant, name: name),
+      host: instance.scopes.shown[holder.grant]?.descriptor.currentPath ?? "", process: Int(inside),
+      count: holder.count,
+      since: Instance.rfc3339(holder.since), caller: holder.caller)
+  }
+
+  /// The started scopes of a launch, for its user.
+  func describe(_ instance: Instance) -> [LauncherInterface.Scope] {
+    instance.scopes.owners.all.map { describe($0.holder, instance.number(of: $0.process), instance) }
+  }
+
+  // MARK: LoopMember
+
+  func nextDue(now: Int64) -> Int64? { sessions.instances.values.compactMap(\.mounts.exitDue).min() }
+
+  /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.
+  func finishTurn(now: Int64) {
+    for instance in sessions.instances.values {
+      guard let due = instance.mounts.exitDue, due <= now else { continue }
+      do throws(KernelError) { try instance.mounts.beginEmptying() } catch {
+        trail.record(
+          AuditEvent(.stop, .failed, instance, reason: "an idle mount could not be unmounted: \(error)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+internal import BrokerCore
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import Wire
+
+/// What the user's side says of an app that it launches.
+struct AppDescription {
+  let bundleIdentifier: String
+  let name: String
+  let policy: String
+  let scopeLimit: Int
+  let references: Bool
+  let rules: LauncherInterface.GrantRules
+  /// What becomes of a document whose file was replaced by another.
+  let replaced: ReplacementRule.Setting
+  /// Where it lies on the host, and the digest of what it is.
+  let path: String
+  let digest: String
+
+  /// Which folders are documents to it.
+  var packages: PackageTypes { PackageTypes(declared: rules.packages) }
+}
+
+/// A launch whose sandbox is being set up.
+struct Preparation {
+  /// The launcher's connection; when it goes, so does the launch.
+  let connection: Int
+  let bundleIdentifier: String
+  let name: String
+  let policy: String
+  let hostID: UInt32?
+  let rules: LauncherInterface.GrantRules
+  /// The profile that holds besides Ambit's own, or the word for none.
+  let seccomp: String
+  /// What the policy says, and which entitlements it goes by.
+  let settings: String
+  let entitlements: EntitledLaunch
+  /// What runs the script that the app is.
+  let interpreter: String?
+  /// What machine-wide policies took away of the policy, by field.
+  let narrowed: [String]
+}
+
+/// One launch of an app: known by the socket that it was given, never by what it says of itself.
+@BrokerLoop
+final class Instance {
+  let id: String
+  let app: AppDescription
+  let pid: Int32
+  /// The pidfd of the sandbox's init: readable once it has ended.
+  let process: Descriptor
+  let endpoint: WireEndpoint
+  let mounts: any ScopeMounting
+  let staging: Staging
+  let table: SandboxTable
+  /// The app's host id, where it is not the broker's own.
+  let hostID: UInt32?
+  /// Nanoseconds since 1970.
+  let started: Int64
+  /// The facts of its launch in the log, besides its identity.
+  var facts: [String: String] = [:]
+
+  var scopes: InstanceScopes
+  var picker = InstancePicker()
+  var ending = InstanceEnding()
+  /// Calls of the app that are being served.
+  var requests = RequestTable()
+
+  init(
+    id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint,
+    mounts: any ScopeMounting, staging: Staging, table: SandboxTable, hostID: UInt32?, started: Int64
+  ) {
+    self.id = id
+    self.app = app
+    self.pid = pid
+    self.process = process
+    self.endpoint = endpoint
+    self.mounts = mounts
+    self.staging = staging
+    self.table = table
+    self.hostID = hostID
+    self.started = started
+    scopes = InstanceScopes(owners: ScopeOwners(limit: app.scopeLimit))
+  }
+
+  nonisolated static func rfc3339(_ nanoseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(nanoseconds) / 1e9).formatted(
+      Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+}
+
+/// The processes of a sandbox, as the kernel shows them.
+struct SandboxTable {
+  /// The sandbox's own `/proc`.
+  let folder: Descriptor?
+  /// `nil` where the kernel does not show which processes are the sandbox's: then nothing can be started.
+  let processes: (any ProcessLookup)?
+}
+
+/// The documents of one launch: what it knows of, and what is started.
+struct InstanceScopes {
+  var owners: ScopeOwners
+  /// Processes that have started something at some time and still run, by their number on the host. At most
+  /// ``ScopeOwners/mostProcesses``.
+  var processes: [Int32: SandboxProcess] = [:]
+  /// The documents that this instance has been told of, by grant.
+  var exposed: [String: Exposure] = [:]
+  /// Tokens that have been found good, by what they open: working one out again costs more than the rest of a start.
+  var tokens: [String: String] = [:]
+  /// When started documents have to be taken away again by its policy, in nanoseconds of CLOCK_REALTIME, by grant.
+  var ends: [String: Int64] = [:]
+  /// Tokens of documents that it has been told of, by grant.
+  var exposedTokens: [String: String] = [:]
+  /// Documents that are shown now.
+  var shown: [String: FoundDocument] = [:]
+  /// Databases that other programs are kept out of meanwhile, by grant.
+  var holds: [String: DatabaseHold] = [:]
+  /// Documents of which it may have something by a mount of another launch of its app, from which that was taken away.
+  var elsewhere: Set<FileIdentity> = []
+  /// The names of references in the container, by grant, as far as they are known.
+  var references: [String: String] = [:]
+  /// When all of them were looked at last, in nanoseconds of CLOCK_MONOTONIC.
+  var referencesRead: Int64?
+  var saves = InstanceSaves()
+}
+
+/// How an instance knows a document.
+struct Exposure: Equatable {
+  /// The name under which it appears inside, and which new URLs have.
+  let name: String
+  /// Names that URLs of this launch have as well, the latest first: the document was renamed since. It appears under these, too.
+  var earlier: [String] = []
+  /// The way in which the instance came by it: `user`, `scripted`, `bookmark`, `reference`, `resumed`.
+  let how: String
+
+  init(name: String, earlier: [String] = [], how: String) {
+    self.name = name
+    self.earlier = earlier
+    self.how = how
+  }
+
+  /// With another name from now on. The oldest of many are forgotten.
+  func renamed(_ name: String, how: String) -> Exposure {
+    let others = names.filter { !$0.isSamePath(as: name) }
+    return Exposure(name: name, earlier: Array(others.prefix(Self.mostEarlier)), how: how)
+  }
+
+  var names: [String] { [name] + earlier }
+  private static let mostEarlier = 15
+}
+
+/// Documents whose content is being copied for a save, by grant, and the saves that wait for that.
+struct InstanceSaves {
+  var running: Set<String> = []
+  var waiting: [String: [Wait<Void>]] = [:]
+}
+
+/// The questions of one launch for its user.
+struct InstancePicker {
+  /// Picks that wait for the user, in order; the first is the one being asked.
+  var picks: [PendingPick] = []
+  /// The launcher's subscription to questions for the user.
+  var prompts: Subscription<LauncherInterface.PromptsReply>?
+  /// Its launcher has handed the app over, and is about to say that it takes questions: what an app asks meanwhile waits.
+  var awaitsPrompts = true
+  var lastPick = 0
+}
+
+/// A pick that waits for its user.
+struct PendingPick {
+  let id: Int
+  let call: PickerInterface.PickCall
+  let caller: Caller
+  let answer: Wait<Result<PickerInterface.PickReply, ErrorReply>>
+}
+
+/// What is known of the end of a launch.
+struct InstanceEnding {
+  /// Scopes that were still started when the app ended, or a process of it before; of those the first ``mostLeaks``.
+  var leaks: [LauncherInterface.Scope] = []
+  static let mostLeaks = 256
+  /// Why the broker has ended it; the end of a sentence.
+  var reason: String?
+}

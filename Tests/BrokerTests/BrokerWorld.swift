@@ -1,0 +1,244 @@
+import BrokerCore
+import Folders
+import Foundation
+import Kernel
+import ScopedAccess
+import Synchronization
+import SystemPackage
+import TestSupport
+import Wire
+
+@testable import Audit
+@testable import Broker
+
+/// A broker in this process: real sockets, a real store and log in a temporary folder, real files; a clock that the test sets, and
+/// no kernel behind its mounts.
+final class BrokerWorld {
+  let temporary: TemporaryFolder
+  let folders: AmbitFolders
+  let clock = ManualClock()
+  let finder = GatedFinder()
+  let user: WireClient
+  private let broker: RunningBroker
+
+  /// What has to be handled on the loop.
+  private final class RunningBroker: @unchecked Sendable {
+    @BrokerLoop let broker: Broker
+    @BrokerLoop init(_ broker: Broker) {
+      self.broker = broker
+      TestLoop.root.add(broker.loop)
+    }
+    @BrokerLoop func end() {
+      TestLoop.root.remove(broker.loop)
+      try? broker.finish()
+    }
+  }
+
+  init() async throws {
+    TestLoop.start()
+    temporary = try TemporaryFolder()
+    folders = AmbitFolders(environment: ["AMBIT_HOME": "\(temporary.path)/ambit"], home: temporary.path)
+    try folders.make()
+    let listener = try UnixSocket.listen(
+      in: try Descriptor.open(folders.runtime, flags: [.read, .directory]), name: AmbitFolders.socketName)
+    let (folders, clock, finder) = (folders, clock, finder)
+    broker = try await onLoop {
+      let kernel = KernelEdge(finder: finder, mounts: { _, _ in MemoryMounts() }, processes: { _ in OwnProcess() })
+      let home = try Descriptor.open("/", flags: [.path, .directory])
+      let host = try BrokerHost(
+        folders: folders, home: home, namespaces: [], privileged: false, kernel: kernel, clock: clock)
+      return RunningBroker(try Broker(host, listener: listener, signals: nil, idleLimit: nil))
+    }
+    user = try WireClient(address: "unix:\(folders.runtime)/\(AmbitFolders.socketName)")
+    user.setPatience(Self.patience)
+  }
+
+  static let patience = WireClient.Patience(.seconds(30)) { () throws(WireError) in
+    throw .broken("no answer came for 30 seconds")
+  }
+
+  /// Ends the broker in order; the log is whole then.
+  func end() async throws { try await onLoop { [broker] in broker.end() } }
+
+  /// The clock goes on, and the loop looks at it.
+  func wait(seconds: Int64) {
+    clock.advance(seconds * 1_000_000_000)
+    BrokerLoop.wake()
+  }
+
+  /// The log's entries of one kind so far.
+  func events(_ kind: AuditEvent.Kind) throws -> [AuditEvent] {
+    try AuditReader(path: folders.auditLog).events(matching: AuditQuery(kind: kind), limit: .max)
+  }
+
+  /// A file of the user's.
+  func file(_ name: String, _ content: String = "text") throws -> String { try temporary.write(name, content) }
+
+  /// A launch of an app.
+  func launch(
+    _ identifier: String = "org.example.app", limit: Int = 4, rules: LauncherInterface.GrantRules = .init()
+  ) throws -> TestApp {
+    try TestApp(self, identifier, limit, rules)
+  }
+}
+
+/// An app and its launcher, as the broker sees them: connections.
+final class TestApp {
+  let instance = UUID().uuidString.lowercased()
+  let identifier: String
+  let launcher: WireClient
+  let app: WireClient
+  private let world: BrokerWorld
+  private let prompts: WireClient
+  private let socketFolder: Descriptor
+
+  init(_ world: BrokerWorld, _ identifier: String, _ limit: Int, _ rules: LauncherInterface.GrantRules) throws {
+    (self.world, self.identifier) = (world, identifier)
+    let path = try world.temporary.folder(instance)
+    socketFolder = try Descriptor.open(path, flags: [.read, .directory])
+    let listener = try UnixSocket.listen(in: socketFolder, name: "broker")
+    func connect() throws -> WireClient {
+      let client = try WireClient(address: "unix:\(world.folders.runtime)/\(AmbitFolders.socketName)")
+      client.setPatience(BrokerWorld.patience)
+      return client
+    }
+    launcher = try connect()
+    prompts = try connect()
+    let call = LauncherInterface.AttachCall(
+      instance: instance, bundleIdentifier: identifier, name: "App", policy: "test", scopeLimit: limit,
+      references: false, replaced: "refuse", pid: Int(getpid()), resume: true, degraded: [], grants: rules,
+      path: "/nowhere/App.app", digest: "")
+    _ = try launcher.call(
+      "io.ambit.Launcher.Attach", call.json,
+      descriptors: [try .process(getpid()), socketFolder, socketFolder, listener, socketFolder])
+    try prompts.send(
+      "io.ambit.Launcher.Prompts", LauncherInterface.PromptsCall(instance: instance).json, more: true)
+    app = WireClient(socket: try UnixSocket.connect(in: socketFolder, name: "broker"))
+    app.setPatience(BrokerWorld.patience)
+  }
+
+  /// Another connection of the app.
+  func connect() throws -> WireClient {
+    let client = WireClient(socket: try UnixSocket.connect(in: socketFolder, name: "broker"))
+    client.setPatience(BrokerWorld.patience)
+    // It is accepted now.
+    _ = try client.call(AccessInterface.status, AccessInterface.StatusCall(process: nil).json)
+    return client
+  }
+
+  /// Waits until the broker has read what was sent on other connections: each call takes it a turn.
+  func settle() throws { for _ in 0..<2 { _ = try status() } }
+
+  /// The user picks documents for the app.
+  func pick(_ paths: [String], _ call: PickerInterface.PickCall = .init(multiple: true)) throws -> [DocumentMessage] {
+    try app.send("io.ambit.Picker.Pick", call.json)
+    try choose(paths)
+    guard let answer = try app.receive(wait: true) else { throw HarnessError("no answer") }
+    return try PickerInterface.PickReply(json: answer.parameters).documents
+  }
+
+  /// The user's answer to the question that is asked.
+  func choose(_ paths: [String]) throws {
+    guard let asked = try prompts.receive(wait: true) else { throw HarnessError("no question") }
+    let question = try LauncherInterface.PromptsReply(json: asked.parameters).request
+    _ = try launcher.call(
+      "io.ambit.Launcher.Answer",
+      LauncherInterface.AnswerCall(instance: instance, id: question.id, how: .user, paths: paths).json,
+      descriptors: try paths.map { try .open($0, flags: .path) })
+  }
+
+  @discardableResult
+  func start(_ document: DocumentMessage) throws -> AccessInterface.StartReply {
+    let call = AccessInterface.StartCall(scope: document.scope)
+    return try .init(json: try app.call(AccessInterface.start, call.json).parameters)
+  }
+
+  @discardableResult
+  func stop(_ document: DocumentMessage) throws -> Int {
+    let call = AccessInterface.StopCall(scope: document.scope, process: nil)
+    return try AccessInterface.StopReply(json: try app.call(AccessInterface.stop, call.json).parameters).count
+  }
+
+  func status() throws -> AccessInterface.StatusReply {
+    try .init(json: try app.call(AccessInterface.status, AccessInterface.StatusCall(process: nil).json).parameters)
+  }
+
+  func revokeAll() throws {
+    _ = try world.user.call(
+      "io.ambit.Grants.Revoke", GrantsInterface.RevokeCall(app: identifier).json)
+  }
+}
+
+/// Whatever the broker shows is shown, in a table.
+final class MemoryMounts: ScopeMounting {
+  private(set) var shown: Set<String> = []
+  var exitDue: Int64? { nil }
+
+  func prepare(grant: String, name: String, kind: Folders.DocumentKind) {}
+  func show(
+    _ document: FoundDocument, grant: String, name: String, also others: [String], rights: AccessRights,
+    in staging: Descriptor?
+  ) throws(KernelError) -> BusyMount? {
+    guard shown.insert(grant).inserted else { throw KernelError("move_mount", name, errno: .fileExists) }
+    return nil
+  }
+  func replace(by document: FoundDocument, grant: String, name: String, rights: AccessRights) {}
+  func hide(grant: String, name: String, atOnce: Bool) throws(KernelError) -> BusyMount? {
+    guard shown.remove(grant) != nil else { throw KernelError("umount2", name, errno: .invalidArgument) }
+    return nil
+  }
+  func beginEmptying() {}
+  func emptyExit() {}
+  func method(of grant: String) -> AccessMethod? { nil }
+  func place(grant: String, name: String) throws(KernelError) -> ShownDocument {
+    throw KernelError("open", name, errno: .notSupported)
+  }
+  func hideAll() -> [String] { [] }
+  func placeholders() -> [(grant: String, name: String)] { [] }
+}
+
+/// Every call comes from this process.
+struct OwnProcess: ProcessLookup {
+  func process(_ sender: UnixSocket.Sender) -> SandboxProcess? {
+    (try? Descriptor.process(sender.pid)).map { SandboxProcess(pid: sender.pid, inside: 2, descriptor: $0) }
+  }
+  func parent(of process: SandboxProcess) -> SandboxProcess? { nil }
+}
+
+/// Finds files, and takes its time over it while a test wants that.
+final class GatedFinder: DocumentFinding {
+  private let real = DocumentFinder(privileged: false)
+  private let gate = Mutex<Wakeup?>(nil)
+
+  /// From now on every lookup goes to a thread, and stays there.
+  func close() throws {
+    let wakeup = try Wakeup()
+    gate.withLock { $0 = wakeup }
+  }
+
+  func open() {
+    gate.withLock {
+      $0?.signal()
+      $0 = nil
+    }
+  }
+
+  func findQuickly(_ lookup: Lookup) -> LookupResult? {
+    gate.withLock { $0 != nil } ? nil : real.findQuickly(lookup)
+  }
+
+  func findThoroughly(_ lookup: Lookup, beside: Bool) -> LookupResult {
+    if let closed = gate.withLock({ $0 }) {
+      var entries = [PollEntry(closed.descriptor, .read)]
+      _ = try? Poll.wait(&entries)
+    }
+    return real.findThoroughly(lookup, beside: beside)
+  }
+
+  func searches(for identity: FileIdentity) -> Bool { false }
+  func isInPlace(_ identity: FileIdentity, at path: String) -> Bool { real.isInPlace(identity, at: path) }
+  func isTaken(_ path: String) -> Bool { real.isTaken(path) }
+  func search(
+    _ lost: [FileIdentity: String], entries: Int, time: Int64
+  ) -> (found: [FileIdentity: String], absent: Set<FileIdentity>) { real.search(lost, entries: entries, time: time) }
+}
