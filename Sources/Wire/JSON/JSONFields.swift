@@ -54,6 +54,16 @@ extension JSONObject {
     return strings
   }
 
+  func ints(_ name: String) throws(FieldError) -> [Int] {
+    guard case .array(let values)? = self[name] else { throw FieldError(field: name, expected: "an array") }
+    var ints: [Int] = []
+    for value in values {
+      guard case .int(let int) = value else { throw FieldError(field: name, expected: "an array of numbers") }
+      ints.append(Int(int))
+    }
+    return ints
+  }
+
   /// One of a fixed set of words.
   package func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ name: String, _ type: Choice.Type = Choice.self
@@ -63,6 +73,15 @@ extension JSONObject {
         field: name, expected: "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
     }
     return value
+  }
+
+  /// An array of words of a fixed set.
+  func choices<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String, _ type: Choice.Type = Choice.self
+  ) throws(FieldError) -> [Choice] {
+    var choices: [Choice] = []
+    for word in try strings(name) { choices.append(try ([name: .string(word)] as JSONObject).choice(name)) }
+    return choices
   }
 
   /// Whether an optional field is there; null is the same as nothing.
@@ -88,4 +107,11 @@ extension JSONObject {
   package mutating func set(_ name: String, _ value: [String]?) {
     self[name] = value.map { .array($0.map { .string($0) }) }
   }
+
+  mutating func set<Choice: RawRepresentable<String>>(_ name: String, _ value: Choice?) { set(name, value?.rawValue) }
+  mutating func set<Choice: RawRepresentable<String>>(_ name: String, _ value: [Choice]) {
+    set(name, value.map(\.rawValue))
+  }
+  mutating func set(_ name: String, _ value: [Int]) { self[name] = .array(value.map { JSONValue($0) }) }
+  mutating func set(_ name: String, _ value: [String: String]) { self[name] = .object(JSONObject(value)) }
 }

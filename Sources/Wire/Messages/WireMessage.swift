@@ -5,11 +5,28 @@ package protocol WireMessage: Equatable, Sendable {
 }
 
 extension JSONObject {
+  /// A message.
+  func message<Message: WireMessage>(_ name: String) throws(FieldError) -> Message {
+    try Message(json: try object(name))
+  }
+
+  func messageIfPresent<Message: WireMessage>(_ name: String) throws(FieldError) -> Message? {
+    has(name) ? try message(name) : nil
+  }
+
   /// An array of messages of one type.
   func messages<Message: WireMessage>(_ name: String) throws(FieldError) -> [Message] {
     var messages: [Message] = []
     for object in try objects(name) { messages.append(try Message(json: object)) }
     return messages
+  }
+
+  /// Sets a field, or leaves it out when the value is nil.
+  mutating func set<Message: WireMessage>(_ name: String, _ value: Message?) {
+    self[name] = value.map { .object($0.json) }
+  }
+  mutating func set<Message: WireMessage>(_ name: String, _ value: [Message]) {
+    self[name] = .array(value.map { .object($0.json) })
   }
 }
 
