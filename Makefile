@@ -30,7 +30,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report readme-test check format verify races fuzz bench catalogue docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report readme-test check format verify races fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -79,7 +79,7 @@ readme-test: build ## Run the commands of README that are marked to be run, in a
 	@scripts/assemble-demos.sh $(release) .build/demos
 	@scripts/readme-test.sh
 
-check: ## Format, lint, shell syntax, no paths of one machine, the catalogue beside the tests
+check: ## Format, lint, shell syntax, no paths of one machine, the catalogue beside the tests, generated messages
 	$(SWIFT) format lint --strict --parallel --recursive $(swift_sources)
 	@scripts/check.sh
 
@@ -103,6 +103,9 @@ bench: build ## Set Ambit beside its peers: FORMAT=json, PARTS='launch crowd cal
 
 catalogue: ## Carry docs/reference/catalogue.md into the program's sources
 	@python3 scripts/catalogue.py write
+
+messages: ## Carry Sources/Wire/Interfaces into the program's messages
+	@python3 scripts/varlink.py write
 
 docs: build ## Write the manual pages to .build/man, and the policy language's reference and schema to docs/reference
 	@mkdir -p .build/man

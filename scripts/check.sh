@@ -1,5 +1,6 @@
 #!/bin/sh
-# The part of `make check` besides Swift: shell syntax, paths that exist on one machine only, and the catalogue.
+# The part of `make check` besides Swift: shell syntax, paths that exist on one machine only, the catalogue, and
+# generated messages.
 set -eu
 
 status=0
@@ -55,12 +56,13 @@ $found"
 done
 IFS=$old_ifs
 
-# The catalogue says the same as the program, and as the tests that cite it.
+# The catalogue says the same as the program, and as the tests that cite it. The messages are those of the interfaces.
 if command -v python3 >/dev/null 2>&1; then
   python3 scripts/catalogue.py check || status=1
+  python3 scripts/varlink.py check || status=1
 else
-  complain "the catalogue needs python3 to be compared with the tests"
+  complain "the catalogue and the interfaces need python3 to be compared with the program"
 fi
 
-[ $status -ne 0 ] || echo "check: format, $shells shell scripts, paths and the catalogue are in order"
+[ $status -ne 0 ] || echo "check: format, $shells shell scripts, paths, the catalogue and the messages are in order"
 exit $status

@@ -1,7 +1,3 @@
-/// For which process of the app a call counts: the one that calls, or its parent, as the kernel has it. A command that a script
-/// runs calls for the script: what a process has started ends with it.
-package enum CountedProcess: String, CaseIterable, Sendable { case own, parent }
-
 /// How an app comes to a document that is started: it opens the path, or the broker hands over descriptors.
 package enum AccessWay: String, CaseIterable, Sendable { case path, descriptor }
 

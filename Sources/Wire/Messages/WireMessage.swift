@@ -1,4 +1,4 @@
-/// The parameters of a call or an answer, or a type within them, as a Swift value.
+/// The parameters of a call or an answer, or a type within them, as a Swift value. `scripts/varlink.py` writes them from the interfaces.
 package protocol WireMessage: Equatable, Sendable {
   init(json: JSONObject) throws(FieldError)
   var json: JSONObject { get }

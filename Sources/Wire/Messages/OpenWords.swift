@@ -1,0 +1,6 @@
+// Words that the interfaces leave open, as strings: there may be more of them later.
+
+extension PickerInterface {
+  /// The meaning of a choice. This version knows the original, not a copy.
+  package enum Mode: String, CaseIterable, Sendable { case open }
+}
