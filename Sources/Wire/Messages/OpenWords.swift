@@ -4,3 +4,8 @@ extension PickerInterface {
   /// The meaning of a choice. This version knows the original, not a copy.
   package enum Mode: String, CaseIterable, Sendable { case open }
 }
+
+extension BookmarksInterface {
+  /// The place of a document, if that has to be said.
+  package enum Location: String, CaseIterable, Sendable { case trash }
+}
