@@ -22,7 +22,7 @@ WIDTH = 120
 ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Grants", "Inspector", "Launcher"]
 
 # Those whose messages are written by hand.
-HAND_WRITTEN = {"Inspector", "Launcher"}
+HAND_WRITTEN = {"Launcher"}
 
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
