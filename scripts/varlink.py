@@ -21,9 +21,6 @@ WIDTH = 120
 # every server answers it by itself (WireService).
 ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Grants", "Inspector", "Launcher"]
 
-# Those whose messages are written by hand.
-HAND_WRITTEN = {"Launcher"}
-
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
 
@@ -508,8 +505,6 @@ def main():
     compare_tables(interfaces)
     declared, files = set(), {}
     for interface in interfaces:
-        if interface.short in HAND_WRITTEN:
-            continue
         files[f"{GENERATED}/{interface.short}Interface.swift"] = interface.swift(declared)
     files[TABLE] = table(interfaces)
     if sys.argv[1] == "write":

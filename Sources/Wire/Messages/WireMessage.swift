@@ -30,10 +30,6 @@ extension JSONObject {
   }
 }
 
-extension [JSONObject] {
-  var json: JSONValue { .array(map { .object($0) }) }
-}
-
 extension Reply {
   package init(_ message: some WireMessage, continues: Bool = false) {
     self.init(message.json, continues: continues)

@@ -1,0 +1,21 @@
+extension LauncherInterface.PickRequest {
+  /// The request that an app's call makes.
+  package init(
+    id: Int, call: PickerInterface.PickCall, allowed: [String]? = nil, packages: [String] = [],
+    places: [LauncherInterface.Place] = [], appName: String
+  ) {
+    self.init(
+      id: id, mode: call.mode, multiple: call.multiple, kind: call.kind, access: call.access, types: call.types,
+      allowed: allowed, packages: packages, places: places, message: call.message, appName: appName)
+  }
+}
+
+extension LauncherInterface.PrepareCall {
+  /// The user's choice for a question of this kind; the newest, if there are several.
+  package func answer(_ kind: LauncherInterface.Question.Kind) -> String? { answers.last { $0.kind == kind }?.choice }
+}
+
+extension LauncherInterface.ReplaceReply {
+  /// The kernel decides.
+  package static let undecided = -1
+}
