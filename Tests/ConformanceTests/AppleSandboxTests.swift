@@ -10,7 +10,7 @@ struct AppleSandboxTests {
     "<plist version=\"1.0\"><dict>\(keys.map { "<key>com.apple.security.\($0)</key><true/>" }.joined())</dict></plist>"
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `it keeps a reference with the entitlement for bookmarks of its own, and none without`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -31,7 +31,7 @@ struct AppleSandboxTests {
   /// Entitlements of an app that asks for the sandbox, besides that.
   private static func sandboxed(_ keys: String...) -> String { entitlements(["app-sandbox"] + keys) }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `what its user may select for reading it cannot write; one for which nothing may be selected cannot pick`(
     user: TestUser
   ) throws {
@@ -61,7 +61,7 @@ struct AppleSandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `without the entitlement for bookmarks it makes none, with it it does; and audit simulate goes by that`(
     user: TestUser
   ) throws {
@@ -95,7 +95,7 @@ struct AppleSandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `each entitlement for bookmarks is for its own kind, and a refusal names the one that is missing`(user: TestUser)
     throws
   {

@@ -6,7 +6,7 @@ import Testing
 /// Group O of the catalogue: the audit log, and a broker that dies.
 @Suite(.serialized, .waiting)
 struct AuditConformanceTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-3: a grant's record says who, what, how, which rights, when and until when`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -35,7 +35,7 @@ struct AuditConformanceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-3: a bookmark for reading only is a grant of its own, whose record names its parent`(user: TestUser) throws
   {
     try Workspace.with(user) { world in
@@ -58,7 +58,7 @@ struct AuditConformanceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-3: from launch to exit, every decision is an event, numbered without a gap`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
@@ -85,7 +85,7 @@ struct AuditConformanceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-4: each start and each stop is a record with its count, and a stop too many is none`(user: TestUser) throws
   {
     try Workspace.with(user) { world in
@@ -124,7 +124,7 @@ struct AuditConformanceTests {
     log.commit()
     """
 
-  @Test(arguments: TestUser.all, ["deleted", "cut"])
+  @Test(arguments: TestUser.one(.root), ["deleted", "cut"])
   func `AUD-8: an entry that was taken out of a broker's log is named, and so is an end that was cut off`(
     user: TestUser, how: String
   ) throws {
@@ -162,7 +162,7 @@ struct AuditConformanceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-6: rules are held against the log of two apps, and the entries and the app that violate them are named`(
     user: TestUser
   ) throws {
@@ -214,7 +214,7 @@ struct AuditConformanceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-10: when the broker is killed, the running app loses access cleanly and can start again`(
     user: TestUser
   ) throws {
@@ -288,7 +288,7 @@ struct AuditConformanceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-10: when the broker is stopped, scopes end with it and grants stay`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])

@@ -154,7 +154,7 @@ struct AuditQuestionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a report has in words the policy that a launch went by, and not what that says by now`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let file = "\(world.home)/mine.toml"

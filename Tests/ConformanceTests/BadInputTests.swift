@@ -20,7 +20,7 @@ struct BadInputTests {
     #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a bundle without a usable Info.plist is refused by name`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let whole = try world.bundle("Good", identifier: "io.ambit.tests.good", script: "#!/bin/sh\necho good\n")
@@ -48,7 +48,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `an executable that is missing or not executable gets the shells' status`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let missing = try world.bundle("Missing", identifier: "io.ambit.tests.missing", script: "")
@@ -74,7 +74,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a policy that is not right is refused with file, line and the nearest known key`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let policy = "\(world.home)/mine.toml"
@@ -92,7 +92,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `what is too much to hand to an app is refused when it is picked`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let folders = [
@@ -121,7 +121,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a script that answers the picker and is wrong is refused with its file`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let answers = "\(world.home)/answers.toml"
@@ -136,7 +136,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a broken message ends its connection with a typed error and nothing else`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])

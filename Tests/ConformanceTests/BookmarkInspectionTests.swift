@@ -15,7 +15,7 @@ struct BookmarkInspectionTests {
     return try #require(JSON(outcome.output), "\(outcome)")
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `the user sees what a bookmark holds and leads to, and looking changes nothing`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -50,7 +50,7 @@ struct BookmarkInspectionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a reference can be looked into, and other bytes are told from both`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
@@ -67,7 +67,7 @@ struct BookmarkInspectionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `no app can ask what is behind a bookmark`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe()
@@ -78,7 +78,7 @@ struct BookmarkInspectionTests {
   }
 
   /// The boot's identifier is the kernel's; a broker that sees another one has been started after a boot.
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-8: after the machine was started anew an implicit bookmark is its own app's alone`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -119,7 +119,7 @@ struct BookmarkInspectionTests {
   }
 
   /// The same bookmark, as it would have been sealed when the machine had been started another time.
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-8: an implicit bookmark of another boot is refused to another app, and opens for the one that made it`(
     user: TestUser
   ) throws {

@@ -28,7 +28,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-6: a read-only scope reads and does not write; without a scope the option means nothing`(user: TestUser)
     throws
   {
@@ -48,7 +48,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-7: a scope with a minimal bookmark, or one for a file, is refused`(user: TestUser) throws {
     try withDocument(user) { (world, app, _) throws in
       for other in ["minimalBookmark", "suitableForBookmarkFile"] {
@@ -60,7 +60,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-8: an implicit bookmark opens the document to another app, with a grant of its own and no more rights`(
     user: TestUser
   ) throws {
@@ -108,7 +108,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-7: resolving an implicit bookmark takes a slot, unless told not to, and a stop gives it back`(
     user: TestUser
   ) throws {
@@ -133,7 +133,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `LIM-1, LIM-7: with every slot taken an implicit bookmark resolves, and is not started`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let documents = try (0..<9).map { try world.document("\($0).txt", "text") }
@@ -155,7 +155,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-5: a bookmark made relative to a document opens for whoever has that document, and for nobody else`(
     user: TestUser
   ) throws {
@@ -198,7 +198,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-5: without the document that it was made relative to a bookmark opens for nobody, nor for its maker`(
     user: TestUser
   ) throws {
@@ -240,7 +240,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-18: without a started scope no bookmark is made`(user: TestUser) throws {
     try withDocument(user) { (world, app, _) throws in
       try app.stop()
@@ -252,7 +252,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-19: the bookmark of a web address holds the address`(user: TestUser) throws {
     try withDocument(user, picks: ["doc.txt"]) { (world, app, _) throws in
       _ = try app.tell("fromString", ["string": "https://example.org/a?b=c", "as": "a"])
@@ -277,7 +277,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-9, BMK-22: values can be read without resolving, also when the document is gone`(user: TestUser) throws {
     try withDocument(user) { (world, app, document) throws in
       let keys = JSON.array([
@@ -401,7 +401,7 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-20: 10,000 bookmarks changed and cut at random are refused, and the broker goes on`(user: TestUser) throws {
     try withDocument(user) { (world, app, _) throws in
       let whole = try #require(Data(base64Encoded: try app.bookmark()))

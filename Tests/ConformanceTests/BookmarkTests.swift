@@ -88,7 +88,7 @@ struct BookmarkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-4: another app's bookmark does not resolve`(user: TestUser) throws {
     try withBookmark(user) { (world, _, bookmark) throws in
       let other = try world.probe("Snooper")
@@ -101,7 +101,7 @@ struct BookmarkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-20: a bookmark that was changed in any byte, or cut, is refused as a bad seal`(user: TestUser) throws {
     try withBookmark(user) { (world, _, bookmark) throws in
       let whole = try #require(Data(base64Encoded: bookmark))
@@ -138,7 +138,7 @@ struct BookmarkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-20: a reference's seal is no bookmark's, nor the other way round`(user: TestUser) throws {
     try withBookmark(user) { (world, _, bookmark) throws in
       let app = try world.probe()
@@ -173,7 +173,7 @@ struct BookmarkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-13: a bookmark leads to the document, and says that another file stands at its old place`(
     user: TestUser
   ) throws {
@@ -328,7 +328,7 @@ struct BookmarkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-12: under the profile apple-identity a replaced file is lost`(user: TestUser) throws {
     try withBookmark(user) { (world, document, bookmark) throws in
       try world.write("second version", to: "\(document).new")
@@ -351,7 +351,7 @@ struct BookmarkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-12, SBX-12: another folder under the same path, and a file with another name, are no replacement`(
     user: TestUser
   )

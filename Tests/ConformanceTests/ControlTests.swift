@@ -12,7 +12,7 @@ struct ControlTests {
     return try world.run([try Products.path("ambit"), "run"] + picks.flatMap { ["--pick", $0] } + [path])
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a shell script picks, starts, reads, edits and stops`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("with a space.txt", "one\ntwo\n")
@@ -46,7 +46,7 @@ struct ControlTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `without an answer a script's pick fails, and says why`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let nobody = try script(world, picks: [], "ambitctl pick; exit $?")
@@ -108,7 +108,7 @@ struct ControlTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a pipe in the place of a reference or a bookmark keeps nobody waiting`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let outcome = try script(

@@ -16,7 +16,7 @@ import Testing
     try world.run(["/usr/bin/sqlite3", "-bail", "Papers/list.db", statement])
   }
 
-  @Test(arguments: TestUser.all, ["delete", "truncate", "persist", "wal"])
+  @Test(arguments: TestUser.inTurn(["delete", "truncate", "persist", "wal"]))
   func `FSF-6: SQLite reads, writes and rolls back in every journal mode, and leaves a database that is whole`(
     user: TestUser, mode: String
   ) throws {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-6: a lock of the host's holds inside, and one of the app's outside`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let path = try database(world, mode: "delete")
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, ["delete", "wal", "delete, and the broker", "wal, and the broker"])
+  @Test(arguments: TestUser.one(.root), ["delete", "wal", "delete, and the broker", "wal, and the broker"])
   func `FSF-6: what a killed app has committed is in the database, and what it has not is not`(
     user: TestUser, killed: String
   ) throws {
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, ["journal", "wal"])
+  @Test(arguments: TestUser.one(.ordinary), ["journal", "wal"])
   func `FSF-6: what an app still has open of a journal that it left is not the one on the host`(
     user: TestUser, suffix: String
   ) throws {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-6: a database that another program has open in its own way cannot be started, and is not touched`(
     user: TestUser
   ) throws {
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-6: while an app has a database in write-ahead mode the host cannot open it, and no commit is lost`(
     user: TestUser
   ) throws {
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-6: a host program that has a database open in write-ahead mode keeps it, and two apps share none`(
     user: TestUser
   ) throws {

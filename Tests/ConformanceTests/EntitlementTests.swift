@@ -28,7 +28,7 @@ struct EntitlementTests {
     try #require(try world.audit(.launch).last { $0.app == Self.app }).detail
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-19: without a terminal an app runs without them, and says so; the option gives them, and is remembered`(
     user: TestUser
   ) throws {

@@ -38,7 +38,7 @@ struct ExecutionTests {
     return path
   }
 
-  @Test(arguments: TestUser.all, cases)
+  @Test(arguments: TestUser.inTurn(cases))
   func `SBX-8: a program in a picked folder, or picked itself, runs only with the entitlement or by the policy`(
     user: TestUser, example: Case
   ) throws {

@@ -75,7 +75,7 @@ struct ExplainTests {
     ]
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `What is said to be possible is, and what is said to be impossible is not`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try world.document("letter.txt", "dear")

@@ -37,7 +37,7 @@ struct FileSystemTests {
     #expect(outcome.exit == .status(0), "\(outcome)")
   }
 
-  @Test(arguments: TestUser.all, VolumeKind.here)
+  @Test(arguments: TestUser.inTurn(VolumeKind.here))
   func `BMK-1, FSF-1, FSF-2: a document is read, written, saved, renamed and moved`(
     user: TestUser, kind: VolumeKind
   ) throws {
@@ -86,7 +86,7 @@ struct FileSystemTests {
     }
   }
 
-  @Test(arguments: TestUser.all, VolumeKind.here)
+  @Test(arguments: TestUser.inTurn(VolumeKind.here))
   func `BMK-3, BMK-21: a file with the deleted document's inode number, or with its content, is another file`(
     user: TestUser, kind: VolumeKind
   ) throws {
@@ -123,7 +123,7 @@ struct FileSystemTests {
     }
   }
 
-  @Test(arguments: TestUser.all, VolumeKind.here)
+  @Test(arguments: TestUser.inTurn(VolumeKind.here))
   func `FSF-1, FSF-4: a package changes places with a folder made beside it, and with one from the container`(
     user: TestUser, kind: VolumeKind
   ) throws {

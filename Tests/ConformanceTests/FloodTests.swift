@@ -9,7 +9,7 @@ struct FloodTests {
   private static let calls = 2_000
   private static let rounds = 4
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-5: starts and stops of what is started are counted in a loop, and the log says who has the document`(
     user: TestUser
   )
@@ -45,7 +45,7 @@ struct FloodTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-3: refusals that an app causes in a loop are counted, and what takes effect is written`(user: TestUser)
     throws
   {

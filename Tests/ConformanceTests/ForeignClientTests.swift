@@ -53,7 +53,7 @@ struct ForeignClientTests {
 
     """
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `introspects the broker from inside a sandbox, and uses a document with it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "dear reader")

@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-12: an app that fills the disk by its container is ended, and another is not`(
     user: TestUser
   ) throws {
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `the broker outlives a full disk, refuses with a sentence or goes on, and all is whole when there is room again`(
     user: TestUser
   ) throws {

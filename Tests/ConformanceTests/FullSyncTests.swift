@@ -5,7 +5,7 @@ import Testing
 
 /// A policy that wants every decision on the disk before it is answered.
 @Suite(.waiting) struct FullSyncTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-4: under a policy that says so, an answer waits until its decision is on the disk`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text\n")
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// Under “strict” a save is a copy, and answered when that is done.
-  @Test(arguments: TestUser.all, ["default", "strict"])
+  @Test(arguments: TestUser.one(.root), ["default", "strict"])
   func `AUD-4: so does the answer to a save`(user: TestUser, base: String) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")

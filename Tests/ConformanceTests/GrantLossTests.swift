@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-8: a grant that is in the log and not among the grants any more is said to be lost, once`(user: TestUser)
     throws
   {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-8: a backup that is put back brings no grant into force that was withdrawn since`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (state, backup) = ("\(world.ambitHome)/state", "\(world.folder)/backup")
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-5: a log that begins anew is told what is in force, once`(user: TestUser)
     throws
   {
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-8: grants that were emptied and a key that is gone are refused with the remedy, and no grant ends by that`(
     user: TestUser
   ) throws {
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-8: grants that are gone are not taken for none, and beginning anew ends each in the log`(
     user: TestUser
   ) throws {
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `while another program has the grants locked, apps start and stop, and what needs the file is refused`(
     user: TestUser
   ) throws {

@@ -29,7 +29,7 @@ struct GrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-1: the list says who may use what, since when, by whose decision and where it is in use`(
     user: TestUser
   ) throws {
@@ -57,7 +57,7 @@ struct GrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-1, AUD-2: a revoked grant ends at once, in every instance, for good`(user: TestUser) throws {
     try withPicked(user) { (world, app, document) throws in
       let other = try world.probe(picks: [document])
@@ -125,7 +125,7 @@ struct GrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-1, AUD-9: a removed app loses its grants and its container; what others had in it ends as well`(
     user: TestUser
   ) throws {
@@ -176,7 +176,7 @@ struct GrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-19: an app gives its own grant up`(user: TestUser) throws {
     try withPicked(user) { (world, app, document) throws in
       #expect(try app.start())
@@ -190,7 +190,7 @@ struct GrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a descriptor on request can do what the grant says, only while it is started`(user: TestUser) throws {
     try withPicked(user) { (world, app, document) throws in
       #expect(try app.tell("openDescriptor", ["of": "a"])["posix"] == "EPERM")

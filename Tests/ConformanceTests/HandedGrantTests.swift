@@ -20,7 +20,7 @@ struct HandedGrantTests {
     try world.run([try Products.path("ambit"), "grant"] + arguments)
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `REF-1: a document that is handed over is there for an app that runs, as a reference`(user: TestUser) throws {
     try withRunning(user) { (world, app) throws in
       let document = try world.document("letter.txt", "text")
@@ -38,7 +38,7 @@ struct HandedGrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-14: what is handed over to be read cannot be changed`(user: TestUser) throws {
     try withRunning(user) { (world, app) throws in
       let document = try world.document("letter.txt", "text")
@@ -51,7 +51,7 @@ struct HandedGrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `an app that does not run finds it at its next launch, once however often it is given`(user: TestUser) throws {
     try withRunning(user) { (world, app) throws in
       #expect(try app.finish() == .status(0))
@@ -72,7 +72,7 @@ struct HandedGrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `SBX-15: what may not be granted is not, and then nothing else of that command either`(user: TestUser) throws {
     try withRunning(user) { (world, _) throws in
       let document = try world.document("letter.txt", "text")
@@ -89,7 +89,7 @@ struct HandedGrantTests {
   }
 
   /// Ambit's own folders, and one of another program's: by the user's command, and by the picker.
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-15: settings and Ambit's own are granted to nobody, and both the user and the log are told why`(
     user: TestUser
   ) throws {
@@ -138,7 +138,7 @@ struct HandedGrantTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `SBX-4: no app can hand anything to itself`(user: TestUser) throws {
     try withRunning(user) { (world, app) throws in
       let call = #"{"method":"io.ambit.Grants.Add","parameters":{"app":"\#(probe)","access":"readWrite"}}"#

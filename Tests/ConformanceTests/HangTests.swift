@@ -12,7 +12,7 @@ struct HangTests {
     return fields
   }
 
-  @Test(.enabled(if: try Feature.fuse.isHere(OddFileSystem.isPossible), "needs fuse"), arguments: TestUser.all)
+  @Test(.enabled(if: try Feature.fuse.isHere(OddFileSystem.isPossible), "needs fuse"), arguments: TestUser.one(.root))
   func `BMK-16: a document on a file system that does not answer is refused in time, and others are served meanwhile`(
     user: TestUser
   ) throws {
@@ -73,7 +73,8 @@ struct HangTests {
     }
   }
 
-  @Test(.enabled(if: try Feature.fuse.isHere(OddFileSystem.isPossible), "needs fuse"), arguments: TestUser.all)
+  @Test(
+    .enabled(if: try Feature.fuse.isHere(OddFileSystem.isPossible), "needs fuse"), arguments: TestUser.one(.ordinary))
   func `AUD-1: what is withdrawn while a document is looked for is not given when it is found`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (point, silence) = ("\(world.folder)/slow", "\(world.folder)/silence")

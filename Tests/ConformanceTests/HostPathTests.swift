@@ -21,7 +21,7 @@ struct HostPathTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-11: the name is there for everybody, the place on the host only where the policy says so`(
     user: TestUser
   ) throws {
@@ -61,7 +61,7 @@ struct HostPathTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-11: another app's token tells nothing, and neither does one of a grant that was withdrawn`(
     user: TestUser
   ) throws {

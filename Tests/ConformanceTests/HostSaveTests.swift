@@ -20,7 +20,7 @@ import Testing
     "linked and renamed over": "ln letter.txt l && printf 'new\\n' >.t && mv .t letter.txt && rm l",
   ]
 
-  @Test(arguments: TestUser.all, saves.keys.sorted())
+  @Test(arguments: TestUser.inTurn(saves.keys.sorted()))
   func `FSF-2: the app sees what the host has put in the document's place`(user: TestUser, save: String) throws {
     try Workspace.with(user) { world in
       for options in ["", "--read-only"] {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-2: a document that was only moved away is still the document, whatever is put in its place`(
     user: TestUser
   ) throws {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-1: an app saves the document where the host has moved it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-2: a link, a folder or a pipe in the document's place is not the document`(user: TestUser) throws {
     try Workspace.with(user) { world in
       for impostor in ["ln -s /etc/passwd letter.txt", "mkdir letter.txt", "mkfifo letter.txt"] {
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-12: a document that was replaced while nothing was started is found by its place`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, [false, true])
+  @Test(arguments: TestUser.one(.root), [false, true])
   func `FSF-1: a broker that is killed while an app saves leaves the old or the new document whole, and nothing else`(
     user: TestUser, elsewhere: Bool
   ) throws {

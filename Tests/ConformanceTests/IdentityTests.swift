@@ -29,7 +29,7 @@ struct IdentityTests {
     return folder
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `I1, SBX-17: another bundle of the same identifier runs as a new app, as a replacement, or not at all`(
     user: TestUser
   ) throws {
@@ -131,7 +131,7 @@ struct IdentityTests {
     (try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType) == .typeRegular
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `on a terminal the user is asked, and can take it for a new app or leave it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (own, other) = (try bundle(world, "A", "one"), try bundle(world, "B", "two"))
@@ -157,7 +157,7 @@ struct IdentityTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `no grant lets an app write what it is, nor a folder that holds it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let probe = try world.bundle("Probe", identifier: Workspace.identifier("Probe"))

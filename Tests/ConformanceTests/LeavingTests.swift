@@ -28,13 +28,13 @@ struct LeavingTests {
     return outcome.output.split(separator: "\n").count
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `who asks a broker that leaves is answered by the next one`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "dear reader")
       let asked = [["grants"], ["ps"], ["grant", "io.ambit.tests.none", document], ["app", "list"]]
       let stops = try stopping(world) {
-        for round in 0..<10 {
+        for round in 0..<5 {
           for question in asked {
             let outcome = try world.run([try Products.path("ambit")] + question)
             #expect(outcome.exit == .status(0) || question[0] == "grant", "\(round): \(question): \(outcome)")
@@ -46,7 +46,7 @@ struct LeavingTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `an app that is launched while the broker leaves runs, and opens what it was given`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "dear reader")

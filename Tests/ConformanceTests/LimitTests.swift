@@ -16,7 +16,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-1: the ninth start of eight is refused and changes nothing`(user: TestUser) throws {
     try withEightStarted(user) { (world, app, _) throws in
       let before = try app.tell("status")
@@ -37,7 +37,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all, [[], ["--limit", "memory=2GiB"]])
+  @Test(arguments: TestUser.one(.ordinary), [[], ["--limit", "memory=2GiB"]])
   func `LIM-1: by default 256 can be started; the 257th is refused and told who has them, whatever else is limited`(
     user: TestUser, options: [String]
   ) throws {
@@ -66,7 +66,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-6: a stop after a start that was refused takes no count from another document`(user: TestUser) throws {
     try withEightStarted(user) { (_, app, _) throws in
       #expect(try app.start("d1"))
@@ -82,7 +82,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `LIM-2: after one stop, the next start succeeds`(user: TestUser) throws {
     try withEightStarted(user) { (_, app, _) throws in
       #expect(try !app.start("d9"))
@@ -93,7 +93,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-3: an app that leaks all its scopes cannot add a picked file or a bookmark until it stops one`(
     user: TestUser
   ) throws {
@@ -114,7 +114,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `LIM-4: a relaunched app has its full budget`(user: TestUser) throws {
     try withEightStarted(user) { (world, app, documents) throws in
       #expect(try !app.start("d9"))
@@ -127,7 +127,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-1, TOK-4: with many instances and many connections at once, the books agree in the end`(
     user: TestUser
   ) throws {
@@ -153,7 +153,7 @@ struct LimitTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `LIM-8: an app can ask how much is used, by what and from where it was started`(user: TestUser) throws {
     try withEightStarted(user) { (_, app, _) throws in
       _ = try app.tell("stop", ["of": "d8"])

@@ -95,7 +95,7 @@ struct LoopTests {
     }
   }
 
-  @Test(arguments: TestUser.all, ["it ends", "it is killed"])
+  @Test(arguments: TestUser.one(.root), ["it ends", "it is killed"])
   func `FSF-6: a launch is over when what its app has left of a database stands beside that`(
     user: TestUser, how: String
   ) throws {
@@ -122,7 +122,7 @@ struct LoopTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-6: a broker that is told to end puts journals beside their databases first`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let path = try database(world)
@@ -146,7 +146,7 @@ struct LoopTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-1: what is withdrawn is so at once, and others go on, while references to it are looked for`(
     user: TestUser
   ) throws {
@@ -174,7 +174,7 @@ struct LoopTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-1: references that a broker that was killed had still to remove, the next one removes`(
     user: TestUser
   ) throws {
@@ -198,7 +198,7 @@ struct LoopTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PCK-8: while many documents that were picked are looked at, others go on`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let names = (10..<40).map { "\($0).txt" }

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a document is picked, read, written and saved anew under a name that is not UTF-8`(user: TestUser) throws {
     try with(user) { world in
       let app = try picking(
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a folder that is picked has what has such names in it, and what the app makes there can be removed`(
     user: TestUser
   ) throws {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a program is run by such a name and gets arguments that are no text; what it is refused is said by its bytes`(
     user: TestUser
   ) throws {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `what is not there is said not to be, by its bytes`(user: TestUser) throws {
     try with(user) { world in
       let app = try picking(world, ":", #"--pick "$(printf 'no\351')""#)
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// To Swift's strings the slash and the accent are one character, and the two spellings of é are equal.
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a name that begins with an accent lies in its folder, and two spellings of a name are two documents (AUD-6)`(
     user: TestUser
   ) throws {

@@ -53,7 +53,7 @@ struct OwnerTests {
 
   // MARK: Counting
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-4: n starts of one process want n stops of the same; another's change nothing`(user: TestUser) throws {
     try withTwo(user) { (_, app) throws in
       for count in 1...3 { #expect(try app.tell("countedStart", ["of": "d1"])["count"]?.int == count) }
@@ -72,7 +72,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-5: a process that has not started a document stops nothing, though another has it started`(
     user: TestUser
   ) throws {
@@ -90,7 +90,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-1, LIM-2, LIM-9: each process has the whole limit, and a refusal names what holds its slots`(
     user: TestUser
   ) throws {
@@ -122,7 +122,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `LIM-8: a process is told of its own scopes, and the user of everybody's`(user: TestUser) throws {
     try withTwo(user) { (world, app) throws in
       let own = try #require(try app.tell("pid")["pid"]?.int)
@@ -156,7 +156,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-6: a folder takes one slot, whatever is started in it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       for number in 1...20 { try world.document("Papers/Folder/Deep/\(number).txt", "\(number)") }
@@ -176,7 +176,7 @@ struct OwnerTests {
 
   // MARK: What a process is
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-4: a program that a process becomes goes on with its counts; a process that it makes has none`(
     user: TestUser
   ) throws {
@@ -202,7 +202,7 @@ struct OwnerTests {
     return "{\"method\":\"io.ambit.Access.\(method)\",\"parameters\":{\"scope\":\"\(scope)\"}}"
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-4: a child that uses its parent's connection is counted as itself`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("1.txt", "1")], options: ["--policy", "teach"])
@@ -234,7 +234,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a process that says it is another is refused by the kernel, and gains nothing`(user: TestUser) throws {
     try withTwo(user) { (_, app) throws in
       let url = try #require(try app.tell("copy", ["of": "d1"]).url)
@@ -254,7 +254,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `what a command starts for the script that runs it is the script's, and ends with it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = try world.bundle(
@@ -284,7 +284,7 @@ struct OwnerTests {
 
   // MARK: The end of one
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-11: when one process of an app dies, its accesses end and its slots come back, and the others go on`(
     user: TestUser
   ) throws {
@@ -327,7 +327,7 @@ struct OwnerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-11: processes that start and die, hundreds of them, leave no scope and no slot taken`(user: TestUser) throws
   {
     try withTwo(user) { (world, app) throws in

@@ -53,7 +53,7 @@ import Testing
     #expect(try app.tell("resolve", ["bookmark": .string(bookmarks[2]), "as": "again"])["matchedBy"] == nil)
   }
 
-  @Test(arguments: TestUser.all, [":", "ln -s ../../Secret.txt gone.txt", "mkdir gone.txt"])
+  @Test(arguments: TestUser.one(.root), [":", "ln -s ../../Secret.txt gone.txt", "mkdir gone.txt"])
   func `FSF-1: what an app saves in a package is, for who has a file of it, that file`(
     user: TestUser, gone: String
   ) throws {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, [":", "ln -s ../../Secret.txt gone.txt", "mkdir gone.txt"])
+  @Test(arguments: TestUser.inTurn([":", "ln -s ../../Secret.txt gone.txt", "mkdir gone.txt"]))
   func `FSF-2: what the host saves in a package is, for who has a file of it, that file`(
     user: TestUser, gone: String
   ) throws {
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, ["Owner", "Reader"])
+  @Test(arguments: TestUser.one(.ordinary), ["Owner", "Reader"])
   func `BMK-12: who has a file of a package that it or another app has finds it in the new one, though none was active`(
     user: TestUser, name: String
   ) throws {
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-12: a file that has left the package before is the document, wherever it is`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let package = try package(world)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-12: under a policy that lets no file take another one's place none in a new package does`(
     user: TestUser
   ) throws {
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, [FaultPoint.replacementBegun, .filesExchanged, .grantsReplaced])
+  @Test(arguments: TestUser.one(.root), [FaultPoint.replacementBegun, .filesExchanged, .grantsReplaced])
   func `FSF-1: a broker that is killed while a package is saved leaves each file of it to be found`(
     user: TestUser, point: FaultPoint
   ) throws {
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, ["", "/TXT.rtf"])
+  @Test(arguments: TestUser.one(.ordinary), ["", "/TXT.rtf"])
   func `BMK-5: a bookmark made relative to a package, or to a file in it, opens when the package was saved anew`(
     user: TestUser, inside: String
   ) throws {

@@ -46,7 +46,7 @@ import Testing
     "changed places": "\(new)\n\(exchange)\nrm -r .n",
   ]
 
-  @Test(arguments: TestUser.all, saves.keys.sorted())
+  @Test(arguments: TestUser.inTurn(saves.keys.sorted()))
   func `FSF-2: the app sees the package that the host has put in the place of its own`(
     user: TestUser, save: String
   ) throws {
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-2: what the app writes after that, and saves whole, comes into the new package`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let package = try package(world)
@@ -114,7 +114,7 @@ import Testing
     "mkfifo Letter.rtfd": "refused", "true": "refused",
   ]
 
-  @Test(arguments: TestUser.all, impostors.keys.sorted())
+  @Test(arguments: TestUser.one(.ordinary), impostors.keys.sorted())
   func `FSF-2: a link, a file or a pipe in the place of a package is not the package`(
     user: TestUser, impostor: String
   ) throws {
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-2: a package that was only moved away is still the document, whatever is put in its place`(
     user: TestUser
   ) throws {
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-12: a policy that lets no other file take a document's place lets no other package`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let package = try package(world)
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-12: a package that was replaced while nothing was started is found by its place`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let package = try package(world)
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-2: a broker that is killed while it follows a package leaves the grant, and the next one follows`(
     user: TestUser
   ) throws {
@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-2: whatever is swapped into a package's place while it is saved, no other is read`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let package = try package(world)

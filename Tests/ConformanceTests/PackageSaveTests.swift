@@ -110,7 +110,7 @@ struct PackageSaveTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-4: replaceDocument puts a folder from the container in a package's place, and what stands for it follows`(
     user: TestUser
   ) throws {
@@ -153,7 +153,7 @@ struct PackageSaveTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-1: a mere rename replaces an empty package, as everywhere; and only whole folders of files come in`(
     user: TestUser
   ) throws {
@@ -207,7 +207,7 @@ struct PackageSaveTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-1: whatever an app swaps in a folder while it is copied, the package has only files of its own`(
     user: TestUser
   ) throws {
@@ -260,7 +260,7 @@ struct PackageSaveTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-14: a package that was granted for reading only is not replaced`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let package = try package(world)
@@ -296,7 +296,7 @@ struct PackageSaveTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-1: while a package is copied others go on, and one that is taken away meanwhile stays as it was`(
     user: TestUser
   ) throws {
@@ -321,7 +321,7 @@ struct PackageSaveTests {
   }
 
   @Test(
-    arguments: TestUser.all, [FaultPoint.replacementBegun, .filesExchanged, .grantsReplaced])
+    arguments: TestUser.one(.ordinary), [FaultPoint.replacementBegun, .filesExchanged, .grantsReplaced])
   func `FSF-1: a broker that is killed while a package is replaced leaves the old one or the new one`(
     user: TestUser, point: FaultPoint
   ) throws {

@@ -14,7 +14,7 @@ struct PackageTests {
     </dict></array>
     """
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a package is picked as one document: its grant covers what is in it, and everybody says what it is`(
     user: TestUser
   ) throws {
@@ -54,7 +54,7 @@ struct PackageTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a type that the app's manifest declares is a package to it, and a folder to others`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try world.document("Papers/Ideas.notebook/page", "one")
@@ -79,7 +79,7 @@ struct PackageTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a package is saved by changing what is in it; a picked folder does not give way to another, and that is said`(
     user: TestUser
   ) throws {

@@ -6,7 +6,7 @@ import Testing
 /// Group B of the catalogue: the picker.
 @Suite(.serialized, .waiting)
 struct PickerTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PCK-1: open mode gives a scoped URL to the original, and leaves a reference`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "first")
@@ -23,7 +23,7 @@ struct PickerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PCK-8: one URL unless several were asked for, and those in one callback`(user: TestUser) throws {
     try Workspace.with(user) { world in
       for name in ["a.txt", "b.txt", "c.txt"] { try world.document(name, name) }
@@ -56,7 +56,7 @@ struct PickerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PCK-9: after a cancelled pick there is one callback, and nothing else`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -78,7 +78,7 @@ struct PickerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PCK-22: a script's answer is never recorded as the user's`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt")])
@@ -90,7 +90,7 @@ struct PickerTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PCK-22: a person's answer in the picker is recorded as the user's`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try world.document("letter.txt", "from the terminal")

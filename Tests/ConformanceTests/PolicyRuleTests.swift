@@ -13,7 +13,7 @@ struct PolicyRuleTests {
     return ["--policy", path]
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PCK-7, PCK-10: what a policy does not allow cannot be picked, and is not started though it was granted`(
     user: TestUser
   ) throws {
@@ -81,7 +81,7 @@ struct PolicyRuleTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-3: under a policy for reading, an app that asks for more is given less, and what it had is shown so`(
     user: TestUser
   ) throws {
@@ -107,7 +107,7 @@ struct PolicyRuleTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-1, BMK-5, BMK-8: a policy says which bookmarks an app may make`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("a.txt", "text")
@@ -130,7 +130,7 @@ struct PolicyRuleTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-3: a bookmark older than the policy allows opens nothing, and is good again under another one`(
     user: TestUser
   ) throws {
@@ -150,7 +150,7 @@ struct PolicyRuleTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-1: a grant ends by itself when its time is up, in a running app at once and with what was made from it`(
     user: TestUser
   ) throws {
@@ -180,7 +180,7 @@ struct PolicyRuleTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-1: a grant ends with its launch, another stays, and what ended without a broker has ended`(
     user: TestUser
   ) throws {
@@ -227,7 +227,7 @@ struct PolicyRuleTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-1: a grant from before is taken away when a policy allows it no longer, and does not end`(
     user: TestUser
   ) throws {

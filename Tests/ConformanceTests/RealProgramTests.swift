@@ -28,7 +28,7 @@ import Testing
     Case("perl", ["/usr/bin/perl", "-e", perl]),
   ]
 
-  @Test(arguments: TestUser.all, cases)
+  @Test(arguments: TestUser.inTurn(cases))
   func `a program runs inside as it does outside`(user: TestUser, program: Case) throws {
     try Workspace.with(user) { world in
       let environment = ["LC_ALL": "C.UTF-8"]
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `I5: the launcher copies nothing from or to the kernel's own files, and nothing to a pipe`(user: TestUser) throws
   {
     try Workspace.with(user) { world in
@@ -73,7 +73,7 @@ import Testing
       return (path.hasPrefix("/usr") ? Feature.podmanProfile : .dockerProfile).isTried(isHere)
     }
 
-  @Test(arguments: TestUser.all, profiles)
+  @Test(arguments: TestUser.one(.root), profiles)
   func `a container engine's own seccomp profile is taken unchanged, and programs run under it`(
     user: TestUser, profile: String
   ) throws {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a Swift program that uses Foundation reads, writes and saves a document`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "one")
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// Typed as a person does: insert, leave insert mode, write, quit.
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `vim edits a file of the container, and a granted document, at a terminal`(user: TestUser) throws {
     let vim = try #require(
       ["/usr/bin/vim.tiny", "/usr/bin/vim", "/usr/bin/vi"].first { FileManager.default.isExecutableFile(atPath: $0) },

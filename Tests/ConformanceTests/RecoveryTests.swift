@@ -31,9 +31,9 @@ struct RecoveryTests {
     .segmentEnded, .segmentMade, .somethingCarried, .removalSaid, .removalSigned,
   ]
 
-  @Test(arguments: FaultPoint.allCases.filter { !elsewhere.contains($0) }, TestUser.all)
+  @Test(arguments: TestUser.inTurn(FaultPoint.allCases.filter { !elsewhere.contains($0) }))
   func `the broker is killed at any change: what was answered is there after, nothing is invented, nothing stays shown`(
-    point: FaultPoint, user: TestUser
+    user: TestUser, point: FaultPoint
   ) throws {
     try Workspace.with(user) { world in
       let story = try Story(world, fault: "kill \(point.rawValue)")
@@ -71,7 +71,7 @@ struct RecoveryTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a pick that cannot be written down grants nothing`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let story = try Story(world, fault: "fail eventsDue")

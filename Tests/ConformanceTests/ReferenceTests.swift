@@ -19,7 +19,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `REF-1: a pick leaves a reference in the container that stands for the document`(user: TestUser) throws {
     try withReference(user) { (world, app, document) throws in
       #expect(try app.tell("references")["paths"]?.array == [reference])
@@ -35,7 +35,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `REF-2: a resolved reference carries its scope and works with start and stop`(user: TestUser) throws {
     try withReference(user) { (_, app, _) throws in
       _ = try app.tell("resolveReference", ["path": reference, "as": "a"])
@@ -47,7 +47,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `REF-3: moving the reference in the container leaves the document alone, and it still resolves`(
     user: TestUser
   ) throws {
@@ -75,7 +75,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `REF-6: a reference that was copied into another app's container leads that app nowhere`(user: TestUser) throws {
     try withReference(user) { (world, app, document) throws in
       func file(_ name: String) -> String {
@@ -96,7 +96,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `REF-7: with its last reference a grant ends, unless something else needs it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let names = ["kept", "renamed", "moved", "marked", "deleted"]
@@ -124,7 +124,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `REF-1: a document that is picked again has its reference, whatever the app has called it or copied it to`(
     user: TestUser
   ) throws {
@@ -153,7 +153,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `REF-1: what an app planted in its own Documents cannot lead a reference elsewhere`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -176,7 +176,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `RST-2: restoring from a saved URL string fails`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -194,7 +194,7 @@ struct ReferenceTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `RST-3: restoring works after the app was killed and the document renamed`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")

@@ -15,7 +15,7 @@ struct ReplayTests {
   private static let seeds =
     ProcessInfo.processInfo.environment["AMBIT_REPLAY_SEEDS"]?.split(separator: ",").compactMap { UInt64($0) } ?? [58]
 
-  @Test(arguments: TestUser.all, seeds)
+  @Test(arguments: TestUser.one(.root), seeds)
   func `AUD-5: rights recomputed from the log are those of the broker's own ledger, at random times in random runs`(
     user: TestUser, seed: UInt64
   ) throws {
@@ -29,7 +29,7 @@ struct ReplayTests {
     }
   }
 
-  @Test(arguments: TestUser.all, seeds)
+  @Test(arguments: TestUser.one(.ordinary), seeds)
   func `AUD-5: and so they are when the log is small, and what comes before is removed all the time`(
     user: TestUser, seed: UInt64
   ) throws {

@@ -23,7 +23,7 @@ struct RestorationTests {
 
   private let open: JSON = .array(["b", "a"])
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `RST-1: killed in the background, the app has its documents open again after the next launch`(
     user: TestUser
   ) throws {
@@ -66,7 +66,7 @@ struct RestorationTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `RST-4: where the state shall not be saved nothing is stored, and nothing stays stored`(user: TestUser) throws {
     try withOpen(user) { (world, app, _) throws in
       #expect(try app.tell("background", ["open": open, "shouldSave": false]).isDone)
@@ -83,7 +83,7 @@ struct RestorationTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `RST-1: what is gone or withdrawn is named with its reason, and the rest is restored`(user: TestUser) throws {
     try withOpen(user) { (world, app, documents) throws in
       #expect(try app.tell("background", ["open": .array(["a", "b", "c"])]).isDone)

@@ -22,9 +22,10 @@ struct RotationTests {
   }
 
   @Test(
-    arguments: [FaultPoint.segmentEnded, .segmentMade, .somethingCarried, .removalSaid, .removalSigned], TestUser.all)
+    arguments: TestUser.inTurn(
+      [FaultPoint.segmentEnded, .segmentMade, .somethingCarried, .removalSaid, .removalSigned]))
   func `AUD-4: the broker is killed while the log goes on in another file or old ones go: nothing answered is lost`(
-    point: FaultPoint, user: TestUser
+    user: TestUser, point: FaultPoint
   ) throws {
     try Workspace.with(user) { world in
       try Self.keepLittle(world)
@@ -74,7 +75,7 @@ struct RotationTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-4: a broker that is stopped in the midst of what it carries leaves a file that stands alone`(
     user: TestUser
   ) throws {
@@ -111,7 +112,7 @@ struct RotationTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-4: the files are listed, with what is kept; who asks what is gone is told so`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try Self.keepLittle(world)
@@ -137,7 +138,7 @@ struct RotationTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a file about the log that cannot be meant keeps the broker from running, and says where`(user: TestUser) throws
   {
     try Workspace.with(user) { world in

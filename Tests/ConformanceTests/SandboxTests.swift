@@ -108,7 +108,7 @@ struct SandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-16: a refused open is one record with app, path, operation, rule and what would have granted it`(
     user: TestUser
   ) throws {
@@ -149,7 +149,7 @@ struct SandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `SBX-16: an app that is refused in a loop does not fill the log, and is counted`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let outcome = try world.run([
@@ -165,7 +165,7 @@ struct SandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `--trace shows each refusal as it happens, and what would have granted it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let outcome = try world.run([
@@ -182,7 +182,7 @@ struct SandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `SBX-4: no call gives a token for a path that the app names itself`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "private")
@@ -211,7 +211,7 @@ struct SandboxTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-5: the picker lists in another process, and the app sees only what was chosen`(user: TestUser) throws {
     try Workspace.with(user) { world in
       for name in ["a.txt", "b.txt", "c.txt"] { try world.document(name, name) }

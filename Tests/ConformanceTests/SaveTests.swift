@@ -50,7 +50,7 @@ import Testing
         """),
   ]
 
-  @Test(arguments: TestUser.all, programs)
+  @Test(arguments: TestUser.inTurn(programs))
   func `FSF-1 and FSF-3: a program saves a single document as it does outside, and leaves nothing beside it`(
     user: TestUser, program: Program
   ) throws {

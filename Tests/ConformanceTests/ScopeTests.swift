@@ -71,7 +71,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-4: n starts want n stops`(user: TestUser) throws {
     try withPicked(user) { (_, app, _) throws in
       for count in 1...5 { #expect(try app.tell("countedStart", ["of": "a"])["count"]?.int == count) }
@@ -85,7 +85,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-5: a stop without a start does nothing`(user: TestUser) throws {
     try withPicked(user) { (world, app, _) throws in
       for _ in 1...3 { #expect(try app.tell("countedStop", ["of": "a"])["count"] == 0) }
@@ -98,7 +98,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-7: a URL made from the path has no scope`(user: TestUser) throws {
     try withPicked(user) { (_, app, _) throws in
       _ = try app.tell("fromPath", ["of": "a", "as": "b"])
@@ -110,7 +110,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-8: a copy of the URL has the scope`(user: TestUser) throws {
     try withPicked(user) { (_, app, _) throws in
       _ = try app.tell("copy", ["of": "a", "as": "b"])
@@ -122,7 +122,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-9: a scope does not outlive the launch in a string`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
@@ -138,7 +138,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-10: in the app's own container, start and stop change nothing`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try world.probe()
@@ -188,7 +188,7 @@ struct ScopeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-17: a document that was picked twice is started until both of its URLs are stopped`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")

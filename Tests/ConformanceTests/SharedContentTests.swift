@@ -5,7 +5,7 @@ import Testing
 /// A document or a folder that several have at once: two apps, or an app and the host.
 @Suite(.serialized, .waiting)
 struct SharedContentTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-14, FSF-9: two apps that have a document started see what the other one writes in place, and maps`(
     user: TestUser
   ) throws {
@@ -92,7 +92,7 @@ struct SharedContentTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-6: an app and the host use a database with a write-ahead log in a granted folder at once`(
     user: TestUser
   ) throws {
@@ -150,7 +150,7 @@ struct SharedContentTests {
 
     """
 
-  @Test(arguments: TestUser.all, ["flock", "ofd"])
+  @Test(arguments: TestUser.one(.root), ["flock", "ofd"])
   func `FSF-6: a lock of the host's on a file in a granted folder holds inside, and one of the app's outside`(
     user: TestUser, kind: String
   ) throws {

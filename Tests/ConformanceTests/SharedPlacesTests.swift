@@ -41,7 +41,7 @@ struct SharedPlacesTests {
     return answer["didPick"] == 1
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `SBX-6: an app's Documents are shown to others only with the browser's key, or the two others together`(
     user: TestUser
   ) throws {
@@ -58,7 +58,7 @@ struct SharedPlacesTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-6: only what lies in there, for reading and writing, and as the owner's file`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let page = try owner(world, browser)
@@ -96,7 +96,7 @@ struct SharedPlacesTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `SBX-7: a changed public scope counts only when the bundle's version has increased`(user: TestUser) throws {
     try Workspace.with(user) { world in
       for (isPublic, version, shown) in [
@@ -110,7 +110,7 @@ struct SharedPlacesTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `SBX-6: nobody shows a container that is not theirs`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let page = try owner(world, "")

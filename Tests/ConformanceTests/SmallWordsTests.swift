@@ -5,7 +5,7 @@ import Testing
 /// What is said to whoever has made a small mistake.
 @Suite(.serialized, .waiting)
 struct SmallWordsTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `an app that was never launched is said to be unknown, and that is no failure`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let answer = try world.ambit("grants", "--app", "org.example.typo", "--format", "json")
@@ -16,7 +16,7 @@ struct SmallWordsTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a folder is no bookmark`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let answer = try world.ambit("bookmark", "inspect", ".")

@@ -207,7 +207,7 @@ struct SocketTests {
 
   // MARK: One's own
 
-  @Test("an app's own sockets work as ever, and its peer is itself", arguments: TestUser.all)
+  @Test("an app's own sockets work as ever, and its peer is itself", arguments: TestUser.one(.ordinary))
   func own(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = #"""
@@ -283,7 +283,9 @@ struct SocketTests {
     }
   }
 
-  @Test("a connection that waits keeps no other waiting, and ends with its limit or a signal", arguments: TestUser.all)
+  @Test(
+    "a connection that waits keeps no other waiting, and ends with its limit or a signal",
+    arguments: TestUser.one(.root))
   func waiting(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = #"""
@@ -332,7 +334,7 @@ struct SocketTests {
     }
   }
 
-  @Test("an app that ends while it connects is over", arguments: TestUser.all)
+  @Test("an app that ends while it connects is over", arguments: TestUser.one(.ordinary))
   func ending(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = #"""
@@ -346,7 +348,7 @@ struct SocketTests {
     }
   }
 
-  @Test("F3: an app is not handed a socket that sends by name", arguments: TestUser.all)
+  @Test("F3: an app is not handed a socket that sends by name", arguments: TestUser.one(.root))
   func streams(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = #"""
@@ -364,7 +366,7 @@ struct SocketTests {
     }
   }
 
-  @Test("a launch within another sandbox that listens is refused, and says why", arguments: TestUser.all)
+  @Test("a launch within another sandbox that listens is refused, and says why", arguments: TestUser.one(.ordinary))
   func nested(user: TestUser) throws {
     try Workspace.with(user) { world in
       // A filter that lets everything through and has a listener.
@@ -389,7 +391,7 @@ struct SocketTests {
     }
   }
 
-  @Test("programs that talk through sockets of their own run", arguments: TestUser.all)
+  @Test("programs that talk through sockets of their own run", arguments: TestUser.one(.root))
   func programs(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = #"""

@@ -15,7 +15,7 @@ struct StatusTests {
     return (outcome, events)
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `tells of start, grant, refusal and end, in order`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
@@ -36,7 +36,7 @@ struct StatusTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `tells of a signal, and of a program that cannot be started`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (killed, events) = try events(world, "/bin/sh -c 'kill -TERM $$'")

@@ -21,7 +21,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `Ctrl-C ends the app and gives the shell back`(user: TestUser) throws {
     try withShell(user) { (_, shell) throws in
       try shell.type("$AMBIT run /bin/sh -c 'echo rea''dy; exec sleep 1000'\n")
@@ -33,7 +33,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `Ctrl-C reaches an app that handles it, and the app goes on`(user: TestUser) throws {
     try withShell(user) { (_, shell) throws in
       try shell.type("$AMBIT run /bin/bash -c 'trap \"echo cau\"\"ght\" INT; echo rea''dy; read a; read a; exit 5'\n")
@@ -47,7 +47,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `Ctrl-Z stops the job, fg goes on with it`(user: TestUser) throws {
     try withShell(user) { (world, shell) throws in
       for _ in 1...3 {
@@ -72,7 +72,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `the app's terminal has the size of the user's, and follows it`(user: TestUser) throws {
     try withShell(user) { (_, shell) throws in
       try shell.resize(columns: 91, rows: 33)
@@ -87,7 +87,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `the app has a terminal, and not the user's`(user: TestUser) throws {
     try withShell(user) { (_, shell) throws in
       try shell.type("tty; $AMBIT run /bin/sh -c 'tty; test -t 0 && test -t 1 && test -t 2 && echo three''terminals'\n")
@@ -98,7 +98,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `at a terminal, pipes are pipes and the rest is the terminal`(user: TestUser) throws {
     try withShell(user) { (_, shell) throws in
       try shell.type("echo piped | $AMBIT run /bin/cat | tr a-z A-Z; echo don''e=${PIPESTATUS[*]}\n")
@@ -112,7 +112,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a launcher that is killed gives its app's end, and the shell its prompt`(user: TestUser) throws {
     try withShell(user) { (world, shell) throws in
       try shell.type("$AMBIT run /bin/sh -c 'echo rea''dy; exec sleep 1000' & echo job=''$!\n")
@@ -141,7 +141,7 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a launcher that is killed while its picker is up gives the screen back`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let ambit = try Products.path("ambit")

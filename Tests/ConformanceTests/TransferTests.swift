@@ -30,7 +30,7 @@ struct TransferTests {
     try giver.tell("pass", ["of": "a", "to": .string(app), "write": .bool(writing)])
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-18: what is passed on is a grant of its own, with no more rights, and ends with its parent`(
     user: TestUser
   ) throws {
@@ -59,7 +59,7 @@ struct TransferTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-18: who may write passes writing on, if they say so, and its end takes that away`(user: TestUser) throws {
     try withPair(user) { (world, giver, taker) throws in
       let passed = try #require(try transfer(giver, to: takerName, writing: true)["transfer"])
@@ -83,7 +83,7 @@ struct TransferTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-15, TOK-18: a token or a transfer in other hands is nothing, and nobody passes on more than they have`(
     user: TestUser
   ) throws {
@@ -107,7 +107,7 @@ struct TransferTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `TOK-18: what the user has taken from an app, a right that was passed on before does not give back`(
     user: TestUser
   ) throws {

@@ -10,7 +10,7 @@ import Testing
 /// Launches that end, or go on, while no broker is there (`AUD-5`).
 @Suite(.serialized, .waiting)
 struct UnsettledLaunchTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-5: a launch whose launcher was killed with the broker is over with the next broker, and so are its scopes`(
     user: TestUser
   ) throws {
@@ -41,7 +41,7 @@ struct UnsettledLaunchTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-5: a launch whose launcher does not run just now is not over, whoever starts the next brokers`(
     user: TestUser
   ) throws {
@@ -87,7 +87,7 @@ struct UnsettledLaunchTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `an app that ends while no broker is there ended as its launcher says it, once that can`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try launched(world)

@@ -49,7 +49,7 @@ struct UsageTests {
     #expect(noted?.result == .refused && noted?.detail["ceiling"] != nil, sourceLocation: sourceLocation)
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `one process that asks for too much memory is refused it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (outcome, status) = try take(world, "one process", 100 << 20, limits: ["memory=64MiB"])
@@ -71,7 +71,7 @@ struct UsageTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `memory that processes share counts once`(user: TestUser) throws {
     try Workspace.with(user) { world in
       // Seven shells of some 40 MB each, of which nearly all is the first one's.
@@ -85,7 +85,8 @@ struct UsageTests {
   }
 
   @Test(
-    "H5: processor time ends one process with SIGXCPU, and all of them together a second later", arguments: TestUser.all
+    "H5: processor time ends one process with SIGXCPU, and all of them together a second later",
+    arguments: TestUser.one(.ordinary)
   )
   func processorTime(user: TestUser) throws {
     try Workspace.with(user) { world in
@@ -98,7 +99,7 @@ struct UsageTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `an app whose time is over may tidy up, and has a second for it; the status is 124`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try expectEnd(world, try run(world, ["wall_time=1"], ["/bin/sleep", "25"]), by: "wall_time", status: 124)
@@ -113,7 +114,7 @@ struct UsageTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `time goes on while the user is asked for a document`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let terminal = try world.terminal([

@@ -5,7 +5,7 @@ import Testing
 /// `AUD-7`: who watches is told when a permission changes.
 @Suite(.serialized, .waiting)
 struct WatchTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-7: a watcher is told of each grant that is given, and of each that ends, whoever ends it`(
     user: TestUser
   ) throws {

@@ -14,7 +14,7 @@ struct WhyTests {
     ("create", "/opt/new"), ("read", "/documents/none/x"), ("create", "/documents/x"), ("create", "/dev/shm/x"),
   ]
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `AUD-13: ambit why says beforehand what then happens, and by which rule`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let script = Self.attempts.map { attempt in
@@ -58,7 +58,7 @@ struct WhyTests {
     return "\(verdict) \(said["rule"]?.string?.split(separator: " ").first ?? "")"
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `AUD-1: ambit why knows what the user granted, with a broker and without, and starts none`(
     user: TestUser
   ) throws {
@@ -140,7 +140,7 @@ struct WhyTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `ambit plan makes nothing, and shows what a launch then has`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let answer = try world.ambit("plan", "--format", "json", "/bin/sh")

@@ -16,6 +16,20 @@ package enum TestUser: String, Sendable, CaseIterable, CustomStringConvertible {
     }
   }()
 
+  /// For a statement about a rule of the broker's, where the kernel's path is the same for both: this user, if the process can be
+  /// it. The tests of a suite take turns. With `AMBIT_TEST_USERS=all` they are run for both as well.
+  package static func one(_ user: TestUser) -> [TestUser] {
+    isExhaustive || !all.contains(user) ? all : [user]
+  }
+
+  /// The same for a test with several cases: root has every second one, and the ordinary user the others.
+  package static func inTurn<Case: Sendable>(_ cases: [Case]) -> [(TestUser, Case)] {
+    if isExhaustive { return cases.flatMap { each in all.map { ($0, each) } } }
+    return cases.enumerated().map { number, each in (all[number % all.count], each) }
+  }
+
+  private static let isExhaustive = unsafe getenv("AMBIT_TEST_USERS").map { unsafe String(cString: $0) } == "all"
+
   package var description: String { rawValue }
 
   /// The user and group id. Far from those of people and services, where root has to choose one.
