@@ -6,23 +6,6 @@ import Testing
 /// Many scopes, many processes, many apps, many grants.
 @Suite(.serialized, .waiting)
 struct ManyTests {
-  /// Makes small documents, and answers that give them out two hundred at a time, as many as can be chosen at once.
-  ///
-  /// - Returns: the file for `--answers`, and how many answers there are.
-  private func documents(_ world: Workspace, _ count: Int) throws -> (answers: String, count: Int) {
-    try world.makeFolder("\(world.home)/m")
-    for number in 0..<count {
-      let path = "\(world.home)/m/\(number)"
-      try #require(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
-      try world.user.own(path)
-    }
-    let batches = stride(from: 0, to: count, by: 200).map { $0..<min($0 + 200, count) }
-    let text = batches.map { "[[answer]]\npick = [\($0.map { "\"m/\($0)\"" }.joined(separator: ","))]\n" }.joined()
-    let file = "\(world.home)/answers.toml"
-    try world.write(text, to: file)
-    return (file, batches.count)
-  }
-
   // MARK: Concurrently
 
   /// The documents that the kernel shows inside, as the app's mount table has them.
@@ -37,7 +20,7 @@ struct ManyTests {
     Dictionary(holders.map { ("\(key) \($0["path"]?.string ?? "")", $0["count"]?.int ?? 0) }) { $0 + $1 }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-4, LIM-1: many processes and connections of many instances start and stop, and all books agree in the end`(
     user: TestUser
   ) throws {
@@ -93,30 +76,83 @@ struct ManyTests {
     }
   }
 
-  // MARK: Many
+  @Test(arguments: TestUser.one(.root))
+  func `LIM-1: three hundred scopes of one instance are active at a time`(user: TestUser) throws {
+    try Many().scopes(user, 300)
+  }
 
+  @Test(arguments: TestUser.one(.ordinary))
+  func `fifty apps have grants of their own, twenty-five of them running at a time`(user: TestUser) throws {
+    try Many().apps(user, 50)
+  }
+
+  @Test(arguments: TestUser.one(.root))
+  func `fifteen hundred grants of one app are listed, started and ended`(user: TestUser) throws {
+    try Many().grants(user, 1500)
+  }
+}
+
+/// The same in its full number.
+@Suite(.serialized, .waiting)
+struct ManyRaceTests {
   @Test(arguments: TestUser.all)
   func `LIM-1: a thousand scopes of one instance are active at a time`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let (file, batches) = try documents(world, 1000)
-      let app = try world.probe(options: ["--policy", "stress", "--answers", file])
-      let picked = try app.tell("pickMany", ["count": .number(Double(batches))], patience: .seconds(60))
-      #expect(picked["picked"] == 1000, "\(picked.text)")
-      let started = try app.tell("startAll", patience: .seconds(60))
-      #expect(started["started"] == 1000 && started["read"] == 1000, "\(started.text)")
-      #expect(try app.tell("status", patience: .seconds(30))["used"] == 1000)
-      #expect(try world.instances().first?["scopes"]?.array?.count == 1000)
-      let stopped = try app.tell("stopAll", patience: .seconds(60))
-      #expect(stopped["stopped"] == 1000 && stopped["read"] == 0, "\(stopped.text)")
-      #expect(try world.instances().first?["used"] == 0)
-    }
+    try Many().scopes(user, 1000)
   }
 
   @Test(arguments: TestUser.all)
   func `a hundred apps have grants of their own, twenty-five of them running at a time`(user: TestUser) throws {
+    try Many().apps(user, 100)
+  }
+
+  @Test(arguments: TestUser.all)
+  func `ten thousand grants of one app are listed, started and ended`(user: TestUser) throws {
+    try Many().grants(user, 10_000)
+  }
+}
+
+private struct Many {
+  /// Makes small documents, and answers that give them out two hundred at a time, as many as can be chosen at once.
+  ///
+  /// - Returns: the file for `--answers`, and how many answers there are.
+  private func documents(_ world: Workspace, _ count: Int) throws -> (answers: String, count: Int) {
+    try world.makeFolder("\(world.home)/m")
+    for number in 0..<count {
+      let path = "\(world.home)/m/\(number)"
+      try #require(FileManager.default.createFile(atPath: path, contents: Data("x".utf8)))
+      try world.user.own(path)
+    }
+    let batches = stride(from: 0, to: count, by: 200).map { $0..<min($0 + 200, count) }
+    let text = batches.map { "[[answer]]\npick = [\($0.map { "\"m/\($0)\"" }.joined(separator: ","))]\n" }.joined()
+    let file = "\(world.home)/answers.toml"
+    try world.write(text, to: file)
+    return (file, batches.count)
+  }
+
+  /// So many scopes of one instance are active at a time (`LIM-1`).
+  func scopes(_ user: TestUser, _ number: Int) throws {
+    try Workspace.with(user) { world in
+      let (file, batches) = try documents(world, number)
+      let app = try world.probe(options: ["--policy", "stress", "--answers", file])
+      let picked = try app.tell("pickMany", ["count": .number(Double(batches))], patience: .seconds(60))
+      #expect(picked["picked"] == JSON.number(Double(number)), "\(picked.text)")
+      let started = try app.tell("startAll", patience: .seconds(60))
+      #expect(
+        started["started"] == JSON.number(Double(number)) && started["read"] == JSON.number(Double(number)),
+        "\(started.text)")
+      #expect(try app.tell("status", patience: .seconds(30))["used"] == JSON.number(Double(number)))
+      #expect(try world.instances().first?["scopes"]?.array?.count == number)
+      let stopped = try app.tell("stopAll", patience: .seconds(60))
+      #expect(stopped["stopped"] == JSON.number(Double(number)) && stopped["read"] == 0, "\(stopped.text)")
+      #expect(try world.instances().first?["used"] == 0)
+    }
+  }
+
+  /// So many apps have grants of their own, twenty-five of them running at a time.
+  func apps(_ user: TestUser, _ number: Int) throws {
     try Workspace.with(user) { world in
       let document = try world.document("shared.txt", "x")
-      for round in 0..<4 {
+      for round in 0..<number / 25 {
         let apps = try (0..<25).map { try world.probe("App\(round * 25 + $0)", picks: [document]) }
         for app in apps {
           try app.pick()
@@ -128,24 +164,24 @@ struct ManyTests {
         for app in apps { #expect(try app.finish() == .status(0)) }
       }
       let grants = try #require(JSON(try world.ambit("grants", "--format", "json").output)?["grants"]?.array)
-      #expect(Set(grants.compactMap { $0["bundleIdentifier"]?.string }).count == 100 && grants.count == 100)
+      #expect(Set(grants.compactMap { $0["bundleIdentifier"]?.string }).count == number && grants.count == number)
       let one = try world.ambit("grants", "--app", Workspace.identifier("App7"), "--format", "json")
       #expect(JSON(one.output)?["grants"]?.array?.count == 1)
     }
   }
 
-  @Test(arguments: TestUser.all)
-  func `ten thousand grants of one app are listed, started and ended`(user: TestUser) throws {
+  /// So many grants of one app are listed, started and ended.
+  func grants(_ user: TestUser, _ number: Int) throws {
     try Workspace.with(user) { world in
       let policy = "\(world.home)/many.toml"
       try world.write("inherits = \"stress\"\n[scopes]\nreferences = false\n", to: policy)
-      let (file, batches) = try documents(world, 10_000)
+      let (file, batches) = try documents(world, number)
       let app = try world.probe(options: ["--policy", policy, "--answers", file])
       let picked = try app.tell(
         "pickMany", ["count": .number(Double(batches)), "readOnly": true], patience: .seconds(120))
-      #expect(picked["picked"] == 10_000, "\(picked.text)")
+      #expect(picked["picked"] == JSON.number(Double(number)), "\(picked.text)")
       let listed = try world.ambit("grants", "--format", "json")
-      #expect(JSON(listed.output)?["grants"]?.array?.count == 10_000)
+      #expect(JSON(listed.output)?["grants"]?.array?.count == number)
       let used = try app.tell("startAll", ["count": 1000, "stopping": true], patience: .seconds(120))
       #expect(used["started"] == 1000 && used["read"] == 1000, "\(used.text)")
       #expect(try app.tell("status")["used"] == 0)

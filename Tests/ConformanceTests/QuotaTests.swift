@@ -6,64 +6,41 @@ import Testing
 /// LIM-7, LIM-9 to LIM-12, and leaks.
 @Suite(.serialized, .waiting)
 struct QuotaTests {
-  private func policy(_ world: Workspace, _ persisted: String, references: Bool = true) throws -> [String] {
-    let path = "\(world.home)/quota.toml"
-    try world.write(
-      "inherits = \"stress\"\n[grants]\npersisted = \(persisted)\n[scopes]\nreferences = \(references)\n", to: path)
-    return ["--policy", path]
-  }
-
-  /// A probe that has picked so many documents, `d0` and on.
-  private func withPicked(
-    _ user: TestUser, _ count: Int, _ persisted: String, references: Bool = true, extra: Int = 0,
-    _ body: (Workspace, AppRun) throws -> Void
-  ) throws {
-    try Workspace.with(user) { world in
-      let documents = try (0...count + extra).map { try world.document("Papers/\($0).txt", "\($0)") }
-      // Answers from a file: a command line has an end.
-      let answers = "\(world.home)/answers.toml"
-      try world.write(documents.map { "[[answer]]\npick = [\"\($0)\"]\n" }.joined(), to: answers)
-      let app = try world.probe(options: try policy(world, persisted, references: references) + ["--answers", answers])
-      for number in 0..<count { try app.pick(as: "d\(number)") }
-      try body(world, app)
-    }
-  }
-
   /// By Android's own number of its versions: from 11 on, and before.
-  @Test(arguments: TestUser.all, [("android", 512), ("android-10", 128)])
+  @Test(arguments: TestUser.one(.root), [("android", 512), ("android-10", 128)])
   func `LIM-10: under android, the 513th document ends the oldest, before version 11 the 129th; only the log says so`(
     user: TestUser, rule: (name: String, most: Int)
   ) throws {
     try withPicked(user, rule.most, "\"\(rule.name)\"") { (world, app) throws in
-      #expect(try app.start("d1"))
+      #expect(try app.start("m1"))
       #expect(try world.grants().count == rule.most)
       #expect(try world.audit(.revoke).isEmpty)
       try app.pick(as: "last")
       #expect(try world.grants().count == rule.most)
-      #expect(try !app.start("d0"))
+      #expect(try !app.start("m0"))
       #expect(try app.start("last"))
-      #expect(try app.read("d1").content == "1")
+      #expect(try app.read("m1").content == "1")
       let ended = try world.audit(.revoke)
       #expect(ended.map(\.rule) == ["LIM-10"] && ended.map(\.how) == ["quota"])
       #expect(ended.first?.document?.name == "0.txt")
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `LIM-11: under windows, the 1,001st document is refused with a reason`(user: TestUser) throws {
     try withPicked(user, 1000, "\"windows\"") { (world, app) throws in
       let answer = try app.tell("pick", ["as": "last"])
       #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
       #expect(answer["sentence"]?.string?.contains("1000") == true)
       #expect(try world.grants().count == 1000)
-      #expect(try app.start("d0"))
+      #expect(try app.start("m0"))
       #expect(try world.audit(.grant).last?.rule == "LIM-11")
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `LIM-11: under windows, of what nothing keeps the 25 used last stay, and use renews`(user: TestUser) throws {
-    try withPicked(user, 25, "\"windows\"", references: false, extra: 60) { (world, app) throws in
+    try withPicked(user, 25, "\"windows\"", references: false, together: 1, extra: 60) { (world, app) throws in
       func started(_ name: String) throws -> Bool {
         let done = try app.start(name)
         if done { try app.stop(name) }
@@ -75,25 +52,25 @@ struct QuotaTests {
       #expect(try world.grants().count == 25 && world.audit(.revoke).isEmpty)
 
       // The oldest is used, and another one is kept by a bookmark: the two next to them go.
-      #expect(try started("d0"))
-      #expect(try app.start("d3"))
-      let bookmark = try app.bookmark("d3")
-      try app.stop("d3")
+      #expect(try started("m0"))
+      #expect(try app.start("m3"))
+      let bookmark = try app.bookmark("m3")
+      try app.stop("m3")
       #expect(try app.tell("kept")["recent"]?.strings?.prefix(2) == ["3.txt kept", "0.txt"])
-      #expect(try app.start("d2"))
-      try app.stop("d2")
-      for number in 25...26 { try app.pick(as: "d\(number)") }
+      #expect(try app.start("m2"))
+      try app.stop("m2")
+      for number in 25...26 { try app.pick(as: "m\(number)") }
       let ended = try world.audit(.revoke)
       #expect(ended.map { $0.document?.name } == ["1.txt", "4.txt"], "\(ended)")
       #expect(ended.allSatisfy { $0.rule == "LIM-11" && $0.how == "quota" })
-      #expect(try !started("d1") && !started("d4"))
-      #expect(try started("d0") && started("d2"))
+      #expect(try !started("m1") && !started("m4"))
+      #expect(try started("m0") && started("m2"))
       // What is started stays so until it is stopped.
-      #expect(try app.start("d5"))
-      for number in 27...60 { try app.pick(as: "d\(number)") }
-      #expect(try app.read("d5").content == "5")
-      #expect(try !app.start("d5"), "its grant has ended")
-      #expect(try !started("d0") && !started("d6"))
+      #expect(try app.start("m5"))
+      for number in 27...60 { try app.pick(as: "m\(number)") }
+      #expect(try app.read("m5").content == "5")
+      #expect(try !app.start("m5"), "its grant has ended")
+      #expect(try !started("m0") && !started("m6"))
       #expect(try world.grants().count == 26)
 
       // Kept, it is there after 58 others, and in the next launch; using it pushes out what is not kept.
@@ -107,6 +84,105 @@ struct QuotaTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.ordinary))
+  func `LIM-12: under xdp, 1,100 documents meet no limit`(user: TestUser) throws {
+    try withPicked(user, 1100, "\"xdp\"") { (world, app) throws in
+      #expect(try world.grants().count == 1100)
+      for number in [0, 550, 1099] { #expect(try app.start("m\(number)")) }
+      #expect(try world.audit(.revoke).isEmpty && world.audit(.limit).isEmpty)
+    }
+  }
+
+  @Test(arguments: TestUser.one(.root))
+  func `a number refuses, and giving one up makes room`(user: TestUser) throws {
+    try withPicked(user, 2, "2") { (world, app) throws in
+      let answer = try app.tell("pick", ["as": "last"])
+      #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
+      #expect(answer["sentence"]?.string?.contains("keep its access to 2 documents") == true, "\(answer.text)")
+      let refusal = try #require(try world.audit(.grant).last)
+      #expect(refusal.result == .refused && refusal.rule == "LIM-11", "\(refusal)")
+      #expect(try world.grants().count == 2)
+      #expect(try app.tell("release", ["of": "m0"]).isDone)
+      #expect(try world.grants().count == 1)
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
+  func `LIM-7, LIM-9: a scope takes a slot however it was come by, and a refusal says who holds them since when`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
+      let app = try world.probe(picks: documents, options: ["--policy", "teach"])
+      for number in 0...8 { try app.pick(as: "d\(number)") }
+      #expect(try app.start("d0"))
+      let bookmark = try app.bookmark("d0")
+      try app.stop("d0")
+      _ = try app.tell("resolve", ["bookmark": .string(bookmark), "as": "resolved"])
+      #expect(try app.start("resolved"))
+      #expect(try app.tell("status")["used"] == 1)
+      for number in 1...7 { #expect(try app.start("d\(number)")) }
+      #expect(try !app.start("d8"))
+      let refusal = try #require(try world.audit(.start).last { $0.result == .refused })
+      for number in 0...7 { #expect(refusal.reason?.contains("\(number).txt (1×, since 20") == true) }
+    }
+  }
+
+  @Test(arguments: TestUser.one(.root))
+  func `TOK-13, LIM-7: where picking starts, one stop ends it, and it takes a slot like any other`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let policy = "\(world.home)/panel.toml"
+      try world.write("inherits = \"teach\"\n[scopes]\nstart_picked = true\n", to: policy)
+      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
+      let app = try world.probe(picks: documents, options: ["--policy", policy])
+      for number in 0...7 {
+        try app.pick(as: "d\(number)")
+        #expect(try app.read("d\(number)").content == "\(number)")
+      }
+      #expect(try app.tell("status")["used"] == 8)
+      // The ninth is handed over, and cannot be used before another one has been given back (LIM-3).
+      try app.pick(as: "d8")
+      #expect(try app.read("d8").errno == refusedObserved)
+      #expect(try world.audit(.start).last?.rule == "LIM-1")
+      #expect(try app.tell("countedStop", ["of": "d0"])["count"] == 0)
+      #expect(try app.read("d0").errno == refusedObserved)
+      #expect(try app.start("d8"))
+      #expect(try app.read("d8").content == "8")
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
+  func `what an app leaves started is reported when it ends`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let status = "\(world.home)/status.json"
+      let ambit = try Products.path("ambit")
+      let script = "url=$(ambitctl pick); ambitctl start \"$url\" --caller script:1; ambitctl start \"$url\""
+      let outcome = try world.run([
+        "/bin/sh", "-c",
+        "exec '\(ambit)' run --trace --json-status-fd 3 --pick '\(document)' /bin/sh -c '\(script)' 3>'\(status)'",
+      ])
+      #expect(outcome.exit == .status(0), "\(outcome)")
+      #expect(outcome.errors.contains("leaked") && outcome.errors.contains("script:1"), "\(outcome)")
+      let events = try world.read(status).split(separator: "\n").compactMap { JSON(String($0)) }
+      #expect(events.map { $0["event"]?.string } == ["started", "granted", "leaked", "exited"])
+      let leak = try #require(events.first { $0["event"] == "leaked" })
+      #expect(leak["document"]?.string == document && leak["count"] == 2 && leak["caller"] == "script:1")
+      let ended = try #require(try world.audit(.scopeEnded).first)
+      #expect(ended.detail[AuditEvent.Fact.caller] == "script:1" && ended.detail[AuditEvent.Fact.since] != nil)
+      // Who stops what they start leaves nothing, and nothing is said.
+      let tidy = try world.ambit(
+        "run", "--trace", "--pick", document, "/bin/sh", "-c", "ambitctl with $(ambitctl pick) -- cat")
+      #expect(tidy.output == "text" && !tidy.errors.contains("leaked"), "\(tidy)")
+    }
+  }
+}
+
+/// Thousands, one after another.
+@Suite(.serialized, .waiting)
+struct QuotaRaceTests {
   @Test(arguments: TestUser.all)
   func `LIM-11: under windows, the 1,001st bookmark is refused, and the 1,001st document is not`(user: TestUser) throws
   {
@@ -136,94 +212,39 @@ struct QuotaTests {
   func `LIM-12: under xdp, 3,000 documents meet no limit`(user: TestUser) throws {
     try withPicked(user, 3000, "\"xdp\"") { (world, app) throws in
       #expect(try world.grants().count == 3000)
-      for number in [0, 1500, 2999] { #expect(try app.start("d\(number)")) }
+      for number in [0, 1500, 2999] { #expect(try app.start("m\(number)")) }
       #expect(try world.audit(.revoke).isEmpty && world.audit(.limit).isEmpty)
     }
   }
+}
 
-  @Test(arguments: TestUser.all)
-  func `a number refuses, and giving one up makes room`(user: TestUser) throws {
-    try withPicked(user, 2, "2") { (world, app) throws in
-      let answer = try app.tell("pick", ["as": "last"])
-      #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
-      #expect(answer["sentence"]?.string?.contains("keep its access to 2 documents") == true, "\(answer.text)")
-      let refusal = try #require(try world.audit(.grant).last)
-      #expect(refusal.result == .refused && refusal.rule == "LIM-11", "\(refusal)")
-      #expect(try world.grants().count == 2)
-      #expect(try app.tell("release", ["of": "d0"]).isDone)
-      #expect(try world.grants().count == 1)
-    }
-  }
+private func policy(_ world: Workspace, _ persisted: String, references: Bool = true) throws -> [String] {
+  let path = "\(world.home)/quota.toml"
+  try world.write(
+    "inherits = \"stress\"\n[grants]\npersisted = \(persisted)\n[scopes]\nreferences = \(references)\n", to: path)
+  return ["--policy", path]
+}
 
-  @Test(arguments: TestUser.all)
-  func `LIM-7, LIM-9: a scope takes a slot however it was come by, and a refusal says who holds them since when`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
-      let app = try world.probe(picks: documents, options: ["--policy", "teach"])
-      for number in 0...8 { try app.pick(as: "d\(number)") }
-      #expect(try app.start("d0"))
-      let bookmark = try app.bookmark("d0")
-      try app.stop("d0")
-      _ = try app.tell("resolve", ["bookmark": .string(bookmark), "as": "resolved"])
-      #expect(try app.start("resolved"))
-      #expect(try app.tell("status")["used"] == 1)
-      for number in 1...7 { #expect(try app.start("d\(number)")) }
-      #expect(try !app.start("d8"))
-      let refusal = try #require(try world.audit(.start).last { $0.result == .refused })
-      for number in 0...7 { #expect(refusal.reason?.contains("\(number).txt (1×, since 20") == true) }
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `TOK-13, LIM-7: where picking starts, one stop ends it, and it takes a slot like any other`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      let policy = "\(world.home)/panel.toml"
-      try world.write("inherits = \"teach\"\n[scopes]\nstart_picked = true\n", to: policy)
-      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
-      let app = try world.probe(picks: documents, options: ["--policy", policy])
-      for number in 0...7 {
-        try app.pick(as: "d\(number)")
-        #expect(try app.read("d\(number)").content == "\(number)")
-      }
-      #expect(try app.tell("status")["used"] == 8)
-      // The ninth is handed over, and cannot be used before another one has been given back (LIM-3).
-      try app.pick(as: "d8")
-      #expect(try app.read("d8").errno == refusedObserved)
-      #expect(try world.audit(.start).last?.rule == "LIM-1")
-      #expect(try app.tell("countedStop", ["of": "d0"])["count"] == 0)
-      #expect(try app.read("d0").errno == refusedObserved)
-      #expect(try app.start("d8"))
-      #expect(try app.read("d8").content == "8")
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `what an app leaves started is reported when it ends`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "text")
-      let status = "\(world.home)/status.json"
-      let ambit = try Products.path("ambit")
-      let script = "url=$(ambitctl pick); ambitctl start \"$url\" --caller script:1; ambitctl start \"$url\""
-      let outcome = try world.run([
-        "/bin/sh", "-c",
-        "exec '\(ambit)' run --trace --json-status-fd 3 --pick '\(document)' /bin/sh -c '\(script)' 3>'\(status)'",
-      ])
-      #expect(outcome.exit == .status(0), "\(outcome)")
-      #expect(outcome.errors.contains("leaked") && outcome.errors.contains("script:1"), "\(outcome)")
-      let events = try world.read(status).split(separator: "\n").compactMap { JSON(String($0)) }
-      #expect(events.map { $0["event"]?.string } == ["started", "granted", "leaked", "exited"])
-      let leak = try #require(events.first { $0["event"] == "leaked" })
-      #expect(leak["document"]?.string == document && leak["count"] == 2 && leak["caller"] == "script:1")
-      let ended = try #require(try world.audit(.scopeEnded).first)
-      #expect(ended.detail[AuditEvent.Fact.caller] == "script:1" && ended.detail[AuditEvent.Fact.since] != nil)
-      // Who stops what they start leaves nothing, and nothing is said.
-      let tidy = try world.ambit(
-        "run", "--trace", "--pick", document, "/bin/sh", "-c", "ambitctl with $(ambitctl pick) -- cat")
-      #expect(tidy.output == "text" && !tidy.errors.contains("leaked"), "\(tidy)")
-    }
+/// A probe that has picked so many documents, `m0` and on.
+///
+/// - Parameters:
+///   - together: how many are chosen at a time.
+///   - extra: how many can be chosen after that, one at a time.
+private func withPicked(
+  _ user: TestUser, _ count: Int, _ persisted: String, references: Bool = true, together: Int = 200, extra: Int = 1,
+  _ body: (Workspace, AppRun) throws -> Void
+) throws {
+  try Workspace.with(user) { world in
+    let documents = try (0..<count + extra).map { try world.document("Papers/\($0).txt", "\($0)") }
+    // Answers from a file: a command line has an end.
+    let answers = "\(world.home)/answers.toml"
+    let batches = stride(from: 0, to: count, by: together).map { documents[$0..<min($0 + together, count)] }
+    let all = batches + documents[count...].map { [$0] }
+    let text = all.map { "[[answer]]\npick = [\($0.map { "\"\($0)\"" }.joined(separator: ","))]\n" }
+    try world.write(text.joined(), to: answers)
+    let app = try world.probe(options: try policy(world, persisted, references: references) + ["--answers", answers])
+    let picked = try app.tell("pickMany", ["count": .number(Double(batches.count))], patience: .seconds(120))
+    try #require(picked["picked"] == .number(Double(count)), "\(picked.text)")
+    try body(world, app)
   }
 }
