@@ -6,7 +6,7 @@ import Testing
 /// Tests that start programs and mostly wait for them.
 ///
 /// All tests run on as many threads as the machine has processors, and who waits keeps one of these from those that have something
-/// to do. These run on threads of their own, of which there are two more than processors: some wait, others go on.
+/// to do. These run on threads of their own, of which there are four more than processors: most wait, others go on.
 struct Waiting: SuiteTrait, TestTrait, TestScoping {
   /// What is done inside of the scope of a suite, its tests and their cases, is done on these threads.
   func provideScope(
@@ -22,7 +22,7 @@ extension Trait where Self == Waiting {
 
 /// A few threads that take whatever is next.
 private final class WaitingThreads: TaskExecutor {
-  static let shared = WaitingThreads(ProcessInfo.processInfo.activeProcessorCount + 2)
+  static let shared = WaitingThreads(ProcessInfo.processInfo.activeProcessorCount + 4)
 
   private let jobs = Mutex<[UnownedJob]>([])
   private let count = DispatchSemaphore(value: 0)
