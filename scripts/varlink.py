@@ -48,6 +48,7 @@ ENUMERATIONS = {
                        "kernel has it.", {}),
     "AccessWay": ("path descriptor", "How an app comes to a document that is started: it opens the path, or the broker hands over "
                   "descriptors.", {}),
+    "AccessInterface.Event.Kind": ("scopeEnded grantEnded replaced lost", "", {}),
     "BookmarksInterface.MatchedBy": ("identity path", "The evidence that found the document.", {}),
     "BookmarksInterface.Kind": ("app implicit document", "The apps that may resolve a bookmark.", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),

@@ -56,6 +56,9 @@ package enum Broker {
     return try use(try client(address), address, body)
   }
 
+  /// A connection of its own, for a call that answers many times.
+  static func connect() throws(WireError) -> WireClient { try WireClient(address: try address()) }
+
   private static func client(_ address: String) throws(WireError) -> WireClient {
     if let kept = take(address) { return kept }
     return try WireClient(address: address)

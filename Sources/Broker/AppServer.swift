@@ -60,7 +60,7 @@ final class AppServer: LoopMember {
     ) {
       switch call.interface {
       case PickerInterface.name: return try await self.picker.pick(call, for: instance)
-      case AccessInterface.name: return try await self.access.serve(call, for: instance)
+      case AccessInterface.name: return try await self.access.serve(call, on: connection, for: instance)
       case TransferInterface.name: return try await self.transfers.serve(call, for: instance)
       default: return try await self.bookmarks.serve(call, for: instance)
       }

@@ -15,7 +15,8 @@ final class Broker {
   private let grants: GrantStore
   private let trail: AuditTrail
   private let keeper: LogKeeper
-  private let sessions = SessionTable()
+  let sessions = SessionTable()
+  let events = AppEvents()
   private let jobs: Jobs
   private let sidecars: SidecarKeeper
   private let ender: SessionEnder
@@ -49,22 +50,21 @@ final class Broker {
     let locator = DocumentLocator(host, host.kernel.finder, mounts, scan, absent, jobs)
     let files = FolderMonitor(host)
     let places = OfferedPlaces(host, grants, trail)
-    let succession = Succession(grants, trail, sessions, locator, files, places)
+    let succession = Succession(grants, trail, sessions, locator, files, places, events)
     let documents = GrantLocator(host, locator, mounts, grants, trail, succession)
 
     let leaks = LeakDetector(sessions, trail)
     sidecars = SidecarKeeper(jobs, trail, grants, staging: host.staging)
-    let scopes = ActiveScopes(sessions, grants, trail, locator, files, sidecars, leaks, clock)
+    let scopes = ActiveScopes(sessions, grants, trail, locator, files, sidecars, leaks, clock, events)
     let tokens = ScopeTokens(key, grants, trail)
     let references = ReferenceFiles(host, grants, trail, key, jobs)
-    let revoker = GrantRevoker(grants, trail, sessions, scopes, locator, references, sidecars, clock)
+    let revoker = GrantRevoker(grants, trail, sessions, scopes, locator, references, sidecars, clock, events)
     let issuer = GrantIssuer(grants, trail, sessions, revoker, tokens, locator, clock)
     let orphans = OrphanedGrants(host, grants, key, sessions, revoker, jobs)
 
     let access = ScopeService(
       tokens, ScopeOwnership(scopes, trail), scopes, leaks, documents, locator, sidecars, grants, issuer, revoker,
-      trail,
-      jobs, clock)
+      trail, jobs, clock, events)
     let picker = PickService(
       grants, trail, sessions, locator, places, issuer, references, access, sidecars, clock)
     let transfers = TransferService(grants, key, trail, tokens, documents, locator, issuer, references, clock)
@@ -104,7 +104,7 @@ final class Broker {
     let members: [any LoopMember] = [
       revoker, lifetime, trail, keeper, replies, groups, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer,
-      orphans, GrantMoves(grants),
+      orphans, GrantMoves(grants), events,
     ]
     for member in members { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))

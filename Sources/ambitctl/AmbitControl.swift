@@ -3,7 +3,8 @@ internal import Foundation
 internal import Paths
 
 /// What an app's shell scripts see of their broker. Silent but for the answer: reasons go to standard error.
-struct AmbitControl: ParsableCommand {
+@main
+struct AmbitControl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ambitctl",
     abstract: "Pick, open and find again the user's documents, from inside a sandbox.",
@@ -20,7 +21,7 @@ struct AmbitControl: ParsableCommand {
       Pick.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, Kept.self, BookmarkCommand.self,
       References.self,
       Open.self,
-      Release.self, Pass.self, Redeem.self,
+      Release.self, Pass.self, Redeem.self, Events.self,
     ])
 }
 

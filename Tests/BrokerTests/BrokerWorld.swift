@@ -6,6 +6,7 @@ import ScopedAccess
 import Synchronization
 import SystemPackage
 import TestSupport
+import Testing
 import Wire
 
 @testable import Audit
@@ -64,6 +65,15 @@ final class BrokerWorld {
   func wait(seconds: Int64) {
     clock.advance(seconds * 1_000_000_000)
     BrokerLoop.wake()
+  }
+
+  /// Has the broker tell a launch of one event after the other.
+  func tell(_ app: TestApp, _ grant: String, times: Int) async throws {
+    let instance = app.instance
+    try await onLoop { [broker] in
+      let running = try #require(broker.broker.sessions.instances[instance])
+      for _ in 0..<times { broker.broker.events.tell(running, .replaced, grant, cause: "host") }
+    }
   }
 
   /// The log's entries of one kind so far.

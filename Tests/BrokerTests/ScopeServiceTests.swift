@@ -153,3 +153,60 @@ import Wire
     try await world.end()
   }
 }
+
+/// Events of documents, for apps that listen.
+@Suite struct `Events for apps` {
+  private func listen(_ app: TestApp) throws -> WireClient {
+    let client = try app.connect()
+    try client.send(AccessInterface.events, [:], more: true)
+    try app.settle()
+    return client
+  }
+
+  private func next(_ client: WireClient) throws -> AccessInterface.Event {
+    let answer = try #require(try client.receive(wait: true))
+    #expect(answer.continues)
+    return try AccessInterface.EventsReply(json: answer.parameters).event
+  }
+
+  @Test func `AUD-1: an app is told that a started document was taken away, and why`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let other = try world.launch("org.example.other")
+    let (events, others) = (try listen(app), try listen(other))
+    let document = try app.pick([try world.file("a.txt")])[0]
+    let path = try app.start(document).path
+    try app.revokeAll()
+    let first = try next(events)
+    #expect(first.kind == .scopeEnded)
+    #expect(first.path == path)
+    #expect(first.cause == "user")
+    #expect(try next(events).kind == .grantEnded)
+    // It is none of another app's business.
+    #expect(try others.receive(wait: false) == nil)
+    try await world.end()
+  }
+
+  @Test func `an app that does not read is told that it has lost events, and is served all the same`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let events = try listen(app)
+    let document = try app.pick([try world.file("a.txt")])[0]
+    try await world.tell(app, document.grant, times: 20_000)
+    #expect(try app.start(document).count == 1)
+    var kinds: [AccessInterface.Event.Kind] = []
+    while kinds.last != .lost { kinds.append(try next(events).kind) }
+    #expect(kinds.count > 256)
+    #expect(kinds.count < 20_000)
+    try app.revokeAll()
+    #expect(try next(events).kind == .scopeEnded)
+    try await world.end()
+  }
+
+  @Test func `a call for events without “more” is refused`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    #expect(throws: WireError.self) { try app.connect().call(AccessInterface.events) }
+    try await world.end()
+  }
+}

@@ -22,6 +22,8 @@ let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Access.Status)", AccessInterface.StatusReply.self),
   ("io.ambit.Access.Open(", AccessInterface.OpenCall.self),
   ("io.ambit.Access.Release(", AccessInterface.ScopeCall.self),
+  ("io.ambit.Access.Event", AccessInterface.Event.self),
+  ("io.ambit.Access.Events)", AccessInterface.EventsReply.self),
   ("io.ambit.Bookmarks.Document", DocumentMessage.self),
   ("io.ambit.Bookmarks.Create(", BookmarksInterface.CreateCall.self),
   ("io.ambit.Bookmarks.Create)", BookmarksInterface.CreateReply.self),

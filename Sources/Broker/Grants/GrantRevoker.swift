@@ -16,15 +16,18 @@ final class GrantRevoker: LoopMember {
   private let references: ReferenceFiles
   private let sidecars: SidecarKeeper
   private let clock: any LoopClock
+  private let events: AppEvents
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, grants that could not be ended are not tried again.
   private var endsAgain: Int64 = 0
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ scopes: ActiveScopes,
-    _ locator: DocumentLocator, _ references: ReferenceFiles, _ sidecars: SidecarKeeper, _ clock: any LoopClock
+    _ locator: DocumentLocator, _ references: ReferenceFiles, _ sidecars: SidecarKeeper, _ clock: any LoopClock,
+    _ events: AppEvents
   ) {
     (self.grants, self.trail, self.sessions, self.scopes) = (grants, trail, sessions, scopes)
     (self.locator, self.references, self.sidecars, self.clock) = (locator, references, sidecars, clock)
+    self.events = events
   }
 
   /// Ends grants, and those that were made from them. Nothing has ended if this throws: it only does where it cannot be read what was
@@ -46,6 +49,7 @@ final class GrantRevoker: LoopMember {
       locator.unpin(grant.id)
       var result = EndedGrant(grant: grant)
       if ending.endsScopes { scopes.endScopes(of: grant, ending, in: Array(sessions.instances.values), &result) }
+      events.tell(sessions.instances.values, endOf: grant, cause: ending.how)
       ended.append(result)
     }
     references.remove(of: all)

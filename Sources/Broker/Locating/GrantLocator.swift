@@ -164,7 +164,7 @@ final class GrantLocator {
     known.identity = document.identity
     known.path = document.path ?? grant.path
     known.place = place(of: document, looked) ?? grant.place
-    try succession.succeed(grant.identity, by: document, of: grant.bundleIdentifier)
+    try succession.succeed(grant.identity, by: document, of: grant.bundleIdentifier, cause: "host")
     grants.move(grant.id, to: known.path, place: known.place)
     locator.pin(document, for: grant.id)
     if grant.kind == .package { succession.carryPlaces(from: grant.path, to: document) }

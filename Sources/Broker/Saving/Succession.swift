@@ -18,13 +18,15 @@ final class Succession {
   private let locator: DocumentLocator
   private let files: FolderMonitor
   private let places: OfferedPlaces
+  private let events: AppEvents
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
-    _ files: FolderMonitor, _ places: OfferedPlaces
+    _ files: FolderMonitor, _ places: OfferedPlaces, _ events: AppEvents
   ) {
     (self.grants, self.trail, self.sessions) = (grants, trail, sessions)
     (self.locator, self.files, self.places) = (locator, files, places)
+    self.events = events
     files.onChange = { self.examine($0) }
   }
 
@@ -54,7 +56,7 @@ final class Succession {
           detail: AuditEvent.facts(old, new.identity).merging([AuditEvent.Fact.matchedBy: "path"]) { $1 })
       ])
       // Whether that is so its own policy says, for each app.
-      try succeed(old, by: new, of: grant.bundleIdentifier)
+      try succeed(old, by: new, of: grant.bundleIdentifier, cause: "host")
       files.replaced(id, by: new)
       if grant.kind == .package { carryPlaces(from: grant.path, to: new) }
     } catch {
@@ -65,8 +67,12 @@ final class Succession {
   /// Another file is the document from now on, for one app or for every one that has been granted it, and wherever it is shown
   /// to them (`SBX-14`).
   ///
-  /// - Parameter isSettled: nothing is left of the replacement that would have to be removed.
-  func succeed(_ old: FileIdentity, by new: FoundDocument, of app: String? = nil, isSettled: Bool = true) throws {
+  /// - Parameters:
+  ///   - cause: `app`: an app has saved it; `host`: a program outside.
+  ///   - isSettled: nothing is left of the replacement that would have to be removed.
+  func succeed(
+    _ old: FileIdentity, by new: FoundDocument, of app: String? = nil, cause: String = "app", isSettled: Bool = true
+  ) throws {
     try grants.replace(old, by: new.identity, of: app, isSettled: isSettled)
     FaultPoint.grantsReplaced.pass()
     for instance in sessions.instances.values where app == nil || instance.app.bundleIdentifier == app {
@@ -76,6 +82,7 @@ final class Succession {
           try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: instance.rights(of: grant))
           instance.scopes.shown[id] = new
           for name in exposure.names { instance.staging.tell(id, name: name) }
+          events.tell(instance, .replaced, id, cause: cause)
         } catch {
           // It goes on seeing the old file, which is gone from the host: what it writes there would be lost.
           trail.record(

@@ -30,13 +30,16 @@ final class ActiveScopes: LoopMember {
   private let sidecars: SidecarKeeper
   private let leaks: LeakDetector
   private let clock: any LoopClock
+  private let events: AppEvents
 
   init(
     _ sessions: SessionTable, _ grants: GrantStore, _ trail: AuditTrail, _ locator: DocumentLocator,
-    _ files: FolderMonitor, _ sidecars: SidecarKeeper, _ leaks: LeakDetector, _ clock: any LoopClock
+    _ files: FolderMonitor, _ sidecars: SidecarKeeper, _ leaks: LeakDetector, _ clock: any LoopClock,
+    _ events: AppEvents
   ) {
     (self.sessions, self.grants, self.trail, self.locator) = (sessions, grants, trail, locator)
     (self.files, self.sidecars, self.leaks, self.clock) = (files, sidecars, leaks, clock)
+    self.events = events
   }
 
   // MARK: Showing
@@ -147,6 +150,7 @@ final class ActiveScopes: LoopMember {
               detail: AuditEvent.facts(owned.holder, instance.number(of: owned.process)))
           ])
         }
+        events.tell(instance, .scopeEnded, grant.id, cause: ending.how)
         let left = leaks.outlived(held, document, grant, instance)
         result.outlived += left.holds
         if left.killed { result.killed = true }

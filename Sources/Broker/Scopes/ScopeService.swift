@@ -24,19 +24,22 @@ final class ScopeService {
   private let trail: AuditTrail
   private let jobs: Jobs
   private let clock: any LoopClock
+  private let events: AppEvents
 
   init(
     _ tokens: ScopeTokens, _ ownership: ScopeOwnership, _ scopes: ActiveScopes, _ leaks: LeakDetector,
     _ documents: GrantLocator, _ locator: DocumentLocator, _ sidecars: SidecarKeeper, _ grants: GrantStore,
-    _ issuer: GrantIssuer, _ revoker: GrantRevoker, _ trail: AuditTrail, _ jobs: Jobs, _ clock: any LoopClock
+    _ issuer: GrantIssuer, _ revoker: GrantRevoker, _ trail: AuditTrail, _ jobs: Jobs, _ clock: any LoopClock,
+    _ events: AppEvents
   ) {
     (self.tokens, self.ownership, self.scopes, self.leaks) = (tokens, ownership, scopes, leaks)
     (self.documents, self.locator, self.sidecars, self.grants) = (documents, locator, sidecars, grants)
     (self.issuer, self.revoker, self.trail, self.jobs) = (issuer, revoker, trail, jobs)
-    self.clock = clock
+    (self.clock, self.events) = (clock, events)
   }
 
-  func serve(_ call: CheckedCall, for instance: Instance) async throws -> Answer {
+  /// - Returns: `nil`: further answers are events.
+  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) async throws -> Answer? {
     switch call.member {
     case "Start":
       let request = try AccessInterface.StartCall(json: call.parameters)
@@ -57,6 +60,9 @@ final class ScopeService {
           path: ScopeMounts.path(grant: grant.id, name: name), name: name, kind: grant.kind.message,
           access: grant.rights.message, by: way(grant.id, instance)
         ).json)
+    case "Events":
+      events.subscribe(instance, on: connection)
+      return nil
     case "Kept": return Answer(try issuer.kept(by: instance).json)
     case "HostPath":
       return Answer(try await hostPath(try AccessInterface.ScopeCall(json: call.parameters).scope, for: instance).json)

@@ -28,6 +28,8 @@ package enum AccessInterface {
   /// Gives this app's grant up, for all of its instances: active scopes end, and only picking the document again gives
   /// it back.
   package static let release = "io.ambit.Access.Release"
+  /// Answers with each event from now on. At most 256 events wait for a client that does not read.
+  package static let events = "io.ambit.Access.Events"
 
   /// The parameters of `Start`.
   package struct StartCall: WireMessage {
@@ -357,6 +359,65 @@ package enum AccessInterface {
       json.set("access", access)
       json.set("path", path)
       json.set("create", create)
+      return json
+    }
+  }
+
+  /// Something that happened to a document of this instance without a call of its own.
+  package struct Event: WireMessage {
+    package enum Kind: String, CaseIterable, Sendable { case scopeEnded, grantEnded, replaced, lost }
+
+    /// scopeEnded: a started scope was ended. grantEnded: the grant is over, and with it every token. replaced: another
+    /// file is the document from now on. lost: the client did not read, and events were dropped; Status says what is
+    /// started.
+    package var kind: Kind
+    /// Absent for lost.
+    package var grant: String?
+    /// The path at which the document appears while it is started; absent where the instance does not know the
+    /// document.
+    package var path: String?
+    /// What ended it: user, app, lifetime, quota, reference, removed. For replaced: app, host.
+    package var cause: String?
+
+    package init(kind: Kind, grant: String? = nil, path: String? = nil, cause: String? = nil) {
+      self.kind = kind
+      self.grant = grant
+      self.path = path
+      self.cause = cause
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      kind = try json.choice("kind")
+      grant = try json.stringIfPresent("grant")
+      path = try json.stringIfPresent("path")
+      cause = try json.stringIfPresent("cause")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("kind", kind)
+      json.set("grant", grant)
+      json.set("path", path)
+      json.set("cause", cause)
+      return json
+    }
+  }
+
+  /// The answer of `Events`.
+  package struct EventsReply: WireMessage {
+    package var event: Event
+
+    package init(event: Event) {
+      self.event = event
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      event = try json.message("event")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("event", event)
       return json
     }
   }

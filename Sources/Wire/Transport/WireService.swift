@@ -39,7 +39,8 @@ package struct WireService: Sendable {
   private let streaming: Set<String>
 
   package init(
-    info: ServiceInfo, interfaces: [Interface], streaming: Set<String> = ["io.ambit.Launcher.Prompts"]
+    info: ServiceInfo, interfaces: [Interface],
+    streaming: Set<String> = ["io.ambit.Launcher.Prompts", "io.ambit.Access.Events"]
   ) {
     self.info = info
     let all = [.service] + interfaces

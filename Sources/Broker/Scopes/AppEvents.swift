@@ -1,0 +1,41 @@
+internal import BrokerCore
+internal import Kernel
+internal import ScopedAccess
+internal import Wire
+
+/// Tells apps what happens to their documents without a call of their own (`io.ambit.Access.Events`).
+@BrokerLoop
+final class AppEvents: LoopMember {
+  private typealias Listener = (instance: Instance, events: Subscription<AccessInterface.EventsReply>)
+  private var listeners: [Listener] = []
+
+  /// The answers to a call are the events from now on.
+  func subscribe(_ instance: Instance, on connection: WireConnection) {
+    let lost = AccessInterface.EventsReply(event: .init(kind: .lost))
+    listeners.append((instance, Subscription(connection, lost: lost)))
+  }
+
+  /// - Parameter cause: the word for it in the interface.
+  func tell(_ instance: Instance, _ kind: AccessInterface.Event.Kind, _ grant: String, cause: String) {
+    guard !listeners.isEmpty else { return }
+    let path = instance.scopes.exposed[grant].map { ScopeMounts.path(grant: grant, name: $0.name) }
+    let event = AccessInterface.Event(kind: kind, grant: grant, path: path, cause: cause)
+    for (listener, events) in listeners where listener === instance { events.send(.init(event: event)) }
+  }
+
+  /// Every launch of the grant's app is told.
+  func tell(_ instances: some Sequence<Instance>, endOf grant: Grant, cause: String) {
+    for instance in instances where instance.app.bundleIdentifier == grant.bundleIdentifier {
+      tell(instance, .grantEnded, grant.id, cause: cause)
+    }
+  }
+
+  // MARK: LoopMember
+
+  /// Sends what waits, and forgets clients that have gone.
+  func finishTurn(now: Int64) {
+    guard !listeners.isEmpty else { return }
+    listeners.removeAll { $0.events.isOver }
+    for (_, events) in listeners { events.flush() }
+  }
+}

@@ -1,3 +1,0 @@
-internal import ArgumentParser
-
-AmbitControl.main()
