@@ -33,11 +33,7 @@ extension SecurityScope {
   ///
   /// - Throws: a `CocoaError` where there is no broker.
   public static func events() throws -> AsyncThrowingStream<Event, any Error> {
-    let client: WireClient
-    do {
-      client = try Broker.connect()
-      try client.send(AccessInterface.events, [:], more: true)
-    } catch { throw error.cocoa() }
+    let client = try listen()
     let isOver = EventReading()
     // A thread that waits for the next event looks each second whether it is still wanted.
     client.setPatience(
@@ -48,9 +44,51 @@ extension SecurityScope {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Event.self, throwing: (any Error).self)
     continuation.onTermination = { _ in isOver.set() }
     do throws(KernelError) {
-      try Worker.start { continuation.read(from: client) }
+      try Worker.start {
+        do {
+          try read(client) { event in
+            continuation.yield(event)
+            return true
+          }
+          continuation.finish()
+        } catch { continuation.finish(throwing: error) }
+      }
     } catch { throw WireError.kernel(error).cocoa() }
     return stream
+  }
+
+  /// The same for a program that does nothing else meanwhile.
+  ///
+  /// - Parameter body: told each event; `false` ends it.
+  public static func forEachEvent(_ body: (Event) throws -> Bool) throws { try read(try listen(), body) }
+
+  private static func listen() throws -> WireClient {
+    do {
+      let client = try Broker.connect()
+      try client.send(AccessInterface.events, [:], more: true)
+      return client
+    } catch { throw error.cocoa() }
+  }
+
+  private static func read(_ client: WireClient, _ body: (Event) throws -> Bool) throws {
+    while let event = try next(client) {
+      // An event that this version does not know says that something has changed.
+      let kind = Event.Kind(rawValue: event.kind.rawValue) ?? .lost
+      guard try body(.init(kind: kind, path: event.path, cause: event.cause)) else { return }
+    }
+  }
+
+  /// - Returns: `nil`: the broker has ended, or the events are not wanted any more.
+  private static func next(_ client: WireClient) throws -> AccessInterface.Event? {
+    do throws(WireError) {
+      guard let answer = try client.receive(wait: true) else { return nil }
+      do { return try AccessInterface.EventsReply(json: answer.parameters).event } catch {
+        throw .unexpectedReply(error)
+      }
+    } catch {
+      if case .closed = error { return nil }
+      throw error.cocoa()
+    }
   }
 }
 
@@ -59,21 +97,4 @@ private final class EventReading: Sendable {
   private let state = Atomic(false)
   var isSet: Bool { state.load(ordering: .relaxed) }
   func set() { state.store(true, ordering: .relaxed) }
-}
-
-extension AsyncThrowingStream<SecurityScope.Event, any Error>.Continuation {
-  fileprivate func read(from client: WireClient) {
-    do {
-      while let answer = try client.receive(wait: true) {
-        let event: AccessInterface.Event
-        do { event = try AccessInterface.EventsReply(json: answer.parameters).event } catch {
-          throw WireError.unexpectedReply(error)
-        }
-        // An event that this version does not know says that something has changed.
-        let kind = SecurityScope.Event.Kind(rawValue: event.kind.rawValue) ?? .lost
-        yield(.init(kind: kind, path: event.path, cause: event.cause))
-      }
-      finish()
-    } catch { if case .closed = error as? WireError { finish() } else { finish(throwing: error) } }
-  }
 }

@@ -3,8 +3,7 @@ internal import Foundation
 internal import Paths
 
 /// What an app's shell scripts see of their broker. Silent but for the answer: reasons go to standard error.
-@main
-struct AmbitControl: AsyncParsableCommand {
+struct AmbitControl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ambitctl",
     abstract: "Pick, open and find again the user's documents, from inside a sandbox.",

@@ -2,7 +2,7 @@ internal import AmbitKit
 internal import ArgumentParser
 internal import Foundation
 
-struct Events: AsyncParsableCommand {
+struct Events: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print what happens to the app's documents, a line each, as it happens.",
     discussion: """
@@ -20,15 +20,15 @@ struct Events: AsyncParsableCommand {
     if let count, count < 1 { throw ValidationError("--count \(count): at least 1") }
   }
 
-  func run() async throws {
+  func run() throws {
     var left = count
-    do {
-      for try await event in try SecurityScope.events() {
+    try Console.explaining {
+      try SecurityScope.forEachEvent { event in
         let words = [event.kind.rawValue, event.cause ?? "-", event.path ?? "-"]
         try Console.print(Console.printable(words.joined(separator: " ")))
         left = left.map { $0 - 1 }
-        if left == 0 { return }
+        return left != 0
       }
-    } catch { try Console.explaining { throw error } }
+    }
   }
 }
