@@ -86,7 +86,7 @@ import Wire
         Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer
         org.varlink.service GetInfo GetInterfaceDescription
         io.ambit.Picker Pick
-        io.ambit.Access HostPath Kept Open Path Release Start Status Stop
+        io.ambit.Access Events HostPath Kept Open Path Release Start Status Stop
         io.ambit.Bookmarks Create CreateContained Resolve ResolveReference Values
         io.ambit.Transfer Pass Redeem
         {'path': '/documents/1/a.txt', 'count': 1}

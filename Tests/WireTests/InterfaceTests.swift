@@ -15,7 +15,7 @@ import Testing
       ])
     #expect(
       Interface.access.methods.keys.sorted() == [
-        "HostPath", "Kept", "Open", "Path", "Release", "Start", "Status", "Stop",
+        "Events", "HostPath", "Kept", "Open", "Path", "Release", "Start", "Status", "Stop",
       ])
     #expect(
       Interface.access.errors.keys.sorted() == [
