@@ -151,6 +151,10 @@ final class BookmarkResolver {
     let (instance, document) = (asked.instance, location.document)
     var within: (path: String, document: FoundDocument, isSame: Bool)?
     if let inside = bookmark.inside { within = try await contents.find(inside, in: document.descriptor, asked, grant) }
+    // What lies in a folder may have been searched for.
+    guard let present = try grants.grant(grant.id), present.revoked == nil else {
+      try refuse(asked, "AUD-1", "the grant was withdrawn", BookmarksInterface.Failure.revoked, grant)
+    }
     // The grant may have been led to another file since the bookmark was made.
     let isSame =
       !location.isReplacement && (bookmark.identity ?? document.identity) == document.identity

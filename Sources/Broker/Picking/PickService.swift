@@ -82,7 +82,8 @@ final class PickService {
 
   /// Puts the first waiting question to the user.
   func ask(_ instance: Instance) {
-    guard let first = instance.picker.picks.first, let prompts = instance.picker.prompts else { return }
+    guard sessions.isRunning(instance), let first = instance.picker.picks.first, let prompts = instance.picker.prompts
+    else { return }
     let request = LauncherInterface.PickRequest(
       id: first.id, call: first.call, allowed: instance.app.rules.types,
       packages: instance.app.packages.extensions.sorted(),
