@@ -76,11 +76,11 @@ let package = Package(
       name: "ScopedAccess", dependencies: ["Kernel", "Paths", "Folders", "AppModel", crypto, grdb, system],
       swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
+    .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(
-      name: "Review", dependencies: ["Paths", "Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
+      name: "Review",
+      dependencies: ["Paths", "Decisions", "Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
       swiftSettings: strict),
-    .target(
-      name: "Decisions", dependencies: ["Folders", "AppModel", "Policy", "Wire", "ScopedAccess"], swiftSettings: strict),
     .target(name: "BrokerCore", dependencies: ["Kernel", "Wire"], swiftSettings: strict),
     .target(
       name: "Broker",
@@ -161,9 +161,7 @@ let package = Package(
         "Audit", "Broker", "BrokerCore", "Folders", "Kernel", "ScopedAccess", "TestSupport", "Wire", system,
       ],
       swiftSettings: strict),
-    .testTarget(
-      name: "DecisionsTests", dependencies: ["Decisions", "Folders", "Kernel", "ScopedAccess", "Wire"],
-      swiftSettings: strict),
+    .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),

@@ -1,58 +1,62 @@
 internal import AppModel
-package import ScopedAccess
-package import Wire
 
 /// Whether a bookmark may be made or opened.
-extension LauncherInterface.GrantRules {
-  /// - Parameter kind: of the bookmark that is to be made; one of something in a folder is the app's own, unless it is a document's.
-  package func refusal(ofBookmark kind: BookmarksInterface.Kind, ofSomethingInside: Bool = false) -> Refusal? {
-    let kind = kind == .implicit && ofSomethingInside ? .app : kind
-    if let refusal = missing(kind) { return refusal }
-    if !makesBookmarks { return Refusal(rule: "BMK-1", reason: "the app's policy does not allow bookmarks") }
-    switch kind {
+extension DocumentRules {
+  /// The apps that may resolve a bookmark. One of something in the app's own container is an `app` one.
+  package enum BookmarkScope: Sendable { case app, implicit, document }
+
+  /// Whether a bookmark may be made (`BMK-1`, `BMK-5`, `BMK-8`).
+  ///
+  /// - Parameter ofSomethingInside: a folder that the app has; such a bookmark is the app's own, unless it is a document's.
+  package func refusal(ofMaking scope: BookmarkScope, ofSomethingInside: Bool = false) -> Refusal? {
+    let scope = scope == .implicit && ofSomethingInside ? .app : scope
+    if let refusal = missing(scope) { return refusal }
+    if !makesBookmarks {
+      return Refusal(
+        field: "bookmarks.create", rule: "BMK-1", reason: "the app's policy does not allow bookmarks")
+    }
+    return refusal(of: scope)
+  }
+
+  /// Whether a bookmark may be opened (`BMK-3`, `BMK-5`, `BMK-8`).
+  ///
+  /// - Parameters:
+  ///   - made: in nanoseconds since 1970; `nil`: that is not known.
+  ///   - now: nanoseconds since 1970.
+  package func refusal(ofOpening scope: BookmarkScope, made: Int64?, now: Int64) -> Refusal? {
+    if scope != .implicit, let refusal = missing(scope) { return refusal }
+    if let refusal = refusal(of: scope) { return refusal }
+    guard let bookmarkLifetime, let made, Self.sum(made, bookmarkLifetime) <= now else { return nil }
+    return Refusal(
+      field: "bookmarks.lifetime", rule: "BMK-3", reason: "the bookmark is older than the app's policy allows")
+  }
+
+  private func refusal(of scope: BookmarkScope) -> Refusal? {
+    switch scope {
     case .document where !documentBookmarks:
-      return Refusal(rule: "BMK-5", reason: "the app's policy does not allow document-scoped bookmarks")
+      Refusal(
+        field: "bookmarks.document_scoped", rule: "BMK-5",
+        reason: "the app's policy does not allow document-scoped bookmarks")
     case .implicit where !implicitBookmarks:
-      return Refusal(rule: "BMK-8", reason: "the app's policy does not allow implicit bookmarks")
-    default: return nil
+      Refusal(
+        field: "bookmarks.implicit", rule: "BMK-8", reason: "the app's policy does not allow implicit bookmarks")
+    default: nil
     }
   }
 
-  /// - Parameter now: nanoseconds since 1970.
-  package func refusal(ofOpening bookmark: Bookmark, now: Int64) -> Refusal? {
-    switch bookmark.scope {
-    case .app: if let refusal = missing(.app) { return refusal }
-    case .document: if let refusal = missing(.document) { return refusal }
-    case .implicit: break
-    }
-    switch bookmark.scope {
-    case .document where !documentBookmarks:
-      return Refusal(rule: "BMK-5", reason: "the app's policy does not allow document-scoped bookmarks")
-    case .implicit where !implicitBookmarks:
-      return Refusal(rule: "BMK-8", reason: "the app's policy does not allow implicit bookmarks")
-    default: break
-    }
-    if let lifetime = bookmarkLifetime,
-      (bookmark.created ?? 0) + Int64(lifetime) * 1_000_000_000 <= now
-    {
-      return Refusal(rule: "BMK-3", reason: "the bookmark is older than the app's policy allows")
-    }
-    return nil
-  }
-
-  /// What Apple's sandbox asks an entitlement for, and the app does not have it.
-  private func missing(_ kind: BookmarksInterface.Kind) -> Refusal? {
-    let (entitlement, rule): (String, String)
-    switch kind {
-    case .app: (entitlement, rule) = (AppSandbox.appScope, "BMK-1")
-    case .document: (entitlement, rule) = (AppSandbox.documentScope, "BMK-5")
+  /// Apple's sandbox asks an entitlement for it, and the app does not have it.
+  private func missing(_ scope: BookmarkScope) -> Refusal? {
+    let (entitlement, field, rule): (String, String, String)
+    switch scope {
+    case .app: (entitlement, field, rule) = (AppSandbox.appScope, "bookmarks.create", "BMK-1")
+    case .document: (entitlement, field, rule) = (AppSandbox.documentScope, "bookmarks.document_scoped", "BMK-5")
     case .implicit:
       guard missingBookmarks.count > 1 else { return nil }
       return Refusal(
-        rule: "BMK-8",
+        field: "bookmarks.implicit", rule: "BMK-8",
         reason: "the app asks for Apple's sandbox with neither \(AppSandbox.appScope) nor \(AppSandbox.documentScope)")
     }
     guard missingBookmarks.contains(entitlement) else { return nil }
-    return Refusal(rule: rule, reason: "the app asks for Apple's sandbox without \(entitlement)")
+    return Refusal(field: field, rule: rule, reason: "the app asks for Apple's sandbox without \(entitlement)")
   }
 }

@@ -30,8 +30,8 @@ final class BookmarkMaker {
 
   func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) async throws -> String {
     try FolderContents.check(keys: request.values)
-    if let refusal = instance.app.rules.refusal(
-      ofBookmark: request.kind, ofSomethingInside: request.inside != nil)
+    if let refusal = instance.app.decisions.refusal(
+      ofMaking: request.kind.scope, ofSomethingInside: request.inside != nil)
     {
       try trail.decide([
         AuditEvent(
@@ -75,7 +75,7 @@ final class BookmarkMaker {
 
   func createContained(_ request: BookmarksInterface.CreateContainedCall, for instance: Instance) throws -> String {
     try FolderContents.check(keys: request.values)
-    if let refusal = instance.app.rules.refusal(ofBookmark: .app) {
+    if let refusal = instance.app.decisions.refusal(ofMaking: .app) {
       try trail.decide([AuditEvent(.bookmarkCreated, .refused, instance, rule: refusal.rule, reason: refusal.reason)])
       throw BookmarksInterface.Failure.notAllowed(refusal.reason)
     }

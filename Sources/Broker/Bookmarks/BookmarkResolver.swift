@@ -92,7 +92,8 @@ final class BookmarkResolver {
         told)
     }
     if asked.purpose == .bookmark,
-      let refusal = asked.instance.app.rules.refusal(ofOpening: bookmark, now: host.clock.realtime)
+      let refusal = asked.instance.app.decisions.refusal(
+        ofOpening: bookmark.scope.decision, made: bookmark.created ?? 0, now: host.clock.realtime)
     {
       try refuse(asked, refusal.rule, refusal.reason, BookmarksInterface.Failure.notAllowed(refusal.reason))
     }
@@ -243,7 +244,7 @@ final class BookmarkResolver {
         AuditEvent(.grant, .refused, instance, grant: parent, document: document, rule: "SBX-15", reason: reason))
       throw BookmarksInterface.Failure.revoked
     }
-    if let refusal = instance.app.rules.refusal(of: parent.kind, named: path.lastPathName) {
+    if let refusal = instance.refusal(of: parent.kind, named: path.lastPathName) {
       trail.record(
         AuditEvent(
           .grant, .refused, instance, grant: parent, document: document, rule: refusal.rule, reason: refusal.reason))

@@ -78,7 +78,7 @@ package struct GrantForesight {
     if let until = grant.term.until, until <= Clock.realtime() {
       return .refused(rule: "AUD-1", reason: "the grant's time is up")
     }
-    if let refusal = rules.refusal(ofUsing: grant, isOfThisLaunch: true, now: Clock.realtime()) {
+    if let refusal = DocumentRules(rules).refusal(ofUsing: grant, isOfThisLaunch: true, now: Clock.realtime()) {
       return .refused(rule: refusal.rule, reason: refusal.reason)
     }
     if rules.endsWithLaunch || grant.term.launch != nil {

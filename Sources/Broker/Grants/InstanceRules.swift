@@ -1,13 +1,55 @@
 internal import Decisions
 internal import Folders
+internal import Kernel
 internal import Paths
 internal import ScopedAccess
 internal import Wire
+
+extension DocumentRules {
+  /// What the launcher was told of the policy, and hands over with an app that another broker had.
+  init(_ rules: LauncherInterface.GrantRules) {
+    self.init()
+    modes = rules.modes
+    types = rules.types
+    folders = rules.folders
+    missingSelections = rules.missingSelections
+    lifetime = rules.lifetime
+    endsWithLaunch = rules.endsWithLaunch
+    makesBookmarks = rules.makesBookmarks
+    documentBookmarks = rules.documentBookmarks
+    implicitBookmarks = rules.implicitBookmarks
+    missingBookmarks = rules.missingBookmarks
+    bookmarkLifetime = rules.bookmarkLifetime
+  }
+
+  /// - Parameter now: nanoseconds since 1970.
+  func refusal(ofUsing grant: Grant, isOfThisLaunch: Bool, now: Int64) -> Refusal? {
+    refusal(
+      ofUsingFolder: grant.kind == .folder, named: grant.name, decided: grant.term.decided,
+      isOfThisLaunch: isOfThisLaunch, now: now)
+  }
+
+  /// When and with what a grant ends that the user decides on now.
+  ///
+  /// - Parameter parent: a grant that it is made from, and does not outlast.
+  func term(at now: Int64, launch: String, within parent: Grant? = nil) -> Grant.Term {
+    Grant.Term(
+      decided: now, until: [end(ofGrantDecided: now), parent?.term.until].compactMap { $0 }.min(),
+      launch: endsWithLaunch ? launch : nil)
+  }
+}
 
 /// What the policy of a running app says of its documents, whatever was decided on them under another one.
 extension Instance {
   /// What the app may do with a document: what its grant says, and no more than its policy lets it.
   func rights(of grant: Grant) -> AccessRights { app.rules.readOnly ? .readOnly : grant.rights }
+
+  /// Why a document may not be given to the app.
+  ///
+  /// - Parameter name: that it has now.
+  func refusal(of kind: Folders.DocumentKind, named name: String) -> Refusal? {
+    app.decisions.refusal(ofFolder: kind == .folder, named: name)
+  }
 
   /// Why a grant may not be used now.
   ///
@@ -15,7 +57,7 @@ extension Instance {
   func refusal(ofUsing grant: Grant, now: Int64) -> Refusal? {
     // What was decided for this launch, or since it began; of a launch that was handed over, its own alone is known for sure.
     let isOfThisLaunch = grant.term.launch == id || grant.term.decided >= started
-    return app.rules.refusal(ofUsing: grant, isOfThisLaunch: isOfThisLaunch, now: now)
+    return app.decisions.refusal(ofUsing: grant, isOfThisLaunch: isOfThisLaunch, now: now)
   }
 
   /// Why the app may not write a document: it is what the app is, or holds that.
@@ -26,7 +68,7 @@ extension Instance {
 
   /// When and with what a grant ends that the user decides on now.
   func term(at now: Int64, within parent: Grant? = nil) -> Grant.Term {
-    app.rules.term(at: now, launch: id, within: parent)
+    app.decisions.term(at: now, launch: id, within: parent)
   }
 
   /// What a document is to the app: by what the kernel has there, and by the name that it has now.
@@ -37,5 +79,25 @@ extension PackageTypes {
   func kind(of document: FoundDocument) -> Folders.DocumentKind {
     guard document.kind == .folder, let path = document.path else { return document.kind }
     return isPackage(path.lastPathName) ? .package : .folder
+  }
+}
+
+extension BookmarksInterface.Kind {
+  var scope: DocumentRules.BookmarkScope {
+    switch self {
+    case .app: .app
+    case .implicit: .implicit
+    case .document: .document
+    }
+  }
+}
+
+extension Bookmark.Scope {
+  var decision: DocumentRules.BookmarkScope {
+    switch self {
+    case .app: .app
+    case .implicit: .implicit
+    case .document: .document
+    }
   }
 }

@@ -41,7 +41,9 @@ final class PickService {
     }
     // More than its policy lets it have, an app is not given; so the user is not asked for more either.
     if instance.app.rules.readOnly { request.access = .readOnly }
-    if let refusal = instance.app.rules.refusal(of: request) {
+    if let refusal = instance.app.decisions.refusal(
+      ofAsking: request.mode.rawValue, folder: request.kind == .folder)
+    {
       let asked = [
         AuditEvent.Fact.mode: request.mode.rawValue, AuditEvent.Fact.documentKind: request.kind.rawValue,
       ]
@@ -228,7 +230,7 @@ final class PickService {
       if call.access == .readWrite, let reason = instance.refusal(ofWriting: document) {
         return .init(path: path, reason: reason)
       }
-      return instance.app.rules.refusal(of: kind, named: path.lastPathName)
+      return instance.refusal(of: kind, named: path.lastPathName)
         .map { .init(path: path, rule: $0.rule, reason: $0.reason) }
     }
   }

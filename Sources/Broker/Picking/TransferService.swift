@@ -121,7 +121,7 @@ final class TransferService {
     _ transfer: Transfer, from parent: Grant, _ document: FoundDocument, _ instance: Instance
   ) throws -> Grant {
     let name = (document.path ?? parent.path).lastPathName
-    if let refusal = instance.app.rules.refusal(of: parent.kind, named: name) {
+    if let refusal = instance.refusal(of: parent.kind, named: name) {
       trail.record(
         AuditEvent(
           .grant, .refused, instance, grant: parent, document: document, how: "passed", rule: refusal.rule,

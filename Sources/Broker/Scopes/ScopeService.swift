@@ -230,7 +230,7 @@ final class ScopeService {
     FaultPoint.documentShown.pass()
     instance.scopes.exposed[grant.id] = exposure
     // A grant from before has to be taken away when the policy says so, though it does not end.
-    instance.scopes.ends[grant.id] = instance.app.rules.end(of: location.grant)
+    instance.scopes.ends[grant.id] = instance.app.decisions.end(ofGrantDecided: location.grant.term.decided)
     grants.noteUse(grant.id, at: clock.realtime)
     // It is started, whatever becomes of the list.
     try? issuer.trimRecent(of: instance)

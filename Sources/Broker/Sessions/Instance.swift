@@ -1,4 +1,5 @@
 internal import BrokerCore
+internal import Decisions
 internal import Folders
 internal import Foundation
 internal import Kernel
@@ -14,6 +15,8 @@ struct AppDescription {
   let scopeLimit: Int
   let references: Bool
   let rules: LauncherInterface.GrantRules
+  /// What it may be given, and use.
+  let decisions: DocumentRules
   /// What becomes of a document whose file was replaced by another.
   let replaced: ReplacementRule.Setting
   /// Where it lies on the host, and the digest of what it is.

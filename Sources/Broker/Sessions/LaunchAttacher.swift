@@ -1,6 +1,7 @@
 internal import AppModel
 internal import Audit
 internal import BrokerCore
+internal import Decisions
 internal import Folders
 internal import Foundation
 internal import Kernel
@@ -48,10 +49,11 @@ final class LaunchAttacher {
       if let preparation { preparation.hostID } else {
         try preparer.register(request.bundleIdentifier, request.name, nil)
       }
+    let rules = preparation?.rules ?? request.grants
     let app = AppDescription(
       bundleIdentifier: request.bundleIdentifier, name: request.name, policy: request.policy,
       scopeLimit: request.scopeLimit, references: request.references,
-      rules: preparation?.rules ?? request.grants, replaced: replaced, path: request.path, digest: request.digest)
+      rules: rules, decisions: DocumentRules(rules), replaced: replaced, path: request.path, digest: request.digest)
     let handed = KernelEdge.Handed(
       process: descriptors[0], instance: descriptors[1], documents: descriptors[2], table: descriptors[4],
       hostID: hostID,

@@ -1,4 +1,5 @@
 internal import Audit
+internal import Decisions
 internal import Policy
 
 /// How many grants an app may keep: one profile's number, whatever another's list of what was used last leaves of them.

@@ -1,80 +1,55 @@
-internal import AppModel
 internal import Audit
+internal import Decisions
 internal import Foundation
 internal import Policy
 
 /// What policies say, asked of one of the two.
 extension Simulation {
-  /// Why a policy refuses something.
-  struct Verdict {
-    let field: String
-    let rule: String
-    let reason: String
-  }
+  typealias Verdict = Refusal
 
   static func refusal(ofPicking kind: String?, named name: String, _ policy: Capabilities) -> Verdict? {
     refusal(ofAsking: .open, for: kind, policy) ?? refusal(of: kind, named: name, policy)
   }
 
-  /// What stands against a question before anybody is asked it. Of a question for types that the policy does not have nothing does:
+  /// What stands against a question before the user is asked it. Of a question for types that the policy does not have nothing does:
   /// the picker then shows none of them.
   static func refusal(ofAsking mode: PickerMode, for kind: String?, _ policy: Capabilities) -> Verdict? {
-    if !policy.picker.modes.contains(mode) {
-      return Verdict(
-        field: "picker.modes", rule: "PCK-1", reason: "the policy does not let the picker \(mode.rawValue) documents")
-    }
-    return kind == "folder" ? refusal(of: kind, named: "", policy) : nil
+    DocumentRules(policy).refusal(ofAsking: mode.rawValue, folder: kind == "folder")
   }
 
   static func refusal(of kind: String?, named name: String, _ policy: Capabilities) -> Verdict? {
-    if kind == "folder" {
-      return policy.picker.folders
-        ? nil : Verdict(field: "picker.folders", rule: "PCK-10", reason: "the policy does not allow whole folders")
-    }
-    guard !policy.picker.types.allows(name) else { return nil }
-    return Verdict(field: "picker.types", rule: "PCK-7", reason: "the policy does not allow documents of this type")
+    DocumentRules(policy).refusal(ofFolder: kind == "folder", named: name)
   }
 
   /// - Parameter decided: when the user decided on the grant last.
   static func refusal(
     ofUsing kind: String?, named name: String, decided: Date?, at time: Date, _ policy: Capabilities
   ) -> Verdict? {
-    if let refusal = refusal(of: kind, named: name, policy) { return refusal }
-    guard let seconds = policy.lifetime.seconds, let decided, decided.addingTimeInterval(Double(seconds)) <= time else {
-      return nil
-    }
-    return Verdict(
-      field: "grants.lifetime", rule: "AUD-1", reason: "the policy does not allow it so long after the user's decision")
+    DocumentRules(policy).refusal(
+      ofUsingFolder: kind == "folder", named: name, decided: decided.map(nanoseconds), isOfThisLaunch: true,
+      now: nanoseconds(time))
   }
 
   /// - Parameter scope: as the entry has it: `app`, `implicit`, `document`, `container`.
   static func refusal(ofMakingBookmark scope: String?, _ policy: Capabilities) -> Verdict? {
-    if !policy.bookmarks.create {
-      return Verdict(field: "bookmarks.create", rule: "BMK-1", reason: "the policy does not allow bookmarks")
-    }
-    return refusal(ofBookmark: scope, policy)
-  }
-
-  static func refusal(ofBookmark scope: String?, _ policy: Capabilities) -> Verdict? {
-    switch scope {
-    case "app" where policy.missingBookmarks.contains(AppSandbox.appScope):
-      Verdict(field: "bookmarks.create", rule: "BMK-1", reason: "the app's entitlements do not have it make bookmarks")
-    case "document" where !policy.bookmarks.documentScoped:
-      Verdict(
-        field: "bookmarks.document_scoped", rule: "BMK-5", reason: "the policy does not allow document-scoped bookmarks"
-      )
-    case "implicit" where !policy.bookmarks.implicit:
-      Verdict(field: "bookmarks.implicit", rule: "BMK-8", reason: "the policy does not allow implicit bookmarks")
-    default: nil
-    }
+    DocumentRules(policy).refusal(ofMaking: Self.scope(scope))
   }
 
   static func refusal(ofOpening scope: String?, made: Date?, at time: Date, _ policy: Capabilities) -> Verdict? {
-    if let refusal = refusal(ofBookmark: scope, policy) { return refusal }
-    guard let seconds = policy.bookmarks.lifetime, let made, made.addingTimeInterval(Double(seconds)) <= time else {
-      return nil
+    DocumentRules(policy).refusal(
+      ofOpening: Self.scope(scope), made: made.map(nanoseconds), now: nanoseconds(time))
+  }
+
+  private static func scope(_ word: String?) -> DocumentRules.BookmarkScope {
+    switch word {
+    case "document": .document
+    case "implicit": .implicit
+    default: .app
     }
-    return Verdict(field: "bookmarks.lifetime", rule: "BMK-3", reason: "the bookmark is older than the policy allows")
+  }
+
+  private static func nanoseconds(_ date: Date) -> Int64 {
+    Int64(clamping: Int((date.timeIntervalSince1970 * 1e9).rounded()))
   }
 
   /// Of a question that both policies are asked, what only the other one answers.

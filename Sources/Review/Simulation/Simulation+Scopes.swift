@@ -1,4 +1,5 @@
 internal import Audit
+internal import Decisions
 internal import Foundation
 internal import Policy
 
