@@ -35,25 +35,12 @@ enum AuditFile {
       let queue = try readable(path)
       try queue.read { db in
         try AuditSchema.check(db, file: path)
-        // Only a log of a version before this one can be behind, and it stays readable once the broker brought it up.
-        guard try AuditSchema.migrator.hasCompletedMigrations(db) else {
-          throw AuditLogError(.failed, path, "it is an older version's; any `ambit run` brings it up to date")
-        }
       }
       return queue
     } catch {
       // Whoever keeps the log may have removed it since. What SQLite says of that depends on how far it had come.
       try requireFile()
       throw error
-    }
-  }
-
-  /// It was made by the first version, which signed nothing. Says nothing against a file that is no log.
-  static func isOfFirstFormat(_ files: LogFiles) throws -> Bool {
-    guard try exists(files.log, files) else { return false }
-    return try readable(files.log).read { db in
-      try AuditSchema.check(db, file: files.log)
-      return try AuditSchema.isOfFirstFormat(db)
     }
   }
 

@@ -16,32 +16,6 @@ enum AuditSchema {
   /// SQLite's `application_id`: "AMBa".
   static let applicationID: Int32 = 0x414D_4261
 
-  /// The log of the first version; see ``FirstFormat``.
-  static let first = [
-    """
-    CREATE TABLE event (
-      sequence INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, result TEXT NOT NULL, app TEXT,
-      instance TEXT, pid INTEGER, "grant" TEXT, path TEXT, volume TEXT, inode INTEGER, birth INTEGER, how TEXT,
-      rule TEXT, reason TEXT, detail TEXT, checksum INTEGER NOT NULL
-    ) STRICT
-    """,
-    "CREATE INDEX event_app ON event(app)",
-    "CREATE INDEX event_time ON event(time)",
-    """
-    CREATE TRIGGER event_append BEFORE INSERT ON event
-    WHEN NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM event)
-    BEGIN SELECT RAISE(ABORT, 'the audit log is numbered without gaps'); END
-    """,
-    """
-    CREATE TRIGGER event_update BEFORE UPDATE ON event
-    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END
-    """,
-    """
-    CREATE TRIGGER event_delete BEFORE DELETE ON event
-    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END
-    """,
-  ]
-
   static let tables = [
     // One row at most, of the entry before the segment's first; in a log's first segment there is none.
     "CREATE TABLE base (sequence INTEGER NOT NULL, hash BLOB NOT NULL) STRICT",
@@ -49,9 +23,8 @@ enum AuditSchema {
     "CREATE TABLE checkpoint (sequence INTEGER PRIMARY KEY, statement TEXT NOT NULL) STRICT",
     "CREATE TABLE block (number INTEGER PRIMARY KEY, earliest INTEGER NOT NULL, latest INTEGER NOT NULL) STRICT",
     "CREATE TABLE place (term INTEGER, block INTEGER, PRIMARY KEY (term, block)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE newest (block INTEGER PRIMARY KEY, terms BLOB NOT NULL) STRICT",
   ]
-
-  static let newest = "CREATE TABLE newest (block INTEGER PRIMARY KEY, terms BLOB NOT NULL) STRICT"
 
   static let triggers = Dictionary(
     uniqueKeysWithValues: ["base", "entry", "checkpoint"].flatMap { table in
@@ -64,18 +37,6 @@ enum AuditSchema {
       }
     })
 
-  static let firstMigration = "1: events"
-  private static let chainMigration = "2: chain"
-  private static let newestMigration = "3: newest blocks"
-
-  /// What a segment has in it after these migrations, by name, as it was made.
-  private static func objects(after migrations: Set<String>) -> [String: String] {
-    if migrations.isEmpty { return [:] }
-    guard migrations.contains(chainMigration) else { return named(first) }
-    let ofChain = named(tables).merging(triggers) { $1 }
-    return migrations.contains(newestMigration) ? ofChain.merging(named([newest])) { $1 } : ofChain
-  }
-
   /// By the name that stands third in each: CREATE TABLE name.
   private static func named(_ statements: [String]) -> [String: String] {
     Dictionary(
@@ -86,42 +47,12 @@ enum AuditSchema {
 
   static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration(firstMigration) { db in
-      for sql in first { try db.execute(sql: sql) }
-    }
-    migrator.registerMigration(chainMigration) { db in
+    migrator.registerMigration("1: log") { db in
       for sql in tables { try db.execute(sql: sql) }
-      try chainFirstEntries(db)
-      try db.execute(sql: "DROP TABLE event")
       for trigger in triggers.sorted(by: { $0.key < $1.key }) { try db.execute(sql: trigger.value) }
     }
-    migrator.registerMigration(newestMigration) { db in try db.execute(sql: newest) }
     return migrator
   }()
-
-  /// Rows from before there was a chain begin it.
-  private static func chainFirstEntries(_ db: Database) throws {
-    let file = "\(db.description)"
-    var mark = ChainMark()
-    var writer = SegmentWriter(isOrdered: true)
-    let rows = try Row.fetchCursor(db, sql: "SELECT \(FirstFormat.columns) FROM event ORDER BY sequence")
-    while let row = try rows.next() {
-      let event = try FirstFormat.event(Array(row.databaseValues), file: file)
-      guard event.sequence == mark.sequence + 1 else {
-        throw AuditLogError(.damaged, file, "entry \(mark.sequence + 1) is missing")
-      }
-      let encoded = EncodedEvent(event, after: mark)
-      try writer.add(encoded, to: db)
-      mark = encoded.mark
-    }
-    try writer.finish(db)
-  }
-
-  /// It has entries that are not chained yet.
-  static func isOfFirstFormat(_ db: Database) throws -> Bool {
-    let applied = Set(try migrator.appliedIdentifiers(db))
-    return applied.contains(firstMigration) && !applied.contains(chainMigration)
-  }
 
   /// Refuses what is not a log, what a later version wrote, and a log whose protection was taken away.
   ///
@@ -147,7 +78,7 @@ enum AuditSchema {
 
   /// A trigger that somebody has added would act when the next entry is written, and a table that is gone is not an older version's.
   private static func checkObjects(_ db: Database, file: String) throws {
-    var expected = objects(after: Set(try migrator.appliedIdentifiers(db)))
+    var expected = try migrator.hasCompletedMigrations(db) ? named(tables).merging(triggers) { $1 } : [:]
     for row in try Row.fetchAll(db, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema") {
       let (type, name) = (row["type"] as String?, (row["name"] as String?) ?? "")
       let sql: String? = row["sql"]

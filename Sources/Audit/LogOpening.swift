@@ -9,7 +9,6 @@ struct LogOpening {
   let lacksCarried: Bool
 
   init(_ files: LogFiles, _ settings: AuditLog.Settings) throws {
-    try Self.signFirstFormat(files)
     var store = try SegmentStore(files, number: files.segments().last ?? 0)
     let (path, queue) = (store.path, store.queue)
     let found = try JournalFile.open(files.journal)
@@ -19,9 +18,7 @@ struct LogOpening {
     }
     var journal: Journal?
     var entries: [EncodedEvent] = []
-    if let first = try FirstFormat.journal(bytes, file: files.journal) {
-      entries = try Self.chained(first, after: before, queue, files)
-    } else if found != nil {
+    if found != nil {
       let read = try Journal(bytes, file: files.journal)
       if read.end > 0 {
         try queue.read { db in try read.check(against: db, last: before, file: files.journal) }
@@ -46,7 +43,7 @@ struct LogOpening {
     lacksCarried = try store.number > 0 && !store.queue.read { try SegmentReader.hasAllCarried($0) }
     takenOver = Int(last.sequence - before.sequence)
     tornBytes = journal?.torn ?? 0
-    // A journal whose header never reached the disk holds nothing; one of an older format is not written on.
+    // A journal whose header never reached the disk holds nothing.
     var (file, tail): (JournalFile, JournalFile.Tail)
     if let journal, journal.end > 0, journal.last == last, let found {
       (file, tail) = (
@@ -69,15 +66,6 @@ struct LogOpening {
     core = try LogCore(files, settings, key, state, store)
     // From the first entry on it is not closed any more.
     if head?.kind != .head { try core.sign(head?.mark ?? ChainMark()) }
-  }
-
-  /// A log of the first format has nothing signed. It gets a head before anything else, so that of all others one can be asked for.
-  private static func signFirstFormat(_ files: LogFiles) throws {
-    guard try HeadFile.read(files.head) == nil, try AuditFile.isOfFirstFormat(files) else { return }
-    let key = try AuditKey.load(files, isNew: true)
-    // As one of an older version's would: of what comes after it nobody can say anything.
-    let head = try Statement(.closed, ChainMark(), time: Disk.time(), checkpoint: 0, boot: nil, key: key)
-    try HeadFile(files.head).write(head, durably: true)
   }
 
   /// Holds the log against how far it went when it was written to last.
@@ -139,34 +127,5 @@ struct LogOpening {
       throw AuditLogError(.damaged, files.log, "entry \(head.mark.sequence) is another than its signed head has")
     }
     return head
-  }
-
-  /// A journal of the first format: its events, chained on.
-  private static func chained(
-    _ journal: (base: Int64, events: [AuditEvent]), after last: ChainMark, _ queue: DatabaseQueue, _ files: LogFiles
-  ) throws -> [EncodedEvent] {
-    guard journal.base <= last.sequence, journal.base + Int64(journal.events.count) >= last.sequence else {
-      throw AuditLogError(
-        .damaged, files.journal, "it goes on from entry \(journal.base), and the log ends with entry \(last.sequence)",
-        of: .journal)
-    }
-    var entries: [EncodedEvent] = []
-    var mark = last
-    for event in journal.events {
-      guard event.sequence <= last.sequence else {
-        entries.append(EncodedEvent(event, after: mark))
-        mark = entries[entries.count - 1].mark
-        continue
-      }
-      let stored = try queue.read { db in
-        try Row.fetchOne(
-          db, sql: "SELECT sequence, payload, hash FROM entry WHERE sequence = ?", arguments: [event.sequence])
-      }
-      guard let stored = stored.flatMap(SegmentReader.entry), try stored.event(file: files.log) == event else {
-        throw AuditLogError(
-          .foreign, files.journal, "its entry \(event.sequence) is another than the log's", of: .journal)
-      }
-    }
-    return entries
   }
 }

@@ -25,10 +25,6 @@ struct LogView {
       (last, waiting, journalBoot) = (stored, [], nil)
       return
     }
-    if try FirstFormat.journal(bytes, file: files.journal) != nil {
-      throw AuditLogError(
-        .failed, files.journal, "it is an older version's; any `ambit run` brings it up to date", of: .journal)
-    }
     let journal = try Journal(bytes, file: files.journal, trusting: all ? 0 : stored.sequence)
     journalBoot = journal.boot
     // One that was read before another segment was begun may have nothing that is not in an older one.

@@ -92,29 +92,4 @@ import Testing
     #expect(found.count == grants * Int(BlockIndex.orderedTogether + 1) + (some[0].kind == .grant ? 1 : 0))
     #expect(try reader.verify() == 256 * (BlockIndex.orderedTogether + 1) + 1)
   }
-
-  @Test func `also those of a block that an earlier version began`() throws {
-    var generator = SplitMix(seed: 5)
-    let folder = try Folder()
-    let events = numbered(generator.events(900))
-    var log = try AuditLog(path: folder.log)
-    try log.append(Array(events.prefix(600)))
-    try log.finish()
-    // As that version left it.
-    let queue = try DatabaseQueue(path: folder.log)
-    try queue.write { db in
-      let rows = try Row.fetchAll(db, sql: "SELECT block, terms FROM newest")
-      for row in rows { try BlockIndex.place(BlockIndex.terms(row["terms"]).map { ($0, row["block"]) }, db) }
-      try db.execute(sql: "DROP TABLE newest; DELETE FROM grdb_migrations WHERE identifier = '3: newest blocks'")
-    }
-    try queue.close()
-    #expect(throws: AuditLogError.self) { try AuditReader(path: folder.log) }
-    log = try AuditLog(path: folder.log)
-    try log.append(Array(events.dropFirst(600).prefix(5)))
-    try log.flush()
-    try expectFound(Array(events.prefix(605)), in: folder, "just brought up to date")
-    try log.append(Array(events.dropFirst(605)))
-    try log.finish()
-    try expectFound(events, in: folder, "gone on with")
-  }
 }

@@ -46,17 +46,6 @@ import Testing
     #expect(Bookmark(bytes: [3] + full.bytes.dropFirst()) == nil)
   }
 
-  @Test func `a bookmark of the first form, in JSON, still opens`() throws {
-    let text = """
-      {"bundleIdentifier":"io.ambit.editor","grant":"abcdefghij","rights":"readWrite","path":"/home/user/Größe – 1.txt"}
-      """
-    let sealed = key.seal(Array(text.utf8), for: .bookmark)
-    #expect(try Bookmark.open(sealed, with: key, for: .bookmark, app: "io.ambit.editor") == bookmark)
-    #expect(throws: Bookmark.OpenError.otherApp("io.ambit.editor")) {
-      try Bookmark.open(sealed, with: key, for: .bookmark, app: "io.ambit.snooper")
-    }
-  }
-
   @Test func `whatever lies under a seal, reading it ends well`() {
     var generator = Seeded(seed: 22)
     for _ in 0..<20_000 {

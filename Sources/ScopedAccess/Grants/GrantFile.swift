@@ -138,140 +138,113 @@ enum GrantFile {
   private static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1: apps and grants") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE app (
-            number INTEGER PRIMARY KEY,
-            bundleIdentifier TEXT NOT NULL UNIQUE,
-            name TEXT NOT NULL,
-            version TEXT
-          );
-          CREATE TABLE grant_ (
-            id TEXT PRIMARY KEY,
-            bundleIdentifier TEXT NOT NULL REFERENCES app (bundleIdentifier),
-            kind TEXT NOT NULL,
-            rights TEXT NOT NULL,
-            origin TEXT NOT NULL,
-            created INTEGER NOT NULL,
-            revoked INTEGER,
-            volume BLOB NOT NULL,
-            handleType INTEGER NOT NULL,
-            handle BLOB NOT NULL,
-            inode INTEGER NOT NULL,
-            birth INTEGER NOT NULL,
-            path TEXT NOT NULL
-          );
-          CREATE INDEX grantByFile ON grant_ (bundleIdentifier, inode);
-          """)
-    }
-    migrator.registerMigration("replacements under way") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE replacement (
-            volume BLOB NOT NULL,
-            handleType INTEGER NOT NULL,
-            handle BLOB NOT NULL,
-            inode INTEGER NOT NULL,
-            birth INTEGER NOT NULL,
-            newVolume BLOB NOT NULL,
-            newHandleType INTEGER NOT NULL,
-            newHandle BLOB NOT NULL,
-            newInode INTEGER NOT NULL,
-            newBirth INTEGER NOT NULL,
-            folder TEXT NOT NULL,
-            name TEXT NOT NULL,
-            temporary TEXT
-          );
-          CREATE INDEX grantByInode ON grant_ (inode);
-          """)
-    }
-    migrator.registerMigration("how grants end") { db in
-      // Of what was granted before nobody knows whether a bookmark was made, so it is taken as if one had been.
-      try db.execute(
-        sql: """
-          CREATE TABLE grantLife (
-            id TEXT PRIMARY KEY REFERENCES grant_ (id),
-            parent TEXT REFERENCES grant_ (id),
-            used INTEGER,
-            bookmarks INTEGER NOT NULL DEFAULT 0
-          );
-          CREATE INDEX grantByParent ON grantLife (parent) WHERE parent IS NOT NULL;
-          CREATE TABLE grantReference (
-            id TEXT NOT NULL REFERENCES grant_ (id),
-            inode INTEGER NOT NULL,
-            PRIMARY KEY (id, inode)
-          );
-          CREATE TABLE removedApp (
-            bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
-            removed INTEGER NOT NULL
-          );
-          INSERT INTO grantLife (id, bookmarks) SELECT id, 1 FROM grant_;
-          """)
-    }
-    migrator.registerMigration("places: the folder that each document was last seen in") { db in
-      try db.execute(sql: "ALTER TABLE grant_ ADD COLUMN place BLOB")
-    }
-    migrator.registerMigration("references that apps are still to get") { db in
-      try db.execute(sql: "CREATE TABLE owedReference (id TEXT PRIMARY KEY REFERENCES grant_ (id)) WITHOUT ROWID")
-    }
-    migrator.registerMigration("which apps show their documents") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE sharedDocuments (
-            bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
-            browsable INTEGER NOT NULL,
-            publicScope INTEGER NOT NULL,
-            version TEXT
-          );
-          """)
-    }
-    migrator.registerMigration("grants that end by themselves") { db in
-      try db.execute(
-        sql: """
-          ALTER TABLE grant_ ADD COLUMN decided INTEGER;
-          ALTER TABLE grant_ ADD COLUMN until INTEGER;
-          ALTER TABLE grant_ ADD COLUMN launch TEXT;
-          CREATE INDEX grantByEnd ON grant_ (until) WHERE until IS NOT NULL AND revoked IS NULL;
-          CREATE INDEX grantByLaunch ON grant_ (launch) WHERE launch IS NOT NULL AND revoked IS NULL;
-          """)
-    }
-    migrator.registerMigration("which store it is, and how often a broker has begun and ended with it") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE stamp (store TEXT NOT NULL, turns INTEGER NOT NULL);
-          INSERT INTO stamp VALUES (lower(hex(randomblob(8))), 0);
-          """)
-    }
-    migrator.registerMigration("which key bookmarks and references are sealed with") { db in
-      try db.execute(sql: "ALTER TABLE stamp ADD COLUMN sealingKey TEXT")
-    }
-    migrator.registerMigration("what users have said of entitlements") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE entitlementAnswer (
-            bundleIdentifier TEXT NOT NULL REFERENCES app (bundleIdentifier),
-            program TEXT NOT NULL,
-            subject TEXT NOT NULL,
-            allowed INTEGER NOT NULL,
-            PRIMARY KEY (bundleIdentifier, program, subject)
-          ) WITHOUT ROWID;
-          """)
-    }
-    migrator.registerMigration("which app each identifier belongs to") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE appIdentity (
-            bundleIdentifier TEXT PRIMARY KEY,
-            claimed TEXT NOT NULL,
-            digest TEXT NOT NULL,
-            path TEXT NOT NULL,
-            owners TEXT NOT NULL,
-            seen INTEGER NOT NULL
-          );
-          CREATE INDEX appIdentityByClaim ON appIdentity (claimed);
-          CREATE TABLE fileDigest (stamp TEXT PRIMARY KEY, digest TEXT NOT NULL, read INTEGER NOT NULL);
-          """)
+      try db.execute(sql: apps + grants + ends + replacements)
     }
     return migrator
   }()
+
+  /// Apps, what they are known by, and what users have said of them. A stamp says which store it is, and how often a broker has begun
+  /// and ended with it.
+  private static let apps = """
+    CREATE TABLE app (
+      number INTEGER PRIMARY KEY,
+      bundleIdentifier TEXT NOT NULL UNIQUE,
+      name TEXT NOT NULL,
+      version TEXT
+    );
+    CREATE TABLE removedApp (
+      bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
+      removed INTEGER NOT NULL
+    );
+    CREATE TABLE sharedDocuments (
+      bundleIdentifier TEXT PRIMARY KEY REFERENCES app (bundleIdentifier),
+      browsable INTEGER NOT NULL,
+      publicScope INTEGER NOT NULL,
+      version TEXT
+    );
+    CREATE TABLE entitlementAnswer (
+      bundleIdentifier TEXT NOT NULL REFERENCES app (bundleIdentifier),
+      program TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      allowed INTEGER NOT NULL,
+      PRIMARY KEY (bundleIdentifier, program, subject)
+    ) WITHOUT ROWID;
+    CREATE TABLE appIdentity (
+      bundleIdentifier TEXT PRIMARY KEY,
+      claimed TEXT NOT NULL,
+      digest TEXT NOT NULL,
+      path TEXT NOT NULL,
+      owners TEXT NOT NULL,
+      seen INTEGER NOT NULL
+    );
+    CREATE INDEX appIdentityByClaim ON appIdentity (claimed);
+    CREATE TABLE fileDigest (stamp TEXT PRIMARY KEY, digest TEXT NOT NULL, read INTEGER NOT NULL);
+    CREATE TABLE stamp (store TEXT NOT NULL, turns INTEGER NOT NULL, sealingKey TEXT);
+    INSERT INTO stamp (store, turns) VALUES (lower(hex(randomblob(8))), 0);
+
+    """
+
+  private static let grants = """
+    CREATE TABLE grant_ (
+      id TEXT PRIMARY KEY,
+      bundleIdentifier TEXT NOT NULL REFERENCES app (bundleIdentifier),
+      kind TEXT NOT NULL,
+      rights TEXT NOT NULL,
+      origin TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      revoked INTEGER,
+      volume BLOB NOT NULL,
+      handleType INTEGER NOT NULL,
+      handle BLOB NOT NULL,
+      inode INTEGER NOT NULL,
+      birth INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      place BLOB,
+      decided INTEGER,
+      until INTEGER,
+      launch TEXT
+    );
+    CREATE INDEX grantByFile ON grant_ (bundleIdentifier, inode);
+    CREATE INDEX grantByInode ON grant_ (inode);
+    CREATE INDEX grantByEnd ON grant_ (until) WHERE until IS NOT NULL AND revoked IS NULL;
+    CREATE INDEX grantByLaunch ON grant_ (launch) WHERE launch IS NOT NULL AND revoked IS NULL;
+
+    """
+
+  /// What decides when a grant ends: its parent, its uses, its bookmarks and its references.
+  private static let ends = """
+    CREATE TABLE grantLife (
+      id TEXT PRIMARY KEY REFERENCES grant_ (id),
+      parent TEXT REFERENCES grant_ (id),
+      used INTEGER,
+      bookmarks INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX grantByParent ON grantLife (parent) WHERE parent IS NOT NULL;
+    CREATE TABLE grantReference (
+      id TEXT NOT NULL REFERENCES grant_ (id),
+      inode INTEGER NOT NULL,
+      PRIMARY KEY (id, inode)
+    );
+    CREATE TABLE owedReference (id TEXT PRIMARY KEY REFERENCES grant_ (id)) WITHOUT ROWID;
+
+    """
+
+  /// Replacements that are under way.
+  private static let replacements = """
+    CREATE TABLE replacement (
+      volume BLOB NOT NULL,
+      handleType INTEGER NOT NULL,
+      handle BLOB NOT NULL,
+      inode INTEGER NOT NULL,
+      birth INTEGER NOT NULL,
+      newVolume BLOB NOT NULL,
+      newHandleType INTEGER NOT NULL,
+      newHandle BLOB NOT NULL,
+      newInode INTEGER NOT NULL,
+      newBirth INTEGER NOT NULL,
+      folder TEXT NOT NULL,
+      name TEXT NOT NULL,
+      temporary TEXT
+    );
+    """
 }

@@ -1,10 +1,9 @@
 internal import Folders
 internal import Foundation
 
-/// How a bookmark is written: a byte with the form's version, and the fields in a fixed order. The first version was
-/// JSON, which begins with a brace; those are still read, since apps keep bookmarks for years.
+/// How a bookmark is written: a byte with the form's version, and the fields in a fixed order.
 extension Bookmark {
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 1
 
   /// What goes under the seal.
   package var bytes: [UInt8] {
@@ -45,20 +44,7 @@ extension Bookmark {
 
   /// `nil` for bytes that are no bookmark.
   package init?(bytes: [UInt8]) {
-    guard bytes.first != UInt8(ascii: "{") else {
-      guard let first = try? JSONDecoder().decode(FirstForm.self, from: Data(bytes)) else { return nil }
-      self.init(
-        bundleIdentifier: first.bundleIdentifier, grant: first.grant, rights: first.rights, path: first.path)
-      return
-    }
     do throws(BinaryReader.Malformed) { self = try Self.read(bytes) } catch { return nil }
-  }
-
-  private struct FirstForm: Decodable {
-    let bundleIdentifier: String
-    let grant: String
-    let rights: AccessRights
-    let path: String
   }
 
   private static func read(_ bytes: [UInt8]) throws(BinaryReader.Malformed) -> Bookmark {

@@ -9,12 +9,12 @@ package struct Bookmark: Equatable, Sendable {
   package let rights: AccessRights
   /// Where the document was when the bookmark was made; anything else since makes it stale (`BMK-2`).
   package let path: String
-  /// Which file the document was then. `nil` in bookmarks of the first version.
+  /// Which file the document was then.
   package let identity: FileIdentity?
   /// `nil` as well in a minimal one.
   package let place: Place?
   package let scope: Scope
-  /// Nanoseconds since 1970; `nil` in bookmarks of the first version.
+  /// Nanoseconds since 1970;
   package let created: Int64?
   /// What can be read without resolving (`BMK-22`).
   package let values: Values?
