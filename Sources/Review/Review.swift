@@ -1,2 +1,2 @@
-// What an app may reach, what it did reach, and what would change: questions that a person asks of policies, manifests and logs.
+// Answers questions about policies, manifests and logs: an app's possible access, its past access, and the effect of a change.
 // Values and rules alone; nothing here opens a file or asks the kernel.

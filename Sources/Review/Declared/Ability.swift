@@ -1,9 +1,9 @@
 internal import Paths
 
-/// Something that an app may be able to do: a verb of a closed vocabulary, and what it is done to.
+/// Something that an app may be able to do: a verb of a closed vocabulary, and its object.
 ///
-/// One vocabulary for what is declared, what the kernel enforces and what happened, so that the three can be held against each
-/// other. A policy's line is no ability: two lines can open the same thing, and one line can open several.
+/// One vocabulary for declarations, for the kernel's enforcement and for past events, so that the three can be compared. A policy's
+/// line is no ability: two lines can open the same thing, and one line can open several.
 package struct Ability: Hashable, Sendable {
   package let verb: Verb
   private let key: PathKey
@@ -16,7 +16,7 @@ package struct Ability: Hashable, Sendable {
   /// A path, a variable or a pattern of such, a layer; empty where the verb says it all.
   package var subject: String { key.text }
 
-  /// Whether whoever has this ability has the other one: a folder has what lies in it, `LC_*` has `LC_ALL`.
+  /// Whether this ability includes the other one: a folder includes its contents, `LC_*` has `LC_ALL`.
   package func covers(_ other: Ability) -> Bool {
     guard verb == other.verb else { return false }
     if key == other.key { return true }
@@ -46,7 +46,7 @@ extension Ability {
     }
   }
 
-  /// What stands behind a verb.
+  /// The kind of a verb's object.
   package enum Subjects: Sendable {
     case none
     /// Absolute paths; a folder has all that lies in it.
@@ -69,9 +69,9 @@ extension Ability {
     case runPicked, learnHostPaths, outliveScope, showDocuments, coordinate
     // The host and its user
     case seeVariable, givenVariable, seeUser, seeProcesses
-    // What it may use up
+    // The app's use of resources
     case processes, openFiles, memory, processorTime, wallTime, processors, overshoot
-    // What holds it
+    // The app's confinement
     case systemCalls, singleWall, unrecorded, loseRecords, runWithout, shareKeyring, gainPrivileges
   }
 }

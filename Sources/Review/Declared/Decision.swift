@@ -2,7 +2,7 @@ internal import Paths
 package import Policy
 package import Sandbox
 
-/// Who or what decided about an ability.
+/// The person, file or layer that decided about an ability.
 package enum Decision: Equatable, Sendable {
   /// A line of a policy.
   case policy(SettingOrigin)
@@ -18,14 +18,14 @@ package enum Decision: Equatable, Sendable {
   case notAsked(keys: [String])
   /// Ambit's own design, which no policy changes; the rule is a catalogue identifier or a layer.
   case ambit(rule: String)
-  /// What this kernel enforces of a layer; the reason is the end of a sentence.
+  /// The extent to which this kernel enforces a layer; the reason is the end of a sentence.
   case kernel(Layer, Enforcement)
 
   /// In words, with the place.
   package var words: String {
     switch self {
     case .policy(let origin):
-      // What a command line says has no lines.
+      // Options of a command line have no line numbers.
       origin.file.hasPrefix("--")
         ? origin.file : "\(origin.file):\(origin.position.line) \(origin.key) = \(origin.value)"
     case .machine(let narrowing): "\(narrowing.place) \(narrowing.field) = \(narrowing.to), for the whole machine"

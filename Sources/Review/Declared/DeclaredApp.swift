@@ -12,7 +12,7 @@ package struct DeclaredApp: Equatable, Sendable {
   /// The files, as messages name them.
   package var manifestFile: String
   package var entitlementsFile: String
-  /// What in them asks for something, and where it stands.
+  /// The keys in them that ask for something, with their places.
   package var keys: DeclaredKeys
 
   package init(

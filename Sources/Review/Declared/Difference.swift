@@ -1,8 +1,8 @@
 internal import Paths
 
-/// What changes for an app from one explanation to another: in what it can do, not in which lines say so.
+/// The change of an app's abilities from one explanation to another, regardless of the lines that state them.
 ///
-/// A folder that lies in one that was open before is nothing new, and of one that is closed what stays open is named.
+/// A folder inside one that was open before is not new. If a folder closes, the parts that stay open are named.
 package struct Difference: Equatable, Sendable {
   package enum Kind: String, CaseIterable, Sendable, Codable {
     /// It was impossible and is possible.
@@ -33,13 +33,13 @@ package struct Difference: Equatable, Sendable {
   package struct Change: Equatable, Sendable {
     package let kind: Kind
     package let ability: Ability
-    /// Of what the subject covers, what does not change.
+    /// The parts of the subject that do not change.
     package let except: [String]
     package let before: Extent
     package let after: Extent
     /// How it happened, and how it will, where that has several ways.
     package let manners: (before: String?, after: String?)
-    /// Who decides: about what is possible afterwards, or that it is not.
+    /// The decisions about the new ability, or about its end.
     package let decisions: [Decision]
 
     package static func == (left: Change, right: Change) -> Bool {
@@ -65,7 +65,7 @@ package struct Difference: Equatable, Sendable {
 
   // MARK: Abilities with one entry for each subject
 
-  /// - Parameter closing: who decides about what the second has no entry for.
+  /// - Parameter closing: the decisions about subjects without an entry in the second.
   private static func named(
     _ before: [Explanation.Entry], _ after: [Explanation.Entry], _ closing: [Decision]
   ) -> [Change] {
@@ -84,7 +84,7 @@ package struct Difference: Equatable, Sendable {
 
   private static func kind(_ from: Extent, _ to: Extent, _ old: String?, _ new: String?) -> Kind? {
     if from == to {
-      // Of what is impossible it makes no difference how, unless something is said of it.
+      // The manner of an impossible thing makes no difference, unless the explanation states it.
       return old == new ? nil : .otherwise
     }
     if from == .no { return .possible }
@@ -110,7 +110,7 @@ package struct Difference: Equatable, Sendable {
       }
   }
 
-  /// What the second open and the first do not: each region, without what the first open of it.
+  /// The regions that the second open and the first do not: each one without the parts that the first open.
   private static func missing(
     from known: [Explanation.Entry], in regions: [Explanation.Entry]
   ) -> [Explanation.Entry] {

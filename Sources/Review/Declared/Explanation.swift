@@ -2,14 +2,14 @@ internal import AppModel
 package import Policy
 internal import Sandbox
 
-/// What an app can do under a policy, and by whose decision; or what any app can, where only a policy is asked about.
+/// An app's abilities under a policy, each with its decision; or those of any app, if the question names only a policy.
 ///
 /// Every ability of the vocabulary is in it, those that the app does not have as well: that something is impossible is an answer.
 package struct Explanation: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     package var ability: Ability
     package var extent: Extent
-    /// What the subject covers and this does not open.
+    /// The parts of the subject that this does not open.
     package var except: [String] = []
     /// How it happens, where there are several ways that are neither more nor less.
     package var manner: String?
@@ -28,7 +28,7 @@ package struct Explanation: Equatable, Sendable {
 
   /// In the order of the vocabulary; of one verb, as the policy has them.
   package let entries: [Entry]
-  /// Who decided that of a verb there is nothing besides its entries.
+  /// The decisions by which a verb has no more than its entries.
   package let closing: [Ability.Verb: [Decision]]
 
   package init(entries: [Entry], closing: [Ability.Verb: [Decision]] = [:]) {
@@ -40,7 +40,7 @@ package struct Explanation: Equatable, Sendable {
     .map(\.element)
   }
 
-  /// - Parameter app: `nil`: what the policy gives to any app.
+  /// - Parameter app: `nil`: the abilities that the policy gives to any app.
   package init(policy: Policy, origins: PolicyOrigins, app: DeclaredApp?, on ground: Ground) {
     self.init(Rules(policy: policy, origins: origins, app: app, on: ground))
   }
@@ -64,7 +64,7 @@ package struct Explanation: Equatable, Sendable {
   }
 }
 
-/// What explanations are worked out from; one file a group of abilities.
+/// The inputs of explanations; one file for each group of abilities.
 struct Rules {
   let settings: PolicySettings
   let origins: PolicyOrigins
@@ -79,7 +79,7 @@ struct Rules {
     self.origins = origins
     narrowings = policy.narrowings
     self.app = app
-    // The most that it can come to have: what the user is asked about they may allow.
+    // The most that the app can come to have: the user may allow each thing that Ambit asks about.
     let ruling = EntitlementRuling(
       declared: app?.entitlements ?? .none, under: policy.settings, allowing: Set(WideningEntitlement.allCases))
     capabilities = Capabilities(policy: policy, entitlements: ruling.given)
@@ -89,7 +89,7 @@ struct Rules {
 
   typealias Entry = Explanation.Entry
 
-  /// Who decided by a policy's key: a line, or nobody; and a machine-wide policy that has taken something away.
+  /// Who decided by a policy's key: a line, or no decision at all; and a machine-wide policy that has taken something away.
   func decided(_ key: String) -> [Decision] {
     [origins[key].map { .policy($0) } ?? .unsaid(key: key)] + narrowed(key)
   }
@@ -102,7 +102,7 @@ struct Rules {
     narrowings.filter { $0.field == key }.map { .machine($0) }
   }
 
-  /// What the kernel has to say of a layer, where it holds less than in full.
+  /// The kernel's part in a layer that holds less than in full.
   func kernel(_ layer: Layer) -> [Decision] {
     let enforcement = layers[layer].enforcement
     return enforcement.isFull ? [] : [.kernel(layer, enforcement)]
@@ -131,7 +131,7 @@ struct Rules {
     }
   }
 
-  /// Who decides whether an app gets what it declares.
+  /// The decision about the entitlements that an app declares.
   func decidedOnEntitlements(_ asked: Bool) -> [Decision] {
     app == nil || asked ? decided("entitlements.trust") : []
   }

@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Paths
 
-/// How exposed an app leaves its user and the machine, from 0 to 100: a sum of named weights, each with its reason and with what
-/// would lower it. Less is better.
+/// How exposed an app leaves its user and the machine, from 0 to 100: a sum of named weights, each with its reason and its remedy.
+/// Less is better.
 ///
-/// Each verb of the vocabulary has a weight, and contributes the part of it that its extent reaches: nothing where it is
-/// impossible, a quarter where its user is asked first, half where only an app that asks has it, all where there is no limit, and something in between, by the order of
-/// magnitude, for an amount. Contributions only grow with extents, so that an app under a stricter policy never scores worse.
-/// What is the same for every app (the container itself, that documents can be asked for) weighs nothing.
+/// Each verb of the vocabulary has a weight, and contributes the part of it that its extent reaches. It contributes nothing if it
+/// is impossible, a quarter if the user is asked first, half if only an app that asks has it, and all if there is no limit. An
+/// amount contributes something in between, by its order of magnitude. Contributions only grow with extents, so that an app under a
+/// stricter policy never scores worse. Abilities of every app (the container itself, requests for documents) weigh nothing.
 package struct Exposure: Equatable, Sendable {
   package struct Part: Equatable, Sendable {
     package let verb: Ability.Verb
     /// Tenths of a point.
     package let tenths: Int
-    /// The ability of that verb that reaches the most: what the points are for.
+    /// The ability of that verb that reaches the most: the reason for the points.
     package let ability: Ability
     /// The most that it could be, in points.
     package let weight: Int
-    /// What would lower it; `nil` where nothing is to be lowered or nobody can.
+    /// The change that would lower it; `nil` if no change can, or none is needed.
     package let remedy: String?
   }
 
@@ -49,7 +49,7 @@ package struct Exposure: Equatable, Sendable {
 
   package subscript(_ verb: Ability.Verb) -> Part? { parts.first { $0.verb == verb } }
 
-  /// What would lower the score, by how many tenths, the most first.
+  /// The changes that would lower the score, by how many tenths, the most first.
   package var remedies: [(remedy: String, tenths: Int)] {
     var sums: [(remedy: String, tenths: Int)] = []
     for part in parts {
@@ -83,12 +83,12 @@ extension Ability.Verb {
   /// Points of the whole ability. They make 100 together; a test sees to that.
   package var weight: Int {
     switch self {
-    // What leaves the machine cannot be taken back, and what others offer on it was not made for an app's eyes.
+    // Data that leaves the machine cannot be taken back, and services on it were not made for an app's eyes.
     case .connectOut: 12
     case .hostLoopback: 7
     case .listenIn: 4
     case .ownLoopback: 1
-    // Files that nobody picked, and programs that nobody has looked at.
+    // Files that no user picked, and programs that no one has checked.
     case .readPath: 7
     case .runOwn: 6
     case .runPicked: 4
@@ -100,20 +100,20 @@ extension Ability.Verb {
       .followReplaced, .startDocuments, .startPicked, .keepReferences:
       1
     case .seeVariable: 4
-    // What an app that goes wrong costs everybody else.
+    // The cost of a faulty app to all other programs.
     case .memory: 3
     case .processes: 2
     case .writeContainer, .containerFiles, .largestFile, .openFiles, .processorTime, .wallTime, .processors,
       .overshoot:
       1
-    // Walls behind walls, and whether anybody would know.
+    // Second barriers, and the chance to notice a breach.
     case .unrecorded, .singleWall: 3
     case .loseRecords, .systemCalls, .runWithout, .shareKeyring: 1
     case .hostSockets, .writePath, .givenVariable, .seeUser, .seeProcesses, .coordinate, .gainPrivileges: 0
     }
   }
 
-  /// What would lower it, as a policy or an app says it.
+  /// The change that would lower it, in the words of a policy or an app.
   package var remedy: String? {
     switch self {
     case .connectOut, .listenIn, .hostLoopback, .ownLoopback: "[network] access = \"none\""
@@ -159,7 +159,7 @@ extension Ability.Verb {
     }
   }
 
-  /// How much of its weight what an app has of it reaches, 0 to 1. It must not fall when an app has more.
+  /// The part of its weight that the app's entries reach, 0 to 1. It must not fall when an app has more.
   func share(of entries: [Explanation.Entry]) -> Double {
     let possible = entries.filter(\.extent.isPossible)
     switch self {
@@ -212,7 +212,7 @@ extension Ability.Verb {
     }
   }
 
-  /// Folders of people and of settings weigh more than others, and a folder more than what lies in it.
+  /// Folders of people and of settings weigh more than others, and a folder more than its contents.
   private static func breadth(ofPath path: String) -> Double {
     let depth = path.pathNames.count
     if ["/home", "/root", "/etc", "/var"].contains(where: path.lies(below:)) { return depth <= 3 ? 0.9 : 0.8 }

@@ -1,9 +1,9 @@
-/// How far an ability goes. Ordered: what is less comes first.
+/// How far an ability goes. Ordered: the smaller extent comes first.
 package enum Extent: Equatable, Hashable, Sendable, Comparable {
   case no
-  /// Only for an app whose entitlements ask for it, and whose user allows it.
+  /// Only for an app that asks for it with its entitlements, if the user allows it.
   case ifAllowed
-  /// Only for an app whose entitlements ask for it. Said of a policy; an app has asked, or it has not.
+  /// Only for an app that asks for it with its entitlements. Said of a policy; an app has asked, or it has not.
   case ifAsked
   /// So much of the ability's unit.
   case upTo(Int)
@@ -30,7 +30,7 @@ package enum Extent: Equatable, Hashable, Sendable, Comparable {
   package init(ceiling: Int?) { self = ceiling.map { .upTo($0) } ?? .yes }
 }
 
-/// What an amount counts.
+/// The unit of an amount.
 package enum AbilityUnit: String, Sendable, Codable {
   case count, bytes, seconds
   /// Thousandths of a processor.

@@ -3,7 +3,7 @@ package import Sandbox
 
 /// The machine that an explanation is given for. A value: asked for once, however many apps are explained.
 package struct Ground: Equatable, Sendable {
-  /// What of the host's system a sandbox shows.
+  /// The part of the host's system that a sandbox shows.
   package var layout: SystemLayout
   package var features: SystemFeatures
   /// Bytes of memory, of which a policy may give a share.
@@ -17,7 +17,8 @@ package struct Ground: Equatable, Sendable {
 }
 
 extension Capabilities {
-  /// The plan that a launch with these would carry out, with placeholders for what only a launch knows: program and container.
+  /// The plan that a launch with these would carry out, with placeholders for the program and the container, which only a launch
+  /// knows.
   package func plan(on ground: Ground) -> SandboxPlan { plan(on: ground.layout, memory: ground.memory) }
 
   /// - Parameter whole: bytes of memory that the machine has.

@@ -1,8 +1,8 @@
 package import AppModel
 package import Policy
 
-/// Looks through what apps declare and what policies say for contradictions, claims that are too broad, grants that can never be
-/// used, and exceptions that are risky. Rules alone: whoever asks has read the files.
+/// Looks through apps' declarations and policies for contradictions, claims that are too broad, grants that can never be used, and
+/// exceptions that are risky. Rules alone: the caller has read the files.
 package enum Lint {
   /// An app's own files, and how it stands under a policy.
   ///
@@ -24,7 +24,7 @@ package enum Lint {
 
   /// A policy, as it holds under the machine-wide ones that it was narrowed by.
   ///
-  /// - Parameter faults: why nothing can be launched under it here, by the field that says so, if whoever asks has looked.
+  /// - Parameter faults: the reasons why nothing can be launched under it here, by field, if the caller has looked.
   package static func findings(
     policy resolved: ResolvedPolicy, faults: [(field: String, what: String)] = []
   ) -> [LintFinding] {
@@ -57,7 +57,7 @@ package enum Lint {
     LintFinding(.unreadable, at: .init(file: file), error.description, "Until then nothing more can be said of it.")
   }
 
-  /// By file, then from its top down; what has no line stands before what has.
+  /// By file, then from its top down; findings without a line stand before the others.
   static func sorted(_ findings: [LintFinding]) -> [LintFinding] {
     var files: [String] = []
     for finding in findings where !files.contains(finding.place.file) { files.append(finding.place.file) }

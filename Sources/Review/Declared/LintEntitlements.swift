@@ -13,7 +13,7 @@ extension Lint {
   private static func selection(_ list: PropertyListFile) -> [LintFinding] {
     var findings: [LintFinding] = []
     let selects = list.isOn(readOnly) || list.isOn(readWrite)
-    // Who does not ask for that sandbox is held to none of it.
+    // An app that does not ask for that sandbox is held to none of it.
     let severity: LintFinding.Severity = list.isOn(security + "app-sandbox") ? .warning : .note
     for entry in list.entries where entry.node.boolean == true {
       guard let (stem, what) = places.first(where: { entry.key == "\(security)\($0.key).read-only" }),
@@ -44,7 +44,7 @@ extension Lint {
     return findings
   }
 
-  /// What there is an entitlement of for reading, and another one for writing as well.
+  /// Places with one entitlement for reading, and another one for writing as well.
   private static let places = [
     "files.user-selected": "what the user selects", "files.downloads": "the Downloads folder",
     "assets.pictures": "the Pictures folder", "assets.music": "the Music folder", "assets.movies": "the Movies folder",
@@ -114,7 +114,7 @@ extension Lint {
 
   // MARK: - Manifest and entitlements together
 
-  /// What the one promises and the other does not permit.
+  /// The contradictions between the manifest's promises and the entitlements.
   static func together(_ manifest: PropertyListFile, _ entitlements: PropertyListFile) -> [LintFinding] {
     guard entitlements.isOn(security + "app-sandbox"), !entitlements.isOn(security + "inherit") else { return [] }
     let types = (manifest["CFBundleDocumentTypes"]?.array ?? []).enumerated()

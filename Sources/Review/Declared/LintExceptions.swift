@@ -4,7 +4,7 @@ internal import Paths
 extension Lint {
   private static let exception = "com.apple.security.temporary-exception."
 
-  /// Each exception to Apple's sandbox, with what it opens.
+  /// Each exception to Apple's sandbox, with its effect.
   static func exceptions(_ list: PropertyListFile) -> [LintFinding] {
     list.entries.filter { $0.key.hasPrefix(exception) && $0.node.boolean != false }.flatMap { entry in
       let kind = String(entry.key.dropFirst(exception.count))
@@ -42,7 +42,7 @@ extension Lint {
     }
   }
 
-  /// Each text of a list with its place, or the value itself. What is no text in a list is told of as such.
+  /// Each text of a list with its place, or the value itself. A list item that is no text gets a finding.
   private static func values(
     _ list: PropertyListFile, _ entry: PropertyListEntry
   ) -> [(place: LintFinding.Place, value: String?)] {
@@ -80,9 +80,9 @@ extension Lint {
   }
 }
 
-/// What a path in an exception or in a policy reaches.
+/// The reach of a path in an exception or in a policy.
 enum PathClaim {
-  /// What it is that is too much, as the object of a sentence; `nil` where it is one folder.
+  /// The excess, as the object of a sentence; `nil` if the path is one folder.
   static func broad(_ path: String, isInHome: Bool) -> String? {
     let parts = path.pathNames
     if isInHome {
@@ -104,7 +104,7 @@ enum PathClaim {
     return whole.contains(joined) ? "all of /\(joined)" : nil
   }
 
-  /// What lies there, as the end of a sentence.
+  /// The contents of that place, as the end of a sentence.
   static func secret(_ path: String) -> String? {
     let parts = path.pathNames.map { $0.lowercased() }
     let joined = parts.joined(separator: "/")

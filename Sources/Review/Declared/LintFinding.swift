@@ -1,9 +1,9 @@
-/// Something in a manifest, in entitlements or in a policy that somebody should look at.
+/// Something in a manifest, in entitlements or in a policy that deserves a look.
 package struct LintFinding: Equatable, Sendable {
   package enum Severity: String, CaseIterable, Comparable, Sendable {
-    /// It is as it should not be, and nobody is the worse for it.
+    /// A flaw that does no harm.
     case note
-    /// It opens more than is needed, or does not do what it seems to.
+    /// It opens more than is needed, or does not do the thing that it seems to do.
     case warning
     /// It cannot work, or opens nearly everything.
     case error
@@ -33,9 +33,9 @@ package struct LintFinding: Equatable, Sendable {
   package let rule: LintRule
   package let severity: Severity
   package let place: Place
-  /// What is found, as a sentence.
+  /// The finding, as a sentence.
   package let what: String
-  /// What to do about it, as a sentence.
+  /// The remedy, as a sentence.
   package let remedy: String
 
   package init(_ rule: LintRule, _ severity: Severity? = nil, at place: Place, _ what: String, _ remedy: String) {
@@ -47,7 +47,7 @@ package struct LintFinding: Equatable, Sendable {
   }
 }
 
-/// What is looked for. The names are stable: scripts go by them.
+/// The kinds of findings. The names are stable: scripts go by them.
 package enum LintRule: String, CaseIterable, Sendable {
   // Files and keys
   case unreadable

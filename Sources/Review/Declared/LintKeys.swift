@@ -101,7 +101,7 @@ extension Lint {
     }
   }
 
-  /// The key that somebody may have meant: three letters away at most, however long it is, since long ones that differ by more
+  /// The key that the author may have meant: three letters away at most, however long it is, since long ones that differ by more
   /// differ by a word and mean something else.
   private static func meant(by key: String, of names: [String]) -> String? {
     let (count, most) = (key.utf8.count, min(3, key.utf8.count / 4))
@@ -114,7 +114,7 @@ extension Lint {
     }.map { (distance: editDistance(key, $0), name: $0) }.filter { $0.distance <= most }.min { $0 < $1 }?.name
   }
 
-  /// `$(PRODUCT_NAME)` is put in by Xcode's build, and nobody else.
+  /// Only Xcode's build fills in `$(PRODUCT_NAME)`.
   private static func variables(_ list: PropertyListFile) -> [LintFinding] {
     var findings: [LintFinding] = []
     func look(_ node: PropertyListNode, _ path: KeyPath) {

@@ -39,9 +39,9 @@ struct LintedPolicy {
   func says(_ field: String) -> Bool { origins[field]?.file == policy.file }
 }
 
-/// What a policy opens to apps. Of what it inherits only that is looked at which it does not say itself.
+/// The openings of a policy. Of its inherited fields, only those that it does not set itself are checked.
 extension Lint {
-  /// What the policy says and does not come to, since this machine's owner lets nobody permit as much.
+  /// The settings of the policy that have no effect, because the machine's owner permits no policy as much.
   static func narrowed(_ policy: LintedPolicy) -> [LintFinding] {
     policy.policy.narrowings.map { narrowing in
       let place = policy.place(narrowing)
@@ -53,7 +53,7 @@ extension Lint {
     }
   }
 
-  /// What is required and no launch under it can have.
+  /// The required layers that no launch under it can have.
   static func unmet(_ policy: LintedPolicy) -> [LintFinding] {
     policy.policy.settings.unmetRequirements.map { unmet in
       let setting = unmet.field.map { field in

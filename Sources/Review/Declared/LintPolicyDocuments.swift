@@ -1,7 +1,7 @@
 internal import AppModel
 internal import Policy
 
-/// What a policy says of documents and limits, and what of it can never come to anything.
+/// The policy's fields about documents and limits, and those among them that can never have an effect.
 extension Lint {
   static func documents(_ policy: LintedPolicy) -> [LintFinding] {
     let settings = policy.policy.settings

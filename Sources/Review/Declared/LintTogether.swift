@@ -2,7 +2,7 @@ internal import AppModel
 internal import Policy
 internal import Sandbox
 
-/// An app under a policy: what it asks for and is not given, and what it is given and has not asked for.
+/// An app under a policy: requests that the policy does not grant, and grants that the app has not asked for.
 extension Lint {
   static func under(
     _ policy: LintedPolicy, manifest: PropertyListFile?, entitlements: PropertyListFile?
@@ -74,7 +74,7 @@ extension Lint {
         "bookmarks that belong to a document")
     }
     if !settings.picker.modes.contains(where: \.isThere) {
-      // What none can be picked of needs no word on which types.
+      // If no document can be picked, the types need no finding.
       return findings + unpicked(manifest, entitlements, name, because("picker.modes"))
     }
     if let manifest { findings += documents(of: manifest, under: policy, because) }

@@ -13,7 +13,7 @@ extension Lint {
     return claims(manifest, declarations) + declared(manifest, declarations) + opening(manifest)
   }
 
-  // MARK: - What it says that it opens
+  // MARK: - The types that it opens
 
   private static func claims(_ manifest: PropertyListFile, _ declarations: TypeDeclarations) -> [LintFinding] {
     var findings: [LintFinding] = []
@@ -53,7 +53,7 @@ extension Lint {
     return findings
   }
 
-  // MARK: - What it declares
+  // MARK: - The types that it declares
 
   private static func declared(_ manifest: PropertyListFile, _ declarations: TypeDeclarations) -> [LintFinding] {
     var findings: [LintFinding] = []
@@ -97,7 +97,7 @@ extension Lint {
           "Take one of the steps out of UTTypeConformsTo.")
       ]
     }
-    // Where it leads to a type that nobody here knows, more may hold than can be seen.
+    // A type may lead to one that is not known here; then more may hold than can be seen.
     guard let bases = declarations.bases(of: name) else { return [] }
     guard !bases.isDisjoint(with: ["public.data", "com.apple.package"]) else {
       return [

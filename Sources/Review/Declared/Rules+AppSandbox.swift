@@ -1,6 +1,6 @@
 internal import AppModel
 
-/// What Apple's sandbox takes from an app that asks for it and not for the rest (`Capabilities.hold(to:)`).
+/// The abilities that an app loses if it asks for Apple's sandbox without the matching entitlements (`Capabilities.hold(to:)`).
 extension Rules {
   func held(_ entry: Entry) -> Entry {
     guard let app, let sandbox = app.entitlements.sandbox, entry.extent.isPossible else { return entry }
@@ -19,7 +19,7 @@ extension Rules {
     }
     entry.extent = .no
     entry.manner = nil
-    // Only who asks for that sandbox is held to what else it asks for.
+    // Only an app that asks for that sandbox is held to its other entitlements.
     entry.decisions += [
       app.asks(by: EntitlementKey.sandbox), .notAsked(keys: missing.map { "com.apple.security.files.\($0)" }),
     ]

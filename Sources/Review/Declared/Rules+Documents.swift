@@ -21,7 +21,7 @@ extension Rules {
     ]
   }
 
-  /// What it can ask for, and be handed however it comes.
+  /// The ways in which it can ask for documents, and be handed them.
   private var asking: [Entry] {
     let modes = PickerMode.allCases.map { mode in
       mode.isThere
@@ -78,7 +78,7 @@ extension Rules {
     PolicyField.all.first { $0.name == key }?.notInForce.map { _ in "not in force in this version" }
   }
 
-  /// What becomes of one more document than may be kept.
+  /// The rule for one more document than may be kept.
   private var mannerOfKeeping: String? {
     guard settings.persisted.quota != nil else { return nil }
     if settings.persisted.releasesOldest { return "the oldest gives way" }

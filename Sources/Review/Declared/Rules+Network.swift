@@ -2,7 +2,7 @@ internal import AppModel
 internal import Policy
 internal import Sandbox
 
-/// The namespace that a network entitlement opens knows no directions: who may connect may be connected to.
+/// The namespace that a network entitlement opens knows no directions: an app that may connect also accepts connections.
 extension Rules {
   var network: [Entry] {
     let (host, loopback) = reach

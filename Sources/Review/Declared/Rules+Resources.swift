@@ -18,7 +18,7 @@ extension Rules {
     ]
   }
 
-  /// What no control group holds is looked at from time to time, and can be exceeded in between.
+  /// Limits without a control group are checked from time to time, and can be exceeded in between.
   private var overshoot: Entry {
     let isExact = limits.cgroup && layers[.cgroup].enforcement.isFull
     return Entry(

@@ -1,6 +1,6 @@
 internal import AppModel
 
-/// The types that a manifest declares, and what they come to.
+/// The types that a manifest declares, and their meaning.
 struct TypeDeclarations {
   struct Declaration {
     let identifier: String?
@@ -50,7 +50,7 @@ struct TypeDeclarations {
     return false
   }
 
-  /// The system's own types, as far as apps build on them, with what they conform to.
+  /// The system's own types, as far as apps build on them, with the types to which they conform.
   private static let known: [String: [String]] = {
     let data = ["public.data"]
     let content = ["public.data", "public.content"]

@@ -2,7 +2,8 @@ internal import Audit
 internal import Foundation
 
 extension AccessHistory {
-  /// What was in force when a file of the log began. It is news to whoever has not read what came before, because that is gone.
+  /// The state at the beginning of a file of the log. It is news only to a reader that has not read the earlier entries, because
+  /// those are gone.
   mutating func carried(_ event: AuditEvent) {
     guard !isWhole else { return }
     switch event.detail[AuditEvent.Fact.carries] {
@@ -40,6 +41,6 @@ extension AccessHistory {
 }
 
 extension AuditEvent {
-  /// When what is carried came about.
+  /// The time at which the carried thing began.
   fileprivate var beganAt: Date { detail[Fact.since].flatMap { Timestamp($0)?.date } ?? time }
 }

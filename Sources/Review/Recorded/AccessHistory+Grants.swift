@@ -6,7 +6,7 @@ extension AccessHistory {
   mutating func grant(_ event: AuditEvent) {
     guard let id = event.grant, let app = event.app else { return }
     if event.detail[AuditEvent.Fact.kept] == "true", grants[id] != nil {
-      // Granted anew by the user, who has it from nobody else from now on.
+      // The user granted it anew; from now on it depends on no other grant.
       picked(event)
       return
     }
@@ -63,14 +63,14 @@ extension AccessHistory {
   mutating func revoke(_ event: AuditEvent) {
     guard let id = event.grant, let grant = drop(id) else { return }
     justEnded[id] = grant
-    // Who says so later than it was may have been the next broker.
+    // An entry later than the fact may be from the next broker.
     closed.append(.grant(grant, RecordedGrantEnding(event, notAfter: end(of: grant))))
   }
 
   // MARK: The end of their time
 
-  /// Ends grants whose time was over by then, with those that were made of them. A broker that runs withdraws them, and says so;
-  /// where none runs, nobody does.
+  /// Ends grants whose time was over by then, with those made from them. A running broker withdraws them and says so; without a
+  /// broker no entry says so.
   mutating func endDue(by time: Date) {
     guard nextEnd <= time else { return }
     var due = grants.values.compactMap { grant in grant.ends.flatMap { $0 <= time ? (grant: grant, end: $0) : nil } }
@@ -109,7 +109,7 @@ extension AccessHistory {
     return end
   }
 
-  /// What was written down as withdrawn could not be: it is in force.
+  /// The recorded withdrawal failed: the grant is in force.
   mutating func keep(_ event: AuditEvent) {
     guard let id = event.grant, let grant = justEnded.removeValue(forKey: id) else { return }
     put(grant)

@@ -7,7 +7,7 @@ extension AccessHistory {
     instances[id] = RecordedInstance(event, id: id, app: app, isInferred: false)
   }
 
-  /// A broker has taken an app over: what the one before had started is taken away from it (`AUD-10`).
+  /// A broker has taken an app over: the scopes of the previous broker are taken away from it (`AUD-10`).
   mutating func attach(_ event: AuditEvent) {
     guard let id = event.instance, let app = event.app else { return }
     for key in keys(of: id) { end(key, event, .brokerEnded) }
@@ -21,7 +21,7 @@ extension AccessHistory {
     guard let id = event.instance else { return }
     func gap(_ gap: RecordedGap?) -> RecordedGap? { gap.map { RecordedGap(from: $0.from, to: event.time) } }
     for key in keys(of: id) {
-      // Of one whose broker had died nobody can say that the app would not have stopped it.
+      // After the broker's death it is unknown whether the app would have stopped the scope.
       let orphaned = active[id]?[key]?.gap
       end(key, event, orphaned == nil ? .appEnded : .brokerEnded, in: gap(orphaned))
     }
@@ -48,9 +48,10 @@ extension AccessHistory {
       sequence: event.sequence)
   }
 
-  /// The one before has stopped, or it died. Then its apps go on with what was shown to them, until this one takes them over or
-  /// finds that they are over. Of an app that it could not find anything out about nothing is ever heard, which is known when yet
-  /// another broker begins that does not wait for it either; and nothing goes on when the machine is started anew.
+  /// The previous broker has stopped or died. Its apps then keep the documents that were shown to them, until this broker takes
+  /// them over or finds that they have ended. If the broker cannot find anything out about an app, no entry about it ever follows.
+  /// That is known when yet another broker begins that does not wait for the app either. Nothing goes on when the machine is
+  /// started anew.
   mutating func brokerStarted(_ event: AuditEvent) {
     let boot = event.detail[AuditEvent.Fact.boot] ?? boot
     let isOtherBoot = self.boot != nil && boot != self.boot

@@ -5,8 +5,8 @@ extension AccessHistory {
   /// The grants in force that fit, the oldest first.
   ///
   /// - Parameters:
-  ///   - app: whose; nil: everybody's.
-  ///   - path: through which this can be reached: a document itself, or what lies in a folder; nil: whatever it is.
+  ///   - app: the app that has them; nil: any app.
+  ///   - path: a path that they reach: a document itself, or an item in a folder; nil: any path.
   package func grants(of app: String? = nil, reaching path: String? = nil) -> [RecordedGrant] {
     grants.values.filter { grant in
       (app == nil || grant.app == app) && (path.map(grant.reaches) ?? true)
@@ -20,7 +20,7 @@ extension AccessHistory {
 }
 
 extension RecordedGrant {
-  /// Whether something at this path is, or lies in, what was granted.
+  /// Whether something at this path is a granted item, or lies in one.
   package func reaches(_ path: String) -> Bool {
     guard let own = document?.path, !own.isEmpty else { return false }
     return own.isSamePath(as: path) || (kind != "file" && path.lies(below: own))

@@ -14,7 +14,7 @@ extension AccessHistory {
       active[key.instance]?[key] = scope
       return
     }
-    // What a broker that died had started is the same mount; the slot is another.
+    // The mount of a dead broker's scope is the same; the slot is another.
     end(key, event, .unknown)
     active[key.instance, default: [:]][key] = RecordedScope(
       key: key, app: app, document: grants[key.grant]?.document ?? event.document,
@@ -24,7 +24,7 @@ extension AccessHistory {
       limit: event.detail[AuditEvent.Fact.limit].flatMap { Int($0) }, since: event.time, sequence: event.sequence)
   }
 
-  /// The first start of a document in a launch, written down, and then it could not be shown: nobody there has it.
+  /// The first start of a document in a launch was recorded, but the document could not be shown: no process there has it.
   mutating func notShown(_ event: AuditEvent) {
     guard let instance = event.instance, let grant = event.grant else { return }
     for key in keys(of: instance, grant) { end(key, event, .notShown) }
@@ -39,7 +39,7 @@ extension AccessHistory {
 
   mutating func scopeEnded(_ event: AuditEvent) {
     guard let key = RecordedScope.Key(event) else { return }
-    // Who takes over from a broker that died does not know which process it was.
+    // A broker that takes over from a dead one does not know which process it was.
     for each in key.process == nil ? keys(of: key.instance, key.grant) : [key] { end(each, event, event.scopeCause) }
   }
 
@@ -67,7 +67,7 @@ extension AccessHistory {
 }
 
 extension RecordedScope.Key {
-  /// Whose scope an entry is about.
+  /// The scope that an entry is about.
   init?(_ event: AuditEvent) {
     guard let instance = event.instance, let grant = event.grant else { return nil }
     self.init(

@@ -1,11 +1,11 @@
 package import Audit
 package import Foundation
 
-/// Who could reach what, computed from the log alone (`AUD-5`): a fold over its entries in their order, which holds what is in
-/// force after the last one that it was given, and hands out each interval as it closes.
+/// The access of each app, computed from the log alone (`AUD-5`). It folds the log's entries in their order, holds the state after
+/// the last one that it was given, and hands out each interval as it closes.
 ///
-/// What it keeps is bounded by what lives at one time (launches, grants, scopes), not by how long the log is. A log whose
-/// beginning is gone is read as well: what is first heard of in the middle is marked as inferred.
+/// Its memory is bounded by the launches, grants and scopes that live at one time, not by the length of the log. It also reads a
+/// log without its beginning: a fact first mentioned in the middle is marked as inferred.
 package struct AccessHistory: Sendable {
   /// Launches that run, by their identifier.
   package internal(set) var instances: [String: RecordedInstance] = [:]
@@ -19,9 +19,9 @@ package struct AccessHistory: Sendable {
   package private(set) var time: Date?
   /// The first entry is the log's first: nothing has to be inferred.
   package private(set) var isWhole = true
-  /// What was in force when a part of it began has been said in full: nothing older is unknown any more.
+  /// The state at the beginning of a part has been stated in full: nothing older is unknown any more.
   package private(set) var isCarried = false
-  /// Entries whose time is earlier than that of the one before: somebody has set the clock back.
+  /// Entries with a time earlier than that of the one before: the clock was set back.
   package private(set) var backwards = 0
 
   /// Scopes by launch: all of a launch end together.
@@ -56,8 +56,8 @@ package struct AccessHistory: Sendable {
 
   /// Takes the log's next entry.
   ///
-  /// - Returns: the intervals that it closed, and those of grants whose time was over before it. Of a grant whose withdrawal fails
-  ///   in the next entry another one begins, with the same first entry.
+  /// - Returns: the intervals that it closed, and those of grants whose time was over before it. If a grant's withdrawal fails in
+  ///   the next entry, another interval of it begins, with the same first entry.
   @discardableResult
   package mutating func take(_ event: AuditEvent) -> [RecordedInterval] {
     closed = []
@@ -68,7 +68,7 @@ package struct AccessHistory: Sendable {
     (sequence, time, timeBefore) = (event.sequence, event.time, time)
     if event.kind != .revoke, !justEnded.isEmpty { justEnded = [:] }
     if event.result == .refused { refusals.add(event) }
-    // Only a broker writes entries: one whose beginning was removed ran all the same.
+    // Only a broker writes entries: a broker ran even if the entry of its beginning was removed.
     hasBroker = true
     apply(event)
     return closed
@@ -76,7 +76,7 @@ package struct AccessHistory: Sendable {
 
   /// Nothing else has been recorded up to then.
   ///
-  /// - Returns: the intervals of grants whose time was over by then.
+  /// - Returns: the intervals of grants that had expired by then.
   @discardableResult
   package mutating func pass(until time: Date) -> [RecordedInterval] {
     closed = []

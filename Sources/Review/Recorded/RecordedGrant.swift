@@ -1,15 +1,15 @@
 package import Audit
 package import Foundation
 
-/// What a grant lets an app do with a document.
+/// The rights of a grant to a document.
 package enum RecordedAccess: String, CaseIterable, Codable, Sendable {
   case readOnly, readWrite
 
   package var words: String { self == .readOnly ? "read only" : "read and write" }
 }
 
-/// A grant as the log tells of it (`AUD-3`): who has it, of what, how it came about, with what rights, since when, until when,
-/// and from which other grant.
+/// A grant as the log tells of it (`AUD-3`): its app, its document, its origin, its rights, its beginning, its end, and the grant
+/// that it was made from.
 package struct RecordedGrant: Equatable, Sendable {
   package let id: String
   /// Bundle identifier of the app that has it.
@@ -27,7 +27,7 @@ package struct RecordedGrant: Equatable, Sendable {
   package let access: RecordedAccess?
   /// `user`, `scripted`, `passed` or `bookmark`.
   package let how: String?
-  /// What ends it at the latest, in words: `withdrawn`, `the right of io.ambit.Notes ends`, `2025-06-01T09:30:00Z`.
+  /// Its latest end, in words: `withdrawn`, `the right of io.ambit.Notes ends`, `2025-06-01T09:30:00Z`.
   package internal(set) var until: String?
   /// When it ends by itself at the latest, where the log says so.
   package internal(set) var ends: Date?
@@ -36,11 +36,11 @@ package struct RecordedGrant: Equatable, Sendable {
   package let since: Date
   /// The entry that granted it.
   package let sequence: Int64
-  /// It was granted before the log begins, or by an entry that is not there any more: what `since` and `sequence` say is where
-  /// it was first seen.
+  /// It was granted before the log begins, or by an entry that is not there any more: `since` and `sequence` then say where it was
+  /// first seen.
   package let isInferred: Bool
 
-  /// The moment in the words of what ends a grant.
+  /// The moment in the text of a grant's end.
   static func moment(_ until: String?) -> Date? {
     until?.components(separatedBy: " or ").compactMap { Timestamp($0)?.date }.min()
   }

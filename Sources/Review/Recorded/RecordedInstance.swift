@@ -5,10 +5,10 @@ package import Foundation
 package struct RecordedInstance: Equatable, Sendable {
   package let id: String
   package let app: String
-  /// What people call the app.
+  /// The app's name for people.
   package internal(set) var name: String?
   package internal(set) var policy: String?
-  /// Where the app lay on the host, and the digest of what it was.
+  /// The app's path on the host, and the digest of its files.
   package internal(set) var path: String?
   package internal(set) var digest: String?
   /// Scope slots of each of its processes.
@@ -23,7 +23,7 @@ package struct RecordedInstance: Equatable, Sendable {
   package internal(set) var isOrphaned = false
   /// When that was, where another broker has begun since.
   package internal(set) var gap: RecordedGap?
-  /// What its processes still have open of documents that were taken away from them, by grant.
+  /// The handles that its processes still have to documents that were taken away from them, by grant.
   package internal(set) var outlived: [String: RecordedHold] = [:]
   /// Brokers that have begun since it was heard of last.
   var brokersSince = 0
@@ -32,7 +32,7 @@ package struct RecordedInstance: Equatable, Sendable {
 /// Descriptors that have outlived the scope they were opened in.
 package struct RecordedHold: Equatable, Sendable {
   package let document: AuditEvent.Document?
-  /// Who can do what with it, in words.
+  /// The holders and their possible access, in words.
   package let holders: String?
   package let since: Date
   package let sequence: Int64

@@ -6,8 +6,8 @@ package enum RecordedInterval: Equatable, Sendable {
   case grant(RecordedGrant, RecordedGrantEnding?)
   case scope(RecordedScope, RecordedScopeEnding?)
 
-  /// With what can be told of its end when nothing more is read: of what a dead broker had, and no other one has taken over, nobody
-  /// has heard since.
+  /// With its end as far as it is known if nothing more is read. For a dead broker's scopes that no other broker took over, nothing
+  /// is known since.
   package func asLastHeard(_ sequence: Int64) -> Self {
     switch self {
     case .scope(let scope, nil):

@@ -1,7 +1,7 @@
 package import Audit
 package import Foundation
 
-/// What was refused, counted by app, kind and rule.
+/// Refusals, counted by app, kind and rule.
 package struct RecordedRefusals: Equatable, Sendable {
   package struct Key: Hashable, Sendable {
     package let app: String?

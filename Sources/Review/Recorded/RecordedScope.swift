@@ -3,7 +3,7 @@ package import Foundation
 
 /// A security scope as the log tells of it: one document, started by one process of one launch.
 package struct RecordedScope: Equatable, Sendable {
-  /// Whose it is. A document that two processes have started is two scopes, and takes a slot of each.
+  /// Its owner. A document that two processes have started is two scopes, and takes a slot of each.
   package struct Key: Hashable, Sendable {
     package let instance: String
     /// As the sandbox numbers processes; nil where the log does not say.
@@ -20,11 +20,11 @@ package struct RecordedScope: Equatable, Sendable {
   package let key: Key
   package let app: String
   package internal(set) var document: AuditEvent.Document?
-  /// What the grant allowed; nil where the log does not say.
+  /// The rights of the grant; nil where the log does not say.
   package let access: RecordedAccess?
   /// The way in which the launch came by the document: `user`, `bookmark`, `reference`, …
   package let how: String?
-  /// Who in the app asked, as it says of itself.
+  /// The caller in the app, as the app names it.
   package let caller: String?
   /// Starts that are not balanced yet.
   package internal(set) var count: Int
@@ -64,7 +64,7 @@ package struct RecordedScopeEnding: Equatable, Sendable {
     case withdrawn
     /// The broker ended, or another one took the app over from a broker that had died.
     case brokerEnded
-    /// What was written down as started could not be shown.
+    /// The recorded start could not be shown.
     case notShown
     /// The log does not say: a broker died, and nothing was heard of the app afterwards.
     case unknown
@@ -82,6 +82,6 @@ package struct RecordedScopeEnding: Equatable, Sendable {
 
   package var isExact: Bool { certain == time }
 
-  /// The app had not stopped what it had started.
+  /// The app had not stopped the scope.
   package var isLeak: Bool { cause == .processEnded || cause == .appEnded }
 }

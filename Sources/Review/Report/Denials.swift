@@ -1,7 +1,7 @@
 internal import Audit
 internal import Foundation
 
-/// Decisions against apps, counted by their reason: the rule, what was asked for, and what would have granted it.
+/// Decisions against apps, counted by their reason: the rule, the request, and its remedy.
 struct Denials: Sendable {
   private struct Key: Hashable {
     let rule: String?
@@ -95,7 +95,7 @@ private struct DenialWords {
     .protocolError: "talk to the broker",
   ]
 
-  /// The catalogue's rules that refuse, in words, with what would have been granted instead.
+  /// The catalogue's rules that refuse, in words, with the access that would have been granted instead.
   private static let rules: [String: (why: String, remedy: String)] = [
     "LIM-1": (
       "all scope slots of the process were in use", "stop a document first, or a higher [scopes] limit in the policy"

@@ -1,8 +1,8 @@
 internal import Audit
 internal import Foundation
 
-/// What launches had started and when, as their figures show it: folded while the log is read, within bounds that do not depend
-/// on how long it is.
+/// The scopes of launches and their times, for the figures: folded while the log is read, within bounds that do not depend on how
+/// long it is.
 struct LaunchTracks: Sendable {
   private let limits: ReportLimits
   /// Launches that run, by their identifier.
@@ -120,7 +120,7 @@ struct LaunchTrack: Sendable {
     _ scope: RecordedScope, _ ending: RecordedScopeEnding?, _ document: Int, isCounted: Bool, _ limits: ReportLimits
   ) {
     let process = scope.key.process ?? 0
-    // A stop says itself what is left.
+    // A stop itself states the remaining scopes.
     if let ending, ending.cause != .stopped, let before = used[process], before > 0 {
       use(before - 1, by: process, ending.time, isCounted, limits)
     }
@@ -154,7 +154,7 @@ struct LaunchTrack: Sendable {
     if slots > 0 { used[process] = slots } else { used[process] = nil }
     let most = used.values.max() ?? 0
     guard isCounted else {
-      // What is asked for begins with what was in use then.
+      // The requested period begins with the scopes in use at that time.
       (levels, mostInUse) = ([ReportModel.Level(time: time, used: most)], most)
       return
     }

@@ -78,7 +78,7 @@ struct PlaceFolding {
     return found
   }
 
-  /// The folder that a name stands in. The root, and what has no folder at all, stand in the empty one, and that in none.
+  /// The folder that a name stands in. The root, and names without a folder, stand in the empty one, and that in none.
   private static func parent(of name: Name) -> Name? {
     guard !name.isEmpty else { return nil }
     guard name != [slash] else { return [] }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Where apps, documents and what joins them stand in the picture: apps left, documents right, in columns whose order keeps lines
-/// from crossing. The same model gives the same picture. Lengths are in the picture's own units, 1 on paper and screen.
+/// The places of apps, documents and their connections in the picture: apps left, documents right, in columns whose order keeps
+/// lines from crossing. The same model gives the same picture. Lengths are in the picture's own units, 1 on paper and screen.
 struct ReachGraph {
   struct Box {
     /// Index in the model.
@@ -49,8 +49,8 @@ struct ReachGraph {
     join(model)
   }
 
-  /// Each column by the middle of what its members are joined to in the other one, a few times over; of equals by the model's
-  /// order, in which paths of one folder stand together.
+  /// Each column by the middle of its members' partners in the other one, a few times over; of equals by the model's order, in
+  /// which paths of one folder stand together.
   private static func order(_ model: ReportModel) -> (apps: [Int], places: [Int]) {
     var apps = Array(model.apps.indices).filter { app in model.reaches.contains { $0.app == app } }
     // An app that reached nothing has no lines to follow: it stands below.
@@ -82,7 +82,7 @@ struct ReachGraph {
     }
   }
 
-  /// Moves apps to the middle of what they reached, as far as their order leaves room.
+  /// Moves apps to the middle of the documents that they reached, as far as their order leaves room.
   private mutating func spread(_ model: ReportModel) {
     let middles = Dictionary(uniqueKeysWithValues: places.map { ($0.index, $0.middle) })
     let step = Self.appHeight + Self.gap

@@ -30,7 +30,7 @@ struct ReachTally: Sendable {
 
   private(set) var apps: [String: ReportModel.App] = [:]
   private var reaches: [Key: Reach] = [:]
-  /// What the latest launch of each app went by.
+  /// The settings of each app's latest launch.
   private var launched: [String: Launched] = [:]
   /// Most launches are under the same.
   private var texts: Set<String> = []
@@ -92,7 +92,7 @@ struct ReachTally: Sendable {
     reaches[Key(app: app, document: document)]?.leaks += 1
   }
 
-  /// Notes what a launch goes by; one before what is asked for as well: its app may still run then.
+  /// Notes the settings of a launch, also of one before the requested period: its app may still run then.
   ///
   /// - Parameter isRunning: whether a launch still runs.
   mutating func launched(_ event: AuditEvent, isCounted: Bool, isRunning: (String) -> Bool) {
@@ -102,7 +102,7 @@ struct ReachTally: Sendable {
       let name = event.detail[AuditEvent.Fact.policy]
     else { return }
     let known = launched[app]
-    // What is carried on is no news but to who has not read what came before.
+    // A carried entry is news only to a reader that has not read the earlier entries.
     if isCarried, known != nil { return }
     let text = event.detail[AuditEvent.Fact.settings].map { texts.insert($0).memberAfterInsert }
     let policy = Launched.Policy(name: name, text: text)
@@ -139,7 +139,7 @@ struct ReachTally: Sendable {
     }.sorted { ($1.apps.count, $0.name, $1.entry ?? 0) < ($0.apps.count, $1.name, $0.entry ?? 0) }
   }
 
-  /// What the picture shows, within its limits.
+  /// The contents of the picture, within its limits.
   func folded(_ paths: [String], _ limits: ReportLimits) -> Result {
     let busiest = apps.values.sorted { left, right in
       let (l, r) = (left.starts + left.refused, right.starts + right.refused)
@@ -166,7 +166,7 @@ struct ReachTally: Sendable {
       reaches: joined.values.sorted { ($0.app, $0.place) < ($1.app, $1.place) })
   }
 
-  /// What an app can have to do with a document. Others name documents only to say where they are.
+  /// The events that connect an app with a document. Others name documents only to say where they are.
   private static let kinds: Set<AuditEvent.Kind> = [
     .pick, .grant, .start, .stop, .replaced, .reference, .bookmarkCreated, .bookmarkResolved, .referenceResolved,
     .descriptor, .hostPath, .passed, .refuse,

@@ -1,11 +1,11 @@
 package import Audit
 package import Foundation
 
-/// Makes a report from a log, entry by entry: what holds between entries is `AccessHistory`'s to know, what is counted is here.
+/// Makes a report from a log, entry by entry. `AccessHistory` knows the state between entries; this type counts.
 ///
-/// What it keeps grows with documents, apps and what lives at one time, not with the number of entries.
+/// Its memory grows with the documents, the apps and the launches that live at one time, not with the number of entries.
 package struct ReportBuilder: Sendable {
-  /// What of the log is asked for.
+  /// The requested part of the log.
   package struct Selection: Equatable, Sendable {
     package var app: String?
     package var since: Date?
@@ -39,9 +39,9 @@ package struct ReportBuilder: Sendable {
     tracks = LaunchTracks(limits)
   }
 
-  /// Takes the log's next entry, those before what is asked for as well: what was started then may still be.
+  /// Takes the log's next entry, also those before the requested period: scopes started earlier may still last.
   ///
-  /// - Returns: false when the entry is later than what is asked for, and with it all that follow.
+  /// - Returns: false when the entry is later than the requested period, as are all that follow.
   package mutating func take(_ event: AuditEvent) -> Bool {
     if let until = selection.until, event.time > until {
       for interval in history.pass(until: until) { close(interval) }
@@ -89,7 +89,7 @@ package struct ReportBuilder: Sendable {
     return selection.since.map { event.time >= $0 } ?? true
   }
 
-  /// Whether something of an app's that lasted reaches into what is asked for.
+  /// Whether an interval of an app reaches into the requested period.
   private func isAskedFor(_ interval: RecordedInterval) -> Bool {
     if let app = selection.app, interval.app != app { return false }
     guard let since = selection.since, let until = interval.until else { return true }

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Everything that a report says, as a value: what `ambit audit report` writes as a page, and as JSON with `--format json`.
+/// The whole content of a report, as a value. `ambit audit report` writes it as a page, and as JSON with `--format json`.
 ///
-/// Its size is bounded by `ReportLimits`, however long the log was; what was left out or put together is counted where it is.
-/// Texts are as apps, files and the log gave them. Moments are RFC 3339 text in JSON.
+/// Its size is bounded by `ReportLimits`, however long the log was; omitted and combined items are counted in their place. Texts
+/// are as apps, files and the log gave them. Moments are RFC 3339 text in JSON.
 package struct ReportModel: Equatable, Sendable, Codable {
   package var source: Source
   package var totals: Totals
@@ -26,7 +26,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
   package var policies: [PolicyWords]
   package var policiesLeftOut: Int
 
-  /// What was read, and what of it was asked for.
+  /// The source of the report, and the requested part of it.
   package struct Source: Equatable, Sendable, Codable {
     package var log: String
     /// Entries that the report tells of, and all that were read.
@@ -38,11 +38,11 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var since: Date?
     package var until: Date?
     package var integrity: Integrity
-    /// The log's first entries are not there: what is said of the time before them is inferred.
+    /// The log's first entries are not there: statements about the time before them are inferred.
     package var isWhole: Bool
   }
 
-  /// What a check of the whole log said.
+  /// The result of a check of the whole log.
   package struct Integrity: Equatable, Sendable, Codable {
     package enum Verdict: String, Equatable, Sendable, Codable {
       case verified, damaged, unchecked
@@ -71,7 +71,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
 
   package struct App: Equatable, Sendable, Codable {
     package var id: String
-    /// What people call it.
+    /// Its name for people.
     package var name: String?
     package var policies: [String]
     package var launches: Int
@@ -95,7 +95,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var isFolded: Bool { documents > most }
   }
 
-  /// What one app had to do with one place. Both are indices of this model's.
+  /// The relation of one app to one place. Both are indices of this model's.
   package struct Reach: Equatable, Sendable, Codable {
     package enum Outcome: String, Equatable, Sendable, Codable {
       /// A scope was started, or a descriptor handed over.
@@ -111,7 +111,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var outcome: Outcome
     /// The widest right: `readOnly`, `readWrite`; nil where the log does not say.
     package var access: RecordedAccess?
-    /// By what ways, sorted: `user`, `bookmark`, …
+    /// The origins of its grants, sorted: `user`, `bookmark`, …
     package var how: [String]
     package var documents: Int
     package var starts: Int
@@ -121,24 +121,24 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var last: Date
   }
 
-  /// One launch with what it had started, when.
+  /// One launch with its scopes and their times.
   package struct Launch: Equatable, Sendable, Codable {
     package var id: String
     package var app: String
     package var name: String?
     package var policy: String?
-    /// Where the app lay on the host, and the digest of what it was; nil where the log does not say.
+    /// The app's path on the host, and the digest of its files; nil where the log does not say.
     package var path: String?
     package var digest: String?
     /// Slots of each process; nil where the log does not say.
     package var limit: Int?
     package var since: Date
-    /// Nil when it still ran at the end of what was read.
+    /// Nil when it still ran at the end of the log.
     package var until: Date?
     /// False where the log does not say when it ended, and `until` is the latest that can be.
     package var isEndKnown: Bool
     package var ending: String
-    /// What it had started, a document each, the most used first; at the end those beyond the limit, together.
+    /// Its started documents, one lane each, the most used first. The last lane combines those beyond the limit.
     package var lanes: [Lane]
     /// Slots in use of the process that used most, from each moment on.
     package var inUse: [Level]
@@ -155,7 +155,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
     package var documents: Int
     package var access: RecordedAccess?
     package var how: [String]
-    /// Who in the app asked last, as it says of itself.
+    /// The last caller in the app, as the app names it.
     package var caller: String?
     package var starts: Int
     /// How long they were open, together; where the log does not say when one ended, as long as is certain.
@@ -190,11 +190,11 @@ package struct ReportModel: Equatable, Sendable, Codable {
   /// Decisions against an app that had the same reason.
   package struct Denial: Equatable, Sendable, Codable {
     package var rule: String?
-    /// What was asked for, in words.
+    /// The request, in words.
     package var what: String
     /// The rule in words.
     package var why: String
-    /// What would have granted it.
+    /// The remedy.
     package var remedy: String
     package var isFailure: Bool
     package var count: Int
@@ -227,12 +227,12 @@ package struct ReportModel: Equatable, Sendable, Codable {
   /// A policy that launches went by, in words.
   package struct PolicyWords: Equatable, Sendable, Codable {
     package var name: String
-    /// What it said then, as the launch's entry has it; nil where the log has its name alone.
+    /// Its text at that time, as the launch's entry has it; nil where the log has its name alone.
     package var text: String?
     /// The latest launch that went by it, of those that are meant here, and its entry.
     package var launch: String?
     package var entry: Int64?
-    /// Apps whose latest launch went by it.
+    /// The apps that were last launched under it.
     package var apps: [String]
     /// Those of them of which other launches went by another one.
     package var varied: [String]
@@ -251,7 +251,7 @@ package struct ReportModel: Equatable, Sendable, Codable {
       /// The end of a sentence that begins with “It can”.
       package var phrase: String
       package var extent: String
-      /// By whose decision.
+      /// The decision behind it.
       package var by: String
       /// Nothing of it is possible.
       package var isClosed: Bool
@@ -270,7 +270,7 @@ package struct ReportLimits: Equatable, Sendable {
   package var launches = 12
   package var lanes = 16
   package var marks = 200
-  /// Bars of a lane, and steps of the line of what is in use.
+  /// Bars of a lane, and steps of the line of scopes in use.
   package var bars = 256
   package var levels = 1000
   package var denials = 30

@@ -1,8 +1,8 @@
 internal import Foundation
 
-// What several sections write alike.
+// The parts that several sections share.
 extension ReportPage {
-  /// A column's heading, and what stands in it: that decides about its width and on which side it is aligned.
+  /// A column's heading and the kind of its contents, which decides its width and its alignment.
   struct Column {
     enum Kind: String {
       case app = "cell-app"
@@ -20,7 +20,7 @@ extension ReportPage {
   }
 
   mutating func table(_ id: String, _ caption: String, filter: String? = nil, _ columns: [Column]) {
-    // No landmark: the sections are. It has a name because it takes the focus, for who scrolls it by keyboard.
+    // No landmark: the sections are. It has a name because it takes the focus, so that it can be scrolled by keyboard.
     html.open("div", ["class": "scroll", "role": "group", "aria-label": caption, "tabindex": "0"])
     if let filter {
       html.open("table", ["id": id, "data-filter": filter])

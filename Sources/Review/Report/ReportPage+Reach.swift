@@ -86,7 +86,7 @@ extension ReportPage {
     tip(line, reach, tone, x: line.to.x - 6)
   }
 
-  /// What the line ends in says the right, so that nothing depends on colours: full for writing, hollow for reading, a cross for a
+  /// The end of the line shows the right, so that nothing depends on colours: full for writing, hollow for reading, a cross for a
   /// refusal, and a diamond where something leaked.
   private mutating func tip(_ line: ReachGraph.Line, _ reach: ReportModel.Reach, _ tone: String, x: Double) {
     let y = line.to.y
@@ -128,7 +128,7 @@ extension ReportPage {
         + HTMLText.cut(reachedBy(box.index), to: 160), columns: (44, 56))
   }
 
-  /// What the lines to a place say, for who does not see them.
+  /// The text of the lines to a place, for readers who do not see them.
   private func reachedBy(_ place: Int) -> String {
     [(ReportModel.Reach.Outcome.used, "used by"), (.granted, "not used by"), (.refused, "refused to")]
       .compactMap { outcome, words in
@@ -144,7 +144,7 @@ extension ReportPage {
     _ box: ReachGraph.Box, key: String, target: String, shape: String, title: String, line: String, label: String,
     columns: (title: Int, line: Int)
   ) {
-    // Its title is its name, and what is shown by the pointer; an aria-label besides would be read as well.
+    // Its title is its name and its tooltip; an additional aria-label would be read as well.
     html.open("a", ["href": target, "data-node": key])
     html.element("title", HTMLText.cut(label, to: 400))
     html.empty(

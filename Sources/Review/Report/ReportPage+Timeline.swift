@@ -1,6 +1,6 @@
 internal import Foundation
 
-// Scopes over time: a figure for each launch that tells something, and a table of what it shows.
+// Scopes over time: a figure for each launch that tells something, and a table of its contents.
 extension ReportPage {
   mutating func timelines() {
     html.open("section", ["aria-labelledby": "timeline"])

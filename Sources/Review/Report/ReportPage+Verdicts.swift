@@ -1,6 +1,6 @@
 internal import Foundation
 
-// What was refused and why, what leaked, and the policies that decided.
+// Refusals with their reasons, leaks, and the policies that decided.
 extension ReportPage {
   mutating func denials() {
     html.open("section", ["aria-labelledby": "denials"])

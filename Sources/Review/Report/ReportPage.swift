@@ -4,8 +4,9 @@ internal import Foundation
 
 /// A report as one HTML page that needs nothing else: no file, no network, no script. The same model gives the same bytes.
 ///
-/// What a log says is hostile until shown otherwise. All of it goes through `HTMLText`; none of it becomes an address, a class, or a
-/// style; and should any of it come through as markup all the same, the page's own policy lets neither script nor style of it run.
+/// The content of a log is hostile until shown otherwise. All of it goes through `HTMLText`; none of it becomes an address, a
+/// class, or a style; and should any of it come through as markup all the same, the page's own policy lets neither script nor style
+/// of it run.
 package struct ReportPage {
   let model: ReportModel
   let moments: Moments

@@ -1,5 +1,5 @@
-/// The page's colours by what they are for, each for a light and a dark scheme. On either ground each ink has a contrast of 4.5 to 1
-/// at least, each line that means something 3 to 1 (WCAG 2.2: 1.4.3, 1.4.11).
+/// The page's colours by their purpose, each for a light and a dark scheme. On either ground each ink has a contrast of 4.5 to 1 at
+/// least, each line that means something 3 to 1 (WCAG 2.2: 1.4.3, 1.4.11).
 enum ReportPalette {
   struct Colour {
     let name: String

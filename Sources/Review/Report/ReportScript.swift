@@ -1,4 +1,4 @@
-/// What the page can do besides being read. Everything that it says is there without: the script only points out and filters.
+/// The interactive part of the page. All of the page's content is there without it: the script only points out and filters.
 enum ReportScript {
   static let source = """
     "use strict";
@@ -11,7 +11,7 @@ enum ReportScript {
         }
       };
       const nodeOf = (event) => event.target.closest("[data-node]");
-      // Not on the picture itself: whoever listens for the focus there makes it a stop of its own.
+      // Not on the picture itself: a focus listener there would make it a stop of its own.
       const area = svg.parentElement;
       area.addEventListener("pointerover", (event) => near(nodeOf(event)));
       area.addEventListener("pointerleave", () => near(null));

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Where the parts of a launch's timeline stand: scopes as bars in lanes, below them what is in use as a line with steps, the limit
-/// across it, and refusals as marks. Lengths are in the picture's own units.
+/// The places of the parts of a launch's timeline: scopes as bars in lanes, below them the number in use as a stepped line, the
+/// limit across it, and refusals as marks. Lengths are in the picture's own units.
 struct ScopeFigure {
   struct Bar {
     let x: Double
@@ -32,7 +32,7 @@ struct ScopeFigure {
   let chartTop: Double
   let chartBottom: Double
   let height: Double
-  /// The line of what is in use, as its corners.
+  /// The line of scopes in use, as its corners.
   let steps: [(x: Double, y: Double)]
   let limitLine: Double?
   /// The limit is beyond the scale, and drawn at its end.
@@ -42,7 +42,7 @@ struct ScopeFigure {
   let marks: [Double]
   let ticks: [Tick]
 
-  /// - Parameter period: what the report tells of; a launch may have begun before it, and go on after.
+  /// - Parameter period: the period of the report; a launch may have begun before it, and go on after.
   init(_ launch: ReportModel.Launch, period: ClosedRange<Date>) {
     let begin = max(launch.since, period.lowerBound)
     let end = max(min(launch.until ?? period.upperBound, period.upperBound), begin.addingTimeInterval(0.001))

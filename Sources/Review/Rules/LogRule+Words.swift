@@ -34,8 +34,8 @@ extension LogRule {
   }
 
   /// - Parameters:
-  ///   - ofNone: what no app ever did.
-  ///   - ofSome: what these apps never did.
+  ///   - ofNone: the predicate after “No app”.
+  ///   - ofSome: the predicate after the apps' names.
   private func never(_ ofNone: String, _ ofSome: String) -> String {
     if apps != nil { return "\(subject) \(ofSome)" }
     return "No app\(except.isEmpty ? "" : " but \(except.joined(separator: " and "))") \(ofNone)"

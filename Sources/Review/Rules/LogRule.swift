@@ -1,16 +1,16 @@
 package import Audit
 package import Foundation
 
-/// An assertion over a log (`AUD-6`): what must never have happened, or must always have been so.
+/// An assertion over a log (`AUD-6`): a thing that must never have happened, or must always have held.
 ///
 /// Plain values, read from a file (``LogRules``), said in words (``words``) and judged by a ``RuleChecker``.
 package struct LogRule: Equatable, Sendable {
   /// Each is a family of assertions, by the word that a rules file has for it.
   package enum Kind: Equatable, Sendable {
-    /// Nobody could write below a folder: by a scope for writing, a descriptor for writing, a save, or a right to write that was
+    /// No app could write below a folder: by a scope for writing, a descriptor for writing, a save, or a right to write that was
     /// passed on.
     case noWrites(below: String)
-    /// What was started was stopped again, so many seconds later at most.
+    /// Each started scope was stopped again, at most so many seconds later.
     ///
     /// - Parameter orExit: the end of the app or of its process counts as a stop.
     case stopsWithin(seconds: Int, orExit: Bool)
@@ -42,7 +42,7 @@ package struct LogRule: Equatable, Sendable {
     ]
   }
 
-  /// Whose scopes are counted together.
+  /// Says which scopes are counted together.
   package enum Counted: String, CaseIterable, Equatable, Sendable {
     case process, instance, app, all
   }
@@ -53,7 +53,7 @@ package struct LogRule: Equatable, Sendable {
   package var apps: [String]?
   /// These are not.
   package var except: [String]
-  /// Only what happened from then, and until then, is judged.
+  /// Only events from this time on, and up to ``until``, are judged.
   package var since: Date?
   package var until: Date?
 

@@ -7,7 +7,7 @@ package import Policy
 package struct LogRules: Equatable, Sendable {
   package let rules: [LogRule]
 
-  /// - Parameter file: what errors call it.
+  /// - Parameter file: its name in errors.
   package init(_ text: String, file: String) throws(SourceError) { try self.init(Array(text.utf8), file: file) }
 
   /// - Parameter text: UTF-8.
@@ -40,7 +40,7 @@ package struct LogRules: Equatable, Sendable {
       name: name, kind: try kind(word, table), apps: try table.strings("apps"),
       except: try table.strings("except") ?? [],
       since: try moment("since", table), until: try moment("until", table))
-    // One about nothing would hold whatever happened.
+    // One about nothing would hold in every log.
     if let since = rule.since, let until = rule.until, since > until {
       throw table.error("until", "is before since, and no time lies in between")
     }

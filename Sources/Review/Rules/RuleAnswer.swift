@@ -1,4 +1,4 @@
-/// What a log says of a rule.
+/// The answer of a log to a rule.
 package struct RuleAnswer: Equatable, Sendable {
   package enum Verdict: String, Equatable, Sendable {
     case holds, violated
@@ -6,7 +6,7 @@ package struct RuleAnswer: Equatable, Sendable {
     case unknown
   }
 
-  /// An entry, and what it has to do with the rule, as a sentence.
+  /// An entry, and its relation to the rule, as a sentence.
   package struct Finding: Equatable, Sendable {
     package let sequence: Int64
     package let sentence: String

@@ -2,7 +2,8 @@ package import Audit
 internal import Foundation
 internal import Paths
 
-/// Judges rules over a log, entry by entry. What it keeps is what lives at one time, and the first findings of each rule.
+/// Judges rules over a log, entry by entry. It keeps only the launches, grants and scopes that live at one time, and the first
+/// findings of each rule.
 package struct RuleChecker: Sendable {
   private var history = AccessHistory()
   private var answers: [RuleAnswer]
@@ -26,7 +27,7 @@ package struct RuleChecker: Sendable {
     for index in answers.indices { judge(index, event, closed, before) }
   }
 
-  /// What is to be said when the log has ended.
+  /// The answers at the end of the log.
   package func finish() -> [RuleAnswer] {
     var ended = self
     for index in answers.indices { ended.judgeEnd(index) }
@@ -95,7 +96,7 @@ package struct RuleChecker: Sendable {
     switch event.kind {
     // The start that these were nested in has been judged.
     case .start where event.standsForOthers: return
-    // What the scope lets the app do is what its grant says.
+    // The scope's rights are those of its grant.
     case .start: access = event.access ?? grant?.access
     case .descriptor, .passed: access = event.access
     case .replaced where event.how == "app": access = .readWrite
@@ -211,7 +212,7 @@ package struct RuleChecker: Sendable {
       return
     default: break
     }
-    // A rule about what came later is not concerned.
+    // A rule about a later time is not concerned.
     guard !history.isWhole, let began, rule.since.map({ $0 < began }) ?? true else { return }
     unknown(index, 0, "the log's beginning is gone, and with it what happened before \(Timestamp(began).text)")
   }

@@ -16,7 +16,7 @@ package struct SimulatedDifference: Equatable, Sendable {
     case kept
   }
 
-  /// The entry, its time, whom and what it is about. A grant that would have ended by itself has the entry before its end.
+  /// The entry, its time, and its subjects. A grant that would have ended by itself has the entry before its end.
   package let sequence: Int64
   package let time: Date
   package let kind: AuditEvent.Kind
@@ -24,7 +24,7 @@ package struct SimulatedDifference: Equatable, Sendable {
   package let instance: String?
   package let grant: String?
   package let document: AuditEvent.Document?
-  /// What a sandbox refused: an operation, and what it was on.
+  /// The operation that a sandbox refused, with its object.
   package let operation: String?
   package let outcome: Outcome
   /// The field of the policy that decides, such as `scopes.limit`.
@@ -36,13 +36,13 @@ package struct SimulatedDifference: Equatable, Sendable {
   package let because: Int64?
 }
 
-/// What a simulation cannot judge, by name.
+/// The things that a simulation cannot judge, by name.
 package struct SimulationGaps: Equatable, Sendable {
   /// Fields of the policy that differ, and that a log says too little of; each with how many launches it is about.
   package internal(set) var fields: [String: Int] = [:]
-  /// Launches of which the log does not hold the policy; what they decided is taken to be as it was.
+  /// Launches of which the log does not hold the policy; their decisions are taken as recorded.
   package internal(set) var launches = 0
-  /// Decisions that may have been others, by what is missing.
+  /// Decisions that may have been others, by the missing fact.
   package internal(set) var decisions: [String: Int] = [:]
   /// The log's beginning is gone.
   package internal(set) var isCut = false

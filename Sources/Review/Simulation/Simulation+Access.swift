@@ -4,12 +4,12 @@ internal import Paths
 internal import Policy
 internal import Sandbox
 
-/// What apps were refused by their sandboxes: files that no policy showed, and networks that they did not have.
+/// Judges the accesses that sandboxes refused to apps: files that no policy showed, and networks that the apps did not have.
 ///
-/// The rules that refused are asked again (`AccessRules`), of a plan of each of the two policies. Of a host's own system they know
-/// nothing here, and need not: what a policy adds to that is all that can make a difference. An entry is written where something is
-/// refused, and none where something goes on; so it can be said what the other policy would have let through, and not what it would
-/// have refused besides.
+/// The rules that refused (`AccessRules`) are asked again, with a plan of each of the two policies. The plans do not describe the
+/// host's system, and need not: only a policy's additions to it can make a difference. A refusal has an entry, and a permitted
+/// access has none. So Ambit can tell which refusals the other policy would have lifted, but not which accesses it would have
+/// refused besides.
 extension Simulation {
   /// The rules of the sandboxes that a launch would have had.
   struct Access: Sendable {
@@ -47,7 +47,7 @@ extension Simulation {
     }
   }
 
-  /// A document was opened whose scope was not started.
+  /// The app opened a document whose scope was not started.
   private mutating func opened(_ event: AuditEvent, _ grant: String) {
     judged += 1
     guard let start = assumed.first(where: { $0.key.instance == event.instance && $0.key.grant == grant }) else {
@@ -56,7 +56,7 @@ extension Simulation {
     differ(event, .allowed, start.value)
   }
 
-  /// What of a launch the two policies differ in, and its entries say too little of.
+  /// Counts the fields in which the two policies of a launch differ and about which its entries say too little.
   mutating func countUnrecorded(_ rules: Rules) {
     let (then, now) = (rules.then, rules.now)
     func isShown(_ path: String, by folders: [String]) -> Bool {
@@ -84,7 +84,7 @@ extension Simulation {
   }
 }
 
-/// What an entry says that an app was refused, as its launcher has written it: an operation, and what it was on.
+/// An access that an app was refused, as its launcher wrote it into the entry: an operation and its object.
 private struct Refused {
   let operation: String
   let subject: String
@@ -92,7 +92,7 @@ private struct Refused {
   /// A path inside the sandbox, of an operation on files.
   var path: String? { subject.isAbsolutePath ? subject : nil }
 
-  /// The grant whose document was opened without having been started.
+  /// The grant of a document that was opened without having been started.
   var unstarted: String?
 
   func denial(_ rules: AccessRules) -> Denial? {
@@ -112,7 +112,7 @@ private struct Refused {
 
   private static let internet = "an internet address"
 
-  /// What the other policy would have answered instead.
+  /// The answer of the other policy.
   func answer(_ network: NetworkReach) -> String {
     if subject.hasPrefix("@") {
       return "abstract names would have been the app's own: it finds its own processes there and nobody else's"

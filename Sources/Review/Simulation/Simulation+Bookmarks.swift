@@ -3,7 +3,7 @@ internal import Decisions
 internal import Foundation
 internal import Policy
 
-/// What apps keep of their rights, and pass on.
+/// Judges the rights that apps keep and pass on.
 extension Simulation {
   mutating func passed(_ event: AuditEvent) {
     let rules = event.instance.flatMap { self.rules[$0] }

@@ -23,7 +23,7 @@ extension Simulation {
         expose(grant, to: id, cause)
         return
       }
-      // Who decides once more makes it anew.
+      // A second decision makes it anew.
       lost[grant] = nil
       expose(grant, to: id, nil)
       if history.grants[grant] != nil { decide(grant, event) }
@@ -78,7 +78,7 @@ extension Simulation {
       if let instance = event.instance { expose(id, to: instance, cause) }
       return
     }
-    // Handed on by another app: the policy of who gets it is asked.
+    // Handed on by another app: the receiver's policy decides.
     if event.detail["by"] != nil || event.detail["from"] != nil,
       case .refuses(let verdict) = change(
         event.instance, { Self.refusal(of: event.detail[AuditEvent.Fact.documentKind], named: event.documentName, $0) })
@@ -124,7 +124,7 @@ extension Simulation {
     if let end = term.end { nextEnd = min(nextEnd, end) }
   }
 
-  /// Ends what would have been over before an entry.
+  /// Ends the grants that would have ended before an entry.
   mutating func endDue(before event: AuditEvent) {
     guard nextEnd <= event.time else { return }
     let due = terms.filter { $0.value.end.map { $0 <= event.time } ?? false }
@@ -137,7 +137,7 @@ extension Simulation {
     nextEnd = terms.values.compactMap(\.end).min() ?? .distantFuture
   }
 
-  /// A launch is over, and with it what was granted in it, if the policy says so.
+  /// A launch is over; its grants end with it if the policy says so.
   mutating func endLaunch(_ id: String, _ event: AuditEvent) {
     guard let rules = rules[id], rules.now.lifetime.withLaunch, !rules.then.lifetime.withLaunch else { return }
     for grant in history.grants.values.filter({ terms[$0.id]?.instance == id && lost[$0.id] == nil })
@@ -149,7 +149,7 @@ extension Simulation {
     }
   }
 
-  /// A grant would have ended, and with it what was made from it.
+  /// A grant would have ended, and with it the grants made from it.
   mutating func end(
     _ grant: RecordedGrant, _ sequence: Int64, _ time: Date, field: String, rule: String, _ reason: String,
     scopesEnd: Bool = true
@@ -177,7 +177,7 @@ extension Simulation {
   mutating func revoke(_ event: AuditEvent, _ before: RecordedGrant?) {
     guard let id = event.grant else { return }
     guard event.result == .allowed else {
-      // It was not done: the grant is what it was.
+      // It was not done: the grant is unchanged.
       kept[id] = nil
       guard let known = justForgotten.removeValue(forKey: id) else { return }
       (lost[id], terms[id], bookmarks[id], unwritten[id]) = (known.lost, known.term, known.bookmarks, known.unwritten)
@@ -191,7 +191,7 @@ extension Simulation {
       default: nil
       }
     guard let field else {
-      // What it gives up it would not have had any more.
+      // The app would no longer have had the grant that it gives up.
       if event.how == "app", let cause = lost[id] { differ(event, .refused, cause) }
       return forget(id)
     }

@@ -2,9 +2,10 @@ internal import Audit
 internal import Decisions
 internal import Policy
 
-/// How many grants an app may keep: one profile's number, whatever another's list of what was used last leaves of them.
+/// The number of grants that an app may keep: a fixed number in one profile, the remainder of a list of recent documents in
+/// another.
 extension Simulation {
-  /// Where the rule is the same, and so is what the app has, it decides as it did.
+  /// If the rule and the app's grants are unchanged, the decision is unchanged too.
   func isQuotaOpen(_ app: String, _ rules: Rules) -> Bool {
     if rules.then.persisted != rules.now.persisted || kept.values.contains(where: { $0.app == app })
       || lost.keys.contains(where: { history.grants[$0]?.app == app })
@@ -17,13 +18,14 @@ extension Simulation {
         || bookmarks.contains { $1.made != $1.would && history.grants[$0]?.app == app })
   }
 
-  /// What an app would have of its own, in no order: a log may tell of many.
+  /// The grants that an app would have of its own, unordered: a log may tell of many.
   private func held(by app: String, but id: String? = nil) -> [RecordedGrant] {
     let there = history.grants.values.filter { $0.app == app && lost[$0.id] == nil && $0.id != id }
     return (there + kept.values.filter { $0.app == app }).filter { $0.parent == nil || $0.how == "passed" }
   }
 
-  /// Of these what counts: under a list of what was used last only what a bookmark, a reference or another grant needs.
+  /// Those of them that count. Under a list of recent documents, only grants that a bookmark, a reference or another grant needs
+  /// count.
   ///
   /// - Parameter child: a grant that needs none.
   private func counted(by app: String, _ rules: PersistedGrants, but id: String? = nil, without child: String? = nil)
@@ -82,9 +84,9 @@ extension Simulation {
     return rules.persisted.releasesOldest || counted(by: app, rules.persisted).count < quota
   }
 
-  // MARK: A list of what was used last
+  // MARK: A list of recent documents
 
-  /// A grant was made, and with it what needs it.
+  /// A grant was made; the grants that need it follow.
   mutating func granted(_ event: AuditEvent, _ id: String) {
     guard let rules = event.instance.flatMap({ self.rules[$0] }) else { return }
     // The entry of its reference may come after those of others that were chosen with it.
@@ -92,7 +94,7 @@ extension Simulation {
     trimRecent(event)
   }
 
-  /// What has fallen out of the list, and is needed by nothing, ends.
+  /// Ends the grants that have fallen out of the list and are needed by nothing.
   mutating func trimRecent(_ event: AuditEvent) {
     guard let app = event.app, let rules = event.instance.flatMap({ self.rules[$0] }),
       let limit = rules.now.persisted.recent, isQuotaOpen(app, rules)

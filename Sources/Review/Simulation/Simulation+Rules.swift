@@ -3,7 +3,7 @@ internal import Decisions
 internal import Foundation
 internal import Policy
 
-/// What policies say, asked of one of the two.
+/// Asks one of the two policies.
 extension Simulation {
   typealias Verdict = Refusal
 
@@ -52,7 +52,7 @@ extension Simulation {
     Int64(clamping: Int((date.timeIntervalSince1970 * 1e9).rounded()))
   }
 
-  /// Of a question that both policies are asked, what only the other one answers.
+  /// The difference between the answers of the two policies to one question.
   enum Change {
     case none
     case refuses(Verdict)
@@ -69,7 +69,7 @@ extension Simulation {
     }
   }
 
-  /// Notes that something would have been refused, and answers what follows from it.
+  /// Notes that something would have been refused, and answers the cause for later differences.
   mutating func refuse(_ event: AuditEvent, _ verdict: Verdict) -> Cause {
     differ(event, .refused, field: verdict.field, rule: verdict.rule, verdict.reason)
     return Cause(sequence: event.sequence, field: verdict.field, rule: verdict.rule, reason: verdict.reason)

@@ -49,7 +49,7 @@ extension Simulation {
     if isFirst { trimRecent(event) }
   }
 
-  /// What would stand against a start that was allowed, of what its process has not started.
+  /// Returns the reason to refuse a start that was allowed, of a document that its process has not started yet.
   private func refusal(ofStarting event: AuditEvent, _ key: RecordedScope.Key) -> Verdict? {
     guard let rules = rules[key.instance] else { return nil }
     if Self.isPickers(event), rules.then.startsPicked, !rules.now.startsPicked {
@@ -77,7 +77,7 @@ extension Simulation {
 
   private mutating func startRefused(_ event: AuditEvent, _ key: RecordedScope.Key) {
     guard let rules = rules[key.instance], absence(key.grant, in: key.instance) == nil else { return }
-    // Nobody would have tried it.
+    // The start would not have been tried.
     if Self.isPickers(event), !rules.now.startsPicked { return }
     judged += 1
     if event.rule == "LIM-1" {
@@ -100,7 +100,7 @@ extension Simulation {
     }
   }
 
-  /// The picker starts what it hands over where the policy says so.
+  /// The picker starts the documents that it hands over if the policy says so.
   private static func isPickers(_ event: AuditEvent) -> Bool { event.detail[AuditEvent.Fact.caller] == "the picker" }
 
   private mutating func assume(_ key: RecordedScope.Key, _ cause: Cause) {
@@ -144,7 +144,7 @@ extension Simulation {
     return isShown(grant, in: instance) ? nil : notStarted[instance]?[grant]
   }
 
-  // MARK: What a started document is used for
+  // MARK: Use of a started document
 
   mutating func descriptor(_ event: AuditEvent) {
     guard event.result == .allowed else { return }

@@ -3,12 +3,12 @@ package import Audit
 internal import Foundation
 package import Policy
 
-/// Replays a log under another policy, entry by entry, and tells each decision that would have come out differently, with what
-/// follows from it: what was never granted cannot be started, and a scope that was refused leaves its slot to the next.
+/// Replays a log under another policy, entry by entry, and tells each decision that would have come out differently, with its
+/// consequences: a document that was never granted cannot be started, and a scope that was refused leaves its slot to the next.
 ///
-/// Beside the ledger of what happened it keeps that of what would have. A rule is asked under the policy of then and under the other
-/// one; where both say the same, and both ledgers do, the decision is what it was, whatever else it depended on. So the same policy
-/// changes nothing. Whatever an app would have done otherwise, once something had been refused or allowed, no log can tell.
+/// It keeps two ledgers: the recorded one, and the one under the other policy. It asks each rule under the recorded policy and
+/// under the other one. If both answers agree and both ledgers agree, the decision stays as recorded, no matter which other facts
+/// it depended on. So the same policy changes nothing. No log can tell how an app would have behaved after a different answer.
 package struct Simulation: Sendable {
   /// The policy of a launch then, and the one that is asked about, each with the app's entitlements.
   struct Rules: Sendable {
@@ -18,7 +18,7 @@ package struct Simulation: Sendable {
     let networkField: String
   }
 
-  /// What is not as it was, and why.
+  /// A thing that changed, and the reason.
   struct Cause: Sendable {
     let sequence: Int64
     let field: String
@@ -29,7 +29,7 @@ package struct Simulation: Sendable {
   let policy: Policy
   /// Only launches of this app are under the other policy; nil: all are.
   let app: String?
-  /// The policy is what machine-wide ones leave of it, as those of the launches in the log are.
+  /// The policy has been narrowed by the machine-wide ones, as those of the launches in the log are.
   let isUnderMachinePolicies: Bool
   package internal(set) var gaps = SimulationGaps()
   /// How many decisions were judged.
@@ -47,7 +47,7 @@ package struct Simulation: Sendable {
   var endedInstances: [String: Cause] = [:]
   /// Scopes that would be started, with how often; by launch and process.
   var scopes: [String: [Int32?: [String: Int]]] = [:]
-  /// How many starts of what was started there are in the log, by launch.
+  /// The number of starts in the log of documents that were started already, by launch.
   var nestedStarts: [String: Int] = [:]
   /// By which entries a launch came to know a document, in the log; and whether any of them would have been.
   var exposures: [String: [String: Exposure]] = [:]
@@ -61,17 +61,18 @@ package struct Simulation: Sendable {
   var lastUses: [String: Int64] = [:]
   /// The launch that a grant was decided in, and when.
   var terms: [String: Term] = [:]
-  /// The rules of an app's last launch: for what happens to its grants while it does not run.
+  /// The rules of an app's last launch: they decide about its grants while it does not run.
   var lastRules: [String: Rules] = [:]
   /// Starts that were allowed and would not have been, by launch and grant.
   var notStarted: [String: [String: Cause]] = [:]
-  /// Starts that were refused and would have been allowed: nobody knows when they would have been stopped.
+  /// Starts that were refused and would have been allowed: the time of their stops is unknown.
   var assumed: [RecordedScope.Key: Cause] = [:]
-  /// What the two policies' sandboxes would have said; of launches that were refused something.
+  /// The answers of the two policies' sandboxes, for launches that were refused an access.
   var access: [String: Access] = [:]
   /// The earliest of their ends.
   var nextEnd: Date = .distantFuture
-  /// What was known of grants that the entries just before ended: should the next ones say that this failed, it still is so.
+  /// The facts about the grants that the previous entries ended. If the next entries say that the ending failed, these facts still
+  /// hold.
   var justForgotten:
     [String: (lost: Cause?, term: Term?, bookmarks: (made: Int, would: Int, cause: Cause?)?, unwritten: Cause?)] = [:]
   var found: [SimulatedDifference] = []
@@ -96,7 +97,7 @@ package struct Simulation: Sendable {
 
   /// Takes the log's next entry.
   ///
-  /// - Returns: what would have come out differently with it.
+  /// - Returns: the decisions that would have come out differently with it.
   package mutating func take(_ event: AuditEvent) -> [SimulatedDifference] {
     found = []
     endDue(before: event)
@@ -139,7 +140,7 @@ package struct Simulation: Sendable {
     }
   }
 
-  /// What happens because an app asks for it.
+  /// The events that an app's requests cause.
   private static let byApps: Set<AuditEvent.Kind> = [
     .pick, .grant, .start, .passed, .descriptor, .bookmarkCreated, .bookmarkResolved, .referenceResolved, .hostPath,
     .replaced,
@@ -153,7 +154,7 @@ package struct Simulation: Sendable {
     add(event, outcome, field: field, rule: rule, reason, because: nil)
   }
 
-  /// It follows from what came before.
+  /// The difference follows from an earlier one.
   mutating func differ(_ event: AuditEvent, _ outcome: SimulatedDifference.Outcome, _ cause: Cause) {
     add(event, outcome, field: cause.field, rule: cause.rule, cause.reason, because: cause.sequence)
   }
@@ -234,7 +235,7 @@ package struct Simulation: Sendable {
     "scopes.limit", "scopes.references", "scopes.start_picked", "scopes.outlived", "picker.modes", "picker.types",
     "picker.folders", "grants.persisted", "grants.pass", "grants.host_paths", "grants.access", "grants.lifetime",
     "bookmarks.replaced", "bookmarks.create", "bookmarks.document_scoped", "bookmarks.implicit", "bookmarks.lifetime",
-    // As far as refusals go: what was allowed of these no log has, which is counted launch by launch.
+    // Judged only for refusals: the log has no record of accesses allowed under these, which is counted for each launch.
     "system.read_only", "network.access", "network.entitled", "entitlements.trust",
   ]
 
