@@ -18,7 +18,7 @@ package enum Amount {
     let unit = rest.first == " " ? rest.dropFirst() : rest
     guard let size = sizes.first(where: { $0.name == unit })?.bytes else { return nil }
     let bytes = number.whole.multipliedReportingOverflow(by: size)
-    // What lies behind the point has few digits: the product fits.
+    // The digits behind the point are few: the product fits.
     let fraction = number.fraction * size / number.scale
     let sum = bytes.partialValue.addingReportingOverflow(fraction)
     return bytes.overflow || sum.overflow ? nil : sum.partialValue

@@ -21,7 +21,7 @@ package enum BuiltinPolicies {
     "viewer": viewerText,
   ]
 
-  /// What they say. A test sees to it that all of them can be read.
+  /// Their settings. A test makes sure that all of them can be read.
   static let overrides: [String: PolicyOverrides] = all.compactMapValues { text in
     try? PolicyOverrides(StrictTOML.parse(text, file: "built-in"))
   }

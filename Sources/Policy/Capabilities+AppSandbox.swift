@@ -1,7 +1,7 @@
 package import AppModel
 
 extension Capabilities {
-  /// Takes away what Apple's sandbox does not let an app have with these entitlements. Whatever the policy forbids stays so.
+  /// Takes away the rights that Apple's sandbox does not give an app with these entitlements. The policy's own prohibitions stay.
   package mutating func hold(to sandbox: AppSandbox) {
     let allowed = picker.modes
     switch sandbox.selection {

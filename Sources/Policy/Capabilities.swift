@@ -1,13 +1,13 @@
 package import AppModel
 package import Sandbox
 
-/// What one launch of an app may do: a policy, all of its inheritance resolved, joined with what the app asks for.
+/// The rights of one launch of an app: a policy, all of its inheritance resolved, joined with the app's entitlements.
 ///
-/// Plain values. Whoever carries them out finds nothing left to decide here.
+/// Plain values. The code that carries them out finds nothing left to decide.
 package struct Capabilities: Equatable, Sendable, Codable {
   package typealias Network = NetworkReach
 
-  /// Ceilings on what the app uses. `nil` leaves the launcher's own in place, or none.
+  /// Ceilings on the app's use of resources. `nil` leaves the launcher's own in place, or none.
   package struct Limits: Equatable, Sendable, Codable {
     package enum Memory: Equatable, Sendable, Codable {
       case bytes(Int)
@@ -33,7 +33,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     package var container: Int?
     /// Files and folders in its container.
     package var containerFiles: Int?
-    /// A control group is to enforce what it can.
+    /// A control group is to enforce the limits that it can.
     package var cgroup = false
 
     package init(
@@ -60,8 +60,8 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var references: Bool
   /// Whether a file that took a document's place is the document (BMK-12).
   package var replacedDocuments: ReplacedDocuments
-  /// Host folders shown read-only at the same path, in addition to the system's. Absolute and normal in form; what
-  /// they are on the host (a link, missing) has not been looked at.
+  /// Host folders shown read-only at the same path, in addition to the system's. Absolute and normal in form; their kind on the
+  /// host (a link, missing) has not been checked.
   package var readOnlyPaths: [String]
   /// Names of variables copied from the launcher's environment; one ending in `*` stands for all that begin so.
   package var environmentPass: [String]
@@ -71,18 +71,18 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// Whether files in the container and its tmp may be executed.
   package var execute: Bool
   package var limits: Limits
-  /// Whether what the app is refused is seen and recorded (SBX-16). Opening a file by name then takes some microseconds more.
+  /// Whether refusals to the app are seen and recorded (SBX-16). Opening a file by name then takes some microseconds more.
   package var observe: Bool
   /// The path of a seccomp profile that holds besides Ambit's own, which it cannot loosen.
   package var seccompProfile: String?
-  /// Whether Landlock repeats for files what the mounts say. Opening a file then takes a quarter more.
+  /// Whether Landlock repeats the mounts' rules for files. Opening a file then takes a quarter more.
   package var landlockFiles: Bool
-  /// What has to hold in full, or the app is not run.
+  /// The layers that must hold in full, or the app is not run.
   package var requiredLayers: [Layer]
-  /// It is ended when it has something of a document open whose scope has ended (`TOK-16`).
+  /// The app is ended if it has a leaked handle: something open of a document after the end of its scope (`TOK-16`).
   package var endsOutlived: Bool
   package var persisted: PersistedGrants
-  /// What the user picks is started when it is handed over (`TOK-13`).
+  /// The user's picks are started when they are handed over (`TOK-13`).
   package var startsPicked: Bool
   /// Whether it may pass rights of its own on to other apps (`TOK-18`).
   package var mayPass: Bool
@@ -90,9 +90,9 @@ package struct Capabilities: Equatable, Sendable, Codable {
   package var executesPicked: Bool
   /// Whether it is told, when it asks, where on the host a document of its lies (`FSF-11`).
   package var tellsHostPaths: Bool
-  /// What the user may hand to it with the picker.
+  /// The documents that the user may hand to it with the picker.
   package var picker: PickerRules
-  /// What its grants allow at most.
+  /// The most that its grants allow.
   package var access: GrantedAccess
   /// When grants that are made under it end by themselves.
   package var lifetime: GrantLifetime
@@ -106,18 +106,19 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// Entitlements for bookmarks that an app which asks for Apple's sandbox does not have (``AppSandbox/missingBookmarks``): those of
   /// that kind it neither makes nor opens.
   package var missingBookmarks: [String] = []
-  /// Those for what the user selects without which it does not have modes of the picker that the policy allows.
+  /// The entitlements for the user's selections that it lacks, and without which it does not have modes of the picker that the
+  /// policy allows.
   package var missingSelections: [String] = []
-  /// What machine-wide policies have taken away.
+  /// The settings that machine-wide policies have narrowed.
   package var narrowings: [Narrowing]
   /// The policy that this came from, for messages and the audit log.
   package var policyName: String
   /// All that the policy says, as ``PolicySettings/text``: for the audit log.
   package var settingsText: String
 
-  /// - Parameter entitlements: what the app asks for. A network entitlement of either direction opens what the policy's
-  ///   `entitled` says under `access = "entitlement"` and changes nothing under the others: the network namespace that it
-  ///   opens knows no directions. One that asks for Apple's sandbox is held to what that lets it have (``hold(to:)``).
+  /// - Parameter entitlements: the app's entitlements. Under `access = "entitlement"`, a network entitlement of either direction
+  ///   opens the policy's `entitled` network; under the other values it changes nothing. The network namespace that it opens knows
+  ///   no directions. An app that asks for Apple's sandbox is held to the rights that it gives (``hold(to:)``).
   package init(policy: Policy, entitlements: Entitlements) {
     let settings = policy.settings
     scopeLimit = settings.scopeLimit
@@ -172,7 +173,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// Whether a variable of the launcher's environment reaches the app, unless ``environmentSet`` or the sandbox itself
   /// (`HOME`, `TMPDIR`, `AMBIT_ADDRESS`…) sets it.
   ///
-  /// Variables that a policy may not name are not passed either, whatever pattern they match.
+  /// Variables that a policy may not name are not passed either, even if a pattern matches them.
   package func passes(_ name: String) -> Bool {
     EnvironmentName.check(name) == nil && environmentPass.contains { EnvironmentName.matches($0, name) }
   }

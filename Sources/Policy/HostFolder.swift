@@ -2,8 +2,8 @@ internal import Paths
 
 /// The rules for host folders that a policy shows to apps.
 ///
-/// They look at the path alone. Whoever mounts the folder has to refuse symbolic links on the way, or these rules say
-/// nothing about what is shown.
+/// They look at the path alone. The code that mounts the folder must refuse symbolic links on the way. Otherwise these rules say
+/// nothing about the folder that is shown.
 package enum HostFolder {
   /// The kernel's and the sandbox's own trees: nothing in them can be shown.
   private static let closedTrees = ["/proc", "/sys", "/dev", "/run", "/var/run", "/documents"]

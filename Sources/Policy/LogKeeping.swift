@@ -1,6 +1,6 @@
 internal import AppModel
 
-/// How the audit log is kept: what `audit.toml` in the user's configuration folder says.
+/// How the audit log is kept, by `audit.toml` in the user's configuration folder.
 ///
 /// ```toml
 /// segment = "64 MiB"    # a file of the log; then another one begins
@@ -10,7 +10,7 @@ internal import AppModel
 package struct LogKeeping: Equatable, Sendable {
   /// Bytes.
   package private(set) var segment = 64 << 20
-  /// Bytes; `nil`: however many there are. Some number, so that no app can fill the disk by what it is allowed to do.
+  /// Bytes; `nil`: no bound. The default is a number, so that no app can fill the disk by permitted acts.
   package private(set) var size: Int? = 4 << 30
   /// Seconds; `nil`: for ever.
   package private(set) var seconds: Int?
@@ -19,7 +19,7 @@ package struct LogKeeping: Equatable, Sendable {
 
   package init() {}
 
-  /// - Parameter file: what errors call it.
+  /// - Parameter file: its name in errors.
   package init(_ bytes: [UInt8], file: String) throws(SourceError) {
     let top = try StrictTOML.parse(bytes, file: file)
     if let node = top.value("segment") {

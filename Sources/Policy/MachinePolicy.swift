@@ -1,18 +1,18 @@
 internal import AppModel
 
-/// What a machine's owner lets any user's policy permit.
+/// The most that a machine's owner lets any user's policy permit.
 ///
-/// It has the form of a policy, and says what is permitted at most: a field that it does not have is not narrowed, and nothing
-/// in it widens anything. So a second one, of whatever origin, can do no harm.
+/// It has the form of a policy, and each of its fields is an upper bound: a field that it does not have is not narrowed, and
+/// nothing in it widens anything. So a second one, of any origin, can do no harm.
 package struct MachinePolicy: Equatable, Sendable {
   package let file: String
   let overrides: PolicyOverrides
-  /// What it was read from, nearest first.
+  /// The texts that it was read from, nearest first.
   let texts: [PolicyText]
 
   /// - Parameters:
   ///   - bytes: the text.
-  ///   - file: what messages call it.
+  ///   - file: its name in messages.
   package init(_ bytes: [UInt8], file: String) throws(PolicyError) {
     let source = PolicySource(name: nil, file: file, place: .path, bytes: bytes)
     // A user's own policies have no say in it.
@@ -61,16 +61,16 @@ package struct Narrowing: Equatable, Sendable, Codable {
 }
 
 extension PolicySettings {
-  /// What these settings and a machine-wide policy both permit.
+  /// The settings that both these and a machine-wide policy permit.
   ///
-  /// - Parameter memory: bytes that the machine has.
+  /// - Parameter memory: the machine's memory in bytes.
   package func narrowed(by machine: MachinePolicy, memory: Int) -> PolicySettings {
     .closed.overridden(by: PolicyOverrides(self).narrowed(by: machine.overrides, on: .init(memory: memory)))
   }
 }
 
 extension Policy {
-  /// The policy under machine-wide ones, with what they took away.
+  /// The policy under machine-wide ones, with the record of their narrowing.
   ///
   /// - Parameter isLocated: the lines are wanted as well, for which the files are looked through once more.
   package func narrowed(by machines: [MachinePolicy], memory: Int, isLocated: Bool = false) -> Policy {
@@ -82,7 +82,7 @@ extension Policy {
         guard from != to else { return nil }
         return Narrowing(
           field: field.name, from: from ?? "none", to: to ?? "none", file: machine.file,
-          // What those with the entitlement get is narrowed by what everybody gets.
+          // The entitled network is also narrowed by the network of all apps.
           line: (origins?[field.name] ?? (field.name == "network.entitled" ? origins?["network.access"] : nil))?
             .position.line)
       }
@@ -92,7 +92,7 @@ extension Policy {
 }
 
 extension PolicyOverrides {
-  /// What both say together; where both say something, the other.
+  /// Both combined; where both have a setting, the other's.
   fileprivate func laid(under other: PolicyOverrides) -> PolicyOverrides {
     var result = self
     for field in PolicyField.all where field.access.isSet(other) { field.access.copy(other, &result) }

@@ -1,7 +1,7 @@
 internal import AppModel
 
-/// How many documents an app may keep its access to, and what happens to one more: Ambit's own rule, or another system's, so that
-/// an app can be seen under each.
+/// How many documents an app may keep its access to, and the treatment of one more: Ambit's own rule, or another system's, so that
+/// an app can be tried under each.
 package enum PersistedGrants: Equatable, Sendable, Codable {
   /// As many as the user gives it.
   case unlimited
@@ -9,8 +9,8 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
   case android
   /// Android 10 and before: 128.
   case android10
-  /// Windows' lists: of what the app keeps a bookmark or a reference of (`FutureAccessList`) 1,000, and then adding fails; and
-  /// besides, of what it used last (`MostRecentlyUsedList`), 25 (`LIM-11`).
+  /// Windows' lists. The app may keep 1,000 documents with a bookmark or a reference (`FutureAccessList`); after that, adding
+  /// fails. Besides, it keeps the 25 documents that it used last (`MostRecentlyUsedList`, `LIM-11`).
   case windows
   /// The document portal: no limit (`LIM-12`).
   case xdp
@@ -75,7 +75,8 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
     }
   }
 
-  /// What both permit: the smaller number, by the rule that it comes from, and no more of those used last than either keeps.
+  /// The rule that both permit: the smaller number, by the rule that it comes from, and no more of those used last than either
+  /// keeps.
   package func narrowed(by other: PersistedGrants) -> PersistedGrants {
     guard let ours = quota else { return other }
     guard let theirs = other.quota else { return self }
@@ -93,16 +94,16 @@ package enum PersistedGrants: Equatable, Sendable, Codable {
 /// Which apps may do something.
 package enum AppPermission: String, CaseIterable, Equatable, Sendable, Codable {
   case none
-  /// Those whose entitlements ask for it.
+  /// Apps with an entitlement that asks for it.
   case entitlement
   case any
 
   package func covers(_ isEntitled: Bool) -> Bool { self == .any || (self == .entitlement && isEntitled) }
 }
 
-/// What happens to an app that still has something of a document open whose scope has ended (`TOK-16`).
+/// The treatment of an app that still has something of a document open after the end of its scope (`TOK-16`).
 package enum OutlivedScopes: String, CaseIterable, Equatable, Sendable, Codable {
-  /// What is open stays so until it is closed; it is in the log.
+  /// Open handles stay until they are closed; they are in the log.
   case allow
   /// The app is ended.
   case end

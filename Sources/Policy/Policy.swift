@@ -10,7 +10,7 @@ package struct Policy: Equatable, Sendable {
   /// The files that went into it, nearest first; ``file`` is the first.
   package let lineage: [String]
   package let settings: PolicySettings
-  /// What machine-wide policies have taken away, in the order in which they did.
+  /// The settings that machine-wide policies have narrowed, in the order of the narrowing.
   package let narrowings: [Narrowing]
 
   package init(
@@ -42,7 +42,7 @@ extension Policy {
       guard parts.count == 2, parts[0].allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }),
         parts[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || " .%_-".contains($0)) })
       else { throw .wrongLimit(word, "it has to be a key of a policy's [limits] and a value, such as memory=512MiB") }
-      // What is a number or a truth value in a policy is one here; anything else stands between quotes there.
+      // Numbers and truth values stand in a policy as they are; anything else stands between quotes.
       let isPlain = Int(parts[1]) != nil || Double(parts[1]) != nil || ["true", "false"].contains(parts[1])
       let value = isPlain ? parts[1] : "\"\(parts[1])\""
       do throws(SourceError) {
@@ -57,19 +57,19 @@ extension Policy {
   }
 }
 
-/// Who decides about the network.
+/// The source of the decision about the network.
 package enum NetworkAccess: String, CaseIterable, Equatable, Sendable, Codable {
   case none, loopback, host
   /// The app's own entitlements.
   case entitlement
 }
 
-/// What an entitlement opens, where the policy leaves it to the entitlements.
+/// The network that an entitlement opens, if the policy leaves the decision to the entitlements.
 package enum EntitledNetwork: String, CaseIterable, Equatable, Sendable, Codable {
   case loopback, host
 }
 
-/// What becomes of access to a document whose file was replaced by another one of its name, as programs do that save.
+/// The rule for access to a document after another file of its name has replaced it, as programs do that save.
 package enum ReplacedDocuments: String, CaseIterable, Equatable, Sendable, Codable {
   /// The new file is the document, if it stands in the same folder under the same name.
   case follow
@@ -91,21 +91,21 @@ package struct PolicySettings: Equatable, Sendable {
   package var observe: Bool
   /// The path of a seccomp profile that holds besides Ambit's own.
   package var seccompProfile: String? = nil
-  /// Whether Landlock looks at files as well, and not only at what mounts and filter leave open.
+  /// Whether Landlock looks at files as well, and not only at the accesses that mounts and filter leave open.
   package var landlockFiles: Bool = false
   package var entitledNetwork: EntitledNetwork = .host
-  /// What has to hold in full, or the app is not run.
+  /// The layers that must hold in full, or the app is not run.
   package var requiredLayers: [Layer] = []
   package var startsPicked = false
   package var outlived: OutlivedScopes = .allow
   package var persisted: PersistedGrants = .unlimited
   package var passing: AppPermission = .entitlement
   package var executing: AppPermission = .entitlement
-  /// Who decides about entitlements that widen what an app has.
+  /// The source of the decision about entitlements that widen an app's rights.
   package var entitlementTrust: EntitlementTrust = .ask
   package var tellsHostPaths = false
   package var picker = PickerRules()
-  /// What grants allow at most.
+  /// The most that grants allow.
   package var access: GrantedAccess = .readWrite
   package var lifetime: GrantLifetime = .forever
   package var bookmarks = BookmarkRules()
@@ -115,7 +115,7 @@ package struct PolicySettings: Equatable, Sendable {
   /// Profiles that hold besides ``seccompProfile``: others that the policy names, and those of a machine-wide one.
   package var furtherSeccompProfiles: [String] = []
 
-  /// What holds where no file says anything: closed, but for the scopes that are the purpose of the thing.
+  /// The settings without any file: closed, but for the scopes that are the purpose of the thing.
   package static let closed = PolicySettings(
     scopeLimit: ScopeLimit.presets["default"] ?? 256, references: true, readOnlyPaths: [], environmentPass: [],
     environmentSet: [:], network: .none, execute: false, limits: Capabilities.Limits(), observe: false)

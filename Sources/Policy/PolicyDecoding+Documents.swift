@@ -1,6 +1,6 @@
 internal import AppModel
 
-/// What `[picker]`, `[grants]`, `[bookmarks]` and `[coordination]` say of documents.
+/// The document fields of `[picker]`, `[grants]`, `[bookmarks]` and `[coordination]`.
 extension PolicyOverrides {
   static func persisted(_ table: TOMLReader) throws(SourceError) -> PersistedGrants? {
     guard let node = table.value("persisted") else { return nil }

@@ -1,4 +1,4 @@
-/// What `[limits]` says of what the whole sandbox may use.
+/// The fields of `[limits]` for the use of the whole sandbox.
 extension PolicyOverrides {
   static func container(_ table: TOMLReader) throws(SourceError) -> Ceiling<Int>? {
     try ceiling(

@@ -3,7 +3,7 @@ package import Foundation
 internal import Paths
 internal import Sandbox
 
-/// Finds policies by name or path, and resolves what they inherit.
+/// Finds policies by name or path, and resolves their inheritance.
 package struct PolicyLibrary: Sendable {
   /// The folders in which `NAME.toml` is looked for, in this order, before the built-in policies.
   package let directories: [URL]
@@ -15,7 +15,7 @@ package struct PolicyLibrary: Sendable {
   /// - Parameter nameOrPath: a name (no `/`, no `.toml` at its end), or else the path of a file.
   package func load(_ nameOrPath: String) throws(PolicyError) -> Policy { try resolve(nameOrPath).policy }
 
-  /// The same, with what each file said.
+  /// The same, with the settings of each file.
   package func resolve(_ nameOrPath: String) throws(PolicyError) -> ResolvedPolicy {
     if Self.isPath(nameOrPath) {
       let name = nameOrPath.lastPathName
@@ -65,7 +65,7 @@ package struct PolicyLibrary: Sendable {
     let settings = links.reduce(PolicySettings.closed) { $0.overridden(by: $1.overrides) }
     links.reverse()
     for contradiction in Contradiction.all(in: settings) {
-      // What no file says is off by default, and for a launch to find: its command line may turn it on.
+      // A field that no file sets is off by default, and a matter for the launch: its command line may turn it on.
       guard let requiring = links.first(where: { $0.overrides.requiredLayers != nil })?.source,
         let setting = links.first(where: { contradiction.isSet(by: $0.overrides) })?.source
       else { continue }
@@ -101,7 +101,7 @@ package struct PolicyLibrary: Sendable {
     links.append(.init(source: source, overrides: overrides))
   }
 
-  /// What a file says; built-in ones are read once.
+  /// The settings of a file; built-in ones are read once.
   private func read(_ source: PolicySource) throws(PolicyError) -> PolicyOverrides {
     if case .builtin = source.place, let name = source.name, let known = BuiltinPolicies.overrides[name] {
       return known
@@ -109,9 +109,9 @@ package struct PolicyLibrary: Sendable {
     do { return try PolicyOverrides(StrictTOML.parse(source.bytes, file: source.file)) } catch { throw .invalid(error) }
   }
 
-  /// What is wrong with a file's `inherits`, with its place in the file.
+  /// The error in a file's `inherits`, with its place in the file.
   ///
-  /// - Parameter number: which of the names.
+  /// - Parameter number: the index of the name.
   private static func wrong(_ source: PolicySource, _ number: Int, _ fault: String) -> PolicyError {
     do throws(SourceError) {
       let top = try StrictTOML.parse(source.bytes, file: source.file)

@@ -16,9 +16,9 @@ package struct SettingOrigin: Equatable, Hashable, Sendable {
   }
 }
 
-/// Which file and line decided each setting of a policy: of the files that went into it, the nearest that says anything.
+/// Which file and line decided each setting of a policy: among the policy's files, the nearest one with that setting.
 ///
-/// Worked out when somebody asks, and not at each launch: a launch needs what is decided and not by whom.
+/// Worked out on demand, and not at each launch: a launch needs the decisions and not their sources.
 package struct PolicyOrigins: Equatable, Sendable {
   private var settings: [String: SettingOrigin] = [:]
 
@@ -41,7 +41,7 @@ package struct PolicyOrigins: Equatable, Sendable {
 
   package init(of machine: MachinePolicy) { self.init(machine.texts) }
 
-  /// - Parameter file: what the text is called.
+  /// - Parameter file: the text's name.
   package init(text: String, file: String) { self.init([PolicyText(file: file, bytes: Array(text.utf8))]) }
 
   /// - Parameter texts: the files that went into a policy, nearest first.
@@ -63,7 +63,7 @@ package struct PolicyOrigins: Equatable, Sendable {
     settings["\(key): \(element)"] ?? settings["\(key).\(element)"] ?? settings[key]
   }
 
-  /// The setting that a key is a part of: tables have two levels, and what is further in is a part.
+  /// The setting that a key is a part of: tables have two levels, and deeper keys are parts.
   private static func whole(_ key: String) -> String {
     let list = key.split(separator: ":", maxSplits: 1).first.map(String.init) ?? key
     return list.split(separator: ".", maxSplits: 2).prefix(2).joined(separator: ".")
@@ -106,7 +106,7 @@ struct PolicyText: Equatable, Sendable {
 }
 
 extension TOMLNode {
-  /// The value in short: a list that takes no more than half a line as it is, and of others and of tables only what they are.
+  /// The value in short: a list as it is if it takes no more than half a line; otherwise, and for tables, only its kind.
   fileprivate var shortText: String {
     switch value {
     case .string(let text): "\"\(text)\""

@@ -1,6 +1,6 @@
 internal import Sandbox
 
-/// What one policy file says; `nil` where it says nothing.
+/// The settings of one policy file; `nil` for each field that it does not set.
 struct PolicyOverrides: Equatable, Sendable {
   var description: String?
   /// The names of others, the one that counts least first.
@@ -62,8 +62,8 @@ enum Ceiling<Value: Equatable & Sendable>: Equatable, Sendable {
 extension PolicySettings {
   /// These settings with a file's laid over them.
   ///
-  /// One rule: what a file sets takes the place of what it inherits, lists and tables whole; so a file shows all that
-  /// such a list holds, and can narrow it. A variable is either set or passed, and the nearer file decides which.
+  /// One rule: a file's settings replace the inherited ones, lists and tables as a whole. So a file shows all entries of such a
+  /// list, and can narrow it. A variable is either set or passed, and the nearer file decides which.
   func overridden(by file: PolicyOverrides) -> PolicySettings {
     var result = self
     for field in PolicyField.all { field.access.apply(file, &result) }

@@ -13,7 +13,7 @@ struct PolicySource {
 
   /// The name that `inherits` would use; of a file given by path, none.
   let name: String?
-  /// What messages call it.
+  /// Its name in messages.
   let file: String
   let place: Place
   let bytes: [UInt8]
@@ -34,7 +34,7 @@ struct PolicySource {
 
   /// A file's bytes, and one more than the reader takes when it is larger; `nil` when there is none.
   ///
-  /// Only regular files: the broker reads policies too, and has nobody wait for the other end of a pipe.
+  /// Only regular files: the broker reads policies too, and must not wait for the other end of a pipe.
   static func read(_ path: String) throws(PolicyError) -> [UInt8]? {
     do throws(KernelError) {
       return try Descriptor.regularFile(path).readAll(limit: StrictTOML.maximumSize + 1)

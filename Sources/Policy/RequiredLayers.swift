@@ -17,7 +17,7 @@ struct Contradiction: Equatable {
   let key: String
   let value: String
 
-  /// Those that settings hold. What only a launch decides (an app's entitlements, the kernel) is no contradiction.
+  /// The contradictions within settings. Facts that only a launch decides (an app's entitlements, the kernel) are no contradiction.
   static func all(in settings: PolicySettings) -> [Contradiction] {
     settings.requiredLayers.compactMap { layer in
       switch layer {
@@ -43,18 +43,18 @@ struct Contradiction: Equatable {
   }
 }
 
-/// A layer that is required and cannot hold in full under settings, whatever the kernel has: an app is run under them only if
-/// something else is said on the command line.
+/// A layer that is required and cannot hold in full under settings, on any kernel. An app is run under them only with another
+/// option on the command line.
 package struct UnmetRequirement: Equatable, Sendable {
   package let layer: Layer
   /// The setting that would have to be another: `limits.wall_time`; nil where none would help.
   package let field: String?
   /// Why it does not hold, as the end of a sentence.
   package let reason: String
-  /// What a command line can say instead; nil: only --allow-degraded helps.
+  /// The command line's option to use instead; nil: only --allow-degraded helps.
   package let option: String?
 
-  /// With what an app is run under it all the same.
+  /// The options with which an app is run under it all the same.
   package var ways: String {
     [option, "--allow-degraded \(layer.rawValue)"].compactMap(\.self).joined(separator: " or ")
   }

@@ -1,4 +1,4 @@
-/// A policy and the files that it came of. Which of them decided what is ``PolicyOrigins``'.
+/// A policy and its files. ``PolicyOrigins`` tells which file decided each setting.
 package struct ResolvedPolicy: Sendable {
   struct Link: Sendable {
     let source: PolicySource
@@ -16,7 +16,7 @@ package struct ResolvedPolicy: Sendable {
     self.links = links
   }
 
-  /// The same under machine-wide policies; its values come from where they came from, and the policy says what was taken away.
+  /// The same under machine-wide policies. The origins of its values stay, and the policy records the narrowings.
   package func narrowed(by machines: [MachinePolicy], memory: Int) -> ResolvedPolicy {
     var narrowed = ResolvedPolicy(policy: policy.narrowed(by: machines, memory: memory), links: links)
     narrowed.machines = self.machines + machines

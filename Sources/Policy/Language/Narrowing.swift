@@ -1,6 +1,6 @@
 internal import Paths
 
-/// What two policies both permit.
+/// The settings that two policies both permit.
 extension PolicyOverrides {
   /// Everything that settings have, as a file would say it.
   init(_ settings: PolicySettings) {
@@ -8,7 +8,7 @@ extension PolicyOverrides {
     for field in PolicyField.all { field.access.lift(settings, &self) }
   }
 
-  /// What both files permit; one that says nothing of a field permits everything there.
+  /// The settings that both files permit; a file without a field permits everything there.
   func narrowed(by other: PolicyOverrides, on machine: FieldAccess.Machine) -> PolicyOverrides {
     var result = self
     for field in PolicyField.all { field.access.narrow(&result, other, machine) }
@@ -21,8 +21,8 @@ extension PolicyOverrides {
       network = theirs
       return
     }
-    // Fixed ones are ordered by how far they go. One that leaves it to the entitlement opens nothing to those without, and to
-    // those with it what both open.
+    // Fixed values are ordered by their reach. A value that depends on the entitlement opens nothing to apps without it. To apps
+    // with it, it opens the network that both values open.
     switch (ours, theirs) {
     case (.none, _), (_, .none): network = NetworkAccess.none
     case (.loopback, .entitlement), (.entitlement, .loopback):
@@ -65,7 +65,7 @@ extension EnvironmentName {
     return both + theirs.filter { one in !both.contains(one) && ours.contains { covers($0, one) } }
   }
 
-  /// Whether whatever the second stands for, the first does.
+  /// Whether the first stands for everything that the second does.
   private static func covers(_ wide: String, _ narrow: String) -> Bool {
     guard wide.hasSuffix("*") else { return wide == narrow }
     return narrow.hasPrefix(wide.dropLast())

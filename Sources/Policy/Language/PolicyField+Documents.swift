@@ -1,6 +1,6 @@
 internal import AppModel
 
-/// The fields about documents: what an app may be given, for how long, and what it may keep.
+/// The fields about documents: the documents that an app may be given, for how long, and how many it may keep.
 extension PolicyField {
   /// Every field, in the order in which the reference and messages list them.
   package static let all: [PolicyField] =
@@ -245,7 +245,7 @@ extension PolicyField {
 }
 
 extension FieldAccess {
-  /// What is no setting.
+  /// A text that is no setting.
   static func words<Value: Sendable>(
     _ file: FilePlace<Value>,
     decode: @escaping @Sendable (TOMLReader) throws(SourceError) -> Value?

@@ -1,7 +1,7 @@
 internal import AppModel
 internal import Sandbox
 
-/// The fields about the sandbox: what an app sees and reaches without asking, and how much it may use.
+/// The fields about the sandbox: an app's view and reach without a question, and the limits on its use.
 extension PolicyField {
   static let sandbox = [
     PolicyField(
@@ -31,7 +31,7 @@ extension PolicyField {
         narrow: { mine, other, _ in
           guard let theirs = other.environmentPass else { return }
           mine.environmentPass = mine.environmentPass.map { EnvironmentName.narrowed($0, theirs) } ?? theirs
-          // Of a pattern the name alone may be left: what is set is not passed.
+          // A pattern may be narrowed to a plain name: a variable of that name that is set is not passed.
           if let set = mine.environmentSet { mine.environmentPass?.removeAll { set[$0] != nil } }
         }, text: { $0.environmentPass.quotedTOML }),
       "Variables of your environment that an app gets."),

@@ -8,13 +8,13 @@ package struct PolicyField: Sendable {
   package let key: String
   /// The ways in which its value may be written.
   package let forms: [PolicyForm]
-  /// What it decides, in sentences.
+  /// The subject of its decision, in sentences.
   package let meaning: String
   /// The rule of the catalogue that it is about, such as `LIM-1`; `nil`: it is Ambit's own.
   package let rule: String?
   /// A value as TOML has it.
   package let example: String
-  /// What a machine-wide policy's value does to a user's, as the end of a sentence.
+  /// The effect of a machine-wide policy's value on a user's, as the end of a sentence.
   package let narrowing: String
   /// Why it has no effect yet, as a sentence; `nil`: it is in force.
   package let notInForce: String?
@@ -43,7 +43,7 @@ package struct PolicyField: Sendable {
   package func text(in settings: PolicySettings) -> String? { access.text(settings) }
 }
 
-/// Where a value is in what a file says, and in settings.
+/// The place of a value in a file's settings, and in resolved settings.
 typealias FilePlace<Value> = any WritableKeyPath<PolicyOverrides, Value?> & Sendable
 typealias SettingsPlace<Value> = any WritableKeyPath<PolicySettings, Value> & Sendable
 
@@ -52,17 +52,17 @@ struct FieldAccess: Sendable {
   /// From the table that it stands in.
   let decode: @Sendable (TOMLReader, inout PolicyOverrides) throws(SourceError) -> Void
   let isSet: @Sendable (PolicyOverrides) -> Bool
-  /// What the first file says, said by the second.
+  /// Copies the first file's value to the second.
   let copy: @Sendable (PolicyOverrides, inout PolicyOverrides) -> Void
-  /// What a file says takes the place of what settings have.
+  /// Replaces the settings' value by a file's.
   let apply: @Sendable (PolicyOverrides, inout PolicySettings) -> Void
-  /// What settings have, as a file would say it.
+  /// The settings' value, as a file would write it.
   let lift: @Sendable (PolicySettings, inout PolicyOverrides) -> Void
-  /// Of what two files say, what both permit; a file that says nothing permits everything.
+  /// The value that two files both permit; a file without a value permits everything.
   let narrow: @Sendable (inout PolicyOverrides, PolicyOverrides, Machine) -> Void
   let text: @Sendable (PolicySettings) -> String?
 
-  /// What narrowing has to know of the machine.
+  /// The facts about the machine that narrowing needs.
   struct Machine: Sendable {
     /// Bytes.
     let memory: Int
@@ -74,9 +74,9 @@ package indirect enum PolicyForm: Equatable, Sendable {
   case boolean
   case integer(ClosedRange<Int>)
   case number(ClosedRange<Double>)
-  /// A string that is one of these; what each stands for, where that is not said by its name.
+  /// A string that is one of these, each with its meaning if the name does not say it.
   case words([Word])
-  /// Any other string: what it is, and a regular expression that all such match.
+  /// Any other string: its kind, and a regular expression that all such strings match.
   case text(String, pattern: String? = nil)
   /// An array.
   case list(of: [PolicyForm])
@@ -107,11 +107,11 @@ package indirect enum PolicyForm: Equatable, Sendable {
 }
 
 extension FieldAccess {
-  /// A field with a place of its own in what a file says and in settings.
+  /// A field with a place of its own in a file's settings and in resolved settings.
   ///
   /// - Parameters:
   ///   - text: the value as TOML has it.
-  ///   - meet: of two values what both permit.
+  ///   - meet: the value that two values both permit.
   init<Value: Sendable>(
     _ file: FilePlace<Value>,
     _ settings: SettingsPlace<Value>,

@@ -54,7 +54,7 @@ package enum PolicyReference {
     return lines + [""]
   }
 
-  /// What holds where no file says anything.
+  /// The value without any file.
   static func closed(_ field: PolicyField) -> String? { field.text(in: .closed) }
 
   private static func words(_ form: PolicyForm) -> String {

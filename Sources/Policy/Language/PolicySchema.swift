@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The JSON Schema of a policy file (draft 2020-12), as editors of TOML use it.
 ///
-/// It says what form a value has, and its range. That a path may be shown, and that a policy has the name, is for the decoder.
+/// It states the form and the range of a value. The decoder checks that a path may be shown, and that a policy has the name.
 package enum PolicySchema {
   package static let text: String = {
     var tables: [String: Any] = [:]

@@ -4,14 +4,14 @@ package import AppModel
 package enum EntitlementTrust: String, CaseIterable, Equatable, Sendable, Codable {
   /// No app gets them.
   case none
-  /// The user, who is asked once.
+  /// The user decides, and is asked once.
   case ask
   /// The app, by declaring them.
   case declared
 }
 
-/// What an entitlement opens to an app beyond what it has without it. Users are asked about this, and their answers are about this:
-/// a yes to a network of the app's own is none to the host's.
+/// The access that an entitlement adds to an app. Users are asked about this, and their answers are about this: a yes to a network
+/// of the app's own is none to the host's.
 package enum Widening: String, CaseIterable, Equatable, Hashable, Sendable, Codable {
   /// The host's network.
   case network
@@ -19,10 +19,10 @@ package enum Widening: String, CaseIterable, Equatable, Hashable, Sendable, Coda
   case ownNetwork = "own-network"
   /// Passing rights of its own on to other apps.
   case passGrants = "pass-grants"
-  /// Running programs that lie in what the user picked.
+  /// Running programs in documents that the user picked.
   case executePicked = "execute-picked"
 
-  /// What the app would do, behind “It asks to”.
+  /// The app's request, as the text after “It asks to”.
   package var request: String {
     switch self {
     case .network: "connect to the internet and to every device and service on your network, and take connections"
@@ -44,7 +44,7 @@ package enum Widening: String, CaseIterable, Equatable, Hashable, Sendable, Coda
 }
 
 extension PolicySettings {
-  /// What an entitlement changes under these settings.
+  /// The effect of an entitlement under these settings.
   enum EntitlementEffect: Equatable {
     case opens(Widening)
     /// Apps without it have the same.
@@ -66,12 +66,12 @@ extension PolicySettings {
     }
   }
 
-  /// What an entitlement opens under these settings; `nil`: nothing that an app would not have without it, or that any has.
+  /// The access that an entitlement adds under these settings; `nil`: none, or one that every app has without it.
   package func widening(of entitlement: WideningEntitlement) -> Widening? {
     if case .opens(let widening) = effect(of: entitlement) { widening } else { nil }
   }
 
-  /// Whether these settings give it to no app, whatever it declares.
+  /// Whether these settings give it to no app, even to one that declares it.
   package func isForNobody(_ entitlement: WideningEntitlement) -> Bool { effect(of: entitlement) == .nobodyHas }
 
   private func effect(of permission: AppPermission, _ widening: Widening) -> EntitlementEffect {
@@ -83,20 +83,20 @@ extension PolicySettings {
   }
 }
 
-/// The entitlements that a launch goes by, of those that an app declares.
+/// The entitlements of a launch, among those that an app declares.
 ///
-/// Under `ask` an entitlement is given when the user has said so, on the command line or before, and withheld until then. One that
-/// changes nothing under the policy is asked about by nobody.
+/// Under `ask` an entitlement is given when the user has said so, on the command line or before, and withheld until then. Ambit
+/// does not ask about an entitlement that changes nothing under the policy.
 package struct EntitlementRuling: Equatable, Sendable {
-  /// What the launch goes by.
+  /// The entitlements of the launch.
   package let given: Entitlements
   /// Declared and not given.
   package let withheld: [WideningEntitlement]
-  /// What the user has to be asked about.
+  /// The access that the user has to be asked about.
   package let undecided: [Widening]
-  /// What the user has said no to.
+  /// The access that the user has refused.
   package let refused: [Widening]
-  /// What the command line allows, and the user had not said yes to before: an answer to be remembered.
+  /// The access that the command line allows, and to which the user had not said yes before: an answer to be remembered.
   package let allowed: [Widening]
 
   /// - Parameters:
@@ -113,7 +113,7 @@ package struct EntitlementRuling: Equatable, Sendable {
     func note(_ widening: Widening, in list: inout [Widening]) {
       if !list.contains(widening) { list.append(widening) }
     }
-    // A network knows no directions: whoever allows one of its entitlements allows what both open.
+    // A network knows no directions: the user who allows one of its entitlements allows the access that both open.
     let namedOpens = Set(
       named.compactMap { entitlement -> Widening? in
         if case .opens(let widening) = settings.effect(of: entitlement) { widening } else { nil }
@@ -142,12 +142,12 @@ package struct EntitlementRuling: Equatable, Sendable {
 }
 
 extension EntitlementRuling {
-  /// What a launch that a log tells of would have gone by under other settings. What the user would have answered where they were not
-  /// asked no log knows: it stays as it was.
+  /// The entitlements that a recorded launch would have had under other settings. No log knows the answer to a question that the
+  /// user was not asked: the decision stays as recorded.
   ///
   /// - Parameters:
-  ///   - given: what it went by.
-  ///   - withheld: what it declared besides.
+  ///   - given: its entitlements.
+  ///   - withheld: the other entitlements that it declared.
   package init(recorded given: Entitlements, withheld: [WideningEntitlement], under settings: PolicySettings) {
     self.init(
       declared: settings.entitlementTrust == .declared ? given.adding(withheld) : given, under: settings,

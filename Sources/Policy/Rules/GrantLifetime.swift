@@ -1,4 +1,4 @@
-/// What grants allow at most, whatever an app asks for.
+/// The most that grants allow, even if an app asks for more.
 package enum GrantedAccess: String, CaseIterable, Equatable, Sendable, Codable {
   case readOnly = "read-only"
   case readWrite = "read-write"
@@ -35,13 +35,13 @@ package struct GrantLifetime: Equatable, Sendable, Codable {
   }
 }
 
-/// What a policy says of bookmarks, for an app (`[bookmarks]`).
+/// A policy's rules for an app's bookmarks (`[bookmarks]`).
 package struct BookmarkRules: Equatable, Sendable, Codable {
   /// Whether it may make any.
   package var create = true
-  /// Whether it may make bookmarks that another document opens for whoever has that (`BMK-5`).
+  /// Whether it may make bookmarks that another document opens for each app that has it (`BMK-5`).
   package var documentScoped = true
-  /// Whether it may make bookmarks whose resolving starts the document (`BMK-8`).
+  /// Whether it may make bookmarks that start the document when they are resolved (`BMK-8`).
   package var implicit = true
   /// Seconds for which a bookmark can be resolved after it was made; `nil`: always.
   package var lifetime: Int?

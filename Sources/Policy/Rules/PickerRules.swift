@@ -1,6 +1,6 @@
 internal import Paths
 
-/// What a picker's choice means to an app, by the names that the document picker's interface has for it.
+/// The meaning of a picker's choice to an app, by the names in the document picker's interface.
 package enum PickerMode: String, CaseIterable, Equatable, Sendable, Codable {
   /// The original, for as long as it is granted (`PCK-1`).
   case open
@@ -38,12 +38,12 @@ package enum PickedTypes: Equatable, Sendable, Codable {
     return extensions.contains { name.utf8.count > $0.utf8.count + 1 && name.hasSuffix("." + $0) }
   }
 
-  /// What both allow.
+  /// The types that both allow.
   package func narrowed(by other: PickedTypes) -> PickedTypes {
     guard let ours = extensions else { return other.extensions == nil ? .any : other }
     guard let theirs = other.extensions else { return self }
     if ours == theirs { return self }
-    // Of `gz` and `tar.gz` the longer one names what has both.
+    // Of `gz` and `tar.gz`, the longer one names the files that match both.
     let both = ours.flatMap { our in theirs.compactMap { Self.covered(our, by: $0) ?? Self.covered($0, by: our) } }
     let reduced = Self.reduced(both)
     return reduced == ours ? self : reduced == theirs ? other : .only(reduced)
@@ -60,7 +60,7 @@ package enum PickedTypes: Equatable, Sendable, Codable {
   }
 }
 
-/// What a policy says of the document picker, for an app (`[picker]`).
+/// A policy's rules for an app's document picker (`[picker]`).
 package struct PickerRules: Equatable, Sendable, Codable {
   /// In the order of ``PickerMode/allCases``.
   package var modes: [PickerMode] = PickerMode.allCases
@@ -71,7 +71,7 @@ package struct PickerRules: Equatable, Sendable, Codable {
   package init() {}
 }
 
-/// The content types that a policy may name. The picker goes by extensions, so that is what they stand for here.
+/// The content types that a policy may name. The picker goes by extensions, so types stand for extensions here.
 package enum ContentTypes {
   /// Apple's identifiers, and the extensions that conform to them; an empty list: any file.
   package static let all: [(identifier: String, extensions: [String])] = [
@@ -105,7 +105,7 @@ package enum ContentTypes {
     ("org.idpf.epub-container", ["epub"]),
   ]
 
-  /// `nil` for what is no type's identifier.
+  /// `nil` for a text that is no type's identifier.
   package static func extensions(of identifier: String) -> [String]? {
     all.first { $0.identifier == identifier }?.extensions
   }

@@ -14,13 +14,13 @@ package struct SourcePosition: Equatable, Hashable, Comparable, Sendable {
   }
 }
 
-/// What is wrong with a file, and where: `Policies/x.toml:7:1: unknown key "limt" in [scopes]; …`.
+/// An error in a file, with its place: `Policies/x.toml:7:1: unknown key "limt" in [scopes]; …`.
 package struct SourceError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file as the caller named it.
   package let file: String
   package let position: SourcePosition
   package let message: String
-  /// What else is wrong with it, by place.
+  /// The other errors in it, by place.
   package internal(set) var further: [SourceError] = []
 
   package init(file: String, position: SourcePosition, message: String) {
@@ -41,7 +41,8 @@ package struct SourceError: Error, Equatable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Gathers what is wrong with a file, so that all of it is named at once: of a file that is not one at all, as much as anybody reads.
+/// Gathers the errors in a file, so that all of them are named at once. For a file that is not a source at all, it gathers only as
+/// many as a person reads.
 package struct SourceFaults {
   static let most = 100
   private var faults: [SourceError] = []
@@ -61,7 +62,7 @@ package struct SourceFaults {
     for fault in error.all where faults.count < Self.most && !faults.contains(fault) { faults.append(fault) }
   }
 
-  /// Throws what has been gathered, by place.
+  /// Throws the gathered errors, by place.
   package func check() throws(SourceError) {
     let sorted = faults.sorted { $0.position < $1.position }
     guard var first = sorted.first else { return }

@@ -15,7 +15,7 @@ package enum StrictTOML {
 
   /// Parses a document.
   ///
-  /// - Parameter file: what errors call it.
+  /// - Parameter file: its name in errors.
   package static func parse(_ text: String, file: String) throws(SourceError) -> TOMLReader {
     try parse(Array(text.utf8), file: file)
   }

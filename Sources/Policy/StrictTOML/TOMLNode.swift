@@ -17,7 +17,7 @@ package struct TOMLNode: Equatable, Sendable {
   package let value: Value
   package let position: SourcePosition
 
-  /// What the value is, with its article: `a string ("vi")`.
+  /// The value's kind, with its article: `a string ("vi")`.
   package var description: String {
     switch value {
     case .string(let text): "a string (\(text.quoted))"
@@ -59,7 +59,7 @@ package struct TOMLPathElement: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Puts what the parser read together with where the scanner saw it.
+/// Joins the parser's values with the scanner's positions.
 struct TOMLDocument {
   let scanner: TOMLScanner
 

@@ -1,10 +1,10 @@
 internal import AppModel
 
-/// One table of a document, read key by key; it remembers what it was asked for.
+/// One table of a document, read key by key; it remembers the keys that it was asked for.
 ///
-/// Accessors answer `nil` for a key that is not there and an error for a value of another type. When everything
-/// has been asked for, ``finish()`` on the top table complains about the keys that nobody knew. A class, because
-/// the tables handed out belong to the one that ends by finishing them all.
+/// Accessors answer `nil` for a key that is not there and an error for a value of another type. After all reads, ``finish()`` on
+/// the top table complains about the keys that were never asked for. A class, because the tables handed out belong to the one that
+/// ends by finishing them all.
 package final class TOMLReader {
   /// The file's name in errors.
   package let file: String
@@ -33,7 +33,7 @@ package final class TOMLReader {
   /// The keys that are there, in the order of the file. Asking for them does not make them known.
   package var keys: [String] { entries.map(\.key) }
 
-  /// A key's value of whatever type, and makes the key known.
+  /// A key's value of any type; marks the key as known.
   package func value(_ key: String) -> TOMLNode? {
     if !known.contains(key) { known.append(key) }
     return entries.first { $0.key == key }?.node
@@ -88,7 +88,7 @@ package final class TOMLReader {
     try stringNodes(key)?.map(\.text)
   }
 
-  /// An array of strings, each with its place, for those who check them further.
+  /// An array of strings, each with its place, for callers that check them further.
   package func stringNodes(_ key: String) throws(SourceError) -> [(text: String, position: SourcePosition)]? {
     guard let node = value(key) else { return nil }
     guard case .array(let elements) = node.value else { throw wrong(key, node, "an array of strings") }
@@ -103,7 +103,7 @@ package final class TOMLReader {
     return result
   }
 
-  /// A table whose keys are free and whose values are strings, in the order of the file.
+  /// A table with free keys and strings as values, in the order of the file.
   package func stringTable(
     _ key: String
   ) throws(SourceError) -> [(key: String, value: String, position: SourcePosition)]? {
@@ -180,7 +180,7 @@ package final class TOMLReader {
     (path + [TOMLPathElement(key: key, number: nil)]).map(\.description).joined(separator: ".")
   }
 
-  /// An error about a value that is not what it should be; `expected` has its article.
+  /// An error about a value of a wrong kind; `expected` has its article.
   package func wrong(_ key: String, _ node: TOMLNode, _ expected: String, hint: String = "") -> SourceError {
     error(at: node.position, "\(name(key)) must be \(expected), and is \(node.description)\(hint)")
   }

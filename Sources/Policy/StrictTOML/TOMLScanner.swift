@@ -6,12 +6,12 @@ enum PathStep: Hashable, Sendable {
   case index(Int)
 }
 
-/// Walks over a TOML document before the parser does: checks its structure, and finds where its keys and values stand.
+/// Walks over a TOML document before the parser does: checks its structure, and finds the places of its keys and values.
 ///
-/// Three reasons to look twice. The parser does not say where it found what. It walks dotted keys of any depth by
-/// recursion. And it asserts, rather than complains, about some text that is no TOML (`[=]`), so that a damaged file
-/// could end the program. So this knows TOML's grammar, and leaves to the parser what goes beyond it: whether a number
-/// fits, a date exists, and no key is given twice.
+/// Three reasons to look twice. The parser does not say where it found a value. It walks dotted keys of any depth by recursion. And
+/// it asserts, rather than complains, about some text that is no TOML (`[=]`), so that a damaged file could end the program. So
+/// this knows TOML's grammar, and leaves the other checks to the parser: whether a number fits, a date exists, and no key is given
+/// twice.
 struct TOMLScanner {
   struct Failure: Error {
     let position: SourcePosition
@@ -180,7 +180,7 @@ struct TOMLScanner {
     }
   }
 
-  /// A string of any of the four kinds; answers what it stands for.
+  /// A string of any of the four kinds; returns its value.
   private mutating func string() throws(Failure) -> String {
     let start = position
     let quote = text[offset]
@@ -225,7 +225,7 @@ struct TOMLScanner {
       bytes += Array(String(try codePoint(digits: letter == UInt8(ascii: "u") ? 4 : 8, start)).utf8)
       return
     case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: " "), UInt8(ascii: "\t"):
-      // The end of a line that a long string goes on after. Keys are never long, so what it stands for is not needed.
+      // The end of a line that a long string goes on after. Keys are never long, so their value is not needed.
       guard isLong else { fallthrough }
     default:
       throw invalid(start, "a string has an escape that TOML does not know; write \\\\ for a backslash")
@@ -324,7 +324,7 @@ struct TOMLScanner {
     Failure(position: position, message: "this is not valid TOML: \(message)")
   }
 
-  /// What stands here is not what should.
+  /// The text at this place is not the expected one.
   private func unexpected(_ expected: String) -> Failure {
     guard peek != nil else { return invalid(position, "expected \(expected), and the file ends") }
     if peek == UInt8(ascii: "\n") { return invalid(position, "expected \(expected), and the line ends") }
