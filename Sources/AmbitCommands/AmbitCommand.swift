@@ -63,7 +63,7 @@ package struct AmbitCommand: ParsableCommand {
       failure.report()
       exit(withError: ExitCode(failure.status))
     } catch let code as ExitCode {
-      // Not the parser's way out, which first works out a help text that nobody asked for.
+      // Not the parser's way out, which first works out a help text that was not asked for.
       Glibc.exit(code.rawValue)
     } catch let error where error is ValidationError || error is CleanExit {
       exit(withError: error)

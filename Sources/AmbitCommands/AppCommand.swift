@@ -74,7 +74,7 @@ struct AppCommand: ParsableCommand {
         "\(printable(app)) is removed\(reply.leftovers == nil ? "" : ", with its container").\n")
     }
 
-    /// The broker has others to answer, so this is done here. What is left if this is broken off, the next broker deletes.
+    /// The broker has other requests to answer, so this is done here. If it is interrupted, the next broker deletes the rest.
     private func delete(_ name: String) throws {
       let path = try UserSide.folders.containers
       do throws(KernelError) {

@@ -6,7 +6,7 @@ internal import Terminal
 internal import Wire
 
 extension AppCommand {
-  /// `ambit app inspect`: what the keys of a manifest and of entitlements come to.
+  /// `ambit app inspect`: the meaning of the keys in a manifest and in entitlements.
   struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "inspect",
@@ -47,7 +47,7 @@ extension AppCommand {
 }
 
 extension DeclaredFiles {
-  /// What a command line names.
+  /// The app that a command line names.
   static func named(_ word: String) throws(Failure) -> DeclaredFiles {
     do throws(AppBundleError) { return try read(word) } catch { throw Failure(printable(error.description)) }
   }

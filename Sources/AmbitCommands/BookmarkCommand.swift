@@ -7,7 +7,7 @@ internal import SystemPackage
 internal import Terminal
 internal import Wire
 
-/// `ambit bookmark`: what apps keep, for the user.
+/// `ambit bookmark`: apps' bookmarks, for the user.
 struct BookmarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bookmark", abstract: "Look into the bookmarks and document references that apps keep.",

@@ -6,8 +6,8 @@ internal import Terminal
 
 /// Tells of grants as they are given and as they end (`AUD-7`).
 ///
-/// It goes by the log: the broker writes each change there before it answers anybody, whoever has caused it, and the next broker
-/// goes on in the same log.
+/// It goes by the log: the broker writes each change there before it answers, for any cause, and the next broker goes on in the
+/// same log.
 struct GrantWatch {
   private struct Change: Encodable {
     let change, time, app, grant: String
@@ -49,7 +49,7 @@ struct GrantWatch {
         } while events.count == Self.batch
       }
     } catch let error as KernelError where error.isHangUp {
-      // Whoever was reading has read enough.
+      // The reader has read enough.
     } catch let error as AuditLogError {
       throw Launcher.Failure(printable(error.description))
     }
@@ -68,7 +68,7 @@ struct GrantWatch {
     guard let id = event.grant, let owner = event.app else { return nil }
     let word: String
     switch (event.kind, event.result) {
-    // What had ended by the entry before, and could not be: it is in force.
+    // The grant had ended by the entry before, but the ending failed: it is in force.
     case (.grant, .allowed), (.revoke, .failed):
       guard known.insert(id).inserted else { return nil }
       word = "granted"

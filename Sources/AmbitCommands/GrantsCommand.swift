@@ -5,7 +5,7 @@ internal import Launcher
 internal import Terminal
 internal import Wire
 
-/// `ambit grants`: who may use which document.
+/// `ambit grants`: the documents that apps may use.
 struct GrantsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grants",
@@ -68,7 +68,7 @@ enum GrantTable {
     return table.render(grants.map(row))
   }
 
-  /// Where the grants' apps lie, and what they are.
+  /// The paths of the grants' apps, and the digests of their files.
   static func apps(of grants: [GrantsInterface.Grant]) -> String {
     var seen: Set<String> = []
     return Digest.table(

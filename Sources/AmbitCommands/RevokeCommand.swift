@@ -40,7 +40,7 @@ struct RevokeCommand: ParsableCommand {
 
   func run() throws {
     let path = document.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-    // What is there now is meant, wherever it was when it was granted. Nothing is read of it.
+    // The path means the present file, even if it was elsewhere when it was granted. Its content is not read.
     let opened = path.flatMap { try? Descriptor.open($0, flags: .path) }
     let reply = try UserSide.call(
       GrantsInterface.revoke, GrantsInterface.RevokeCall(grant: grant, app: app, path: path, all: all),
@@ -58,7 +58,7 @@ struct RevokeCommand: ParsableCommand {
   }
 }
 
-/// What has ended, in sentences.
+/// The grants that have ended, in sentences.
 enum EndedGrants {
   static func describe(_ ended: [GrantsInterface.Ended], style: Style) -> String {
     ended.map { grant in

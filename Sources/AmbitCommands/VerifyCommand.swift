@@ -98,7 +98,7 @@ package struct VerifyCommand: ParsableCommand {
     if report.hasEscapes { throw ExitCode(1) }
   }
 
-  // MARK: What is tried
+  // MARK: The attempts
 
   private var subject: String {
     get throws { try launcher.map { try TestedLauncher.words($0)[0] } ?? "the policy \(policy)" }

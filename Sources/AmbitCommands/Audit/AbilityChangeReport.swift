@@ -3,14 +3,14 @@ internal import Review
 internal import Terminal
 internal import Wire
 
-/// What changes between two explanations, in words and as JSON.
+/// The changes between two explanations, in words and as JSON.
 struct AbilityChangeReport {
   let before: AuditSubject
   let after: AuditSubject
   let difference: Difference
   private let exposures: (before: Exposure, after: Exposure)
 
-  /// - Parameter ground: what each of them would be launched on: what is looked for there depends on what its policy asks for.
+  /// - Parameter ground: the system on which each of them would be launched. The features to look for there depend on its policy.
   init(from before: AuditSubject, to after: AuditSubject, on ground: (AuditSubject) -> Ground) {
     self.before = before
     self.after = after

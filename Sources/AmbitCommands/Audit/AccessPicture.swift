@@ -3,7 +3,7 @@ internal import Foundation
 internal import Review
 internal import Terminal
 
-/// Who could reach what at one moment, as people and programs read it.
+/// The access of all apps at one moment, for people and for programs.
 struct AccessPicture: Encodable {
   struct Instance: Encodable {
     let instance, app: String

@@ -6,13 +6,13 @@ internal import Kernel
 internal import Launcher
 internal import Wire
 
-/// Where an app lies, and the digest of what it is: as a launch would find them.
+/// An app's path and the digest of its files, as a launch would find them.
 struct AppFilesNow {
   let path: String
   let digest: AppDigest
 
   /// - Parameter app: a bundle or a program, as a command line names it.
-  /// - Returns: `nil` for what could not be launched.
+  /// - Returns: `nil` for an app that could not be launched.
   init?(_ app: String) {
     do {
       let request = try LaunchRequest(

@@ -76,13 +76,13 @@ struct AppSurvey {
   /// How deep below a folder bundles are looked for.
   static let depth = 8
 
-  /// Where apps are, and folders that nobody has looked into.
+  /// The places of apps, and folders that were not searched.
   struct Bundles: Sendable {
     var paths: [String] = []
     var unread: [Problem] = []
   }
 
-  /// The bundles below a folder, sorted; what lies in a bundle is a part of it, and links are not followed.
+  /// The bundles below a folder, sorted; the contents of a bundle are a part of it, and links are not followed.
   static func bundles(below folder: String) throws(Launcher.Failure) -> Bundles {
     var isFolder: ObjCBool = false
     guard unsafe FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {

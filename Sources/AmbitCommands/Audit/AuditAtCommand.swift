@@ -7,7 +7,7 @@ internal import Review
 internal import Terminal
 
 extension AuditCommand {
-  /// `ambit audit at`: who could reach what at a moment.
+  /// `ambit audit at`: the access of all apps at a moment.
   struct At: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "at",
@@ -80,7 +80,7 @@ extension AuditCommand {
         case .table: try Output.standard.write(picture.table(for: Output.standard.descriptor))
         }
       } catch let error as KernelError where error.isHangUp {
-        // Whoever was reading has read enough.
+        // The reader has read enough.
       }
     }
   }

@@ -79,7 +79,7 @@ extension AuditCommand {
         case .table: try Output.standard.write(report.text(style: Style(for: Output.standard.descriptor)))
         }
       } catch let error as KernelError where error.isHangUp {
-        // Whoever was reading has read enough; how it went is said by the exit status.
+        // The reader has read enough; the exit status tells the result.
       }
       if report.status != 0 { throw ExitCode(report.status) }
     }

@@ -2,7 +2,7 @@ package import ArgumentParser
 internal import Folders
 internal import Foundation
 
-/// `ambit audit`: what the broker decided.
+/// `ambit audit`: the broker's decisions.
 package struct AuditCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "audit",

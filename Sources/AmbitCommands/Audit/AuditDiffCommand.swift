@@ -7,7 +7,7 @@ internal import Terminal
 internal import Wire
 
 extension AuditCommand {
-  /// `ambit audit diff`: what becomes possible and what impossible, not which lines changed.
+  /// `ambit audit diff`: the abilities that appear and disappear, not the lines that changed.
   package struct Diff: ParsableCommand {
     package static let configuration = CommandConfiguration(
       commandName: "diff",

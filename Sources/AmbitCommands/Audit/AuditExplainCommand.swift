@@ -8,7 +8,7 @@ internal import Terminal
 internal import Wire
 
 extension AuditCommand {
-  /// `ambit audit explain`: what an app could reach, and by whose decision.
+  /// `ambit audit explain`: an app's possible access, and the decisions behind it.
   package struct Explain: ParsableCommand {
     package static let configuration = CommandConfiguration(
       commandName: "explain",

@@ -218,7 +218,7 @@ extension AuditCommand.Export {
     }
   }
 
-  /// Waits; says whether to go on: not when whoever read standard output has gone.
+  /// Waits; says whether to go on: not when the reader of standard output has gone.
   private func rest(_ duration: Duration) throws -> Bool {
     let (seconds, attoseconds) = duration.components
     let milliseconds = Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000)

@@ -10,7 +10,7 @@ internal import Terminal
 internal import Wire
 
 extension AuditCommand {
-  /// `ambit audit lint`: what somebody should look at in apps and policies.
+  /// `ambit audit lint`: the findings about apps and policies.
   package struct Lint: ParsableCommand {
     package static let configuration = CommandConfiguration(
       commandName: "lint",

@@ -98,7 +98,7 @@ extension AuditCommand {
       do {
         try list(to: .standard)
       } catch let error as KernelError where error.isHangUp {
-        // Whoever was reading has read enough.
+        // The reader has read enough.
       } catch let error as AuditLogError {
         throw Failure(printable(error.description))
       }

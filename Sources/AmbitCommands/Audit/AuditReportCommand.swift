@@ -94,7 +94,7 @@ extension AuditCommand {
         app: app, since: since.flatMap { AuditQuery.moment($0, before: now) },
         until: until.flatMap { AuditQuery.moment($0, before: now) })
       let path = try log ?? AuditCommand.defaultPath
-      // Nothing half-written is left behind, and nothing beside it. What is written to may keep one waiting, if it is no file.
+      // Nothing half-written is left behind, and nothing beside it. If the output is no file, writing to it may block.
       if let output, output != "-", ReportFile.replaces(output) { Interruption.listen() }
       let verdict = Verdict(of: path, isAskedFor: verify)
       var builder = ReportBuilder(selection)
@@ -110,7 +110,7 @@ extension AuditCommand {
           try Output.standard.write(text)
         }
       } catch let error as KernelError where error.isHangUp {
-        // Whoever was reading has read enough.
+        // The reader has read enough.
       } catch let error as KernelError {
         throw Launcher.Failure("the report cannot be written: \(printable(error.description))")
       }

@@ -47,7 +47,7 @@ extension AuditCommand {
       let keeping: LogKeeping?
       do {
         segments = try AuditReader(path: path).segments()
-        // Of somebody else's log it is not known.
+        // For another user's log it is not known.
         keeping = log == nil ? try LogKeeping.read(folders.auditSettings) : nil
       } catch {
         throw Failure(printable("\(error)"))

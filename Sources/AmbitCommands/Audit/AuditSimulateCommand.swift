@@ -8,7 +8,7 @@ internal import Review
 internal import Terminal
 
 extension AuditCommand {
-  /// `ambit audit simulate`: what another policy would have decided.
+  /// `ambit audit simulate`: the decisions of another policy.
   struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "simulate",
@@ -68,7 +68,7 @@ extension AuditCommand {
         }
         try lines.finish(simulation, policy.name)
       } catch let error as KernelError where error.isHangUp {
-        // Whoever was reading has read enough.
+        // The reader has read enough.
       }
     }
   }

@@ -8,7 +8,7 @@ internal import Review
 internal import Sandbox
 internal import Terminal
 
-/// What a question about access is about: a policy, an app, or an app under a policy, as a command line names it.
+/// The subject of a question about access: a policy, an app, or an app under a policy, as a command line names it.
 struct AuditSubject {
   let policy: Policy
   let origins: PolicyOrigins
@@ -38,8 +38,8 @@ struct AuditSubject {
   }
 }
 
-/// Reads what command lines name; a policy that several name is read once. What it answers is what a launch would be held to, under
-/// this machine's policies too.
+/// Reads the subjects of command lines; a policy that several name is read once. The answer applies this machine's policies too, as
+/// a launch would.
 struct AuditSubjects {
   private let library: PolicyLibrary
   private let limits: [String]
@@ -76,7 +76,7 @@ struct AuditSubjects {
     return AuditSubject(policy: policy, origins: origins, app: nil)
   }
 
-  /// A bundle, a property list or a program by its path; `nil` for what a policy is named by.
+  /// A bundle, a property list or a program by its path; `nil` for a word that names a policy.
   private func app(_ word: String) throws(Failure) -> DeclaredApp? {
     let isList = [".plist", ".entitlements", ".xcent"].contains(where: word.hasSuffix)
     if AppBundle.isBundlePath(word) || isList {
@@ -102,7 +102,7 @@ struct AuditSubjects {
     let machines = try machinePolicies()
     do throws(PolicyError) {
       let resolved = try library.resolve(name)
-      // Behind what the command line says, as at a launch: nobody may put anything in its place.
+      // After the command line's options, as at a launch: nothing may replace it.
       let policy = try resolved.policy.limited(by: limits).narrowed(
         by: machines, memory: MachineMemory.total, isLocated: true)
       let found = (policy, PolicyOrigins(of: resolved, limitedBy: limits))
@@ -119,8 +119,8 @@ struct AuditSubjects {
 }
 
 extension DeclaredApp {
-  /// A bundle as a launch would read it; or else what its property lists declare, as of a bundle of macOS's shape, or one without its
-  /// program.
+  /// A bundle as a launch would read it; otherwise the declarations of its property lists, as for a bundle of macOS's shape, or one
+  /// without its program.
   init(at path: String) throws(AppBundleError) {
     let refusal: AppBundleError
     do throws(AppBundleError) {
@@ -131,7 +131,7 @@ extension DeclaredApp {
     case .manifestMissing, .executableMissing, .executableNotAFile, .notExecutable, .notABundle: break
     default: throw refusal
     }
-    // What it lacks to be launched counts only where nothing is declared either.
+    // The reasons against a launch count only if nothing is declared either.
     guard let declared = try DeclaredFiles(at: path).appIfAny else { throw refusal }
     self = declared
   }
@@ -158,7 +158,7 @@ extension Ground {
       layout: .current(),
       features: SystemFeatures(landlockABI: nil, keyrings: .absent, countsProcessesByNamespace: true),
       memory: MachineMemory.total)
-    // Control groups are looked for only where they are asked for, and then for what is asked of them.
+    // Control groups are looked for only if a plan asks for them, and then only for the controllers that it asks for.
     ground.features = .current(for: Capabilities(policy: policy, entitlements: .none).plan(on: ground))
     return ground
   }

@@ -2,8 +2,8 @@ internal import Kernel
 internal import Scenario
 internal import Synchronization
 
-/// Work that only reads, in a thread of its own: SQLite's look at the structure of a large log takes a minute and answers nobody
-/// meanwhile, and whoever interrupts does not wait for it.
+/// Work that only reads, in a thread of its own. SQLite's check of the structure of a large log takes a minute and does not respond
+/// meanwhile. A user who interrupts the command does not wait for it.
 final class BackgroundWork<Value: Sendable>: Sendable {
   private let value = Mutex<Value?>(nil)
   private let wakeup: Wakeup?
@@ -22,7 +22,7 @@ final class BackgroundWork<Value: Sendable>: Sendable {
     wakeup.signal()
   }
 
-  /// What came of it; nil when a signal came first (`Interruption`): then it goes on until the process ends.
+  /// The result; nil when a signal came first (`Interruption`): then it goes on until the process ends.
   func wait() -> Value? {
     while true {
       if let result = value.withLock({ $0 }) { return result }

@@ -1,7 +1,7 @@
 internal import Terminal
 
-/// Rows under headings, each with who decided: beside it where there is room, and on a line of its own where there is not, since
-/// half of a file's name helps nobody.
+/// Rows under headings, each with its decision: beside it if there is room, otherwise on a line of its own, since half of a file's
+/// name is no help.
 struct DecisionTable {
   typealias Row = (cells: [Table.Cell], decisions: String)
 

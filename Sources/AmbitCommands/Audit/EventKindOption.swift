@@ -15,7 +15,7 @@ extension AuditEvent.Kind {
         + known.map(\.rawValue).joined(separator: ", ") + ".")
   }
 
-  /// Those that a word may stand for, at most three: what differs least from it first, then what it is a part of.
+  /// Those that a word may stand for, at most three: first the nearest spelling, then the kinds that contain it.
   static func nearest(to word: String) -> [String] {
     let names = known.map(\.rawValue)
     guard !word.isEmpty, word.unicodeScalars.count <= 64 else { return [] }

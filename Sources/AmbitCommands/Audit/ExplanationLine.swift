@@ -39,7 +39,7 @@ struct ExplanationLine {
 
   func has(_ ability: Ability) -> Bool { entries.contains { $0.ability == ability } }
 
-  /// ✗ for what exposes, ◐ for what does in part, ✓ for what does not.
+  /// ✗ for an ability that exposes, ◐ for one that exposes in part, ✓ for one that does not.
   var mark: (String, Style.Attribute) {
     switch entries[0].extent {
     case .no: ("✓", .green)

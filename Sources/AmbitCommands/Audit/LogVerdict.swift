@@ -14,7 +14,7 @@ extension AuditCommand.Report {
       case failure(AuditLogError)
     }
 
-    /// Until the log has been read, that is what the terminal tells of.
+    /// Until the log has been read, the terminal shows the progress of the reading.
     private final class Attention: Sendable {
       let isHere = Mutex(false)
     }
@@ -61,7 +61,7 @@ extension AuditCommand.Report {
       }
     }
 
-    /// What `ambit audit verify` says of a log in order, as the end of a sentence.
+    /// The words of `ambit audit verify` for a log in order, as the end of a sentence.
     private static func words(_ found: AuditVerification) -> String {
       var text = "\(found.count) entries, each as it was written, "
       text +=

@@ -3,8 +3,8 @@ internal import Policy
 internal import Review
 
 extension ReportModel {
-  /// The policies that its launches went by in words: as the launches' entries have them; and where those have a name alone, as the
-  /// policy of that name is here and now, if there is one.
+  /// The policies of its launches in words, from the launches' entries. If an entry has only a name, the policy that has that name
+  /// here and now is used, if there is one.
   mutating func explainPolicies() {
     var subjects: AuditSubjects?
     for (index, words) in policies.enumerated() {
@@ -45,7 +45,7 @@ extension ReportModel.PolicyWords {
 }
 
 extension Explanation {
-  /// Its lines, by what they are about.
+  /// Its lines, by subject.
   fileprivate var groups: [(title: String, lines: [ExplanationLine])] {
     Ability.Group.allCases.map { group in
       (group.title, ExplanationLine.lines(entries.filter { $0.ability.verb.group == group }))
@@ -65,7 +65,7 @@ extension AuditSubject {
 }
 
 extension AuditSubjects {
-  /// A log says what it likes: no file is opened because of it but a policy's of that name.
+  /// The text of a log is not trusted: it can make Ambit open only a policy's file of that name.
   fileprivate mutating func standing(_ name: String) throws -> AuditSubject {
     guard !PolicyLibrary.isPath(name) else { throw StateError("\(name) is no policy's name") }
     let (policy, origins) = try policy(name)

@@ -8,7 +8,7 @@ internal import Terminal
 
 /// One line on standard error that says how far long work has come; nothing where that is no terminal.
 final class ProgressLine: Sendable {
-  /// Seconds between two texts: nobody reads faster.
+  /// Seconds between two texts: people do not read faster.
   private static let pause = 0.1
 
   private let isShown = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"

@@ -11,8 +11,8 @@ internal import Terminal
   internal import Glibc
 #endif
 
-/// The entries of a log, one after another: the broker's own file, read while the broker writes it, or what `ambit audit log
-/// --format json` wrote. However long it is, a few thousand entries are held at a time.
+/// The entries of a log, one after another: the broker's own file, read while the broker writes it, or the output of `ambit audit
+/// log --format json`. A few thousand entries are held at a time, for a log of any length.
 struct RecordedLog {
   private static let batch = 5000
 
@@ -94,7 +94,7 @@ struct RecordedLog {
     }
   }
 
-  /// What is wrong with an entry's number. The database is chained; of lines only this can be told.
+  /// The fault in an entry's number. The database is chained; for lines this is the only check.
   private static func fault(_ sequence: Int64, after last: Int64) -> String {
     if sequence <= last {
       return
@@ -145,7 +145,7 @@ private struct NextEntries {
 
 /// How far a long reading is, on a terminal.
 final class LogProgress {
-  /// What a terminal needs to have the line empty again.
+  /// The text that clears the line on a terminal.
   static let cleared = "\r\u{1b}[2K"
 
   /// Whether lines that are written there would stand behind it.

@@ -7,9 +7,9 @@ internal import Terminal
   internal import Glibc
 #endif
 
-/// Writes a file as a whole: under another name beside it, which then takes its place. Whoever looks sees the old one or the new one.
+/// Writes a file as a whole: under another name beside it, which then takes its place. A reader sees the old one or the new one.
 enum ReportFile {
-  /// - Throws: the call that failed; what was there before is there still.
+  /// - Throws: the call that failed; the previous file is then still there.
   static func write(_ text: String, to path: String) throws(KernelError) {
     var about = stat()
     let exists = unsafe stat(path, &about) == 0
@@ -19,7 +19,7 @@ enum ReportFile {
     // Behind a symlink it is the file that is replaced, as by a shell's >.
     let place = exists ? resolved(path) : path
     let draft = "\(place).\(getpid()).part"
-    // It says which documents somebody has: for its user alone, unless there was a file that others could read.
+    // It lists the user's documents: only the user may read it, unless there was a file that others could read.
     let mode: mode_t = exists ? about.st_mode & 0o777 : 0o600
     let descriptor = try KernelError.check("open", draft) {
       unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -36,7 +36,7 @@ enum ReportFile {
     }
   }
 
-  /// Whether what stands there, if anything does, is a file in whose place another one is put.
+  /// Whether the item at the path, if there is one, is a file that another one replaces.
   static func replaces(_ path: String) -> Bool {
     var about = stat()
     return unsafe stat(path, &about) != 0 || about.st_mode & S_IFMT == S_IFREG

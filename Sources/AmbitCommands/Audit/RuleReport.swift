@@ -2,7 +2,7 @@ internal import Foundation
 internal import Review
 internal import Terminal
 
-/// What a log says of rules, as people and programs read it.
+/// The answers of a log to rules, for people and for programs.
 struct RuleReport: Encodable {
   struct Rule: Encodable {
     let name, kind, words: String

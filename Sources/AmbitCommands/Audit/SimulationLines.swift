@@ -4,7 +4,7 @@ internal import Kernel
 internal import Review
 internal import Terminal
 
-/// What a simulation finds, on its way out.
+/// Prints the findings of a simulation.
 struct SimulationLines {
   private struct Difference: Encodable {
     let entry: Int64
@@ -32,7 +32,7 @@ struct SimulationLines {
   private var byField: [String: Int] = [:]
   private let table: Table
   private var layout: Table.Layout?
-  /// Takes away what says on the same terminal how far the log is read.
+  /// Clears the progress of the reading from the same terminal.
   private let beginning: String
 
   init(format: OutputFormat, output: Output) {
@@ -55,7 +55,7 @@ struct SimulationLines {
     case .json: try output.write(json: try differences.map { try Self.line(Self.encodable($0)) }.joined())
     case .table:
       let rows = differences.map(Self.row)
-      // Columns are settled by the first, with room for what usually comes.
+      // The first rows settle the columns, with room for the usual values.
       let layout = self.layout ?? table.layout(rows + [Self.typical])
       if self.layout == nil { try output.write(beginning + layout.header + "\n") }
       self.layout = layout

@@ -1,4 +1,4 @@
-/// One thing that Ambit wants of the kernel or the system, and what was found.
+/// One thing that Ambit wants of the kernel or the system, and the finding.
 package struct Check: Equatable, Sendable, Encodable {
   package enum Status: String, Sendable, Encodable {
     /// All of it is there.
@@ -14,9 +14,9 @@ package struct Check: Equatable, Sendable, Encodable {
   package var status: Status
   /// Whether Ambit cannot run an app without it.
   package var required: Bool
-  /// What is there, in a few words.
+  /// The present state, in a few words.
   package var found: String
-  /// What its lack costs, as a sentence; nil when nothing is lacking.
+  /// The cost of its lack, as a sentence; nil when nothing is lacking.
   package var cost: String?
   /// How to mend it, as a sentence; nil when nothing is lacking.
   package var remedy: String?

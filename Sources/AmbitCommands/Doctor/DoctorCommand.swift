@@ -6,7 +6,7 @@ internal import Terminal
   internal import Glibc
 #endif
 
-/// `ambit doctor`: what this machine offers.
+/// `ambit doctor`: the abilities of this machine.
 package struct DoctorCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "doctor",

@@ -1,7 +1,7 @@
 internal import Foundation
 package import Terminal
 
-/// What the doctor says: the checks as rows, and under each that lacks something, what it costs and how to mend it.
+/// The doctor's report: the checks as rows, and under each lack its cost and its remedy.
 package struct DoctorReport: Sendable {
   package let checks: [Check]
 

@@ -9,7 +9,7 @@ package import ScopedAccess
 /// How an app comes to the documents in a folder, found out by trying. Nothing is changed.
 package struct DocumentFolder: Equatable, Sendable {
   package let path: String
-  /// What the folder is on, as `mount(8)` calls it.
+  /// The folder's file system, as `mount(8)` calls it.
   package let fileSystem: String
   /// `nil` if the folder cannot be opened or shown.
   package let method: AccessMethod?
@@ -38,6 +38,6 @@ package struct DocumentFolder: Equatable, Sendable {
     }
   }
 
-  /// What an app with a host id of its own misses; `nil`: nothing, also for an ordinary user.
+  /// The loss for an app with a host id of its own; `nil`: none, also for an ordinary user.
   var cost: String? { Namespaces.isHostRoot ? method?.cost : nil }
 }

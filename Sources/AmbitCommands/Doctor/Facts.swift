@@ -1,6 +1,6 @@
 package import Kernel
 
-/// What was measured on this machine, before anything is made of it. The checks are functions of this value.
+/// The measurements on this machine, before any conclusion. The checks are functions of this value.
 package struct Facts: Equatable, Sendable {
   /// A namespace and whether a sandbox could be begun with it and a user namespace.
   package struct Namespace: Equatable, Sendable {

@@ -1,7 +1,7 @@
 internal import Kernel
 internal import ScopedAccess
 
-/// What granting, finding and keeping documents takes.
+/// The requirements for granting, finding and keeping documents.
 extension Facts {
   var mountChecks: [Check] {
     let calls = [
@@ -33,7 +33,7 @@ extension Facts {
   private static let mappedRemedy =
     "Run Ambit as an ordinary user, or keep documents on ext4, xfs, btrfs or, from Linux 6.3, tmpfs."
 
-  /// How apps come to what lies in each folder that was asked about.
+  /// The way in which apps get the contents of each folder in question.
   var documentChecks: [Check] {
     documents.map { folder in
       let name = "documents"
@@ -73,8 +73,8 @@ extension Facts {
       remedy: "Keep documents on a file system that records it: ext4, xfs, btrfs, tmpfs.")
   }
 
-  /// File systems by their magic number (`statfs(2)`), and whether SQLite's write-ahead log works on them: it needs
-  /// shared memory and locks that all who open the file agree on.
+  /// File systems by their magic number (`statfs(2)`), and whether SQLite's write-ahead log works on them: it needs shared memory
+  /// and locks that all users of the file agree on.
   static let fileSystems: [Int: (name: String, isLocal: Bool)] = [
     0xEF53: ("ext4", true), 0x5846_5342: ("xfs", true), 0x9123_683E: ("btrfs", true), 0x0102_1994: ("tmpfs", true),
     0x794C_7630: ("overlayfs", true), 0xF2F5_2010: ("f2fs", true), 0x2FC1_2FC1: ("zfs", true),

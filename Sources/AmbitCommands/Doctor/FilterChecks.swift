@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// What stands between an app and the kernel besides its namespaces.
+/// The barriers between an app and the kernel besides its namespaces.
 extension Facts {
   var seccompCheck: Check {
     guard let failed = [seccompErrno, seccompKill].first(where: { !$0.isPresent }) else {

@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// What it takes to put an app into a sandbox at all.
+/// The requirements for putting an app into a sandbox at all.
 extension Facts {
   /// The kernel that has every mount call that scopes are made of (`mount_setattr(2)`).
   static let oldestKernel = (major: 5, minor: 12)

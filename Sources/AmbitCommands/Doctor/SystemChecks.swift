@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// What makes more possible, and is not needed to run an app.
+/// The features that make more possible, and are not needed to run an app.
 extension Facts {
   /// Where there are none, or not for this user, limits hold by other means; `cgroup = true` in a policy asks for more.
   var controlGroupsCheck: Check {

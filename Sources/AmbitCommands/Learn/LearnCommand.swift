@@ -42,7 +42,7 @@ struct LearnCommand: ParsableCommand {
   var arguments: [String] = []
 
   func run() throws {
-    // What cannot be launched is said before anything is run.
+    // An app that cannot be launched is reported before anything is run.
     let planned = try options.planned(app, arguments)
     let events = try MemoryFile.make("ambit-status")
     try runApp(events)
@@ -61,7 +61,7 @@ struct LearnCommand: ParsableCommand {
     try file.writeAll(Array(text.utf8))
   }
 
-  /// The launcher as a child, in the same job: it has the terminal, and what its user types is for the app.
+  /// The launcher as a child, in the same job: it has the terminal, and the user's input is for the app.
   private func runApp(_ events: Descriptor) throws {
     guard let launcher = Programs.ambit.path else {
       throw Launcher.Failure("\(Programs.ambit.rawValue) is not where this program is; install Ambit again, whole.")

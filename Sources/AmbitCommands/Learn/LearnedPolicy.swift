@@ -3,10 +3,10 @@ internal import Scenario
 internal import Terminal
 internal import Wire
 
-/// The smallest policy that would have let an app do what it was refused, written as a policy file.
+/// The smallest policy that would have let an app do the things that it was refused, written as a policy file.
 ///
-/// A value: what was refused goes in, a text comes out. Lines that hand out more than they look like are marked RISKY; what no
-/// policy can grant stands there as a comment, with what would.
+/// A value: refusals go in, a text comes out. Lines that hand out more than they look like are marked RISKY. For an access that no
+/// policy can grant, there is a comment with its remedy.
 struct LearnedPolicy {
   /// Something that was refused, as `--json-status-fd` tells of it.
   struct Refusal: Hashable {
@@ -22,7 +22,7 @@ struct LearnedPolicy {
       self.remedy = remedy
     }
 
-    /// `nil` for what is no refusal of one thing.
+    /// `nil` for an entry that is not a refusal of one thing.
     init?(_ event: JSONObject) {
       guard (try? event.string("event")) == "denied", let operation = try? event.string("operation"),
         operation != "more",
@@ -40,7 +40,7 @@ struct LearnedPolicy {
 
   /// - Parameters:
   ///   - base: the policy that the app ran under, which this one inherits; a file cannot be inherited, and is added to.
-  ///   - shown: the folders that it shows already; a list takes the place of the one that it inherits.
+  ///   - shown: the folders that it shows already; a list replaces the inherited one.
   init(app: String, base: String, shown: [String] = [], refusals: [Refusal]) {
     self.app = app
     self.base = base
@@ -97,6 +97,6 @@ struct LearnedPolicy {
     ["/home/", "/root/", "/srv/", "/mnt/", "/media/"].contains { path.hasPrefix($0) }
   }
 
-  /// Text for a comment: on one line, and read as it is written, whatever an app has put into it.
+  /// Text for a comment: on one line, and read as it is written, even if an app wrote it.
   private func comment(_ text: String) -> String { printable(text) }
 }

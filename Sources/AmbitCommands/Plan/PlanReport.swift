@@ -69,7 +69,7 @@ struct PlanReport {
     ]
   }
 
-  /// Those that widen what it has, if it declares any.
+  /// The entitlements that widen the app's rights, if it declares any.
   private var entitlements: [(String, String)] {
     let ruling = planned.ruling
     guard !ruling.given.widening.isEmpty || !ruling.withheld.isEmpty else { return [] }
@@ -90,7 +90,7 @@ struct PlanReport {
       + cost.map { "    " + style.dim($0) }
   }
 
-  /// What machine-wide policies have taken away.
+  /// The settings that machine-wide policies have narrowed.
   private var narrowings: [(String, String)] {
     planned.capabilities.narrowings.map {
       ($0.field, printable("\($0.to), and not \($0.from): the machine-wide policy \($0.file)"))
@@ -122,7 +122,7 @@ struct PlanReport {
     ]
   }
 
-  /// What the whole app may use, and what each of its processes may.
+  /// The limits of the whole app, and those of each of its processes.
   private var limits: [(String, String)] { usage + plan.limits.map { ($0.kind.rawValue, "\($0.value) each") } }
 
   private var usage: [(String, String)] {

@@ -9,7 +9,7 @@ internal import Sandbox
 internal import Seccomp
 internal import Wire
 
-/// A launch worked out and not carried out: what `ambit plan` shows and `ambit why` asks.
+/// A launch worked out and not carried out: `ambit plan` shows it, and `ambit why` asks it.
 struct PlannedLaunch {
   let request: LaunchRequest
   let identifier: String
@@ -57,7 +57,7 @@ struct PlannedLaunch {
     plan = SandboxPlan(request.sandboxRequest(answer, environment: environment), on: .current())
   }
 
-  /// What the app was granted until now.
+  /// The grants of the app until now.
   func foresight() throws -> GrantForesight { try GrantForesight(of: identifier, under: grantRules, in: folders) }
 
   var filter: SeccompProfile { capabilities.seccomp }
@@ -85,7 +85,7 @@ struct PlannedLaunch {
   }
 }
 
-/// What the commands that work a launch out have in common.
+/// The common options of the commands that work out a launch.
 struct PlannedOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "A policy's name, or a file.")
   var policy = "default"

@@ -2,7 +2,7 @@ internal import Seccomp
 internal import Terminal
 internal import Wire
 
-/// What a foreign profile comes to on this machine, in numbers.
+/// The effect of a foreign profile on this machine, in numbers.
 struct ProfileSummary {
   let through: Int
   let byArguments: Int

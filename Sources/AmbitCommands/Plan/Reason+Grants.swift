@@ -5,16 +5,16 @@ internal import Sandbox
 internal import ScopedAccess
 internal import Terminal
 
-/// What the user granted, by the rules that a start goes by.
+/// The user's grants, by the rules for a start.
 extension Reason {
   /// - Returns: `nil` where the question is not about a document that the app was granted.
   static func granted(
     _ operation: AccessOperation, at path: String, _ rules: AccessRules, _ planned: PlannedLaunch
   ) -> Reason? {
     let isInside = path.lies(below: InsidePath.documents)
-    // What the sandbox shows needs no grant.
+    // Files that the sandbox shows need no grant.
     let denial = rules.denial(of: operation, at: path, isInside ? .placeholder : .present) ?? rules.absence(of: path)
-    // Nor what is the machine's anyway. What is the app's own has another name there than what the user granted.
+    // Nor do files of the machine. The app's own files have another name there than the granted ones.
     guard isInside || denial != nil || !rules.isMachines(path) else { return nil }
     let match: GrantForesight.Match?
     do {

@@ -15,7 +15,7 @@ struct Reason {
   /// The rule that decides: an identifier of the catalogue, a layer, or the place in the plan.
   let rule: String
   let reason: String
-  /// What would grant it; empty where it is allowed.
+  /// Its remedy; empty where it is allowed.
   let remedy: String
 
   init(isAllowed: Bool, rule: String, reason: String, remedy: String = "") {
@@ -48,7 +48,7 @@ struct Reason {
       self.init(denial)
       return
     }
-    // Somebody who asks about a path may mean what is there on this machine.
+    // A question about a path may mean the present file on this machine.
     let isOther = !rules.isMachines(followed) && (try? Descriptor.open(path, flags: [.path, .noFollow])) != nil
     self.init(
       isAllowed: true, rule: rules.place(of: followed),
@@ -59,7 +59,7 @@ struct Reason {
   init(call: String, _ planned: PlannedLaunch) throws(Failure) {
     try NamedProfile.check(call: call)
     let found = planned.filter.explanation(of: call)
-    // The strictest decides: what the filter refuses no profile brings back.
+    // The strictest decides: no profile brings back a call that the filter refuses.
     for foreign in found.canPass ? planned.foreign : [] {
       let theirs = foreign.evaluated.profile.explanation(of: call)
       if !theirs.canPass {

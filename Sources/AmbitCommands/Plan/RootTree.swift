@@ -54,7 +54,7 @@ struct RootTree {
     }
   }
 
-  /// What is hidden is many and has nothing to say of each.
+  /// Hidden entries are many, and need no remarks one by one.
   private static let maskedInLine = 8
 
   private func note(_ entry: SandboxPlan.Entry?) -> String {

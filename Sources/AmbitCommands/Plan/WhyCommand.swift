@@ -6,7 +6,7 @@ internal import Seccomp
 internal import Terminal
 internal import Wire
 
-/// `ambit why`: whether an app could do something, by which rule, and what would grant it.
+/// `ambit why`: whether an app could do something, by which rule, and with which remedy.
 struct WhyCommand: ParsableCommand {
   enum Operation: String, CaseIterable, ExpressibleByArgument { case read, write, create, connect, call }
 

@@ -46,7 +46,7 @@ struct PolicyCheckCommand: ParsableCommand {
   }
 }
 
-/// What is to be said of one policy.
+/// The findings about one policy.
 struct PolicyFinding {
   let file: String
   let faults: [String]
@@ -64,7 +64,7 @@ struct PolicyFinding {
       let notInForce = resolved.notInForce.map {
         "\(place($0.name))\($0.name) is known and not in force. \($0.notInForce ?? "")"
       }
-      // The policy itself is as it should be; what it names may come later, or be on another machine.
+      // The policy itself is in order; the files that it names may come later, or be on another machine.
       let faults = resolved.policy.faults(policies.folders).map { fault in
         "\(place(fault.field))no app can be launched under it here. \(fault.what)"
       }
@@ -72,7 +72,7 @@ struct PolicyFinding {
         "\(place("require.layers"))\(unmet.layer.rawValue) is required to hold in full, and \(unmet.reason): no app can be "
           + "launched under it without \(unmet.ways)."
       }
-      // The policy itself is as it should be; what it names may come later, or be on another machine.
+      // The policy itself is in order; the files that it names may come later, or be on another machine.
       warnings = notInForce + faults + unmet
       self.faults = []
     } catch {

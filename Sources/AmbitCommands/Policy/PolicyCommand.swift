@@ -6,7 +6,7 @@ internal import Kernel
 internal import Launcher
 internal import Policy
 
-/// `ambit policy`: the policies that there are, and what they say.
+/// `ambit policy`: the available policies, and their content.
 struct PolicyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "policy",
@@ -40,7 +40,7 @@ struct UserPolicies {
     do throws(PolicyError) { return try library.resolve(nameOrPath) } catch { throw Failure("\(error)") }
   }
 
-  /// What this machine's owner lets any of them permit.
+  /// The most that this machine's owner lets any of them permit.
   func machinePolicies() throws(Failure) -> [MachinePolicy] {
     do throws(StateError) {
       var policies: [MachinePolicy] = []

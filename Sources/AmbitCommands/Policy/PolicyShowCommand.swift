@@ -65,7 +65,7 @@ struct PolicyReport {
     let field: PolicyField
     let value: String
     let origin: SettingOrigin?
-    /// The last of those that took something away, and what there was before the first did.
+    /// The last policy that narrowed the field, and the value before the first narrowing.
     let narrowing: (by: Narrowing, from: String)?
 
     var source: String {
@@ -97,7 +97,7 @@ struct PolicyReport {
         table = row.field.table
         lines += ["", style.bold("[\(table ?? "")]")]
       }
-      // What nobody says, and would change nothing, is not to be said by what is printed either.
+      // A field that no file sets, and that would change nothing, is not printed either.
       let isIdle = row.field.notInForce != nil && row.origin == nil && row.narrowing == nil
       let setting = (isIdle ? "# " : "") + "\(row.field.key) = \(printable(row.value))"
       let comment = "# \(printable(row.source))" + (row.field.notInForce == nil ? "" : "; not in force")

@@ -4,7 +4,7 @@ internal import Launcher
 internal import PickerUI
 internal import Policy
 
-/// `--answers FILE`: what to answer each time the app asks for a document, in order.
+/// `--answers FILE`: the answers to the app's requests for documents, in order.
 ///
 ///     [[answer]]
 ///     pick = ["notes.txt"]

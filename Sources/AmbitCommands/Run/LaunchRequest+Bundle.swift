@@ -6,7 +6,7 @@ internal import Sandbox
 internal import Wire
 
 extension LaunchRequest {
-  /// What the command line names: a bundle, which is read and checked, or a program.
+  /// The app that the command line names: a bundle, which is read and checked, or a program.
   init(
     app: String, arguments: [String], container: String?, policy: String, answers: [ScriptedPicker.Answer]?,
     trace: Bool, statusDescriptor: Int32?, seccomp: String?, limits: [String], allowDegraded: [Layer] = [],

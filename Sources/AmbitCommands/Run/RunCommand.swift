@@ -109,7 +109,8 @@ struct RunCommand: ParsableCommand {
     if answers != nil, !pick.isEmpty { throw ValidationError("Use either --pick or --answers.") }
   }
 
-  /// Reads what the launcher cannot (a bundle, a script of answers, words that are not plain) and becomes the launcher.
+  /// Reads the inputs that the launcher cannot read (a bundle, a script of answers, words that are not plain) and becomes the
+  /// launcher.
   func run() throws {
     let words = Array(ThisProcess.arguments.dropFirst(2))
     if let warning = OwnOption.warning(words, arguments: arguments.count) { Failure.say(warning) }

@@ -3,11 +3,11 @@ internal import Seccomp
 internal import Terminal
 internal import Wire
 
-/// What a profile does with one call, and by which rules.
+/// The effect of a profile on one call, and the rules behind it.
 struct CallReport {
   private let named: NamedProfile
   private let found: SeccompProfile.Explanation
-  /// Entries that would have named it, and hold for somebody else.
+  /// Entries that name the call, but do not hold for this launch.
   private let leftOut: [OCIProfile.LeftOut]
 
   init(_ call: String, in named: NamedProfile) throws(Failure) {

@@ -28,7 +28,7 @@ struct NamedProfile {
     }
   }
 
-  /// Whether the call stays refused whatever this profile says.
+  /// Whether the call stays refused under any content of this profile.
   func isHeldBack(_ call: String) -> Bool {
     evaluated != nil && profile.explanation(of: call).canPass && !Self.floor.explanation(of: call).canPass
   }
@@ -41,6 +41,6 @@ struct NamedProfile {
 }
 
 extension SeccompProfile.Explanation {
-  /// What may come of it, as the end of “the call …”.
+  /// The possible outcomes, as the end of “the call …”.
   var sentence: String { outcomes.map(\.sentence).sorted().joined(separator: " or ") }
 }

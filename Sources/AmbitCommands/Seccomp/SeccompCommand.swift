@@ -3,7 +3,7 @@ internal import Kernel
 internal import Terminal
 internal import Wire
 
-/// `ambit seccomp`: what profiles do, without running anything under them.
+/// `ambit seccomp`: the effect of profiles, without running anything under them.
 struct SeccompCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "seccomp",

@@ -7,10 +7,10 @@ internal import SystemPackage
 /// An OpenTelemetry collector on this machine (OTLP/HTTP, JSON): a request with many records, which counts as delivered
 /// when its answer says so.
 ///
-/// Without TLS, and so on loopback alone: events name documents, and a collector of this machine's is who sends them further.
+/// Without TLS, and so on loopback alone: events name documents, and only a collector on this machine sends them further.
 struct CollectorDestination: ExportDestination {
   let address: CollectorAddress
-  /// Told once, what a collector says of records that it did not take.
+  /// Called once with a collector's words about records that it did not take.
   private let warn: (String) -> Void
 
   let canReturn = true
@@ -33,7 +33,7 @@ struct CollectorDestination: ExportDestination {
       case 200..<300:
         if let refused = answer.refusedRecords { warn("The collector at \(address) \(refused)") }
       case 429, 502, 503, 504:
-        // What the specification calls retryable.
+        // The statuses that the specification calls retryable.
         throw ConsumerGone(
           sentence: "The collector at \(address) takes nothing now (HTTP \(answer.status)).", pause: answer.pause)
       default:
@@ -79,8 +79,8 @@ struct CollectorAddress: Equatable, CustomStringConvertible {
   let path: String
   let isSix: Bool
 
-  /// Reads `http://127.0.0.1:4318/v1/logs`; port 4318 and that path are what is left out. Nil when it is no address of this
-  /// machine's own.
+  /// Reads `http://127.0.0.1:4318/v1/logs`; the defaults are port 4318 and that path. Nil when it is no address of this machine's
+  /// own.
   init?(_ text: String) {
     guard let parts = URLComponents(string: text), parts.scheme == "http", parts.user == nil, parts.query == nil,
       parts.fragment == nil, let host = parts.host, let port = UInt16(exactly: parts.port ?? 4318), port > 0,
@@ -97,13 +97,13 @@ struct CollectorAddress: Equatable, CustomStringConvertible {
   }
 }
 
-/// What a server answered to one request.
+/// A server's answer to one request.
 struct HTTPAnswer: Equatable {
   let status: Int
   private let headers: [String: String]
   let body: [UInt8]
 
-  /// Reads an answer whose end is the connection's, or its length, or its last chunk. Nil when it is none, or not whole.
+  /// Reads an answer that ends with the connection, at its length, or with its last chunk. Nil when it is none, or not whole.
   init?(_ bytes: [UInt8]) {
     let separator = Array("\r\n\r\n".utf8)
     guard let end = bytes.firstRange(of: separator) else { return nil }
@@ -135,7 +135,7 @@ struct HTTPAnswer: Equatable {
     headers["retry-after"].flatMap { Int($0) }.flatMap { (0...3600).contains($0) ? .seconds($0) : nil }
   }
 
-  /// What the answer says of itself, for people.
+  /// The answer's own message, for people.
   var detail: String {
     let text = String(decoding: body.prefix(300), as: UTF8.self)
     return text.isEmpty ? "" : " (\(text))"

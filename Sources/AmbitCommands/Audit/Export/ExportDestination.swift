@@ -9,14 +9,13 @@ protocol ExportDestination {
   mutating func position(of source: ExportSource) throws -> ExportPosition
   /// Hands these events over, as far as it goes without waiting for ever.
   ///
-  /// - Throws: `ConsumerGone` when whoever takes them has gone, or is not there yet: what has not settled counts as not
-  ///   delivered.
+  /// - Throws: `ConsumerGone` when the consumer has gone, or is not there yet: events that have not settled count as not delivered.
   mutating func send(_ events: [AuditEvent], _ encoder: ExportEncoder) throws
   /// Whether everything that was sent is in the other's hands; waits for it at most so long.
   mutating func settles(within patience: Duration) throws -> Bool
   /// Everything has been sent: waits until it is in the other's hands.
   mutating func finish() throws
-  /// Takes away the beginning of a line at the end of what it has, which has turned out to be this export's own.
+  /// Removes the incomplete line at the end of the destination, which has turned out to be this export's own.
   mutating func discard() throws
   /// Makes a new connection after the old one was lost.
   mutating func reopen() throws
@@ -24,7 +23,7 @@ protocol ExportDestination {
   var canReturn: Bool { get }
 }
 
-/// What a destination says of what it has.
+/// A destination's statement about its content.
 enum ExportPosition: Equatable {
   /// It cannot tell: the state decides.
   case unknown
@@ -36,7 +35,7 @@ enum ExportPosition: Equatable {
   case torn([UInt8])
 }
 
-/// Whoever takes the events has gone, is not there, or does not want any now.
+/// The consumer of the events has gone, is not there, or does not want any now.
 struct ConsumerGone: Error {
   let sentence: String
   /// When it asks to be tried again.

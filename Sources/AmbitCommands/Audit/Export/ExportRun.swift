@@ -4,7 +4,7 @@ internal import Launcher
 
 /// One export from where the last one stopped to the log's end, or beyond it.
 ///
-/// Events are read in pieces, so that memory does not grow with the log; a state is written only of what has settled.
+/// Events are read in pieces, so that memory does not grow with the log; a state covers only events that have settled.
 struct ExportRun {
   let reader: AuditReader
   let encoder: ExportEncoder
@@ -14,10 +14,10 @@ struct ExportRun {
   let stateFile: StateFile?
   /// How many events are read at a time.
   var batch = 500
-  /// Told how far it has got, and what it waits for.
+  /// Called with the progress, and with the reason of a wait.
   var progress: (Int64) -> Void = { _ in }
   var note: (String) -> Void = { _ in }
-  /// Somebody wants it to stop, after what is being delivered.
+  /// Whether it is to stop after the current delivery.
   var isInterrupted: () -> Bool = { false }
   /// Waits so long; answers whether to go on.
   var rest: (Duration) throws -> Bool
@@ -26,9 +26,9 @@ struct ExportRun {
   private(set) var sent: Int64 = 0
   private(set) var settled: Int64 = 0
   private(set) var count = 0
-  /// How many entries were removed from the log after the last one that was delivered: nobody has them.
+  /// The number of entries removed from the log after the last delivered one: they are lost for the export.
   private(set) var missed: Int64 = 0
-  /// What its identity is made of, for the state.
+  /// The kind of its identity, for the state.
   var naming = ExportState.Naming.byKey
   private var noted: Int64 = 0
   private var last: AuditEvent?
@@ -57,7 +57,7 @@ struct ExportRun {
     self.rest = rest
   }
 
-  /// Finds out where to begin: what the destination has, else what the state says, else after the number that is given.
+  /// Finds out where to begin: by the destination's content, else by the state, else after the given number.
   ///
   /// - Throws: when either is of another log, or of a log that has been changed.
   mutating func resume(after number: Int64 = 0) throws {
@@ -82,12 +82,12 @@ struct ExportRun {
     settled = sent
     written = state
     noted = sent
-    // What nobody has been promised is told, and not missed.
+    // Entries that the export never promised are reported, and not counted as missed.
     if sent == 0 { noted = number > 0 ? try reader.removedThrough() : 0 }
     try lookForRemoved(before: nil)
   }
 
-  /// A line without its end is taken away where it is what would be written there now, and nothing else is.
+  /// Removes a line without its end if it is the beginning of the line that would be written there now. Nothing else is removed.
   private mutating func discard(_ bytes: [UInt8]) throws {
     var line: [UInt8] = []
     if let event = try reader.events(matching: query, after: sent, limit: 1).first { encoder.append(event, to: &line) }
@@ -105,7 +105,7 @@ struct ExportRun {
   private mutating func lookForRemoved(before next: Int64?) throws {
     guard next.map({ $0 > max(noted, sent) + 1 }) ?? true else { return }
     let from = max(noted, sent)
-    // What has been removed since it was read is delivered all the same.
+    // An entry that has been removed since it was read is delivered all the same.
     let removed = min(try reader.removedThrough(), next.map { $0 - 1 } ?? .max)
     guard removed > from else { return }
     let entries = removed - from == 1 ? "1 entry" : "\(removed - from) entries"
@@ -119,7 +119,7 @@ struct ExportRun {
   /// A log that was put back and has grown again has another event of that number.
   private func check(_ event: EventIdentifier, _ line: [UInt8]) throws {
     let entry = try reader.events(after: event.sequence - 1, limit: 1).first
-    // Removed since, because it was old: nobody can compare it any more.
+    // Removed since, because it was old: it can no longer be compared.
     guard let entry, entry.sequence == event.sequence else { return }
     var bytes: [UInt8] = []
     encoder.append(entry, to: &bytes)
@@ -138,7 +138,7 @@ struct ExportRun {
           + "\(encoder.source.log). Nothing was delivered. Give this log a state of its own.")
     }
     let event = try reader.events(after: state.event.sequence - 1, limit: 1).first
-    // Removed since, because it was old: nobody can compare it any more.
+    // Removed since, because it was old: it can no longer be compared.
     if let event, event.sequence > state.event.sequence { return }
     guard let event, event.sequence == state.event.sequence, try event.digest() == state.digest else {
       throw Failure(
@@ -155,7 +155,7 @@ struct ExportRun {
         pause = Self.firstPause
       } catch let gone as ConsumerGone {
         guard follows, destination.canReturn else { throw gone }
-        // What had not settled is delivered again.
+        // Events that had not settled are delivered again.
         note("\(gone.sentence) Waiting for it; \(settled) is the last event that is delivered.")
         sent = settled
         if try !rest(gone.pause ?? pause) { return }
@@ -165,7 +165,7 @@ struct ExportRun {
     }
   }
 
-  /// Delivers what there is now, and waits for more.
+  /// Delivers the present entries, and waits for more.
   ///
   /// - Returns: whether to go on.
   private mutating func deliver() throws -> Bool {

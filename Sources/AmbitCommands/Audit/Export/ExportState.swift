@@ -7,7 +7,7 @@ internal import SystemPackage
 
 /// How far an export has got: the last event that is certain to have been delivered.
 struct ExportState: Equatable {
-  /// What the log's identity is made of.
+  /// The base of the log's identity.
   enum Naming: Int {
     /// Its first entry, as earlier versions had it.
     case byFirst = 1
@@ -27,7 +27,7 @@ extension ExportState {
       + "\n"
   }
 
-  /// Nil when the bytes are not what `text` writes.
+  /// Nil when the bytes are not in the form that `text` writes.
   init?(_ bytes: [UInt8]) {
     guard let object = (try? JSONSerialization.jsonObject(with: Data(bytes))) as? [String: Any],
       let naming = (object["ambitExport"] as? Int).flatMap({ Naming(rawValue: $0) }),
@@ -69,7 +69,7 @@ struct StateFile {
     }
   }
 
-  /// What is in it; nil when there is none yet.
+  /// Its content; nil when there is none yet.
   func read() throws -> ExportState? {
     let bytes: [UInt8]
     do throws(KernelError) {

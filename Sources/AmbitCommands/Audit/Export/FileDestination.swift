@@ -3,7 +3,7 @@ internal import Kernel
 internal import Launcher
 internal import SystemPackage
 
-/// A file that grows by whole lines. What is in it says where to go on, so each event is in it exactly once.
+/// A file that grows by whole lines. Its content says where to go on, so each event is in it exactly once.
 struct FileDestination: ExportDestination {
   let path: String
   private let format: ExportFormat
@@ -17,7 +17,7 @@ struct FileDestination: ExportDestination {
 
   /// The longest line that is looked for at the end of a file. No event is as long: its texts have 8 KiB each.
   static let longestLine: UInt64 = 64 << 20
-  /// What is longer is no torn line.
+  /// A longer end is no torn line.
   private static let longestTorn: UInt64 = 1 << 20
 
   /// Opens the file, or makes it (mode 0600), and takes its lock. Nothing is changed in it yet.
@@ -41,7 +41,7 @@ struct FileDestination: ExportDestination {
 
   /// Reads the file's end: a last line without its newline was torn, when an export or the machine died, and is for ``discard()``.
   ///
-  /// - Throws: when what is there is not an export of this format and log. It is then left as it is.
+  /// - Throws: when the content is not an export of this format and log. It is then left unchanged.
   mutating func position(of source: ExportSource) throws -> ExportPosition {
     let size = try file.status().size
     guard size > 0 else { return .empty }
@@ -64,7 +64,7 @@ struct FileDestination: ExportDestination {
     if try file.status().size != end { try file.cut(at: end) }
   }
 
-  /// The last event that is in the file whole, and its line, whatever log it is of.
+  /// The last whole event in the file, and its line, of any log.
   func lastEvent() throws -> (event: EventIdentifier, bytes: [UInt8])? {
     guard let line = try lastLine(in: try file.status().size).line, let event = format.identifier(inLine: line) else {
       return nil

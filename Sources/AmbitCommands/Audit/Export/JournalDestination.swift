@@ -3,7 +3,7 @@ internal import Kernel
 internal import Launcher
 internal import SystemPackage
 
-/// The socket of systemd's journal: one datagram an entry. What journald has taken out of the socket counts as delivered.
+/// The socket of systemd's journal: one datagram an entry. Entries that journald has taken out of the socket count as delivered.
 struct JournalDestination: ExportDestination {
   /// Where journald listens on every machine that runs it.
   static let usualPath = "/run/systemd/journal/socket"

@@ -8,7 +8,7 @@ internal import Terminal
   internal import Glibc
 #endif
 
-/// A pipe, a terminal, or a Unix stream socket. What its reader has read out of it counts as delivered.
+/// A pipe, a terminal, or a Unix stream socket. Events that its reader has read count as delivered.
 struct StreamDestination: ExportDestination {
   private enum Place {
     case standardOutput
