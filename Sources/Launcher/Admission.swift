@@ -8,7 +8,7 @@ struct Admission {
   private let required: [Layer]
   private let allowed: [Layer]
   private var said: Set<String> = []
-  /// What holds less than was asked for, for the log.
+  /// The layers that hold less than was asked for, for the log.
   private(set) var degraded: [LauncherInterface.DegradedLayer] = []
 
   init(_ capabilities: LauncherInterface.Capabilities, allowing allowed: [Layer]) throws {

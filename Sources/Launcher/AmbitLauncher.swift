@@ -9,7 +9,7 @@ internal import Wire
 
 /// `ambit`: launches apps by itself, and becomes the tools for everything else.
 package enum AmbitLauncher {
-  /// Comes from the tools, with what they have found out.
+  /// Comes from the tools, with their findings.
   private static let resolvedOption = "--resolved"
 
   /// Runs the command that the arguments ask for, and ends the process with its exit status.
@@ -53,8 +53,8 @@ package enum AmbitLauncher {
     return try LaunchRequest(plain, environment: environment)
   }
 
-  /// `--resolved DESCRIPTOR APP ARGUMENTS…`: what the tools found out, in a file in memory. The app's name is there for
-  /// people who list processes.
+  /// `--resolved DESCRIPTOR APP ARGUMENTS…`: the tools' findings, in a file in memory. The app's name is there for listings of
+  /// processes.
   private static func resolved(_ words: [String]) throws -> LaunchRequest {
     guard words.count >= 2, let number = Int32(words[0]), number > 2 else {
       throw Failure("\(resolvedOption) is for Ambit's own use.")

@@ -11,8 +11,8 @@ enum AppPath {
     try Descriptor.linkBytes("/proc/\(thread)/\(number.map { "fd/\($0)" } ?? "cwd")")
   }
 
-  /// The path from the root. The links that a process has to itself, which mean something else to whoever follows them, are
-  /// read where a path begins with one; elsewhere they lead nowhere.
+  /// The path from the root. A process has links of its own, which mean something else to each process that follows them. They are
+  /// read if a path begins with one; elsewhere they lead nowhere.
   static func whole(_ path: [UInt8], from number: Int32? = nil, _ thread: Int32) throws(KernelError) -> [UInt8] {
     guard path.first == slash else { return try folder(number, thread) + [slash] + path }
     for (start, own) in [("/proc/self/", ""), ("/proc/thread-self/", ""), ("/dev/fd/", "fd/")]

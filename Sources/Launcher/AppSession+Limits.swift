@@ -7,10 +7,10 @@ internal import Wire
   internal import Glibc
 #endif
 
-/// What ends an app that did not end by itself: a limit of its sandbox, or the broker; and what is said of that.
+/// The causes that end an app that did not end by itself (a limit of its sandbox, or the broker), and their messages.
 extension AppSession {
   func startWatching(_ sandbox: LaunchedInit) {
-    // What has to be left of the disk has to be so whatever a policy says.
+    // The reserve of the disk holds under any policy.
     guard let plan, let processes else { return }
     let usage = ProcessUsage(
       processes, sockets: sockets.map { SocketMemory($0, hasInternet: plan.network.hasSockets) },
@@ -34,7 +34,7 @@ extension AppSession {
     outcome = excess.limit == .wallTime ? 124 : 128 + SIGKILL
   }
 
-  /// What the kernel ended by itself (`RLIMIT_CPU`): with a signal that an app may handle, and a second later for good.
+  /// A process that the kernel ended by itself (`RLIMIT_CPU`): with a signal that an app may handle, and a second later for good.
   func processorTime(_ signal: Int32, _ used: Int) -> LimitExcess? {
     // The kernel counts in ticks, and finer where it reports: they differ by a moment.
     guard let ceiling = plan?.usage.cpuTime, signal == SIGXCPU || (signal == SIGKILL && used >= ceiling) else {
@@ -43,7 +43,7 @@ extension AppSession {
     return LimitExcess(.cpuTime, value: max(used, ceiling), ceiling: ceiling)
   }
 
-  /// What the broker knows of the app's end.
+  /// The broker's knowledge of the app's end.
   func tell(_ last: LauncherInterface.EndedReply) {
     if let reason = last.reason {
       if report == nil {
@@ -59,8 +59,8 @@ extension AppSession {
     }
   }
 
-  /// The init is gone, and neither a limit nor the broker says why: somebody outside has ended it, and the kernel all that was
-  /// inside.
+  /// The init is gone, and neither a limit nor the broker gives the reason: a process outside has ended it, and the kernel has
+  /// ended all processes inside.
   func tellGone(_ sandbox: LaunchedInit) {
     guard isGone, report == nil else { return }
     try? waitForEnd(of: sandbox)
@@ -80,7 +80,7 @@ extension AppSession {
     status?.send("ended", ["reason": .string(reason)])
   }
 
-  /// What the app wrote and is not where it was to go is no success.
+  /// Output of the app that did not reach its destination makes the launch a failure.
   func tell(_ failures: [String]) {
     for failure in failures { Failure.say(failure) }
     if !failures.isEmpty, outcome == 0 { outcome = 125 }

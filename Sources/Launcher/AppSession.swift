@@ -16,10 +16,11 @@ final class AppSession {
   let folders: AmbitFolders
   private let environment: [String: String]
   private var front: PickFrontEnd
-  /// What the broker answered.
+  /// The broker's answer.
   let prepared: LauncherInterface.PrepareReply
   private let broker: WireClient
-  /// What came with the answer: the filters, the broker's namespaces if it has its own, and a network's if one was ready.
+  /// The descriptors that came with the answer: the filters, the broker's namespaces if it has its own, and a network's if one was
+  /// ready.
   private let descriptors: [Descriptor]
   private var handover: [Descriptor] = []
   private var prompts: WireClient?
@@ -76,7 +77,7 @@ final class AppSession {
     // While the sandbox is being built, by another process.
     let records = LauncherRecords(folders)
     try? records.add(prepared.instance, init: sandbox.pid)
-    // Of a launch whose end no broker was told it stays: the next one writes that end down.
+    // A launch keeps its record if no broker was told of its end: the next broker writes that end down.
     var isSettled = true
     defer { if isSettled { records.remove(prepared.instance) } }
     let prompts = try BrokerConnection.connect(folders)
@@ -98,7 +99,7 @@ final class AppSession {
     // The app runs from here on, on another processor if there is one.
     startWatching(sandbox)
     try loop(sandbox, signals, proxy)
-    // What it still has to say of the app comes before the app's end.
+    // The supervisor's last reports about the app come before the app's end.
     supervisor?.finish()
     proxy?.drain()
     proxy?.restore()
@@ -147,8 +148,8 @@ final class AppSession {
 
   // MARK: Setting up
 
-  /// Moves into the broker's namespaces, if it has its own: apps are then their children, and what this process opens
-  /// is what the broker can mount.
+  /// Moves into the broker's namespaces, if it has its own: apps are then their children, and the broker can mount the files that
+  /// this process opens.
   private func enter(_ namespaces: [Descriptor]) throws {
     guard namespaces.count == 2 else { return }
     let here = ThisProcess.directory
@@ -162,7 +163,7 @@ final class AppSession {
       throw Failure(
         "the running broker's namespaces cannot be entered: \(error). Stop it with “ambit broker stop” and try again.")
     }
-    // Joining a mount namespace leads to its root. Everything relative from here on means what the user meant.
+    // Joining a mount namespace leads to its root. From here on, relative paths mean the same as for the user.
     _ = unsafe chdir(here.kernel)
   }
 
@@ -184,7 +185,7 @@ final class AppSession {
     } catch {
       throw Failure("the sandbox cannot be set up: \(error)")
     }
-    // What is only to be noted is looked up while the init is at work.
+    // Facts that only have to be noted are looked up while the init is at work.
     if !isAsked { try admit(plan) }
     return sandbox
   }
@@ -193,7 +194,7 @@ final class AppSession {
   /// user lets it.
   private func admit(_ plan: SandboxPlan) throws { try admit(LayerReport(plan, on: features(plan))) }
 
-  /// Of control groups what there is, and not what there should be.
+  /// With the control groups that exist, not those that should exist.
   private func features(_ plan: SandboxPlan) -> SystemFeatures {
     .current(for: plan, groups: plan.usage.wantsGroup ? group?.group.controllers ?? [] : nil)
   }
@@ -223,7 +224,7 @@ final class AppSession {
 
   private var admission: Admission
   var plan: SandboxPlan?
-  /// Where the app's filter asks, until somebody answers.
+  /// The descriptor on which the app's filter asks, until the supervisor answers.
   private var listener: Descriptor?
   private var supervisor: Supervisor?
   /// The sandbox's own `/proc`.
@@ -346,12 +347,12 @@ final class AppSession {
   /// The app was stopped from its terminal, so this process stops as well, and the user's shell is back.
   private func stop(with signal: Int32, _ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
     guard hasShell else {
-      // With nobody to continue it, the kernel would not have stopped an unconfined program either.
+      // Without a process to continue it, the kernel would not have stopped an unconfined program either.
       if signal != SIGSTOP { try sandbox.signal(SIGCONT, group: true) }
       return
     }
     proxy?.restore()
-    // The whole job, as the terminal does it: what this one is piped to stops with it.
+    // The whole job, as the terminal does it: the programs at the other ends of its pipes stop with it.
     kill(0, SIGSTOP)
     // Here again after SIGCONT, which the loop reads next.
   }
@@ -368,7 +369,7 @@ final class AppSession {
       try? proxy?.takeTerminal()
       proxy?.resize()
       try? sandbox.signal(SIGCONT, group: true)
-    // What a key sends, it sends to the whole job.
+    // A key's signal goes to the whole job.
     case SIGINT, SIGQUIT, SIGTSTP: try? sandbox.signal(signal, group: true)
     default: try? sandbox.signal(signal, group: false)
     }
@@ -422,11 +423,11 @@ final class AppSession {
     return client
   }
 
-  /// The broker died. Another one takes the app over; what the app had started is over (`AUD-10`).
+  /// The broker died. Another one takes the app over; the app's scopes are over (`AUD-10`).
   private func reattach(_ sandbox: LaunchedInit) {
     prompts = nil
     answers = nil
-    // The app is over, and what another broker would need of it has been let go of; ``finish()`` tells that one.
+    // The app is over, and the descriptors that another broker would need are closed; ``finish()`` tells that broker.
     guard !endTold else { return }
     // A process that is dying closes its descriptors one by one: for a moment its socket still takes connections. How long that
     // is, and how soon another one can begin, is up to disk and machine.
@@ -465,8 +466,8 @@ final class AppSession {
   /// Says how the app ended; the answer is taken in ``finish()``.
   private func tellEnd() {
     guard !endTold, let ending else { return }
-    // Whoever lets go of the sandbox's mounts last waits for the kernel to take them down. The broker does so when it has
-    // answered; the user's shell need not.
+    // The process that closes the last descriptor of the sandbox's mounts waits for the kernel to take them down. The broker does
+    // so after its answer; the user's shell need not wait.
     handover = []
     endTold = (try? broker.send(LauncherInterface.ended, ending.json)) != nil
   }

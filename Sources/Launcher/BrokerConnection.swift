@@ -43,11 +43,11 @@ package enum BrokerConnection {
     }
   }
 
-  /// How long nobody wonders why nothing happens.
+  /// A silence that does not surprise users.
   private static let patience = Duration.seconds(5)
 
-  /// Who waits for this broker's answers is told why, on standard error, when none has come for a while; and waits on, since what was
-  /// asked for may still be done. For whoever has the terminal to themselves.
+  /// If this broker has not answered for a while, tells the user on standard error the reason of the wait. The wait goes on, since
+  /// the request may still be done. For a caller that has the terminal to itself.
   package static func tellSilence(of client: WireClient) {
     guard let process = try? UnixSocket.peer(of: client.socket).pid else { return }
     client.setPatience(
@@ -84,7 +84,7 @@ package enum BrokerConnection {
     }
   }
 
-  /// Nanoseconds after which somebody who hangs up is no broker that leaves.
+  /// Nanoseconds after which a peer that hangs up is not taken for a leaving broker.
   private static let departure: Int64 = 15_000_000_000
 
   /// Begins a launch with the broker, which is started if none runs. One that leaves begins no more; the next one does.
@@ -101,7 +101,7 @@ package enum BrokerConnection {
       } catch WireError.remote(LauncherInterface.Failure.leavingName, _) where Clock.monotonic() < due {
         usleep(10_000)
       } catch WireError.closed where deaths < mostDeaths {
-        // What was prepared went with it.
+        // The preparation went with it.
         deaths += 1
       } catch WireError.closed {
         throw Failure("the broker hangs up; \(folders.brokerLog) may say why")
@@ -126,7 +126,7 @@ package enum BrokerConnection {
     while (try? client.receive(wait: true)) != nil {}
   }
 
-  /// What runs: instances that the broker knows, and launches that no broker answers for yet.
+  /// The running apps: instances that the broker knows, and launches that no broker answers for yet.
   package struct Running: Sendable {
     package let instances: [LauncherInterface.Instance]
     /// Their launchers have handed them over to no broker, or to one that is gone.
@@ -139,7 +139,7 @@ package enum BrokerConnection {
     let records = LauncherRecords(folders)
     let namespace = (try? Namespaces.own("pid").status())?.inode
     while true {
-      // Before the broker is asked: what has begun since need not be known there.
+      // Before the broker is asked: it need not know launches that have begun since.
       let recorded = records.all().filter { $0.namespace == namespace }
       let instances =
         try askRunning(folders) {
@@ -160,8 +160,8 @@ package enum BrokerConnection {
   /// Connects, and starts a broker if none is running.
   package static func connect(_ folders: AmbitFolders) throws -> WireClient {
     if let client = try existing(folders) { return client }
-    // A broker that another launcher started at the same moment may need a little longer than ours took to step back;
-    // and one that is dying may still have held the place when ours wanted it, so it is tried again.
+    // A broker that another launcher started at the same moment may need a little longer than ours took to step back; and one that
+    // is dying may still have held the place when ours wanted it. So it is tried again.
     for attempt in 0..<200 {
       if attempt % 20 == 0 { try start(folders) }
       if let client = try existing(folders) { return client }
@@ -185,7 +185,7 @@ package enum BrokerConnection {
       throw Failure("\(Programs.tools.rawValue) is not where this program is; install Ambit again, whole.")
     }
 
-    // What the broker has to know, and nothing of what this terminal happens to have set.
+    // The broker's own variables, and none that this terminal happens to have set.
     let names =
       [
         "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
@@ -199,7 +199,7 @@ package enum BrokerConnection {
     _ = try Service.start(
       program, arguments: ["ambit", "broker", "serve", "--ready-descriptor", "3"],
       environment: environment, log: log, ready: writing ?? log)
-    // Only the broker's copy is left: the end of what it says is also the end of a broker that dies early.
+    // Only the broker's copy is left: the end of its output is also the end of a broker that dies early.
     writing = nil
     let said = String(decoding: try reading.readLine(), as: UTF8.self).split(separator: "\n")
     if let sentence = said.first { throw Failure(String(sentence)) }

@@ -7,12 +7,11 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Connects in an app's place, and only to what it may.
+/// Connects in an app's place, and only to permitted addresses.
 ///
-/// A filter cannot see where a connection goes, and what it would look at in the app's memory the app can change before the
-/// kernel looks. So nothing that was looked at is left to the app: the address is copied once, the socket is taken as an open
-/// file, the path is followed to an open file inside the app's root, and it is these that are connected. What an app changes
-/// meanwhile it changes for nobody.
+/// A filter cannot see where a connection goes, and the app can change the memory that the filter looked at before the kernel
+/// looks. So no checked value is left to the app: the address is copied once, the socket is taken as an open file, and the path is
+/// followed to an open file inside the app's root. These are connected. Changes that the app makes meanwhile have no effect.
 final class Connector: Sendable {
   private let listener: SeccompListener
   private let rules: AccessRules
@@ -31,11 +30,11 @@ final class Connector: Sendable {
   }
 
   enum Decision {
-    /// The app's socket, the address for the kernel, and what that address leads through.
+    /// The app's socket, the address for the kernel, and the open file through which that address leads.
     case connect(Descriptor, to: [UInt8], through: Descriptor?)
     case fail(Errno)
     case refuse(Refusal)
-    /// Whoever called has gone.
+    /// The caller has gone.
     case none
   }
 
@@ -69,7 +68,7 @@ final class Connector: Sendable {
   func connect(
     _ socket: Descriptor, to address: [UInt8], through: Descriptor?, for call: SeccompListener.Notification
   ) {
-    // The other side sees who connects (`SO_PEERCRED`), and the kernel whether they may.
+    // The other side sees the connecting process (`SO_PEERCRED`), and the kernel checks its permission.
     let result = Result { () throws(KernelError) in
       try ThreadIdentity.acting(as: hostID) { listener.connect(socket, to: address, for: call) }
     }
@@ -93,7 +92,7 @@ final class Connector: Sendable {
       return .connect(socket, to: address, through: nil)
     case .unix:
       guard address.count > 2, address[..<2].elementsEqual(Self.unixFamily) else {
-        // No name of a socket: the kernel says what is wrong with it.
+        // No name of a socket: the kernel reports the error.
         return .connect(socket, to: address, through: nil)
       }
       guard address.count <= Self.longestUnixAddress else { return .fail(.invalidArgument) }
@@ -119,7 +118,7 @@ final class Connector: Sendable {
   ) throws(KernelError) -> Decision {
     let root = try Descriptor.open("/proc/\(call.thread)/root", flags: [.path, .directory])
     let whole = try AppPath.whole(path, call.thread)
-    // Whose root that is, only this says.
+    // Only this check tells to which process the root belongs.
     guard listener.isWaiting(call) else { return .none }
     guard whole.count < Int(PATH_MAX) else { return .fail(.fileNameTooLong) }
     let found: Descriptor
@@ -141,7 +140,7 @@ final class Connector: Sendable {
     return .connect(socket, to: address, through: found)
   }
 
-  /// An app cannot mount, nor change its root: what is found once stays.
+  /// An app cannot mount, nor change its root: the result stays valid.
   private func own(below root: Descriptor) -> Set<UInt64> {
     ownMounts.withLock { known in
       if let known { return known }

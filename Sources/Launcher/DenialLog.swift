@@ -1,10 +1,10 @@
 internal import Sandbox
 internal import Wire
 
-/// Which refusals are reported, and as how many: an app that is refused in a loop must not fill the user's log, and what is
-/// left out is counted (`SBX-16`).
+/// Decides which refusals are reported, and with which count: an app that is refused in a loop must not fill the user's log, and
+/// omitted refusals are counted (`SBX-16`).
 ///
-/// A value without a clock: whoever asks says what time it is.
+/// A value without a clock: the caller gives the time.
 struct DenialLog {
   /// The same operation on the same path within this time is one refusal, nanoseconds.
   static let sameFor: Int64 = 1_000_000_000

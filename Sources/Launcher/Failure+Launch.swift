@@ -28,7 +28,7 @@ extension Failure {
     }
   }
 
-  /// What the broker did not do, in its own words where it has some.
+  /// The broker's failure, in its own words where it has some.
   init(_ error: WireError) {
     if case .remote(LauncherInterface.Failure.failedName, let parameters) = error,
       let reason = try? parameters.string("reason")

@@ -1,8 +1,8 @@
 internal import Kernel
 internal import Synchronization
 
-/// A process entering its control group, beside what else a launch does. Under version 1 the kernel waits until every processor
-/// has come by.
+/// A process entering its control group, while the launch goes on. Under version 1 the kernel waits until every processor has come
+/// by.
 final class GroupEntry {
   private let worker: Worker
   private let outcome: Outcome

@@ -11,8 +11,8 @@ final class LaunchGroup {
   let group: ControlGroup
   private var entry: GroupEntry?
 
-  /// As much of a group as the plan asks for and can be had here. What cannot be had the user hears of; whether the app then
-  /// runs is for ``Admission`` to say, which is told what there is.
+  /// Makes as much of the group that the plan asks for as this system allows. The user is told of the missing parts. ``Admission``
+  /// learns which parts exist, and decides whether the app then runs.
   static func make(for plan: SandboxPlan, instance: String, _ folders: AmbitFolders) -> LaunchGroup? {
     guard plan.usage.wantsGroup else { return nil }
     let limits = plan.usage.ofGroup
@@ -34,8 +34,8 @@ final class LaunchGroup {
 
   private init(_ group: ControlGroup) { self.group = group }
 
-  /// Begins to move the init into it, where it was not born there. Beside what the init and the broker do: the kernel takes its
-  /// time.
+  /// Begins to move the init into it, if it was not born there. This runs beside the work of the init and the broker, since the
+  /// kernel takes its time.
   func add(_ process: Int32) throws(KernelError) {
     if group.hasToBeJoined { entry = try GroupEntry(group, process) }
   }
@@ -52,12 +52,12 @@ final class LaunchGroup {
   /// - Parameter process: the pidfd of the init, with which everything in it ends; `nil` if there was none.
   func remove(after process: Descriptor?) {
     if let process {
-      // One whose launch has failed waits for a word that does not come.
+      // An init whose launch has failed waits for a word that does not come.
       try? process.signalProcess(SIGKILL)
       var entries = [PollEntry(process, .read)]
       _ = try? Poll.wait(&entries, timeout: .seconds(1))
     }
-    // What is left the broker removes.
+    // The broker removes the rest.
     for _ in 1...20 {
       if group.remove() { return }
       usleep(1000)

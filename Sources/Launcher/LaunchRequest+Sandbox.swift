@@ -17,7 +17,7 @@ extension LauncherInterface.DegradedLayer {
 }
 
 extension LaunchRequest {
-  /// What the broker is asked.
+  /// The call to the broker.
   package func prepareCall(_ environment: [String: String]) -> LauncherInterface.PrepareCall {
     .init(
       program: executable, manifest: manifest, container: container, policy: policy,
@@ -25,7 +25,7 @@ extension LaunchRequest {
       answers: trust.map { [.init(.identity, $0.rawValue)] } ?? [], allowEntitlements: allowEntitlements)
   }
 
-  /// The request as a sandbox is planned from, with what the broker said the app may.
+  /// The request from which a sandbox is planned, with the app's rights from the broker's answer.
   package func sandboxRequest(_ prepared: LauncherInterface.PrepareReply, environment: [String: String])
     -> SandboxRequest
   {

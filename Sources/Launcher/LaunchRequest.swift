@@ -12,7 +12,7 @@ package enum Trust: String, CaseIterable, Sendable {
   case replace
 }
 
-/// What is to be launched: found, and not yet looked at by the broker.
+/// The app to launch: found, and not yet checked by the broker.
 package struct LaunchRequest: Equatable, Sendable {
   package var program: SandboxRequest.Program
   /// `nil` for a program that is no bundle's.
@@ -21,19 +21,19 @@ package struct LaunchRequest: Equatable, Sendable {
   package var container: String?
   /// A name, or the absolute path of a file.
   package var policy: String
-  /// What to answer when the app asks for documents, in order; `nil`: the user answers.
+  /// The answers to the app's requests for documents, in order; `nil`: the user answers.
   package var answers: [ScriptedPicker.Answer]?
-  /// Show the user what the app is refused, as it happens.
+  /// Show the user each refusal to the app as it happens.
   package var trace: Bool
-  /// Where programs read what happens; `nil`: nowhere.
+  /// Where programs read the events of the launch; `nil`: nowhere.
   package var statusDescriptor: Int32?
   /// A seccomp profile's absolute path, or `standard` for none; `nil`: as the policy says.
   package var seccomp: String?
   /// Limits in place of the policy's: `memory=512MiB`.
   package var limits: [String]
-  /// What may hold in part or not at all, although the policy requires it.
+  /// The layers that may hold in part or not at all, although the policy requires them.
   package var allowDegraded: [Layer]
-  /// What to do with an app that is not the one which its identifier was given to; `nil`: the user is asked.
+  /// The treatment of an app other than the one that its identifier was given to; `nil`: the user is asked.
   package var trust: Trust?
   /// Entitlements that the user allows beforehand, by their keys.
   package var allowEntitlements: [String]

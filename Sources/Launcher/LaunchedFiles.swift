@@ -63,7 +63,7 @@ package struct LaunchedFiles {
 }
 
 extension LaunchRequest {
-  /// What the broker is asked, with the files that it looks at.
+  /// The call to the broker, with the files that it looks at.
   package func prepareCall(_ environment: [String: String], _ files: LaunchedFiles) -> LauncherInterface.PrepareCall {
     var call = prepareCall(environment)
     call.files = files.files

@@ -3,17 +3,17 @@ internal import Paths
 internal import Sandbox
 internal import SystemPackage
 
-/// Where a path of an app's leads, seen from outside: its links followed inside the sandbox, and what of it is there.
+/// Where a path of an app's leads, seen from outside: its links followed inside the sandbox, and its existing part.
 ///
-/// For explaining. By the time the kernel follows the path itself, the app may have changed what it means.
+/// For explanations only. By the time the kernel follows the path itself, the app may have changed its meaning.
 struct ObservedPath: Equatable {
   /// Absolute, inside.
   let path: String
   let presence: AccessRules.Presence
 
   /// - Parameters:
-  ///   - thread: who asks.
-  ///   - folder: the number of a descriptor of theirs that a relative path starts from; `nil` is the current folder.
+  ///   - thread: the calling thread.
+  ///   - folder: the number of the thread's descriptor from which a relative path starts; `nil` is the current folder.
   ///   - root: the sandbox's.
   /// - Returns: `nil` if it cannot be told.
   init?(_ bytes: [UInt8], from folder: Int32?, thread: Int32, root: Descriptor) {
@@ -33,15 +33,15 @@ struct ObservedPath: Equatable {
     (path, presence) = found
   }
 
-  /// Links there mean another thing to everybody who follows them. What `/proc` has of the kernel's own does not.
+  /// Links there mean another thing to each process that follows them. The kernel's own files in `/proc` do not.
   private static func isPersonal(_ path: String) -> Bool {
     if path == "/proc" || path.lies(below: "/dev") { return true }
     guard let name = path.path(within: "/proc")?.pathNames.first else { return false }
     return ["self", "thread-self", "net", "mounts"].contains(name) || name.allSatisfy(\.isNumber)
   }
 
-  /// The longest part of the path that is there, and the rest as it is written. A link to what is not there is followed as
-  /// well: what it leads to is what the app reaches for.
+  /// The longest existing part of the path, and the rest as it is written. A link to a missing file is followed as well: the app's
+  /// aim is the link's target.
   private static func find(_ whole: String, below root: Descriptor) -> (String, AccessRules.Presence)? {
     var rest: [String] = []
     var links = 0

@@ -6,11 +6,11 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Explains what an observed app is about to be refused (`SBX-16`). What it has no objection to goes on, and the kernel decides.
+/// Explains the refusals that an observed app is about to get (`SBX-16`). Other calls go on, and the kernel decides.
 final class Observer: Sendable {
   private let listener: SeccompListener
   private let rules: AccessRules
-  /// An app cannot change its root, nor what is mounted: what is found once stays.
+  /// An app cannot change its root, nor its mounts: the result stays valid.
   private let root = Mutex<Descriptor?>(nil)
 
   init(listener: SeccompListener, rules: AccessRules) {
@@ -61,7 +61,7 @@ final class Observer: Sendable {
     root.withLock { known in
       if known == nil {
         let found = try? Descriptor.open("/proc/\(call.thread)/root", flags: [.path, .directory])
-        // Whose that is, only this says: a number may have passed to another process.
+        // Only this check tells to which process that belongs: a number may have passed to another process.
         if listener.isWaiting(call) { known = found }
       }
       return known

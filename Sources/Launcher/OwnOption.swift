@@ -8,10 +8,11 @@ package enum OwnOption {
     "--allow-degraded", "--allow-entitlement", "--trust",
   ]
 
-  /// That the app gets an argument which may have been meant for Ambit, with what to do about it; `nil`: there is none such.
+  /// The warning that the app gets an argument which may have been meant for Ambit, with its remedy; `nil`: there is no such
+  /// argument.
   ///
   /// - Parameters:
-  ///   - words: what follows `ambit run`. A `--` anywhere before an argument says that it is meant as it stands.
+  ///   - words: the words after `ambit run`. A `--` anywhere before an argument says that it is meant as it stands.
   ///   - arguments: how many of them, at the end, are the app's.
   package static func warning(_ words: [String], arguments: Int) -> String? {
     let first = words.count - arguments

@@ -14,7 +14,7 @@ struct PickFrontEnd {
   struct Choice {
     var how: LauncherInterface.How
     var documents: [PickedDocument] = []
-    /// Why nobody could be asked; nothing was chosen then.
+    /// The reason why the user could not be asked; nothing was chosen then.
     var unavailable: String?
   }
 
@@ -31,7 +31,7 @@ struct PickFrontEnd {
     folder = ThisProcess.directory
   }
 
-  /// - Parameter process: the pidfd of whoever asks; when it ends, the question has no meaning any more.
+  /// - Parameter process: the pidfd of the asking process; when it ends, the question has no meaning any more.
   mutating func answer(_ request: LauncherInterface.PickRequest, abandonedWith process: Descriptor) -> Choice {
     let question = PickerRequest(
       appName: request.appName, message: request.message, multiple: request.multiple,
@@ -45,7 +45,7 @@ struct PickFrontEnd {
       guard tcgetpgrp(terminal.rawValue) == getpgrp() else {
         return Choice(how: .user, unavailable: "the app was started in the background; bring it to the foreground (fg)")
       }
-      // Held back, these would wait behind a picker that nobody may ever answer.
+      // Held back, these would wait behind a picker that may never be answered.
       let end = try SignalQueue([SIGTERM, SIGHUP])
       let abandoned = try Poll.any(of: [process, end.descriptor])
       let rules = folders.grantRules

@@ -8,7 +8,7 @@ internal import Wire
 /// Something that the sandbox refuses an app, and why.
 struct Refusal {
   let operation: String
-  /// What was meant: a path inside, or a name; `nil`: the call itself.
+  /// The object of the call: a path inside, or a name; `nil`: the call itself.
   let subject: String?
   let denial: Denial
 
@@ -21,7 +21,7 @@ struct Refusal {
   }
 }
 
-/// Tells the audit log, and the user if they asked for it, what an app is refused: before the app hears of it (`SBX-16`).
+/// Reports refusals to the audit log, and to the user if they asked for it: before the app hears of them (`SBX-16`).
 final class RefusalReporter: Sendable {
   private let instance: String
   private let folders: AmbitFolders

@@ -8,9 +8,9 @@ internal import SystemPackage
 
 /// A file that a program made elsewhere, as in its container or in `/tmp`, and renames over its document (`FSF-4`).
 ///
-/// There is a border of mounts between the two. `mv(1)` and `install(1)` take a document away before they copy to such a place, which
-/// nobody can here. So the file is copied to the folder of the grant, with the app's rights, and saved from there as any other; then
-/// it is removed where it was.
+/// There is a border of mounts between the two. `mv(1)` and `install(1)` take a document away before they copy to such a place,
+/// which is impossible here. So the file is copied to the folder of the grant, with the app's rights, and saved from there as any
+/// other; then it is removed where it was.
 extension Renamer {
   /// A regular file, and where it lies.
   struct Source {
@@ -30,7 +30,7 @@ extension Renamer {
     return .bring(source, grant: to.grant, folder: to.folder, document: to.name)
   }
 
-  /// What the app may read, and remove where it is; all else the kernel is to speak of.
+  /// The file, if the app may read it and remove it from its place; in all other cases the kernel answers.
   private func source(
     _ address: UInt64, from folder: UInt64?, for to: Target, _ call: SeccompListener.Notification
   ) -> Source? {
@@ -44,7 +44,7 @@ extension Renamer {
     }
   }
 
-  /// - Returns: what the rename answers; `nil`: the kernel is to say.
+  /// - Returns: the answer to the rename; `nil`: the kernel answers.
   func bring(
     _ source: Source, to grant: String, in folder: Descriptor, _ document: String,
     for call: SeccompListener.Notification

@@ -12,9 +12,9 @@ internal import Wire
 /// Lets an app save its document as programs do: write a new file beside it and rename that over it (`FSF-1`, `FSF-3`); and set
 /// the old one aside before, under another name.
 ///
-/// The kernel refuses a rename onto a mount and of one, and nothing else rests on what is seen here. What is not the name of a
-/// started document goes on, and the kernel reads the names again. What is, the broker does on the host: by names that were
-/// copied once, and in folders that it holds itself.
+/// The kernel refuses a rename onto a mount and of one, and nothing else rests on the observations here. A call with other names
+/// than that of a started document goes on, and the kernel reads the names again. A call with that name is carried out by the
+/// broker on the host: by names that were copied once, and in folders that it holds itself.
 final class Renamer: Sendable {
   let listener: SeccompListener
   private let instance: String
@@ -24,7 +24,7 @@ final class Renamer: Sendable {
   private let broker = Mutex<WireClient?>(nil)
   /// The broker knows that the app can watch files.
   private let watches = Mutex(false)
-  /// An app cannot change its root: what is found once stays.
+  /// An app cannot change its root: the result stays valid.
   private let root = Mutex<Descriptor?>(nil)
 
   init(_ listener: SeccompListener, plan: SandboxPlan, instance: String, folders: AmbitFolders) {
@@ -147,7 +147,7 @@ final class Renamer: Sendable {
     } catch { return nil }
   }
 
-  /// The grant whose folder has this path inside.
+  /// The grant whose folder contains this path.
   private static func grant(at place: [UInt8]) -> String? {
     guard place.starts(with: InsidePath.documents.utf8) else { return nil }
     let parts = place.split(separator: UInt8(ascii: "/"))
@@ -159,7 +159,7 @@ final class Renamer: Sendable {
     root.withLock { known in
       if known == nil {
         let found = try? Descriptor.open("/proc/\(call.thread)/root", flags: [.path, .directory])
-        // Whose that is, only this says: a number may have passed to another process.
+        // Only this check tells to which process that belongs: a number may have passed to another process.
         if listener.isWaiting(call) { known = found }
       }
       return known
@@ -169,7 +169,7 @@ final class Renamer: Sendable {
   // MARK: Acting
 
   /// - Parameter exchanging: the document is to stand at the other name afterwards.
-  /// - Returns: what the rename answers; `nil`: the kernel is to say.
+  /// - Returns: the answer to the rename; `nil`: the kernel answers.
   func replace(
     _ grant: String, in folder: Descriptor, _ document: String, by temporary: String, exchanging: Bool = false
   ) -> Errno?? {
@@ -198,7 +198,7 @@ final class Renamer: Sendable {
     return true
   }
 
-  /// - Returns: `nil` if nobody can say whether it was done.
+  /// - Returns: `nil` if it is unknown whether it was done.
   private static func ask(
     _ broker: inout WireClient?, _ folders: AmbitFolders, _ method: String, _ call: JSONObject
   ) -> JSONObject? {
@@ -225,8 +225,8 @@ final class Renamer: Sendable {
   private static let mostTries = 200
   private static let tryPause: UInt32 = 10_000
 
-  /// The document stays where it is: what a program does next is to write at its name, and it is granted by that name. What it
-  /// has set aside is a copy, of its own.
+  /// The document stays where it is: the program's next step is to write at its name, and it is granted by that name. The file set
+  /// aside is a copy, the program's own.
   func setAside(
     _ document: String, in folder: Descriptor, as name: String, over: Bool, for call: SeccompListener.Notification
   ) -> Errno?? {
@@ -234,8 +234,8 @@ final class Renamer: Sendable {
       return try ThreadIdentity.acting(as: hostID) { () throws(KernelError) in
         let file = try Descriptor.open(document, below: folder, flags: [.read, .noFollow, .nonBlocking])
         guard try file.status().kind == .regular else {
-          // What every file system says of such a rename; the kernel would speak of the mount. Foundation that was built without
-          // renameat2(2) replaces folders so, and fails by it everywhere.
+          // The answer of every file system to such a rename; the kernel would speak of the mount. Foundation that was built
+          // without renameat2(2) replaces folders so, and fails by it everywhere.
           let other = try? Descriptor.open(name, below: folder, flags: [.read, .directory, .noFollow, .nonBlocking])
           let entries = try other.map { other throws(KernelError) in try DirectoryReader.entries(of: other) } ?? []
           return over && !entries.isEmpty ? .some(.directoryNotEmpty) : .none

@@ -3,23 +3,22 @@ package import Sandbox
 
 /// The words after `ambit run`, as far as the launcher understands them by itself.
 ///
-/// `ambit run` is what people wait for, and a parser that knows every command, its help and its mistakes costs more time than
-/// a sandbox. What is plain is read here; anything else is for the tools' parser, which has the last word on what an
-/// option means.
+/// People wait for `ambit run`, and a parser that knows every command, its help and its mistakes costs more time than a sandbox.
+/// Plain words are read here; all others are for the tools' parser, which has the last word on the meaning of an option.
 package struct RunArguments: Equatable, Sendable {
   package var policy = "default"
   package var container: String?
   /// One pick for each time the app asks.
   package var picks: [String] = []
   package var trace = false
-  /// Where programs read what happens.
+  /// Where programs read the events of the launch.
   package var statusDescriptor: Int32?
   package var seccomp: String?
   /// Limits in place of the policy's: `memory=512MiB`.
   package var limits: [String] = []
-  /// What may hold in part or not at all, although the policy requires it.
+  /// The layers that may hold in part or not at all, although the policy requires them.
   package var allowDegraded: [Layer] = []
-  /// What to do with an app that is not the one which its identifier was given to.
+  /// The treatment of an app other than the one that its identifier was given to.
   package var trust: Trust?
   package var app = ""
   package var arguments: [String] = []

@@ -4,15 +4,15 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// What this process has as standard input, output and error, and what of it the app gets.
+/// This process's standard input, output and error, and their counterparts in the app.
 ///
-/// A stream that is a terminal is never handed in: an app that has the user's terminal can read what is typed there
-/// later, and push keys into it. It gets a terminal of its own instead.
+/// A stream that is a terminal is never handed in: an app that has the user's terminal can read later input there, and push keys
+/// into it. It gets a terminal of its own instead.
 ///
 /// Nor is a file that is open: through `/proc/self/fd` an app could open it anew, for writing where it was handed in for reading,
-/// and empty it where it was to be appended to. A file to read is opened on a read-only mount of its own; what is written goes
-/// through a pipe. Pipes, sockets and character devices such as `/dev/null` are handed in as they are: opened anew, a pipe is the
-/// same pipe, a socket cannot be, and a device asks its own mode.
+/// and empty it where it was to be appended to. A file to read is opened on a read-only mount of its own; output goes through a
+/// pipe. Pipes, sockets and character devices such as `/dev/null` are handed in as they are: opened anew, a pipe is the same pipe,
+/// a socket cannot be, and a device asks its own mode.
 final class StandardStreams {
   /// For the app, until ``begin(fileSize:)``; `nil`: the sandbox's own terminal.
   private(set) var forApp: [Descriptor?] = []
@@ -40,7 +40,7 @@ final class StandardStreams {
 
   private func handed(_ stream: Descriptor, _ number: Int, _ own: [Descriptor?]) throws -> Descriptor {
     let name = "standard \(Self.names[number])"
-    // With one an app could send to any socket that it has a name of, which is what the filter refuses it otherwise.
+    // With such a socket an app could send to any socket that it has a name of; otherwise the filter refuses that.
     if let socket = try? SocketKind(of: stream), socket.family == .unix, socket.isDatagram {
       throw Failure("\(name) is a Unix datagram socket, which an app is not given; put a pipe in between.")
     }
@@ -48,7 +48,7 @@ final class StandardStreams {
     case .asItIs: return stream
     case .refused(let reason): throw Failure("\(name) \(reason)")
     case .relayed(let direction):
-      // “2>&1”: in one pipe, so that what is written to the two stays in its order.
+      // “2>&1”: in one pipe, so that the output to the two stays in its order.
       if number == 2, direction == .fromApp, let output = own[1], stream.isSameOpening(as: output), let pipe = forApp[1]
       {
         return pipe
@@ -63,7 +63,7 @@ final class StandardStreams {
 
   private func relay(_ stream: Descriptor, _ direction: StreamRelay.Direction, _ name: String) throws -> Descriptor {
     let pipe = try Descriptor.pipe()
-    // The app may have an id of its own, and programs open /dev/stdout. Nobody else comes to the pipe.
+    // The app may have an id of its own, and programs open /dev/stdout. No other program can reach the pipe.
     _ = fchmod(pipe.reading.rawValue, 0o666)
     let isOutput = direction == .fromApp
     let relay = try StreamRelay(stream, direction, isOutput ? pipe.reading : pipe.writing)
@@ -71,8 +71,8 @@ final class StandardStreams {
     return isOutput ? pipe.writing : pipe.reading
   }
 
-  /// Once the sandbox's init has its streams, and signals are held back: whoever writes to a pipe has to be told when the other
-  /// side has let go of it.
+  /// Once the sandbox's init has its streams, and signals are held back: a writer to a pipe has to be told when the other side has
+  /// closed it.
   ///
   /// - Parameter fileSize: bytes of the largest file that the app may write. The kernel holds it to that in files of its own alone.
   func begin(fileSize: Int?) throws(KernelError) {
@@ -80,10 +80,10 @@ final class StandardStreams {
     for index in relays.indices { relays[index].worker = try relays[index].relay.start(fileSize: fileSize) }
   }
 
-  /// When no process of the app's is left: what it wrote last is where it belongs, and whoever goes on with standard input does so
-  /// where the app has stopped.
+  /// To be called when no process of the app is left. The app's last output is delivered, and a program that goes on with standard
+  /// input does so where the app has stopped.
   ///
-  /// - Returns: sentences about what is not.
+  /// - Returns: sentences about the failures.
   func finish() -> [String] {
     for (own, handed) in openings {
       let offset = lseek(handed.rawValue, 0, SEEK_CUR)
@@ -101,7 +101,7 @@ final class StandardStreams {
   }
 }
 
-/// What becomes of a stream: a rule that knows no kernel.
+/// The treatment of a stream: a rule without a kernel.
 enum StreamHandling: Equatable {
   case asItIs
   /// A regular file, for reading, on a read-only mount of its own; where there can be none, relayed.

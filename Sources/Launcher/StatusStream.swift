@@ -7,7 +7,7 @@ internal import Wire
   internal import Glibc
 #endif
 
-/// `--json-status-fd`: what happens to a launch, for programs that started it. One JSON object a line, each written whole.
+/// `--json-status-fd`: the events of a launch, for the programs that started it. One JSON object a line, each written whole.
 ///
 /// | event | fields |
 /// | --- | --- |

@@ -37,7 +37,7 @@ final class StreamRelay: Sendable {
     state = Mutex(State(end: end))
   }
 
-  /// What kept it from copying everything.
+  /// The error that kept it from copying everything.
   var failure: Errno? { state.withLock { $0.failure } }
 
   /// Once.
@@ -58,7 +58,7 @@ final class StreamRelay: Sendable {
     }
   }
 
-  /// What is in the pipe by now is still copied out; then the thread ends.
+  /// The present content of the pipe is still copied out; then the thread ends.
   func stop() { ended.signal() }
 
   /// Calls that go too far are to fail here, and not to end the launcher.
@@ -97,7 +97,7 @@ final class StreamRelay: Sendable {
     var rest = bytes
     while !rest.isEmpty {
       let room = fileSize.map { max(0, $0 - position) } ?? .max
-      // As the kernel does: what still fits is written, and then it fails.
+      // As the kernel does: the part that fits is written, and then it fails.
       guard room > 0 else { throw KernelError("write", "descriptor \(file.rawValue)", errno: .fileTooLarge) }
       let count = unsafe rest.withUnsafeBytes {
         unsafe Glibc.write(file.rawValue, $0.baseAddress, min(room, $0.count))

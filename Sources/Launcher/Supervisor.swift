@@ -4,12 +4,12 @@ internal import Sandbox
 internal import Synchronization
 internal import SystemPackage
 
-/// Answers the calls that an app's filter asks about: makes its connections, saves and copies its documents, and explains what it is
-/// refused.
+/// Answers the calls that an app's filter asks about: makes its connections, saves and copies its documents, and explains its
+/// refusals.
 ///
 /// On threads of its own: the app waits at each of these calls, and must not wait as long as its user looks at a picker. A
-/// connection may take as long as the other side likes, so while one thread makes it another takes up the next call; there are
-/// as many as wait, and one.
+/// connection may take as long as the other side likes. So while one thread makes it, another takes up the next call; there is one
+/// thread more than there are waiting calls.
 final class Supervisor: Sendable {
   private let listener: SeccompListener
   private let observer: Observer?
@@ -17,7 +17,7 @@ final class Supervisor: Sendable {
   private let renamer: Renamer
   private let copier: FileCopier
   private let reporter: RefusalReporter
-  /// Whoever has it takes up the next call. True: there will be none.
+  /// The thread that holds it takes up the next call. True: there will be none.
   private let turn = Mutex(false)
   private let counts: Mutex<Counts>
   /// Hangs up when everything has been decided and there will be no more.
@@ -27,7 +27,7 @@ final class Supervisor: Sendable {
     /// Threads, and those that have nothing to do.
     var all = 0
     var idle = 0
-    /// Calls that have been taken up, and of which it is not clear what comes of them.
+    /// Calls that have been taken up and have no outcome yet.
     var open = 0
     var hasEnded = false
     var deciding: Descriptor?
@@ -117,7 +117,7 @@ final class Supervisor: Sendable {
     case .sendFile: return send(call)
     default: break
     }
-    // Nothing else is asked about where nobody observes.
+    // Without an observer, no other calls are asked about.
     guard let observer else {
       settle()
       return listener.finish(call, .notPermitted)
@@ -128,7 +128,7 @@ final class Supervisor: Sendable {
   }
 
   private func refuse(_ call: SeccompListener.Notification, _ refusal: Refusal) {
-    // What was read must have been the caller's: a number may have passed to another process meanwhile.
+    // The data that was read must be the caller's: a number may have passed to another process meanwhile.
     if listener.isWaiting(call) { reporter.report(refusal, call) }
     settle()
     listener.finish(call, refusal.errno)
@@ -200,7 +200,7 @@ final class Supervisor: Sendable {
     counts.withLock { $0.deciding = nil }
   }
 
-  /// Whether somebody is there who takes up the next call while this one waits.
+  /// Whether another thread takes up the next call while this one waits.
   private func hasFollower() -> Bool {
     let (isThere, mayStart) = counts.withLock { ($0.idle > 0, $0.all < Self.mostThreads) }
     return isThere || (mayStart && (try? start()) != nil)

@@ -133,7 +133,7 @@ final class TerminalProxy {
     }
   }
 
-  /// What the app wrote last and has not been shown yet.
+  /// Shows the app's last output that has not been shown yet.
   func drain() {
     var rest = pollfd(fd: master.rawValue, events: Int16(POLLIN), revents: 0)
     while !outputEnded, unsafe poll(&rest, 1, 0) > 0 { outputEnded = !copyOutput() }

@@ -29,7 +29,7 @@ enum TerminalQuestion {
     let signals = [SIGTERM, SIGHUP, SIGINT]
     let end = try SignalQueue(signals)
     defer { release(signals) }
-    // What was typed before was not meant for this question.
+    // Earlier input was not meant for this question.
     let raw = try RawTerminal(terminal.rawValue, discardingInput: true, farewell: farewell)
     defer { raw.restore() }
     let output = Output(terminal.rawValue)
@@ -65,16 +65,16 @@ enum TerminalQuestion {
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  /// A terminal in a known state, whatever the last program has left: soft reset (DECSTR), ASCII, no mouse or focus reports, pastes
+  /// A terminal in a known state, regardless of the last program: soft reset (DECSTR), ASCII, no mouse or focus reports, pastes
   /// unmarked, keys as plain characters (`modifyOtherKeys`, kitty's protocol).
   private static let known =
     "\u{1B}[!p\u{1B}(B\u{0F}" + [9, 1000, 1002, 1003, 1004, 2004].map { "\u{1B}[?\($0)l" }.joined()
     + "\u{1B}[>4;0m\u{1B}[>0u"
-  /// Takes back what ``known`` has put on kitty's stack.
+  /// Takes back the state that ``known`` has put on kitty's stack.
   private static let farewell = "\u{1B}[<u\u{1B}[0m"
 }
 
-/// A question as it stands on a terminal, and what is typed there: knows no terminal.
+/// A question as it stands on a terminal, and the input there: knows no terminal.
 struct QuestionForm {
   private let text: String
   /// The letter or number of each choice, its key and its label.
@@ -92,7 +92,7 @@ struct QuestionForm {
     self.eraseByte = eraseByte
   }
 
-  /// What is shown first. Lines end as a raw terminal needs it.
+  /// The first text. Lines end as a raw terminal needs it.
   var opening: String {
     let rows = choices.map { "  [\(printable($0.short))] \(printable($0.label))\r\n" }
     return "\r\nambit: \(printable(text))\r\n" + rows.joined() + Self.prompt
@@ -100,9 +100,9 @@ struct QuestionForm {
 
   private static let prompt = "Your choice, and Enter: "
 
-  /// Takes what was read.
+  /// Takes the input.
   ///
-  /// - Returns: what is shown for it, and the key of the choice once there is one.
+  /// - Returns: the text to show for it, and the key of the choice once there is one.
   mutating func take(_ bytes: [UInt8]) -> (echo: String, choice: String?) {
     let last = choices.last?.key ?? ""
     // Esc is alone; keys that begin with it are none of those that are read here.

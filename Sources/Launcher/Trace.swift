@@ -6,7 +6,7 @@ internal import Wire
   internal import Glibc
 #endif
 
-/// What `--trace` shows on standard error, as it happens.
+/// The live output of `--trace` on standard error.
 enum Trace {
   static func show(refused subject: String, operation: String, _ denial: Denial) {
     let style = Style(for: 2)

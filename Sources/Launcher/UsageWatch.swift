@@ -6,7 +6,7 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Looks at what a running sandbox uses, as often as it could have reached a limit, and ends it when it has gone beyond one.
+/// Measures the use of a running sandbox, as often as it could have reached a limit, and ends the sandbox when it has exceeded one.
 ///
 /// Nothing of it stands between a user and the start of an app: it begins when the app runs. Between looks it takes
 /// nothing.
@@ -18,7 +18,7 @@ final class UsageWatch: Sendable {
     var rule: UsageRule
     let usage: ProcessUsage
     let container: Descriptor?
-    /// The path on the host of what the app keeps beside its started documents, once it does. It counts as the container does.
+    /// The path on the host of the app's staging folders, once it has any. It counts as the container does.
     let staging: String
     /// Enforces the limit on memory, where it does.
     let group: ControlGroup?
@@ -31,7 +31,7 @@ final class UsageWatch: Sendable {
     var lookDue: Int64
     var measuringDue = Int64.max
     var due: Int64 { min(lookDue, measuringDue) }
-    /// What ended the sandbox, or asked the app to end.
+    /// The limit that ended the sandbox, or for which the app was asked to end.
     var excess: LimitExcess?
     var isOver = false
   }
@@ -43,7 +43,7 @@ final class UsageWatch: Sendable {
   ///   - group: the sandbox's control group, if it has one.
   ///   - usage: of the sandbox's processes.
   ///   - container: its path on the host.
-  ///   - staging: the path on the host of the folder of what it keeps beside its started documents; it need not be there.
+  ///   - staging: the path on the host of the folder with its staging folders; it need not exist.
   init(
     _ limits: UsageLimits, _ sandbox: LaunchedInit, group: ControlGroup?, usage: sending ProcessUsage,
     container: String, staging: String
@@ -116,7 +116,7 @@ final class UsageWatch: Sendable {
     let begin = Clock.monotonic()
     let isDone = measurement.proceed(until: begin + Self.measuring.work)
     state.measuringCost += Clock.monotonic() - begin
-    // Nobody has to know how much too much it is.
+    // The size of the excess does not matter.
     let isTooMuch =
       measurement.bytes > state.limits.container ?? .max || measurement.files > state.limits.containerFiles ?? .max
     guard isDone || isTooMuch || measurement.isTooDeep else { return }
@@ -127,7 +127,7 @@ final class UsageWatch: Sendable {
       let deleted = state.container.map(state.usage.deletedFiles) ?? (bytes: 0, files: 0)
       (bytes, files) = (bytes + deleted.bytes, files + deleted.files)
     }
-    // What nobody can count is too much.
+    // A container that cannot be counted is too large.
     if measurement.isTooDeep { (bytes, files) = (.max, .max) }
     if let excess = state.rule.measured(space: bytes, files: files, now: Clock.monotonic(), cost: state.measuringCost) {
       end(excess, &state)
@@ -188,7 +188,7 @@ extension UsageWatch.State {
     return reading
   }
 
-  /// What is in files in memory or swapped out is no process's own: by so much it has grown, for everybody.
+  /// Memory in files in memory, and swapped out memory, belongs to no single process: returns its growth for the whole machine.
   private mutating func memoryElsewhere() -> Int {
     let now = MachineMemory.current
     baseline.shared = min(baseline.shared, now.shared)
