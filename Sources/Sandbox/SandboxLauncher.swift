@@ -12,12 +12,12 @@ package enum SandboxLauncher {
   ///
   /// The caller must be able to clone mounts: privileged on the host, or inside the broker's namespaces.
   /// - Parameters:
-  ///   - profiles: further filters, of which only the last may refuse seccomp(2). They can only take away from what the first lets
+  ///   - profiles: further filters, of which only the last may refuse seccomp(2). They can only take away calls that the first lets
   ///     through.
   ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others. The
   ///     calling thread stays in it.
   ///   - group: the control group that all of it is to be in.
-  ///   - executable: what the program was when it was looked at; another file is not executed.
+  ///   - executable: the identity of the program when it was checked; another file is not executed.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
   package static func start(
     _ plan: SandboxPlan, filter: SeccompProgram, profiles: [SeccompProgram] = [], network: Descriptor? = nil,
@@ -60,7 +60,7 @@ package enum SandboxLauncher {
       let device = DeviceNode.allCases.first { $0.path == path }
       let tree = try DetachedTree(at: source, followsLink: !isContainer && device == nil)
       if let device, try !device.isOpen(as: tree.descriptor) { throw device.fault(source) }
-      // What it is now counts, not what the plan took it for: a policy may show a file as well as a folder.
+      // Its present kind counts, not the kind in the plan: a policy may show a file as well as a folder.
       let isDirectory = try tree.descriptor.status().kind == .directory
       if isContainer, !isDirectory { throw KernelError("open_tree", source, errno: .notDirectory) }
       try tree.restrict(attributes, recursive: isDirectory)
@@ -87,7 +87,7 @@ package enum SandboxLauncher {
       case .processes: 6
       case .openFiles: 7
       }
-    // Above what the launcher itself may have, the kernel would refuse; the lower of the two is what was meant.
+    // Above the launcher's own limit, the kernel would refuse; the lower of the two is meant.
     var present = rlimit()
     let read = unsafe getrlimit(resource, &present)
     let value = read == 0 ? min(limit.value, UInt64(present.rlim_max)) : limit.value

@@ -1,12 +1,12 @@
 internal import Kernel
 
-/// What an app may connect to: what it made itself, and the broker.
+/// The sockets that an app may connect to: its own, and the broker's.
 ///
-/// A mount, read-only or not, does not keep anybody from connecting to a socket that lies in it. So the launcher makes every
+/// A mount, read-only or not, does not keep a process from connecting to a socket that lies in it. So the launcher makes every
 /// connection in the app's place, and asks here.
 extension AccessRules {
-  /// Where a socket is the sandbox's own: folders whose mounts hold nothing but what the sandbox has made, and the container.
-  /// What else is shown there is a mount of its own, and not meant.
+  /// The places of the sandbox's own sockets: the container, and folders whose mounts hold only files that the sandbox has made.
+  /// Other files that are shown there have mounts of their own, and do not count.
   package var ownPlaces: [String] {
     ["/"]
       + entries.compactMap { entry in

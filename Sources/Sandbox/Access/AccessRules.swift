@@ -1,12 +1,12 @@
 internal import Kernel
 internal import Paths
 
-/// What an app may do where, by its sandbox's plan alone: the same rules explain a refusal that has happened and answer a
+/// An app's rights at each path, by its sandbox's plan alone. The same rules explain a refusal that has happened and answer a
 /// question that is asked beforehand.
 ///
-/// They explain and do not permit: the kernel decides by what is mounted. So they say "denied" only where it is certain from
-/// the path that the sandbox, and not the file's owner, is the reason, and never look at what the host has there: an answer
-/// that depended on that would tell an app which of its user's files there are.
+/// They explain and do not permit: the kernel decides by the mounts. So they say "denied" only where it is certain from the path
+/// that the sandbox, and not the file's owner, is the reason, and never look at the host's files there: an answer that depended on
+/// them would tell an app which of its user's files exist.
 package struct AccessRules: Sendable {
   let entries: [SandboxPlan.Entry]
   let network: NetworkReach
@@ -18,17 +18,17 @@ package struct AccessRules: Sendable {
     places = Dictionary(plan.root.map { (PathKey($0.path), $0) }) { _, last in last }
   }
 
-  /// What is known of the path's last existing part, from looking inside the sandbox.
+  /// The knowledge about the path's last existing part, from looking inside the sandbox.
   package enum Presence: Sendable {
     case present
     case missing
     /// It is missing, and the folder that it would be in is shown for writing.
     case makeable
-    /// A granted document whose scope is not started stands there as a file without any permissions.
+    /// A granted document without a started scope stands there as a file without any permissions.
     case placeholder
   }
 
-  /// Folders of the system in which programs look for what need not be there: a missing file there is no refusal.
+  /// Folders of the system in which programs look for optional files: a missing file there is no refusal.
   private static let systemFolders = [
     "/bin", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var",
   ]
@@ -52,7 +52,7 @@ package struct AccessRules: Sendable {
     case .readOnly:
       return operation.changes ? readOnly : nil
     case .documents:
-      // What is shown there has its own rights, and so has the folder around it.
+      // The documents shown there have their own rights, and so has the folder around them.
       return presence == .missing && operation.changes ? readOnly : nil
     case .file, .link:
       return operation.changes ? readOnly : nil
@@ -112,8 +112,8 @@ package struct AccessRules: Sendable {
     outside("it is outside of the app's container and of what it was granted")
   }
 
-  /// For who asks beforehand: what a program looks for in vain, since its folder is made for the sandbox (`/etc`) and has nothing
-  /// but what the plan says. That is no refusal where it happens (``systemFolders``).
+  /// For questions asked beforehand: a file that a program looks for in vain, since its folder is made for the sandbox (`/etc`) and
+  /// has only the plan's entries. While an app runs, that is no refusal (``systemFolders``).
   package func absence(of path: String) -> Denial? {
     switch entry(of: path) {
     case .directory(let folder) where !path.isSamePath(as: folder) && !leadsToPlace(path):
@@ -123,7 +123,7 @@ package struct AccessRules: Sendable {
     }
   }
 
-  /// Whether what the app has under a path is what the machine has there.
+  /// Whether the app's file at a path is the machine's file at that path.
   package func isMachines(_ path: String) -> Bool {
     switch entry(of: path) {
     case .bind(let shown, let source, _, _): shown == source

@@ -6,17 +6,17 @@ package struct Denial: Equatable, Sendable {
     case typeNotSupported = "ESOCKTNOSUPPORT"
   }
 
-  /// What the call fails with (`SBX-3`).
+  /// The error of the call (`SBX-3`).
   package var code: Code
   /// The rule that decides: an identifier of the catalogue, or the layer's name.
   package var rule: String
-  /// The end of a sentence that begins with what was refused.
+  /// The end of a sentence that begins with the refused operation.
   package var reason: String
-  /// What would have granted it.
+  /// The change that would have granted it.
   package var remedy: String
 }
 
-/// What an app wants of a path.
+/// An app's use of a path.
 package enum AccessOperation: String, Sendable, CaseIterable {
   case read, write, create, connect
 }

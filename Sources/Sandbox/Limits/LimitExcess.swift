@@ -2,7 +2,8 @@
 package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
   package enum Limit: String, CaseIterable, Sendable {
     case memory, cpuTime, wallTime, container, containerFiles
-    /// Of the disk that its container is on: by how much it grew, and what has to be left. No field of a policy.
+    /// The reserve of the disk that its container is on: the container's growth, and the space that must be left. No field of a
+    /// policy.
     case reserve
 
     /// As a policy has it.
@@ -19,7 +20,7 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
   }
 
   package var limit: Limit
-  /// What was used, and what might be: bytes, seconds or files.
+  /// The amount used, and the amount permitted: bytes, seconds or files.
   package var value: Int
   package var ceiling: Int
 
@@ -31,7 +32,7 @@ package struct LimitExcess: Equatable, Sendable, CustomStringConvertible {
 
   /// As the end of a sentence that begins with the app's end.
   package var description: String {
-    // More than anybody could count.
+    // More than can be counted.
     if value == .max { return "its container has folders so deep that nobody can count what is in them" }
     if limit == .reserve {
       return

@@ -1,13 +1,13 @@
-/// Something that has a ceiling and is dear to measure, beside something cheap that grows at least as much.
+/// Something with a ceiling that is dear to measure, beside something cheap that grows at least as much.
 ///
-/// Shared memory is counted once only by asking the kernel for each page; a folder's size is known only when one has been
-/// everywhere in it. What processes have mapped, and what a file system has given out, is read in microseconds, and
-/// says when the other could have reached the ceiling: only then is it measured.
+/// Shared memory is counted once only by asking the kernel for each page; a folder's size is known only after a visit to all of it.
+/// The memory that processes have mapped, and the space that a file system has given out, are read in microseconds, and tell when
+/// the other could have reached the ceiling: only then is it measured.
 package struct LimitGauge: Sendable {
   package let ceiling: Int
   /// The cheap quantity is never below the dear one. (Else only its growth says something.)
   private let isBound: Bool
-  /// The dear quantity when it was measured last, or what it is taken for before that.
+  /// The dear quantity at the last measurement, or its assumed value before that.
   private var known: Int
   /// The cheap one when that was, or the least that it has been since.
   private var reference: Int
@@ -16,8 +16,8 @@ package struct LimitGauge: Sendable {
   /// The cheap quantity at the last measurement, and when that was; at first, at the beginning.
   private var last: (cheap: Int, time: Int64)
   private var isMeasured = false
-  /// Nanoseconds after which what has moved is measured again although it did not grow: what shrank here may have grown
-  /// there. At the least, and as many times what a measurement takes.
+  /// Nanoseconds after which a changed quantity is measured again although it did not grow: a loss here may hide a growth there.
+  /// This is the minimum; otherwise a multiple of the cost of a measurement.
   private let leastRecheck: Int64
   private var recheck: Int64
   private static let costs: Int64 = 100
@@ -27,11 +27,11 @@ package struct LimitGauge: Sendable {
     self.init(ceiling, isBound: true, known: 0, reference: 0, recheck: recheck, start: 0)
   }
 
-  /// For something whose size nobody knows yet: it is taken for so large that it is measured soon.
+  /// For something of unknown size: it is taken for so large that it is measured soon.
   ///
   /// - Parameters:
   ///   - cheap: the cheap quantity now.
-  ///   - unmeasured: so much may it grow before it is measured for the first time.
+  ///   - unmeasured: the growth before it is measured for the first time.
   package init(relativeWithCeiling ceiling: Int, cheap: Int, unmeasured: Int, recheck: Int64, start: Int64) {
     self.init(
       ceiling, isBound: false, known: ceiling - min(unmeasured, ceiling / 8), reference: cheap, recheck: recheck,
@@ -71,8 +71,8 @@ package struct LimitGauge: Sendable {
     return value > ceiling
   }
 
-  /// How much it can grow at the least until the ceiling could be reached. As long as nobody knows how large it is, an eighth of
-  /// the ceiling stands for that: looking as if it were nearly full would keep the launcher of an idle app busy.
+  /// How much it can grow at the least until the ceiling could be reached. While its size is unknown, an eighth of the ceiling
+  /// stands for that: if it looked nearly full, the launcher of an idle app would be kept busy.
   package func room(cheap: Int) -> Int {
     if isBound, cheap <= ceiling { return ceiling - cheap }
     if !isBound, !isMeasured { return max(0, ceiling / 8 - max(0, cheap - reference)) }

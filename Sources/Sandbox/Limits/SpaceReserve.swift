@@ -1,8 +1,7 @@
-/// What apps leave of the disk that their containers are on, so that what is taken back from them can be written down there
-/// (`AUD-12`).
+/// The space that apps must leave on the disk of their containers, so that a revoked access can be recorded there (`AUD-12`).
 ///
-/// An app that has less than that left is ended if its own container has grown meanwhile, by more than a quarter of the reserve. One
-/// that has not filled the disk is left alone, whoever has.
+/// If less than that is left, an app is ended if its own container has grown meanwhile, by more than a quarter of the reserve. An
+/// app that has not filled the disk is left alone, no matter which program has filled it.
 ///
 /// The container is measured when the reserve comes near, and again when there is less than the reserve. A value without a kernel;
 /// numbers are bytes.
@@ -16,7 +15,7 @@ package struct SpaceReserve: Equatable, Sendable {
   /// The container's size when the reserve came near, or the least that it has been since.
   private var known: Int?
   private var available = Int.max
-  /// What was left when the container was measured last.
+  /// The space left at the last measurement of the container.
   private var measured: Int?
 
   package init(ofDisk size: Int) {
@@ -24,7 +23,7 @@ package struct SpaceReserve: Equatable, Sendable {
     near = 16 * reserve
   }
 
-  /// - Parameter available: what is left for programs without privilege.
+  /// - Parameter available: the space left for programs without privilege.
   /// - Returns: whether the container has to be measured.
   package mutating func look(available: Int) -> Bool {
     self.available = available

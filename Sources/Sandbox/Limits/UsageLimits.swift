@@ -1,6 +1,6 @@
 package import Kernel
 
-/// Ceilings on what a sandbox uses; `nil`: none of Ambit's making.
+/// Ceilings on a sandbox's use of resources; `nil`: none of Ambit's making.
 package struct UsageLimits: Equatable, Sendable {
   /// Processes and threads at a time.
   package var processes: Int?
@@ -20,7 +20,7 @@ package struct UsageLimits: Equatable, Sendable {
   package var container: Int?
   /// Files and folders in the container.
   package var containerFiles: Int?
-  /// A control group is to enforce what it can.
+  /// A control group is to enforce the limits that it can.
   package var cgroup: Bool
 
   package init(
@@ -43,8 +43,8 @@ package struct UsageLimits: Equatable, Sendable {
   /// Seconds between the signal that asks an app to end and the one that ends it (`SIGXCPU` or `SIGTERM`, then `SIGKILL`).
   package static let grace: UInt64 = 1
 
-  /// What of this the kernel can enforce for each process by itself, at no cost. No process may have more than all
-  /// together, so these are the same numbers.
+  /// The limits that the kernel can enforce for each process by itself, at no cost. No process may have more than all together, so
+  /// these are the same numbers.
   package var ofEachProcess: [ResourceLimit] {
     var limits: [ResourceLimit] = []
     func add(_ kind: ResourceLimit.Kind, _ value: Int?) {
@@ -62,7 +62,7 @@ package struct UsageLimits: Equatable, Sendable {
   /// Whether a control group is asked for: nothing else can hold an app to some of the processors.
   package var wantsGroup: Bool { cgroup || processors != nil }
 
-  /// What of this a control group can enforce.
+  /// The limits that a control group can enforce.
   package var ofGroup: ControlGroup.Limits {
     ControlGroup.Limits(memory: memory, processes: processes, processors: processors)
   }

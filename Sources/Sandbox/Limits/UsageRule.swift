@@ -1,11 +1,11 @@
-/// Decides, while an app runs, when to look at what it uses, what to measure, and when it has gone beyond a limit. Knows no
+/// Decides, while an app runs, when to look at its use, which quantities to measure, and when it has exceeded a limit. Knows no
 /// kernel: readings go in, demands come out.
 package struct UsageRule: Sendable {
-  /// What is read in microseconds.
+  /// The quantities that are read in microseconds.
   package struct Reading: Equatable, Sendable {
     /// Bytes that all processes together have in memory at the most.
     package var memory: Int
-    /// Nanoseconds of processor time of all that live, with what they have waited for.
+    /// Nanoseconds of processor time of all live processes, and of the children that they have waited for.
     package var cpuTime: Int64
     /// Bytes and files that the container's file system has given out, to whomever.
     package var spaceTaken: Int
@@ -46,7 +46,7 @@ package struct UsageRule: Sendable {
   private var cpuTime: Int64 = 0
   private var isAsked = false
   private var last: Reading
-  /// How many looks have found what the last one found, of memory and of the disk.
+  /// The number of looks with the same result as the last one, for memory and for the disk.
   private var quiet: (memory: Int64, disk: Int64) = (0, 0)
 
   private static let second: Int64 = 1_000_000_000
@@ -55,14 +55,14 @@ package struct UsageRule: Sendable {
   private static let pauses: ClosedRange<Int64> = 10_000_000...second
   /// The longest pause between looks at an app that does nothing, however near to its limits it is.
   private static let quietPause: Int64 = 250_000_000
-  /// What one processor can take in a second at the most: bytes of memory or of files, and files.
+  /// The most that one processor can take in a second: bytes of memory or of files, and files.
   private static let rates = (bytes: 4 << 30, files: 500_000)
 
   /// - Parameters:
   ///   - processors: how many this machine has.
   ///   - isMemoryHeld: a control group enforces the limit on memory; it is not measured then.
   ///   - disk: bytes of the container's file system; `nil`: nothing is left of it.
-  ///   - reading: what is so at the start.
+  ///   - reading: the quantities at the start.
   package init(
     _ limits: UsageLimits, processors: Int, isMemoryHeld: Bool = false, disk: Int? = nil, start: Int64,
     reading: Reading
@@ -102,7 +102,7 @@ package struct UsageRule: Sendable {
   }
 
   private mutating func time(_ reading: Reading, now: Int64) -> Demand? {
-    // What a process used that nobody waited for is gone with it; what has been seen stays counted.
+    // The use of a process that no parent waited for is gone with it; the use that was seen stays counted.
     cpuTime += max(0, reading.cpuTime - last.cpuTime)
     if let seconds = limits.cpuTime, cpuTime > Int64(seconds) * Self.second + Self.grace {
       return .end(LimitExcess(.cpuTime, value: Int(cpuTime / Self.second), ceiling: seconds))
@@ -142,7 +142,7 @@ package struct UsageRule: Sendable {
     return scarcity
   }
 
-  /// Nanoseconds until the next look: the sooner the less room there is, by what this machine could do with it meanwhile.
+  /// Nanoseconds until the next look: the sooner the less room there is, by this machine's greatest possible use in the meantime.
   package func pause(now: Int64) -> Int64 {
     var pause = Int64.max
     func consider(_ room: Int?, _ rate: Int, _ quiet: Int64) {

@@ -19,7 +19,7 @@ package enum Layer: String, CaseIterable, Codable, Sendable {
   case hostname
   case observer
 
-  /// What it does where it holds in full, in a few words.
+  /// Its effect where it holds in full, in a few words.
   package var summary: String {
     switch self {
     case .namespaces: "users, mounts, processes, IPC, host name and control groups of its own"
@@ -48,7 +48,7 @@ package enum Layer: String, CaseIterable, Codable, Sendable {
 /// How far a layer goes in one launch.
 package enum Enforcement: Equatable, Sendable {
   case full
-  /// Some of what the layer is for does not hold. The reason is the end of a sentence.
+  /// Some of the layer's protection does not hold. The reason is the end of a sentence.
   case partial(String)
   /// The layer does not hold. The reason is the end of a sentence.
   case notEnforced(String)

@@ -17,7 +17,7 @@ package struct LayerAdmission: Equatable, Sendable {
     degraded = report.degraded.filter { !required.contains($0.layer) && !allowing.contains($0.layer) }
   }
 
-  /// Why the launch is refused, with what to do about it; `nil` if it may go ahead.
+  /// The reason why the launch is refused, with the remedy; `nil` if it may go ahead.
   ///
   /// - Parameter machine: the file of the machine-wide policy that requires some of it.
   package func refusal(policy: String, machine: String? = nil) -> String? {
@@ -32,7 +32,7 @@ package struct LayerAdmission: Equatable, Sendable {
       + "To run the app all the same: \(options)"
   }
 
-  /// What the user is told of a launch that goes ahead by what they allowed.
+  /// The remarks for the user about a launch that goes ahead by their permission.
   package var remarks: [String] {
     allowed.map { entry in
       "running although \(entry.layer.rawValue) is \(entry.enforcement.words): \(entry.enforcement.reason ?? "")"

@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// The layers that limit what an app uses up.
+/// The layers that limit an app's use of resources.
 extension LayerReport {
   static func limit(_ layer: Layer, _ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
     switch layer {

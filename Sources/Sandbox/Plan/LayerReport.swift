@@ -1,11 +1,11 @@
 internal import Kernel
 
-/// How far each layer goes in a launch: a plan, held against what the system offers. What is not there is said, not left out.
+/// How far each layer goes in a launch: a plan, compared with the system's features. Missing layers are reported, not left out.
 package struct LayerReport: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     package var layer: Layer
     package var enforcement: Enforcement
-    /// How the rest could be had, as a sentence; `nil` where nothing is lacking or nobody can mend it.
+    /// The way to get the rest, as a sentence; `nil` where nothing is lacking or no remedy exists.
     package var remedy: String?
     /// The system gives less than the plan asks for: it is not the policy that wants it so.
     package var isDegraded = false
@@ -18,7 +18,7 @@ package struct LayerReport: Equatable, Sendable {
     entries = Layer.allCases.map { Self.entry($0, plan, system) }
   }
 
-  /// - Parameter found: what setting the sandbox up has shown to be otherwise.
+  /// - Parameter found: the entry of a layer for which the set-up of the sandbox has shown another result.
   package init(_ plan: SandboxPlan, on system: SystemFeatures, found: Entry) {
     entries = Layer.allCases.map { $0 == found.layer ? found : Self.entry($0, plan, system) }
   }
@@ -28,7 +28,7 @@ package struct LayerReport: Equatable, Sendable {
     entries.first { $0.layer == layer } ?? Entry(layer: layer, enforcement: .notEnforced("it is not reported"))
   }
 
-  /// What the plan asks for and the system does not give.
+  /// The layers that the plan asks for and the system does not give in full.
   package var degraded: [Entry] { entries.filter(\.isDegraded) }
 
   private static func entry(_ layer: Layer, _ plan: SandboxPlan, _ system: SystemFeatures) -> Entry {
@@ -110,7 +110,7 @@ package struct LayerReport: Equatable, Sendable {
     }
   }
 
-  /// The sandbox could not be given a session key ring of its own. What is left is the filter.
+  /// The sandbox could not be given a session key ring of its own. Only the filter is left.
   ///
   /// - Parameter reason: why, as a clause.
   package static func sharedKeyring(_ reason: String) -> Entry {

@@ -2,8 +2,8 @@
 package enum NetworkReach: String, CaseIterable, Equatable, Sendable, Codable {
   /// A network namespace of its own, and no internet sockets.
   case none
-  /// A network namespace of its own with its own `127.0.0.1` and `::1`: the app's processes reach each other, and nobody else
-  /// reaches them, nor they anybody. The host's loopback is another one.
+  /// A network namespace of its own with its own `127.0.0.1` and `::1`: the app's processes reach each other. No other process
+  /// reaches them, nor do they reach any other. The host's loopback is another one.
   case loopback
   /// The host's network.
   case host

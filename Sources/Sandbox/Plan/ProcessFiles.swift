@@ -1,10 +1,10 @@
-/// What of the kernel's own is hidden in a sandbox's `/proc`, and what may only be read (`proc(5)`).
+/// The kernel's own files in `/proc` that are hidden in a sandbox, and those that may only be read (`proc(5)`).
 ///
-/// Some of it only the host's root may open. That is no reason to leave it: an app that root of a container launches can be the
+/// Some of them only the host's root may open. They are hidden all the same: an app that root of a container launches can be the
 /// host's root to the kernel, without any of its capabilities.
 package enum ProcessFiles {
-  /// Keys and addresses, memory, interrupts as they come in, what the machine is made of and how it was started. Programs need
-  /// none of it; what they do need (`cpuinfo`, `meminfo`, `stat`, `loadavg`, `version`, `sys`…) stays.
+  /// Keys and addresses, memory, interrupts as they come in, the machine's parts and the way it was started. Programs need none of
+  /// these; the files that they do need (`cpuinfo`, `meminfo`, `stat`, `loadavg`, `version`, `sys`…) stay.
   package static let masked = [
     "acpi", "asound", "bus", "cmdline", "driver", "fs", "interrupts", "iomem", "ioports", "irq", "kallsyms", "kcore",
     "key-users", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "latency_stats", "modules", "mtrr",

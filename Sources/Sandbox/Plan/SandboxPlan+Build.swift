@@ -12,7 +12,7 @@ extension SandboxPlan {
     for (path, entry) in layout.entries {
       switch entry {
       case .directory:
-        // Settings are read and not run; what /etc/alternatives leads to lies elsewhere.
+        // Settings are read and not run; the targets of /etc/alternatives lie elsewhere.
         let attributes = path.lies(below: "/etc") ? hardened.union(.noExecute) : hardened
         tree.add(.bind(path, from: path, isDirectory: true, attributes: attributes))
       case .file: tree.add(.bind(path, from: path, isDirectory: false, attributes: hardened.union(.noExecute)))
@@ -37,7 +37,7 @@ extension SandboxPlan {
     tree.add(.temporary("/tmp", mode: 0o1777, size: "256m", inodes: "64k", attributes: writable))
     tree.add(.directory("/var"))
     tree.add(.link("/var/tmp", to: "/tmp"))
-    // After the temporary folders, which would cover what is shown in them.
+    // After the temporary folders, which would cover paths that are shown in them.
     for path in request.readOnlyPaths where !tree.covers(path) {
       tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
     }
@@ -92,7 +92,7 @@ extension SandboxPlan {
       "AMBIT_ADDRESS": "unix:\(InsidePath.brokerSocket)",
       "AMBIT_APP": request.bundleIdentifier,
     ]
-    // What the sandbox itself needs wins over what a policy says.
+    // The sandbox's own needs come before the policy's settings.
     return request.environment.merging(fixed) { _, fixed in fixed }
   }
 

@@ -2,8 +2,8 @@ internal import Kernel
 internal import Paths
 
 extension SandboxPlan {
-  /// What Landlock permits on such a root. Reading is permitted below the root: what is not shown cannot be read. Changing and
-  /// executing are permitted where the plan means them to be, and nowhere else, whatever a mount says.
+  /// Landlock's rules for such a root. Reading is permitted below the root: a file that is not shown cannot be read. Changing and
+  /// executing are permitted where the plan means them to be, and nowhere else, even if a mount permits them.
   static func landlock(
     for entries: [Entry], network: Bool, execute: Bool, executePicked: Bool
   ) -> LandlockRules {

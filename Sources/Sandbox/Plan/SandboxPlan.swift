@@ -2,7 +2,7 @@ package import Kernel
 
 /// A sandbox, decided and not yet built: a value that can be compared, printed and tested without a kernel.
 package struct SandboxPlan: Equatable, Sendable {
-  /// One entry of the root. Paths are absolute inside; a folder comes before what lies in it.
+  /// One entry of the root. Paths are absolute inside; a folder comes before its contents.
   package enum Entry: Equatable, Sendable {
     case directory(String)
     case link(String, to: String)
@@ -39,7 +39,7 @@ package struct SandboxPlan: Equatable, Sendable {
   package var hostname: String
   package var environment: [String: String]
   package var limits: [ResourceLimit]
-  /// What the whole of it may use.
+  /// The limits of the sandbox as a whole.
   package var usage: UsageLimits
   package var directory: String
   package var program: String
@@ -47,7 +47,7 @@ package struct SandboxPlan: Equatable, Sendable {
   /// The second wall: where the mounts should fail to hold, this denies the same once more.
   /// `nil`: Landlock is not used.
   package var landlock: LandlockRules?
-  /// What the app is refused is seen and recorded.
+  /// Refusals to the app are seen and recorded.
   package var observe: Bool
 }
 

@@ -1,4 +1,4 @@
-/// What is to be run, and what it may: everything that a plan is made from, apart from the host's layout.
+/// The program to run, and its rights: everything that a plan is made from, apart from the host's layout.
 package struct SandboxRequest: Equatable, Sendable {
   package enum Program: Equatable, Sendable {
     /// A bundle's folder on the host, and its executable's name.
@@ -19,9 +19,9 @@ package struct SandboxRequest: Equatable, Sendable {
   /// Whether programs in documents and folders that the user picked may be executed.
   package var executePicked: Bool
   package var network: NetworkReach
-  /// Whether what the app is refused is seen and recorded.
+  /// Whether refusals to the app are seen and recorded.
   package var observe: Bool
-  /// Whether Landlock repeats for files what the mounts say.
+  /// Whether Landlock repeats the mounts' rules for files.
   package var landlockFiles: Bool
   /// Variables of the launcher's environment that the policy lets through, and those that it sets.
   package var environment: [String: String]

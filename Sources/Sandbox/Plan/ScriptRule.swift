@@ -12,7 +12,7 @@ package enum ScriptRule {
   /// - Returns: the script's absolute path; `nil`: the identity is the interpreter's.
   package static func script(program: String, arguments: [String]) -> String? {
     guard let language = language(of: program), let operand = operand(of: arguments, language) else { return nil }
-    // What is relative lies in the container, and these folders are other ones inside.
+    // A relative path lies in the container, and these folders are other ones inside.
     guard operand.isAbsolutePath, !operand.pathNames.contains(where: { $0 == ".." || $0 == "." }),
       !inside.contains(where: { operand.lies(within: $0) })
     else { return nil }
@@ -27,9 +27,9 @@ package enum ScriptRule {
   private struct Language {
     /// Letters of options without a value, which may stand together.
     var flags: String
-    /// Letters whose value is the rest of the word, or the next word.
+    /// Letters that take the rest of the word, or the next word, as their value.
     var values = ""
-    /// Letters whose value, if any, is the rest of the word.
+    /// Letters that take the rest of the word, if any, as their value.
     var attached = ""
     /// Words that are options by themselves, and those that have the next word as their value.
     var words: Set<String> = []
@@ -38,7 +38,7 @@ package enum ScriptRule {
     var hasPlus = false
     /// A single `-` ends the options; else it stands for standard input.
     var dashEnds = false
-    /// The letter whose value is the script.
+    /// The letter that takes the script as its value.
     var scriptOption: Character?
   }
 

@@ -1,13 +1,13 @@
 package import Kernel
 
-/// What the running kernel offers of what plans ask and some kernels lack.
+/// The features of the running kernel that plans ask for and some kernels lack.
 package struct SystemFeatures: Equatable, Sendable {
   /// `nil`: no Landlock, or switched off (`landlock(7)`).
   package var landlockABI: Int?
   package var keyrings: Keyrings.Support
   /// `RLIMIT_NPROC` is counted for each user namespace by itself (Linux 5.14), and not for the user's every process.
   package var countsProcessesByNamespace: Bool
-  /// The controllers that this user can have a group with; `nil`: nobody asked.
+  /// The controllers that this user can have a group with; `nil`: not asked for.
   package var groups: Set<GroupController>?
 
   package init(

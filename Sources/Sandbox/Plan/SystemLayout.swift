@@ -1,13 +1,13 @@
 internal import Kernel
 
-/// What of the host's system a sandbox is to show: which entries exist here, and which of them are links.
+/// The part of the host's system that a sandbox is to show: the entries that exist here, and the links among them.
 ///
 /// Looked at once, before planning, so that a plan is a pure value of this and the request.
 package struct SystemLayout: Equatable, Sendable {
   package enum Entry: Equatable, Sendable {
     case directory
     case file
-    /// A link whose text is copied, since what it points to lies in a folder that is shown as well.
+    /// A link that is copied as text, since its target lies in a folder that is shown as well.
     case link(String)
   }
 
