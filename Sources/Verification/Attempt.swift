@@ -28,7 +28,7 @@ package struct Attempt: Equatable, Sendable {
     self.text = text
   }
 
-  /// Reads one line of the program's output; nil for what is no report.
+  /// Reads one line of the program's output; nil for a line that is no report.
   package init?(line: String) {
     let fields = line.split(separator: "\t", maxSplits: 5, omittingEmptySubsequences: false)
     guard fields.count == 6, fields[0] == "::", let outcome = Outcome(rawValue: String(fields[3])) else { return nil }

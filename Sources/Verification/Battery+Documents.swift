@@ -5,7 +5,7 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// Grants over more than one launch: the limit, bookmarks, and what is refused to be granted.
+/// Grants over more than one launch: the limit, bookmarks, and documents that may not be granted.
 extension Battery {
   /// More documents than this are not opened one by one; the limit is then taken on trust.
   private static let mostScopes = 600
@@ -36,8 +36,8 @@ extension Battery {
     ]
     try runStep("make", ["limit=\(limit)", "picks=\(batches.count)"], picks: batches + others)
 
-    // What the bookmarks were made for is now elsewhere, and an impostor stands at the path of one: in another folder, or it would
-    // be what a program puts in a document's place that saves it (BMK-12).
+    // The bookmarks' documents are now elsewhere, and an impostor stands at the path of one. It stands in a new folder: otherwise
+    // it would count as the file with which a program replaces a document on saving (BMK-12).
     _ = unsafe unlink(replaced)
     try KernelError.check("rename", place) { unsafe rename(place, "\(place).gone") }
     try KernelError.check("mkdir", place) { unsafe mkdir(place, 0o755) }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What one app writes into the log in a loop (I13).
+/// One app writes into the log in a loop (I13).
 extension Battery {
   /// Nested starts, and as many stops.
   private static let pairs = 1500

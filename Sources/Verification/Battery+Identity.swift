@@ -13,7 +13,7 @@ extension Battery {
     try impersonateProgram()
   }
 
-  /// What says in a container whose it is.
+  /// The marks in a container that name its owner.
   private static let marks = (bundle: "/home/user/whose-bundle", program: "/home/user/whose-program")
 
   private func impersonateBundle() throws {
@@ -76,7 +76,7 @@ extension Battery {
     try FileManager.default.copyItem(atPath: bundle, toPath: other)
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(other)/\(name)"))
     _ = try file.seekToEnd()
-    // Behind what the loader reads: it runs as before, and is another file.
+    // After the part that the loader reads: it runs as before, and is another file.
     try file.write(contentsOf: Data("other".utf8))
     try file.close()
   }

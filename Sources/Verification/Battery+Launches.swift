@@ -5,7 +5,7 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// What is about launching: links that wait for the next launch, and what a sandbox leaves behind.
+/// The probes about launching: links that wait for the next launch, and the remains of a sandbox.
 extension Battery {
   /// The container on the host.
   private var container: String { options.launcher.isAmbit ? stage.ambitContainer : stage.container }
@@ -55,7 +55,7 @@ extension Battery {
           ? Attempt("B4", name, .refused, answer(program, ending))
           : Attempt("B4", name, .reached, "the launch made something on the host, where a link led"))
       stage.clearVictim()
-      // What a launcher that goes by names would do. The old root is there during a launch alone.
+      // The behaviour of a launcher that goes by names. The old root is there during a launch alone.
       if name != "old root" {
         try? Data().write(to: URL(fileURLWithPath: "\(places[0])/made"))
         if !stage.victimIsUntouched {
@@ -146,7 +146,7 @@ extension Battery {
 
   // MARK: C9, C10
 
-  /// Every process of a sandbox has its output open. When nobody has it any more, nobody is left.
+  /// Every process of a sandbox has its output open. When no process has it open any more, none is left.
   private func leaveDaemon() throws {
     for isInside in [true, false] {
       let program = isInside ? try launch(["daemon"]) : try launchUnconfined(["daemon"])
@@ -190,7 +190,7 @@ extension Battery {
     }
   }
 
-  /// What is left ends with its input, unless it is a launcher's own process that waits for something else.
+  /// The remaining processes end with their input, except a launcher's own process that waits for something else.
   func end(_ program: Program) throws {
     program.closeInput()
     if try program.isSilent(within: .milliseconds(500)) { return }

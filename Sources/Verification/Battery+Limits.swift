@@ -5,18 +5,18 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// Memory and disk space without end (H2, B21, I13). What may end the whole sandbox needs launches of its own.
+/// Memory and disk space without end (H2, B21, I13). Attempts that may end the whole sandbox need launches of their own.
 ///
-/// A policy's limits may be larger than this machine has room for. So where it sets one, it is set lower for these launches:
-/// what is tried is whether a limit holds, and the evidence says which number the policy has. Where it sets none, none is
-/// set, and taking a bounded amount is an escape.
+/// A policy's limits may be larger than this machine has room for. So a limit of the policy is set lower for these launches: they
+/// try whether a limit holds, and the evidence gives the policy's number. If the policy sets none, none is set, and taking a
+/// bounded amount is an escape.
 extension Battery {
   private struct Attempted {
     let entry: String
     let name: String
     /// Bytes or files to take.
     let amount: Int
-    /// The limit that ought to stop it: its key, what it is lowered to, and what the policy has.
+    /// The limit that ought to stop it: its key, its lowered value, and the policy's value.
     let key: String
     let lowered: Int
     let policy: Int?
@@ -85,7 +85,7 @@ extension Battery {
   private func attempt(_ each: Attempted, isInside: Bool) throws -> Attempt {
     var lowered: Int?
     if isInside, options.launcher.isAmbit, let policy = each.policy { lowered = min(policy, each.lowered) }
-    // Long enough for whoever looks from time to time.
+    // Long enough for a launcher that looks from time to time.
     var settings = ["what=\(each.name)", "amount=\(each.amount)", "hold=\(isInside ? 2 : 0)"]
     settings += ["container=\(isInside && options.launcher.isAmbit ? "/home/user" : stage.container)"]
     if !isInside { settings.append("control=1") }
@@ -117,7 +117,7 @@ extension Battery {
     each.unit == "MiB" ? "\(value / Self.megabyte) MiB" : "\(value) \(each.unit)"
   }
 
-  /// What was taken is given back before the next one.
+  /// The space taken is given back before the next attempt.
   private func clearContainer() throws {
     for container in [stage.container, stage.ambitContainer] {
       for name in (try? FileManager.default.contentsOfDirectory(atPath: container)) ?? [] where name.hasPrefix("b21") {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Kernel
 
-/// What is about the observer of an app's calls, which runs in the launcher. Whatever the policy says, it is switched on here.
+/// The probes about the observer of an app's calls, which runs in the launcher. Under any policy, it is switched on here.
 extension Battery {
   private static let observing = ["--trace"]
   /// Nothing that a sandbox shows.
@@ -14,7 +14,7 @@ extension Battery {
 
   // MARK: E9
 
-  /// Files of the host's, called by anything but their names: what is refused has to be reported as what was meant.
+  /// Opens files of the host under all spellings but their names: a refusal has to be reported with the file that was meant.
   private func spell() throws {
     let status = "\(stage.folder)/status"
     let file = try Descriptor.open(status, flags: [.write, .create, .truncate], mode: 0o600)
@@ -27,7 +27,7 @@ extension Battery {
     let reported = Set(text.split(separator: "\n").compactMap { Self.denied(String($0)) })
     inside += spellings.map { $0.attempt(reported: reported) }
 
-    // The control: where nobody stands in the way, each of them leads to its file.
+    // The control: without an obstacle, each of them leads to its file.
     let target = "\(stage.victim)/spelt"
     for spelling in spellings where spelling.name != "create" { try stage.write("x", "\(target)-\(spelling.name)") }
     defer { stage.clearVictim() }
@@ -79,15 +79,15 @@ extension Battery {
   }
 }
 
-/// How a file was called that must not be opened, and what came of it.
+/// The spelling of a file that must not be opened, and the result.
 struct Spelling: Equatable {
   let name: String
-  /// What it leads to.
+  /// The target of the spelling.
   let target: String
   /// `ok` or an errno.
   let answer: String
 
-  /// Reads what the battery's program has said; nil if it did not come to its end.
+  /// Reads the output of the battery's program; nil if it did not come to its end.
   static func read(_ text: String) -> [Spelling]? {
     let lines = text.split(separator: "\n").map(String.init)
     guard lines.last == "done" else { return nil }

@@ -58,7 +58,7 @@ extension Battery {
           "I2", "swap", answer == nil ? .unable : .refused, answer.map(Self.sentence) ?? "no answer. \(program.said)"))
   }
 
-  /// Links whose end a row may fail to show.
+  /// Links with an end that a row may fail to show.
   private func disguise(_ attempt: String, _ links: [String]) throws {
     let folder = try pickedFolder(attempt.replacing(" ", with: "-"))
     for (index, name) in links.enumerated() {
@@ -113,7 +113,7 @@ extension Battery {
       ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder] + command, environment: environment, terminal: terminal)
   }
 
-  /// What the app says of the document, or the picker of a choice that it does not take.
+  /// The app's words about the document, or the picker's about a choice that it does not take.
   private static let answers = Answer.allCases.map(\.rawValue)
   private static let early = "only just opened"
 
@@ -140,7 +140,7 @@ extension Battery {
 
   // MARK: I11
 
-  /// What the picker has to undo before it draws, and the key that must still end it.
+  /// The terminal state that the picker has to undo before it draws, and the key that must still end it.
   private func spoilTerminal() throws {
     let program = try openPicker(in: try pickedFolder("terminal"), more: ["spoil=1"])
     guard try program.see(["asks for a document"], within: .seconds(20)) != nil else {

@@ -13,7 +13,7 @@ extension Battery {
     var arguments = ["probe"] + settings(isInside: true)
     var lender: Program?
     if options.launcher.isAmbit {
-      // Another app, which runs meanwhile, and somebody who passes its token and bookmark on.
+      // Another app, which runs meanwhile, and a helper that passes its token and bookmark on.
       let other = try launch(["lend"], picks: [[stage.document]], bundle: stage.lender)
       guard let line = try other.readLine() else {
         throw BatteryError("no sandbox can be made. \(other.said)")
@@ -41,7 +41,7 @@ extension Battery {
     _ = try lender?.finish()
   }
 
-  /// Unconfined, and what took privilege there once more as root of namespaces of its own.
+  /// Unconfined; attempts that need privilege run once more as root of namespaces of their own.
   func runControls() throws {
     try runControl([])
     controls.append(Attempt("B14", "seen outside", .reached, "the document has changed"))
@@ -62,7 +62,7 @@ extension Battery {
     try stage.reset()
   }
 
-  /// On a terminal that nobody reads: what was typed into it is still there.
+  /// On a terminal without a reader: typed input is still there.
   func runOnTerminals() throws {
     let arguments = ["only=\(Self.terminalEntries)"]
     for isInside in [true, false] {

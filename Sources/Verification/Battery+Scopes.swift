@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Kernel
 
-/// What an app still has of a document when its scope has ended. The log has to name it; and where the policy ends an app for it,
-/// it has to be ended in every launch.
+/// Handles that an app still has of a document after the end of its scope. The log has to name them; and if the policy ends an app
+/// for them, it has to be ended in every launch.
 extension Battery {
-  /// What the log says of one document that something was left of.
+  /// The log's entry about one document with a leaked handle.
   private struct Outlived {
     let holders: String
     /// The app was ended for it.
@@ -75,9 +75,9 @@ extension Battery {
 
   // MARK: I8, I10
 
-  /// Two launches of one app, which share a container: the one sends the other what it has, and its scope ends.
+  /// Two launches of one app, which share a container: the first sends its handles to the second, and its scope ends.
   private struct Pair {
-    /// What the first says of itself; `nil`: it said nothing.
+    /// The first launch's output; `nil`: it said nothing.
     let first: String?
     /// Of the two of them together.
     let output: String
@@ -125,7 +125,7 @@ extension Battery {
     inside.append(attempt)
   }
 
-  /// The kernel keeps an app from renaming what is mounted on in its own mount namespace. Another launch has another one.
+  /// The kernel keeps an app from renaming mount points in its own mount namespace. Another launch has another one.
   private func runPlace() throws {
     let path = try document("I10")
     let pair = try runPair(path, ["step=place"])

@@ -13,16 +13,16 @@ package final class Battery {
     /// `ambit` itself, and the battery's program, as absolute paths.
     package var ambit: String
     package var program: String
-    /// The property list of the app whose sandbox is tried; nil: an app without entitlements.
+    /// The property list of the tested app; nil: an app without entitlements.
     package var entitlements: String?
-    /// Those of its entitlements that its user allows: nobody is asked while they are tried.
+    /// Those of its entitlements that its user allows: no question is asked while they are tried.
     package var allowedEntitlements: [String]
     /// The user's own policies, which the stage's Ambit is to know as well.
     package var policies: String?
     /// How many scopes the policy lets an app have at a time.
     package var scopeLimit: Int
     package var allowances: Set<Allowance>
-    /// What the policy limits; nil: it sets no limit. Bytes, bytes, files.
+    /// The policy's limits; nil: it sets no limit. Bytes, bytes, files.
     package var limits: (memory: Int?, container: Int?, containerFiles: Int?)
     /// How long launches are raced against (B6).
     package var raceBudget: Duration
@@ -51,7 +51,7 @@ package final class Battery {
   let stage: Stage
   var inside: [Attempt] = []
   var controls: [Attempt] = []
-  /// What the stage's hand has said of itself, for the probes.
+  /// The facts that the stage's hand has reported about itself, for the probes.
   private var facts: [String: String] = [:]
   private let progress: (String) -> Void
 
@@ -63,8 +63,9 @@ package final class Battery {
 
   /// Runs everything, and takes everything away again.
   ///
-  /// - Parameter progress: is told what is being done, a few words at a time.
-  /// - Throws: ``BatteryError`` and others when no sandbox could be tried at all; what one probe could not try is a finding.
+  /// - Parameter progress: is told the present step, a few words at a time.
+  /// - Throws: ``BatteryError`` and others when no sandbox could be tried at all; an attempt that one probe could not make is a
+  ///   finding.
   package static func run(_ options: Options, progress: @escaping (String) -> Void = { _ in }) throws -> [Finding] {
     let battery = try Battery(options, progress: progress)
     defer { battery.stage.remove() }
@@ -86,7 +87,7 @@ package final class Battery {
     let hand = try Program(
       [stage.program, "stagehand", "token=\(stage.token)", "folder=\(stage.folder)", "granted=\(stage.granted)"],
       environment: environment)
-    // However this ends: what the hand has made for everybody to see, it alone takes away again.
+    // However this ends: only the hand can remove the files that it has made for all users to see.
     defer { hand.release() }
     guard let line = try hand.readLine() else {
       throw BatteryError("the stage cannot be set. \(hand.said)")
@@ -123,7 +124,7 @@ package final class Battery {
 
   // MARK: Command lines
 
-  /// What launchers and controls get: a user's environment, with a secret in it.
+  /// The environment of launchers and controls: a user's environment, with a secret in it.
   var environment: [String: String] {
     var environment = ProcessInfo.processInfo.environment.filter {
       ["PATH", "LANG", "LC_ALL", "TMPDIR"].contains($0.key)
@@ -138,7 +139,7 @@ package final class Battery {
 
   /// The command that runs the battery's program in the sandbox.
   /// - Parameters:
-  ///   - picks: what the user answers, one for each time that the app asks. Ambit's alone.
+  ///   - picks: the user's answers, one for each of the app's requests. For Ambit only.
   ///   - more: options of Ambit's launcher.
   func command(
     _ arguments: [String], picks: [[String]] = [], bundle: String? = nil, more: [String] = []
@@ -169,7 +170,7 @@ package final class Battery {
     return path
   }
 
-  /// What the program is told about the stage.
+  /// The facts about the stage for the program.
   func settings(isInside: Bool) -> [String] {
     var settings = facts
     settings["token"] = stage.token
@@ -188,7 +189,7 @@ package final class Battery {
     return settings.map { "\($0.key)=\($0.value)" }.sorted()
   }
 
-  /// What a careless caller leaves open: a file, a folder, a namespace.
+  /// The descriptors that a careless caller leaves open: a file, a folder, a namespace.
   func inherited() throws -> [Int32: Descriptor] {
     [
       7: try Descriptor.open(stage.canary, flags: .readWrite),
@@ -215,7 +216,7 @@ package final class Battery {
       inherited: inherited)
   }
 
-  /// A program that runs unconfined, under a shell that has the launcher's place: what it knows, a probe may find.
+  /// A program that runs unconfined, under a shell that has the launcher's place: a probe may find its secrets.
   func launchUnconfined(
     _ arguments: [String], terminal: PseudoTerminal? = nil, inherited: [Int32: Descriptor] = [:]
   ) throws -> Program {

@@ -4,7 +4,7 @@ package import Terminal
 /// The findings, written down.
 package struct BatteryReport: Sendable {
   package let findings: [Finding]
-  /// What was tried: a policy's name, or a launcher's command line.
+  /// The subject of the test: a policy's name, or a launcher's command line.
   package let subject: String
 
   package init(_ findings: [Finding], subject: String) {
@@ -25,7 +25,7 @@ package struct BatteryReport: Sendable {
         .init("EVIDENCE", minWidth: 20),
       ],
       style: style, width: width)
-    // What is cut in the table and matters most, in full.
+    // The most important texts that the table cuts, in full.
     let escapes = findings.filter { width != nil && $0.verdict == .escaped }.map {
       "\(style.red($0.entry.id)) \(printable($0.evidence))\n"
     }

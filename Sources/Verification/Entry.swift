@@ -1,7 +1,7 @@
 /// One entry of the escape catalogue.
 package struct Entry: Equatable, Sendable {
   package let id: String
-  /// What is attempted, in a few words.
+  /// The attempt, in a few words.
   package let title: String
   /// Why the entry has a meaning for Ambit alone; nil: it is asked of every launcher.
   package let onlyAmbit: String?

@@ -1,4 +1,4 @@
-/// What the battery says of one entry of the catalogue.
+/// The battery's result for one entry of the catalogue.
 package struct Finding: Equatable, Sendable {
   package enum Verdict: String, Equatable, Sendable, CaseIterable {
     case contained
@@ -8,9 +8,9 @@ package struct Finding: Equatable, Sendable {
 
   package let entry: Entry
   package let verdict: Verdict
-  /// What was seen inside, or why nothing could be.
+  /// The observation inside, or the reason why there was none.
   package let evidence: String
-  /// What was seen of the same attempts outside; nil where there was no control.
+  /// The observation of the same attempts outside; nil where there was no control.
   package let control: String?
 
   package init(_ entry: Entry, _ verdict: Verdict, _ evidence: String, control: String? = nil) {
@@ -21,15 +21,15 @@ package struct Finding: Equatable, Sendable {
   }
 }
 
-/// What a policy gives an app on purpose. An attempt that does no more than use it is no escape.
+/// An access that a policy gives an app on purpose. An attempt that does no more than use it is no escape.
 package enum Allowance: String, Hashable, Sendable, CaseIterable {
   case network
   case loopback
   case execution
-  /// Of programs that lie in what the user picked.
+  /// Of programs in documents that the user picked.
   case pickedExecution
 
-  /// Whether the attempt only uses what is allowed.
+  /// Whether the attempt only uses a permitted access.
   func covers(_ attempt: Attempt) -> Bool {
     switch self {
     // Of a network of its own, it may have sockets.
@@ -44,10 +44,10 @@ package enum Allowance: String, Hashable, Sendable, CaseIterable {
 extension Finding {
   /// The rules, in this order:
   ///
-  /// 1. what the policy allows is not looked at;
-  /// 2. one attempt that reached its aim inside is an escape, whatever the others did;
+  /// 1. attempts that the policy allows are not looked at;
+  /// 2. one attempt that reached its aim inside is an escape, regardless of the others;
   /// 3. refused attempts are a containment, a proven one if one of them was seen to work elsewhere;
-  /// 4. what could not be tried says nothing: not applicable.
+  /// 4. an attempt that could not be made says nothing: not applicable.
   ///
   /// - Parameters:
   ///   - inside: all attempts that ran in the sandbox.

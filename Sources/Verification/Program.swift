@@ -16,7 +16,7 @@ final class Program {
     case signal(Int32)
   }
 
-  /// After which what has not ended is taken to hang; the machine may have other things to do.
+  /// The time after which a program that has not ended is taken to hang; the machine may have other things to do.
   static let patience: Duration = .seconds(120)
 
   private let arguments: [String]
@@ -96,7 +96,7 @@ final class Program {
   /// How much it has written so far, in bytes.
   var written: Int { outputBytes.count }
 
-  /// Waits until one of some texts is in what it has written after a place, and answers the first one that is; nil when none comes.
+  /// Waits until one of some texts appears in its output after a place, and returns the first one that does; nil when none comes.
   func see(_ texts: [String], after place: Int = 0, within patience: Duration = Program.patience) throws -> String? {
     let end = ContinuousClock.now + patience
     while true {
@@ -107,7 +107,7 @@ final class Program {
     }
   }
 
-  /// What it has written after a place.
+  /// Its output after a place.
   func text(after place: Int) -> String {
     String(decoding: outputBytes[min(place, outputBytes.count)...], as: UTF8.self)
   }
@@ -118,7 +118,7 @@ final class Program {
     try input.writeAll(Array(keys.utf8))
   }
 
-  /// Waits until it has ended and what it wrote has been read.
+  /// Waits until it has ended and its output has been read.
   func finish(within patience: Duration = Program.patience) throws -> Ending {
     guard try hasEnded(within: patience), let ending else {
       throw BatteryError("\(arguments.joined(separator: " ")): has not ended for \(patience). \(said)")
@@ -140,7 +140,7 @@ final class Program {
     }
   }
 
-  /// Waits until nobody has its output open any more: neither it nor anything that it left behind.
+  /// Waits until no process has its output open any more: neither it nor any process that it left behind.
   func isSilent(within patience: Duration) throws -> Bool {
     let end = ContinuousClock.now + patience
     while output != nil, ContinuousClock.now < end { try wait(until: end) }
@@ -163,7 +163,8 @@ final class Program {
   /// SIGKILL to this process alone.
   func kill() { try? process.signalProcess(SIGKILL) }
 
-  /// Ends every process that still has this one's output open: what a sandbox has left behind and nobody else would end.
+  /// Ends every process that still has this one's output open: processes that a sandbox has left behind and that nothing else would
+  /// end.
   func killHolders() {
     guard let output else { return }
     let files = FileManager.default
@@ -177,7 +178,7 @@ final class Program {
     }
   }
 
-  /// What it last said, for a message.
+  /// Its last words, for a message.
   var said: String {
     drain()
     let text = (errorText.isEmpty ? outputText : errorText).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -221,7 +222,7 @@ final class Program {
       } else if count == -1, errno == EINTR {
         continue
       } else {
-        // A terminal whose other side has been closed answers EIO; that is its end.
+        // A terminal answers EIO when its other side has been closed; that is its end.
         if count == 0 || errno != EAGAIN { stream = nil }
         return
       }

@@ -4,11 +4,11 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// A terminal that stands for the user's own (`pty(7)`), to see what a sandbox types into it.
+/// A terminal that stands for the user's own (`pty(7)`), to see the input that a sandbox types into it.
 struct PseudoTerminal {
   let master: Descriptor
   let path: String
-  /// The side that programs have, open here as well, so that what was typed stays to be counted.
+  /// The side that programs have, open here as well, so that typed input stays and can be counted.
   private let slave: Descriptor
 
   init() throws(KernelError) {

@@ -5,10 +5,10 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// What an escape would reach: files, sockets and processes of a made-up user, in a folder that goes away afterwards.
+/// The targets of an escape: files, sockets and processes of a made-up user, in a folder that goes away afterwards.
 ///
-/// Everybody may read it: what keeps an app away must be the sandbox, not the modes of files. Nobody else may write it,
-/// since root may be the one who runs this.
+/// Every user may read it: the sandbox must keep an app away, not the modes of files. No other user may write it, since root may
+/// run this.
 final class Stage {
   let folder: String
   /// In every file that must not be read from inside, and in a variable of the launcher's environment.
@@ -25,7 +25,7 @@ final class Stage {
   /// The container under a launcher that has none of its own; and that of controls.
   var container: String { "\(folder)/container" }
   var planted: String { "\(container)/planted" }
-  /// What a planted link leads to: nothing may be made here, and its marker must not be seen inside.
+  /// The target of a planted link: nothing may be made here, and its marker must not be seen inside.
   var victim: String { "\(folder)/victim" }
   var marker: String { "marker" }
   var program: String { "\(folder)/Battery.app/battery" }
@@ -73,7 +73,7 @@ final class Stage {
     try write("\(token) inside\n", "\(granted)/part/inside")
     if Namespaces.isHostRoot {
       try FileManager.default.copyItem(atPath: battery, toPath: "\(granted)/tool-setuid")
-      // Nobody's, and not root's: it lies where every user of this machine could run it.
+      // Owned by `nobody`, and not by root: it lies where every user of this machine could run it.
       _ = unsafe chown("\(granted)/tool-setuid", 65534, 65534)
       _ = unsafe chmod("\(granted)/tool-setuid", 0o4755)
       // /dev/zero by another name: harmless where it is honoured.
@@ -82,14 +82,14 @@ final class Stage {
     try reset()
   }
 
-  /// Puts back what a run has used up.
+  /// Restores the things that a run has used up.
   func reset() throws {
     try write("\(token)\n", "\(granted)/notes")
     try? FileManager.default.removeItem(atPath: document)
     try write("\(token) read only\n", document)
   }
 
-  /// What of a file must not change when it is given for reading.
+  /// The properties of a file that must not change when it is given for reading.
   func fingerprint(_ path: String) -> String {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return "gone" }
@@ -102,7 +102,7 @@ final class Stage {
     (try? FileManager.default.contentsOfDirectory(atPath: victim)) == [marker]
   }
 
-  /// Takes away what was made there.
+  /// Removes everything that was made there.
   func clearVictim() {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: victim)) ?? [] where name != marker {
       try? FileManager.default.removeItem(atPath: "\(victim)/\(name)")
@@ -110,7 +110,7 @@ final class Stage {
   }
 
   func write(_ text: String, _ path: String) throws {
-    // A program that runs unconfined has this folder as well; whatever it put there is not followed.
+    // A program that runs unconfined has this folder as well; links that it put there are not followed.
     let file = try Descriptor.open(path, flags: [.write, .create, .truncate, .noFollow], mode: 0o644)
     try file.writeAll(Array(text.utf8))
     _ = fchmod(file.rawValue, 0o644)

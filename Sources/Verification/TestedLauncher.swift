@@ -1,11 +1,11 @@
-/// What makes the sandbox that is tried.
+/// The launcher that makes the tested sandbox.
 package enum TestedLauncher: Equatable, Sendable {
   /// Ambit itself, with a policy as `ambit run --policy` takes it.
   case ambit(policy: String)
   /// Another program, as the words that stand before a command. `{program}` and the like stand for paths of the stage.
   case prefix([String])
 
-  /// What a launcher's command line may say for the stage's own paths.
+  /// The placeholders for the stage's own paths in a launcher's command line.
   package static let placeholders: [(name: String, meaning: String)] = [
     ("{program}", "the battery's program, which has to be there inside at the same path"),
     ("{container}", "a folder that the app may write, at the same path inside"),
