@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Paths
 
-/// What an app's shell scripts see of their broker. Silent but for the answer: reasons go to standard error.
+/// The view of the broker for an app's shell scripts. Silent but for the answer: reasons go to standard error.
 struct AmbitControl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ambitctl",
@@ -45,12 +45,12 @@ enum Console {
     try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  /// Standard error may be closed; then nobody wants to know.
+  /// Standard error may be closed; then the line has no reader.
   static func complain(_ line: String) {
     try? FileHandle.standardError.write(contentsOf: Data("ambitctl: \(printable(inCommands(line)))\n".utf8))
   }
 
-  /// Sentences name what programs call; scripts have a command for it.
+  /// Sentences name the calls of programs; scripts have a command for it.
   private static func inCommands(_ sentence: String) -> String {
     sentence.replacingOccurrences(of: "startAccessingSecurityScopedResource()", with: "“ambitctl start URL”")
       .replacingOccurrences(of: "SecurityScope.release(_:)", with: "“ambitctl release URL”")
@@ -77,7 +77,7 @@ enum Console {
     }.joined()
   }
 
-  /// Runs a verb; what goes wrong is said, and becomes the exit status.
+  /// Runs a verb; an error is printed, and becomes the exit status.
   static func explaining(status: Int32 = 1, _ body: () throws -> Void) throws {
     do {
       try body()

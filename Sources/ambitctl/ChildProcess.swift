@@ -2,9 +2,9 @@ internal import Foundation
 
 /// Runs one command in the foreground, as a shell does: its terminal, its signals, its exit status.
 struct ChildProcess {
-  /// What the command gets back: the signal mask before ours.
+  /// The command's signal mask: the one before ours.
   private let mask: sigset_t
-  /// What would end this process, and the end of the child.
+  /// The signals that would end this process, and the end of the child.
   private static let held = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD]
 
   /// Holds back the signals that would end this process. They wait until `run` passes them on.
@@ -42,7 +42,7 @@ struct ChildProcess {
         var status: Int32 = 0
         if unsafe waitpid(pid, &status, WNOHANG) == pid { return Self.exitStatus(status) }
       } else if signal > 0, unsafe info.si_code <= 0 {
-        // Sent by a process, to this one. What the terminal sends, it sends to the child as well.
+        // Sent by a process, to this one. The terminal sends its signals to the child as well.
         kill(pid, signal)
       }
     }
