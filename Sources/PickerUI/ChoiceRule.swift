@@ -1,4 +1,4 @@
-/// What stands behind a name in a folder, links followed.
+/// The kind of the file behind a name in a folder, links followed.
 enum EntryKind: Sendable, Equatable {
   case file, folder
   /// A folder that is one document.
@@ -14,7 +14,7 @@ struct ChoiceRule: Sendable, Equatable {
   let kind: PickerRequest.Kind
   /// Lower-case extensions without dot; nil: any.
   let types: [String]?
-  /// Those that the app's policy lets it have, whatever it asks for; nil: any.
+  /// The types that the app's policy lets it have, even if it asks for more; nil: any.
   let allowed: [String]?
   /// Lower-case extensions of folders that are documents.
   let packages: Set<String>
@@ -42,7 +42,7 @@ struct ChoiceRule: Sendable, Equatable {
     return types.contains { type in name.utf8.count > type.utf8.count + 1 && name.hasSuffix("." + type) }
   }
 
-  /// What a folder of this name is to the user.
+  /// The kind of a folder of this name to the user.
   func kind(ofFolder name: String) -> EntryKind {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return .folder }
     return packages.contains(name[name.index(after: dot)...].lowercased()) ? .package : .folder

@@ -3,7 +3,7 @@ internal import Kernel
 /// Text as the terminal may show it: every character with its width in columns, and none that could move the
 /// cursor, hide text or turn its direction.
 ///
-/// File names and what apps say are bytes from strangers; a picker is only as honest as its screen.
+/// File names and apps' texts are bytes from strangers; a picker is only as honest as its screen.
 struct DisplayText: Sendable, Equatable {
   struct Glyph: Sendable, Equatable {
     var text: String
@@ -44,7 +44,7 @@ struct DisplayText: Sendable, Equatable {
 
   private static let ellipsis = Glyph(text: "…", width: 1)
 
-  /// The first `limit` columns, with an ellipsis for what was cut.
+  /// The first `limit` columns, with an ellipsis for the rest.
   func keepingStart(_ limit: Int) -> DisplayText { cut(limit, tail: 0) }
   /// The last `limit` columns.
   func keepingEnd(_ limit: Int) -> DisplayText { cut(limit, tail: max(0, limit - 1)) }

@@ -2,13 +2,14 @@ import Glibc
 package import Kernel
 import SystemPackage
 
-/// Opens what the user chose, once, so that all later decisions are about that very file.
+/// Opens the user's choice, once, so that all later decisions are about that very file.
 package enum DocumentOpening {
   /// Opens the document that a path names. Symbolic links in it are resolved here and never again.
   ///
   /// Nothing is read and nothing can block: the descriptor is `O_PATH`.
   ///
-  /// - Throws: the kernel's error; `ENOTSUP` for what is neither a regular file nor a folder, `ESTALE` when the file cannot be reached by its own path (deleted meanwhile, or hidden under a mount).
+  /// - Throws: the kernel's error; `ENOTSUP` for anything but a regular file or a folder, `ESTALE` when the file cannot be reached
+  ///   by its own path (deleted meanwhile, or hidden under a mount).
   package static func open(_ path: String) throws(KernelError) -> PickedDocument {
     if path.utf8.contains(0) { throw KernelError("openat", DisplayText(path).plain, errno: .invalidArgument) }
     return try open(FileName(path), in: AT_FDCWD)
@@ -24,13 +25,13 @@ package enum DocumentOpening {
     let kind: PickerRequest.Kind
     switch status.kind {
     case .file: kind = .file
-    // What its name makes of a folder is asked later.
+    // The name decides later whether the folder is a package.
     case .folder, .package: kind = .folder
     case .special, .broken: throw KernelError("openat", subject, errno: .notSupported)
     }
     let bytes = try KernelPath.bytes(of: chosen.rawValue, subject: subject)
     let path = String(kernel: bytes)
-    // What the path says must be what is open: people, the audit log and the broker's checks go by the path.
+    // The path must lead to the open file: people, the audit log and the broker's checks go by the path.
     let document: Descriptor
     do throws(KernelError) {
       document = try KernelPath.open(FileName(path), O_PATH | O_NOFOLLOW, subject: subject)
@@ -44,7 +45,7 @@ package enum DocumentOpening {
     return PickedDocument(path: path, descriptor: document, kind: kind)
   }
 
-  /// What went wrong, for the message line or a script's author.
+  /// The error, for the message line or a script's author.
   static func sentence(_ error: KernelError, _ name: String) -> String {
     let quoted = DisplayText.quoted(name, limit: 60)
     switch error.errno {

@@ -17,14 +17,14 @@ struct FileName: Sendable, Hashable {
   var cString: [CChar] { bytes.map(CChar.init(bitPattern:)) + [0] }
 }
 
-/// One name in the folder that the picker shows. What costs a system call for each name is not here, see `EntryDetails`.
+/// One name in the folder that the picker shows. Facts that cost a system call for each name are not here, see `EntryDetails`.
 struct Entry: Sendable, Equatable {
   let name: FileName
   let kind: EntryKind
-  /// The name of what may be chosen: of the target when `name` is a symbolic link.
+  /// The name of the file that may be chosen: of the target when `name` is a symbolic link.
   let realName: String
   let isLink: Bool
-  /// What the filter searches: `Folding.fold(name)`.
+  /// The text that the filter searches: `Folding.fold(name)`.
   let folded: [UInt8]
   private let order: String
 
@@ -46,18 +46,18 @@ struct Entry: Sendable, Equatable {
   }
 }
 
-/// What is asked of the kernel only for the rows in sight. All of it is of one file, the one that the name led to when it was
-/// looked at.
+/// The facts that the kernel is asked for only for the rows in sight. All of them are of one file, the one that the name led to at
+/// the time of the look.
 struct EntryDetails: Sendable {
   /// Bytes; nil when the kernel would not say.
   var size: Int64?
   /// Last change of the content, seconds since 1970.
   var modified: Int64?
-  /// Where the name leads, if not to a file of that name in this folder: the path of the last target, through all links. Of a
-  /// link that leads nowhere, what it says.
+  /// Where the name leads, if not to a file of that name in this folder: the path of the last target, through all links. For a link
+  /// that leads nowhere, its text.
   var linkTarget: String?
-  /// The file itself, open as long as its row is in sight, so that its inode number becomes no other file's. Nil for what could
-  /// not be opened.
+  /// The file itself, open as long as its row is in sight, so that its inode number becomes no other file's. Nil for a file that
+  /// could not be opened.
   var document: PickedDocument?
   /// Why it cannot be handed out, as a sentence.
   var refusal: String?
@@ -76,8 +76,8 @@ enum Folding {
     return Array(String(String.UnicodeScalarView(text.lowercased()._nfd)).utf8)
   }
 
-  /// A text whose order is that of the folded name with its numbers by value (2 before 10): each run of digits,
-  /// leading zeros apart, is preceded by its length. Accents count for nothing: “é” stands with “e”.
+  /// A text that sorts like the folded name with its numbers by value (2 before 10): the length of each run of digits, without
+  /// leading zeros, comes before the run. Accents count for nothing: “é” stands with “e”.
   static func orderKey(_ folded: [UInt8]) -> String {
     let folded = folded.allSatisfy { $0 < 0x80 } ? folded : withoutAccents(folded)
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

@@ -1,7 +1,7 @@
 import Glibc
 import Kernel
 
-/// What `fstat(2)` says, as far as the picker cares.
+/// The part of the result of `fstat(2)` that the picker needs.
 struct FileStatus: Sendable {
   let device: UInt64
   let inode: UInt64

@@ -18,8 +18,8 @@ enum FilterMatch {
   static func matchedCharacters(of filter: String, in name: String) -> Set<Int> {
     let needle = Folding.fold(filter)
     if needle.isEmpty { return [] }
-    // Characters are folded one by one, which keeps track of whose byte is whose. In the rare name that folds
-    // otherwise as a whole (a final sigma), the emphasis may be missing; the match is not.
+    // Characters are folded one by one, which keeps track of the character of each byte. In the rare name that folds otherwise as a
+    // whole (a final sigma), the emphasis may be missing; the match is not.
     var bytes: [UInt8] = []
     var owner: [Int] = []
     for (offset, character) in name.enumerated() {

@@ -9,7 +9,7 @@ enum KernelPath {
     try link(AT_FDCWD, FileName("/proc/self/fd/\(descriptor)"), subject: subject)
   }
 
-  /// What a symbolic link says.
+  /// The text of a symbolic link.
   static func link(_ folder: Int32, _ name: FileName, subject: String) throws(KernelError) -> [UInt8] {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let length = try KernelError.check("readlinkat", subject) {

@@ -1,4 +1,4 @@
-/// A key that the user pressed, whatever bytes their terminal sends for it.
+/// A key that the user pressed, regardless of the bytes that the terminal sends for it.
 enum Key: Sendable, Equatable {
   case up, down, left, right, home, end, pageUp, pageDown
   case enter, escape, backspace, delete, tab, backTab
@@ -7,6 +7,6 @@ enum Key: Sendable, Equatable {
   /// A character with Alt (Meta) held.
   case alt(Unicode.Scalar)
   case text(Unicode.Scalar)
-  /// A character out of a paste. Pastes never hold Enter: what was copied must not choose.
+  /// A character out of a paste. Pastes never hold Enter: copied text must not choose.
   case pasted(Unicode.Scalar)
 }

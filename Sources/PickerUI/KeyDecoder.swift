@@ -1,4 +1,4 @@
-/// Turns what a terminal sends into keys, however the bytes are cut into reads.
+/// Turns a terminal's bytes into keys, however they are cut into reads.
 ///
 /// Escape alone and the beginning of an escape sequence are the same byte; the caller waits a moment while
 /// `isWaiting`, then calls `timeout()`. Answers that a terminal gives to queries (an app may have asked just before
@@ -18,7 +18,7 @@ struct KeyDecoder: Sendable {
     case single
     /// OSC, DCS, APC, PM or SOS: text up to BEL or `ESC \`.
     case string(escaped: Bool)
-    /// A report of the mouse's in xterm's first encodings: so many characters follow, whatever they look like.
+    /// A report of the mouse's in xterm's first encodings: so many characters follow, of any kind.
     case report(left: Int)
   }
 

@@ -17,7 +17,7 @@ struct Layout: Sendable, Equatable {
 
   static let smallest = ScreenSize(columns: 24, rows: 8)
 
-  /// Whoever cannot see what they choose must not choose.
+  /// A user who cannot see the choice must not choose.
   var isTooSmall: Bool { listRows == 0 }
 
   init(_ request: PickerRequest, _ size: ScreenSize) {
@@ -44,7 +44,7 @@ struct Layout: Sendable, Equatable {
     listRows = max(1, left)
   }
 
-  /// Breaks a text at spaces; what is beyond the last line ends in an ellipsis.
+  /// Breaks a text at spaces; an ellipsis replaces the text beyond the last line.
   static func wrap(_ text: String, _ columns: Int, lines limit: Int) -> [DisplayText] {
     var lines: [DisplayText] = []
     var rest = DisplayText(text).glyphs[...]

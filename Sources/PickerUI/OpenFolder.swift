@@ -2,7 +2,7 @@ import Glibc
 import Kernel
 internal import Paths
 
-/// The folder that the picker shows, held open: names are looked up in it, not in what its path leads to by now.
+/// The folder that the picker shows, held open: names are looked up in it, not in the present folder at its path.
 struct OpenFolder: Sendable {
   let descriptor: Descriptor
   /// For people.
@@ -53,7 +53,7 @@ struct OpenFolder: Sendable {
     }
   }
 
-  /// Looks at what a row is to show: at one file, whichever the name leads to now.
+  /// Looks up the facts that a row is to show: of one file, the one that the name leads to now.
   func details(of entry: Entry) -> EntryDetails {
     guard let document = try? open(.entry(entry.name)) else { return unopened(entry) }
     var details = details(of: document)
@@ -76,7 +76,7 @@ struct OpenFolder: Sendable {
     return details
   }
 
-  /// What is no document, or out of reach.
+  /// A row that is no document, or out of reach.
   private func unopened(_ entry: Entry) -> EntryDetails {
     let status = try? FileStatus(of: entry.name, in: descriptor.rawValue)
     var details = EntryDetails(size: status?.size, modified: status?.modified)

@@ -1,4 +1,4 @@
-// What each key means.
+// The meaning of each key.
 
 extension PickerModel {
   mutating func press(_ key: Key) -> PickerEffect? {

@@ -1,4 +1,4 @@
-/// What the user points at: a name in the folder shown, or that folder itself.
+/// The row that the user points at: a name in the folder shown, or that folder itself.
 enum Target: Sendable, Hashable {
   case here
   case entry(FileName)
@@ -10,7 +10,7 @@ struct Mark: Sendable, Hashable {
   let target: Target
 }
 
-/// What the model asks of the world; the driver does it and reports back.
+/// The model's requests to its driver; the driver carries them out and reports back.
 enum PickerEffect: Sendable, Equatable {
   case enter(FileName)
   case parent, top, home, reload
@@ -27,8 +27,7 @@ enum PickerEffect: Sendable, Equatable {
 
 /// The picker's whole state, as a value without I/O: keys go in (`press`), effects come out.
 ///
-/// Always so, whatever was pressed: the cursor is on a row or the list is empty; the cursor is in sight; every
-/// mark was choosable.
+/// Always true, after any key: the cursor is on a row or the list is empty; the cursor is in sight; every mark was choosable.
 struct PickerModel: Sendable {
   /// As many as travel in one message (`SCM_MAX_FD` is 253), with room to spare.
   static let markLimit = 200
@@ -44,7 +43,7 @@ struct PickerModel: Sendable {
   private(set) var showsHidden = false
   private(set) var marks: [Mark] = []
   private(set) var message: String?
-  /// By index into `entries`. Rows out of sight have none: what is known of a row was drawn with it.
+  /// By index into `entries`. Rows out of sight have none: the known facts of a row were drawn with it.
   private(set) var details: [Int: EntryDetails] = [:]
   /// Of the folder itself, where it can be chosen.
   private(set) var ownDetails: EntryDetails?
@@ -98,7 +97,7 @@ struct PickerModel: Sendable {
   /// Whether the folder's own row is in sight, and nothing is known of it yet.
   var wantsOwnDetails: Bool { ownDetails == nil && visibleRows.contains { row(at: $0) == .here } }
 
-  /// What was drawn of a target; nil if its row has not been on the screen.
+  /// The details that were drawn of a target; nil if its row has not been on the screen.
   func shown(_ target: Target) -> EntryDetails? {
     switch target {
     case .here: ownDetails
@@ -121,7 +120,7 @@ struct PickerModel: Sendable {
   var showableCount: Int { showsEverything ? entries.count : entries.count { !$0.name.isHidden } }
   private var showsEverything: Bool { showsHidden || filter.hasPrefix(".") }
 
-  // MARK: - What the world reports
+  // MARK: - Reports from the driver
 
   /// Another folder is shown. `entries` is sorted by `Entry.precedes`; the cursor goes to `selected` if it is there.
   mutating func show(folder: String, isTop: Bool, entries: [Entry], selected: FileName? = nil) {
@@ -153,7 +152,7 @@ struct PickerModel: Sendable {
   mutating func learn(_ known: EntryDetails, at entry: Int) { details[entry] = known }
   mutating func learnOwn(_ known: EntryDetails) { ownDetails = known }
 
-  /// Lets go of what is known of rows that are out of sight.
+  /// Forgets the details of rows that are out of sight.
   mutating func forgetUnseen() {
     let seen = Set(visibleRows.compactMap { row(at: $0) })
     details = details.filter { seen.contains(.entry($0.key)) }
@@ -210,7 +209,7 @@ struct PickerModel: Sendable {
     // Folding is not always prefix by prefix (accents reorder), so this is asked of the folded text.
     let narrows = !old.isEmpty && Folding.fold(text).starts(with: Folding.fold(old))
     refilter(narrowing: narrows)
-    // What Enter can do something with comes to hand first; the rest is only there to be seen.
+    // Rows that Enter can use come first; the others are only there to be seen.
     cursor = filter.isEmpty ? 0 : matches.firstIndex { isUseful(entries[$0]) } ?? 0
     scroll = 0
     settle()

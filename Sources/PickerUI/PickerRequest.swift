@@ -1,13 +1,13 @@
 package import Kernel
 internal import Paths
 
-/// What an app asks the user for, as the broker accepted it.
+/// An app's request to the user, as the broker accepted it.
 ///
-/// Everything in it that the app wrote (`appName`, `message`, `types`) is untrusted: whoever shows it neutralises it.
+/// Everything in it that the app wrote (`appName`, `message`, `types`) is untrusted: the code that shows it neutralises it.
 package struct PickerRequest: Sendable, Equatable {
-  /// What may be chosen.
+  /// The kind of document that may be chosen.
   package enum Kind: Sendable, Equatable { case file, folder }
-  /// What the app will be able to do with the choice.
+  /// The app's rights to the choice.
   package enum Access: Sendable, Equatable { case readOnly, readWrite }
 
   /// An app's Documents. The name is the app's own, and untrusted.
@@ -77,7 +77,7 @@ package struct PickedDocument: Sendable {
   /// The last component of `path`.
   package var name: String { path.lastPathName }
 
-  /// What the user could do with it. An app is given no more.
+  /// The user's own rights to it. An app is given no more.
   package var userAccess: UserAccess { descriptor.userAccess(ofFolder: kind == .folder) }
 
   /// Whether this is the same file in the same place. Both are open: the kernel gives an open file's number to no other.

@@ -13,7 +13,7 @@ struct PickerSession {
   private var model: PickerModel
   private var folder: OpenFolder
   private var decoder: KeyDecoder
-  /// What was marked, open since then.
+  /// The marked documents, open since they were marked.
   private var opened: [Mark: PickedDocument] = [:]
   private var drawn: [String] = []
   private var size = ScreenSize(columns: 0, rows: 0)
@@ -53,10 +53,10 @@ struct PickerSession {
     }
   }
 
-  /// Keys that choose are not heard before the user can have seen what they would choose.
+  /// Keys that choose are not heard before the user can have seen the choice.
   private mutating func isHeard(_ key: Key) -> Bool {
     if key == .escape || key == .control("c") { return true }
-    // The size that was drawn, not the size now: what counts is what was in sight when the key was pressed.
+    // The size that was drawn, not the present size: the rows in sight at the key press count.
     if Layout(model.request, size).isTooSmall { return false }
     let chooses = [.enter, .tab, .text(" ")].contains(key)
     if chooses && ContinuousClock.now < choosesFrom {
@@ -112,7 +112,7 @@ struct PickerSession {
     }
   }
 
-  /// Why a document cannot be handed out, whatever it is called.
+  /// The reason why a document cannot be handed out, under any name.
   private func refusal(of document: PickedDocument, _ refuse: (PickedDocument) -> String?) -> String? {
     if document.userAccess == .none {
       return "\(DisplayText.quoted(document.name)) is not open to you: permission denied."
@@ -189,7 +189,7 @@ struct PickerSession {
         listAnew(target)
         return nil
       }
-      // The row said so already; what counts is what is open.
+      // The row said so already; the open file counts.
       if let refusal = model.rule.refusal(of: document) ?? refusal(of: document, refuse) {
         model.say(refusal)
         return nil
@@ -201,7 +201,7 @@ struct PickerSession {
     }
   }
 
-  /// What was on the screen is not what is there: shows what is, for long enough to be looked at.
+  /// The screen no longer matched the folder: shows the present state, for long enough to be looked at.
   private mutating func listAnew(_ target: Target) {
     switch target {
     case .here: change(folder.path) { shown throws(KernelError) in try shown.entering(FileName(".")) }

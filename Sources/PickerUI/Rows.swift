@@ -55,7 +55,7 @@ struct Rows {
     let room = max(1, columns - line.width - detailsWidth - 1)
     let suffix = entry.kind == .folder ? "/" : ""
     let whole = DisplayText(text, emphasis: FilterMatch.matchedCharacters(of: model.filter, in: text))
-    // What a link leads to is what would be handed out: the name gives way to it, and of the target the end stays.
+    // A link's target would be handed out: the name gives way to it, and the end of the target stays.
     let target = details?.linkTarget.map { DisplayText(Measure.place($0, home: home)) }
     let forTarget = target.map { target in
       min(target.width, max(room - Self.arrow.count - suffix.count - whole.width, (room - Self.arrow.count) * 3 / 5))

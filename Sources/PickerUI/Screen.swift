@@ -94,7 +94,7 @@ enum Screen {
     return lines
   }
 
-  /// What the row under the cursor has no room for: where a link leads in the end, and that the app will only read.
+  /// The facts for which the row under the cursor has no room: the final target of a link, and that the app will only read.
   private static func note(_ model: PickerModel, _ columns: Int, _ home: String?) -> DisplayText? {
     guard let shown = model.shownUnderCursor else { return nil }
     let isLess = shown.isReadOnly && model.request.access == .readWrite && isChoosable(model)

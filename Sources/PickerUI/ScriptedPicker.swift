@@ -65,7 +65,7 @@ package struct ScriptedPicker: Sendable {
 }
 
 extension ChoiceRule {
-  /// The same question about what is open: by its real name, not by that of a link that led to it.
+  /// The same question about the open file: by its real name, not by that of a link that led to it.
   func refusal(of document: PickedDocument) -> String? {
     refusal(of: document.kind == .file ? .file : kind(ofFolder: document.name), named: document.name)
   }

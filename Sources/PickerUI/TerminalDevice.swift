@@ -9,7 +9,7 @@ struct TerminalDevice: Sendable {
   let output: Int32
   private let raw: RawTerminal
 
-  /// Takes the terminal over and throws away what was typed before: those keys were meant for somebody else.
+  /// Takes the terminal over and throws away earlier input: those keys were meant for another program.
   init(input: Int32, output: Int32) throws(KernelError) {
     self.input = input
     self.output = output
@@ -45,7 +45,7 @@ struct TerminalDevice: Sendable {
         rest = rest.dropFirst(written)
       } catch {
         guard error.errno == .wouldBlock else { throw error }
-        // Somebody made the terminal non-blocking; wait until it takes more.
+        // Another program made the terminal non-blocking; wait until it takes more.
         var waiting = [pollfd(fd: output, events: Int16(POLLOUT), revents: 0)]
         _ = unsafe poll(&waiting, 1, -1)
       }
@@ -57,7 +57,7 @@ struct TerminalDevice: Sendable {
     case nothing
     /// The terminal hung up.
     case end
-    /// Whoever asked is gone.
+    /// The asking process is gone.
     case abandoned
   }
 

@@ -6,10 +6,10 @@ internal import Terminal
   internal import Glibc
 #endif
 
-/// The document picker on the user's terminal. Trusted: it runs outside every sandbox, and the app that asks sees
-/// neither what is shown nor what is typed.
+/// The document picker on the user's terminal. Trusted: it runs outside every sandbox, and the app that asks sees neither the
+/// screen nor the input.
 package struct TerminalPicker: Sendable {
-  /// What gives the terminal back. For whoever must restore it in the picker's place, after a signal.
+  /// The text that gives the terminal back. For a caller that must restore it in the picker's place, after a signal.
   package static let restoreSequence = KnownTerminal.giveBack
   /// Its opposite: the picker starts from a known terminal, not from the one that the app has left.
   static let takeSequence = KnownTerminal.take
@@ -37,9 +37,10 @@ package struct TerminalPicker: Sendable {
   /// Asks the user; returns when they have chosen or cancelled. The terminal is given back however this ends.
   ///
   /// - Parameters:
-  ///   - abandoned: a descriptor that becomes readable, or hangs up, when nobody waits for the answer any more (the
-  ///     asking process's pidfd): the picker closes, cancelled.
-  ///   - refuse: why this document may not be handed out, as a sentence for the user, who then chooses again; nil when it may.
+  ///   - abandoned: a descriptor that becomes readable, or hangs up, when no process waits for the answer any more (the asking
+  ///     process's pidfd): the picker closes, cancelled.
+  ///   - refuse: the reason why this document may not be handed out, as a sentence for the user; the user then chooses again; nil
+  ///     when it may.
   /// - Throws: `PickerError` when there is no terminal to draw on, `KernelError` when it fails meanwhile.
   package func run(
     _ request: PickerRequest, abandoned: Int32? = nil, refuse: (PickedDocument) -> String? = { _ in nil }

@@ -1,6 +1,6 @@
 internal import Paths
 
-// What the picker says about a request, and how it shows sizes, dates and places.
+// The picker's words about a request, and its forms of sizes, dates and places.
 
 extension PickerRequest {
   /// “a document to open, read and write”.
@@ -15,7 +15,7 @@ extension PickerRequest {
     return what + (access == .readOnly ? " to open, read only" : " to open, read and write")
   }
 
-  /// The first line: who asks, and for what. The app's name cannot push the rest out of sight.
+  /// The first line: the app that asks, and its request. The app's name cannot push the rest out of sight.
   func title(nameLimit: Int) -> String { "\(DisplayText.quoted(appName, limit: nameLimit)) asks for \(wanted)" }
 
   /// The app's own words, visibly a quotation; nil when it says nothing.
