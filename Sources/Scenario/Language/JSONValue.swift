@@ -15,8 +15,8 @@ package enum JSONValue: Equatable, Sendable {
     self = value
   }
 
-  /// What stands at a dotted path: names of an object's keys and positions in an array, from 0. A key that has
-  /// dots of its own is found by its whole name first.
+  /// The value at a dotted path: names of an object's keys and positions in an array, from 0. A key that has dots of its own is
+  /// found by its whole name first.
   package subscript(path path: String) -> JSONValue? {
     if case .object(let members) = self, let value = members[path] { return value }
     guard let dot = path.firstIndex(of: ".") else { return self[step: path] }

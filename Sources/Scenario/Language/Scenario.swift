@@ -18,7 +18,7 @@ package struct Scenario: Equatable, Sendable {
 
 /// One statement, and the actions that show it. A step without actions is narration only.
 package struct Step: Equatable, Sendable {
-  /// What a person learns.
+  /// The lesson for a person.
   package var say: String
   /// Catalogue identifiers that the step shows, for example `TOK-1`.
   package var rules: [String]
@@ -26,7 +26,7 @@ package struct Step: Equatable, Sendable {
   package var place: Place
 }
 
-/// One thing done or asked, with what must come of it.
+/// One act or question, with its required result.
 package struct Action: Equatable, Sendable {
   package var verb: Verb
   package var place: Place
@@ -56,13 +56,13 @@ package enum Verb: Equatable, Sendable {
 package struct Launch: Equatable, Sendable {
   package var program: Template
   package var arguments: [Template]
-  /// What later actions call this instance.
+  /// The name of this instance for later actions.
   package var name: String
   package var policy: Template?
   package var container: String?
   /// Entitlements that the user allows beforehand, by name.
   package var allowEntitlements: [String] = []
-  /// What the user does when the app asks, one answer a question.
+  /// The user's answers when the app asks, one for each question.
   package var user: [UserAnswer]
   /// Whether a person may answer instead, when the scenario is run interactively.
   package var interactive: Bool
@@ -84,16 +84,16 @@ package struct Tell: Equatable, Sendable {
   package var save: String?
 
   package enum Answer: Equatable, Sendable {
-    /// `ok`, and what follows it.
+    /// `ok`, and the text after it.
     case ok(TextExpectation)
-    /// `error` with one of these symbols, and what follows it.
+    /// `error` with one of these symbols, and the text after it.
     case error([String], TextExpectation)
     /// The whole line, for programs that do not speak this way.
     case line(TextExpectation)
   }
 }
 
-/// How a process must end, and what it must have printed by then.
+/// How a process must end, and the output that it must have printed by then.
 package struct Outcome: Equatable, Sendable {
   package var ending: Ending
   /// On the output that no earlier action has taken.
@@ -121,7 +121,7 @@ package enum Ending: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What an audit event must hold: each field, by its name in `ambit audit log --format json`.
+/// The required fields of an audit event: each field, by its name in `ambit audit log --format json`.
 package struct EventPattern: Equatable, Sendable {
   package var fields: [Field]
 
@@ -144,7 +144,7 @@ package struct Place: Equatable, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(line):\(column)" }
 }
 
-/// Why a scenario file cannot be used: where, what is wrong, what to write instead.
+/// Why a scenario file cannot be used: the place, the error, the text to write instead.
 package struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible {
   package var file: String
   package var place: Place?

@@ -9,7 +9,7 @@ package struct ScenarioReader {
   /// Instances launched by this point of the story.
   var instances: [String] = []
 
-  /// Bytes. Nobody writes a longer story.
+  /// Bytes. No story is longer.
   private static let largest = 1 << 22
 
   private init(file: String) { self.file = file }

@@ -46,7 +46,7 @@ package struct Template: Equatable, Sendable {
     parts.compactMap { if case .variable(let name) = $0 { name } else { nil } }
   }
 
-  /// The text with each variable replaced by what `value` answers.
+  /// The text with each variable replaced by the answer of `value`.
   package func expanded<Failure: Error>(_ value: (String) throws(Failure) -> String) throws(Failure) -> String {
     var result = ""
     for part in parts {

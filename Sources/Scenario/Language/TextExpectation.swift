@@ -1,11 +1,11 @@
-/// What a text must be like. All conditions given must hold; none given holds for any text.
+/// The conditions on a text. All conditions given must hold; none given holds for any text.
 package struct TextExpectation: Equatable, Sendable {
   package var equals: Template?
   package var contains: [Template] = []
   package var lacks: [Template] = []
   package var starts: Template?
-  /// A regular expression that must match somewhere; its first group is what `save` keeps. Variables stand for
-  /// their text, not for a pattern.
+  /// A regular expression that must match somewhere; `save` keeps its first group. Variables stand for their text, not for a
+  /// pattern.
   package var matches: Template?
   /// Number of lines.
   package var lines: Int?
@@ -25,7 +25,7 @@ package struct TextExpectation: Equatable, Sendable {
 }
 
 extension TextExpectation {
-  /// What is wrong with a text, in two halves that a report sets side by side.
+  /// The mismatch of a text, in two halves that a report sets side by side.
   package struct Mismatch: Error, Equatable, Sendable {
     package var expected: String
     package var seen: String
@@ -33,7 +33,7 @@ extension TextExpectation {
 
   /// Judges a text, without its last line end.
   ///
-  /// - Returns: what `save` keeps: the first group of `matches`, or the whole text.
+  /// - Returns: the text that `save` keeps: the first group of `matches`, or the whole text.
   /// - Throws: ``Mismatch``, or ``Variables/Undefined``.
   @discardableResult
   package func judge(_ text: String, _ variables: Variables) throws -> String {

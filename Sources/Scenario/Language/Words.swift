@@ -1,5 +1,5 @@
-/// The words of the language: how each action is written. Each `do` element holds exactly one of these keys, which
-/// says what it does, and the keys that go with it. `timeout` (seconds) goes with all.
+/// The words of the language: how each action is written. Each `do` element holds exactly one of these keys, which names its act,
+/// and the keys that go with it. `timeout` (seconds) goes with all.
 ///
 /// Programs are started in `${home}`; other paths begin with a variable or are absolute.
 ///

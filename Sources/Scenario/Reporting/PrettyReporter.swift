@@ -1,12 +1,12 @@
 package import Terminal
 
-/// For people: numbered, narrated steps, and below each what was done and what came of it.
+/// For people: numbered, narrated steps, and below each its actions and their results.
 package final class PrettyReporter: ScenarioReporter {
   package struct Layout: Equatable, Sendable {
     package var style: Style
     /// Columns of the terminal, or of the text where there is none.
     package var width: Int
-    /// Whether lines can be taken back: a terminal, and nobody else drawing on it.
+    /// Whether lines can be taken back: on a terminal that no other program draws on.
     package var showsProgress: Bool
 
     package init(style: Style, width: Int, showsProgress: Bool) {
@@ -51,7 +51,7 @@ package final class PrettyReporter: ScenarioReporter {
       return
     }
     let first = check.evidence.first ?? ""
-    // Evidence stands beside what was done where both fit, else below it.
+    // Evidence stands beside the action if both fit, else below it.
     if check.evidence.count < 2, displayWidth(check.what) < column, column + 6 + displayWidth(first) <= layout.width {
       line("    \(mark) \(pad(first.isEmpty ? "" : check.what, column, else: check.what))\(dim(first))")
     } else {
@@ -61,7 +61,7 @@ package final class PrettyReporter: ScenarioReporter {
     for text in check.evidence.dropFirst() { evidence(text) }
   }
 
-  /// Where evidence begins that stands beside what was done.
+  /// The column where evidence beside an action begins.
   private var evidenceColumn: Int { layout.width < 100 ? 44 : 52 }
 
   private func evidence(_ text: String) {

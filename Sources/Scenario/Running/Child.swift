@@ -19,7 +19,7 @@ final class Child {
   private(set) var errors: Stream
   private(set) var ending: Ending?
 
-  /// What has been read of one stream and not yet been taken.
+  /// The output that has been read from one stream and not yet been taken.
   struct Stream {
     fileprivate(set) var descriptor: Descriptor?
     fileprivate var bytes: [UInt8] = []
@@ -114,7 +114,7 @@ final class Child {
     if answer == pid {
       ending = status & 0x7f == 0 ? .exit((status >> 8) & 0xff) : .signal(status & 0x7f)
     } else if answer == -1, errno == ECHILD {
-      // Somebody else has waited for it; it is gone all the same.
+      // Another part of the process has waited for it; it is gone all the same.
       ending = .exit(-1)
     }
   }

@@ -1,4 +1,4 @@
-/// `ambit` commands that are run to their end, and what the audit log says.
+/// `ambit` commands that are run to their end, and the events of the audit log.
 extension Play {
   func perform(_ command: Command, limit: Double) throws -> [String] {
     let child = try start(try command.arguments.map { try variables.expand($0) })
@@ -17,7 +17,7 @@ extension Play {
 
   /// Waits until the log has events that match the patterns, in this order (others may stand between them).
   func expectEvents(_ patterns: [EventPattern], limit: Double) throws -> [String] {
-    // An event may come a moment after what it tells of: the end of a sandbox is noticed, not announced.
+    // An event may come a moment after its cause: the end of a sandbox is noticed, not announced.
     var log = try readLog(limit: limit)
     var attempt = match(patterns, in: log)
     let clock = ContinuousClock()
@@ -100,7 +100,7 @@ extension Play {
   /// The fields that tell most of an event, in the order that they are read in.
   private static let telling = ["result", "document.path", "how", "rule", "reason", "app"]
 
-  /// One line: its kind in a column of its own, then what there is to tell. That it was allowed goes without saying.
+  /// One line: its kind in a column of its own, then its details. That it was allowed goes without saying.
   private static func summary(of event: JSONValue) -> String {
     let kind = event[path: "kind"]?.text ?? "?"
     let rest = telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.text)

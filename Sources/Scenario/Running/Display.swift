@@ -2,7 +2,7 @@ internal import Terminal
 
 /// Makes texts fit to be shown: short paths, no control characters, no endless lines.
 struct Display: Equatable, Sendable {
-  /// Folders and what stands for them, the longest first.
+  /// Folders and their short forms, the longest first.
   private let folders: [(folder: String, short: String)]
 
   static func == (one: Display, other: Display) -> Bool {
@@ -20,12 +20,12 @@ struct Display: Equatable, Sendable {
     var text = text
     while text.hasSuffix("\n") { text.removeLast() }
     for (folder, short) in folders where folder.count > 1 { text = text.replacing(folder, with: short) }
-    // Apps print what they like, and a hostile one would like to move the cursor.
+    // Apps print any text, and a hostile one would like to move the cursor.
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
       .joined(separator: "\n")
   }
 
-  /// One line of at most `width` characters; what is left out is in the middle.
+  /// One line of at most `width` characters; the omitted part is in the middle.
   func line(_ text: String, width: Int = 100) -> String {
     let line = clean(text).split(separator: "\n").joined(separator: " ⏎ ")
     guard line.count > width else { return line }

@@ -1,7 +1,7 @@
 import Foundation
 import Kernel
 
-/// What the user does outside every sandbox, and what is to be seen there.
+/// The user's acts outside every sandbox, and their visible results.
 extension Play {
   func performOnHost(_ verb: Verb) throws -> [String] {
     let manager = FileManager.default

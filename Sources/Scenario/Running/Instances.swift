@@ -41,7 +41,7 @@ extension Play {
     for template in tell.lines {
       let line = try variables.expand(template)
       guard !line.contains("\n") else { throw Failure(expected: "one line to send", seen: line) }
-      // Whatever it printed before the question is no answer to it.
+      // Earlier output, before the question, is no answer to it.
       child.drain()
       while child.takeLine() != nil {}
       try send(line, to: child, limit: limit)
@@ -73,7 +73,7 @@ extension Play {
     return try finish(child, outcome, limit: limit)
   }
 
-  /// Waits for a process to end and judges its end and what it printed.
+  /// Waits for a process to end and judges its end and its output.
   func finish(_ child: Child, _ outcome: Outcome, limit: Double) throws -> [String] {
     let patience = child.isInteractive ? nil : limit
     guard let ending = try wait(for: "\(child.name) to end", limit: patience, { child.ending }) else {
@@ -180,7 +180,7 @@ extension Play {
     return child
   }
 
-  /// Everything that a program has printed and nobody has taken, for a failure's context.
+  /// All output of a program that has not been taken, for a failure's context.
   private func printed(by child: Child) -> [String] {
     let output = child.output.text
     return errorLines(child.errors.text) + (output.isEmpty ? [] : display.tail(output).map { "stdout: \($0)" })
@@ -192,7 +192,7 @@ extension Play {
     limit == limit.rounded() ? "\(Int(limit)) s" : "\(limit) s"
   }
 
-  /// The picker will cover what was said; the person at the terminal decides when.
+  /// The picker will cover the narration; the person at the terminal decides when.
   private func waitForEnter() throws {
     let _: Bool? = try wait(for: "you", limit: nil) {
       var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)

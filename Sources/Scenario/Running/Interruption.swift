@@ -22,7 +22,7 @@ package enum Interruption {
     return number == 0 ? nil : number
   }
 
-  /// Catches SIGINT, SIGTERM and SIGHUP for the rest of the process. For a program whose work is running scenarios.
+  /// Catches SIGINT, SIGTERM and SIGHUP for the rest of the process. For a program that does nothing but run scenarios.
   package static func listen() {
     _ = signal  // The atomic is made before a signal can find it unmade.
     for number in [SIGINT, SIGTERM, SIGHUP] {

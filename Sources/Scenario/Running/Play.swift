@@ -28,7 +28,7 @@ final class Play {
       containers: stage.containers)
   }
 
-  /// What one action did, for its check.
+  /// The work of one action, for its check.
   struct Report {
     var what: String
     var evidence: [String]

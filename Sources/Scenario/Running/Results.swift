@@ -1,4 +1,4 @@
-/// What came of a scenario. Values, for reports.
+/// The outcome of a scenario. Values, for reports.
 package struct ScenarioResult: Equatable, Sendable {
   package var scenario: Scenario
   package var steps: [StepResult]
@@ -27,7 +27,7 @@ package struct StepResult: Equatable, Sendable {
   package var seconds: Double
 }
 
-/// One action that was carried out: what, and the evidence.
+/// One action that was carried out: its words, and the evidence.
 package struct Check: Equatable, Sendable {
   package var what: String
   /// One line each; the first is the one that counts.
@@ -41,7 +41,7 @@ package struct Check: Equatable, Sendable {
 package struct Failure: Error, Equatable, Sendable {
   package var expected: String
   package var seen: String
-  /// What else helps to see why: what a program printed on its standard error, for example.
+  /// Other facts that help to see the reason: a program's output on standard error, for example.
   package var context: [String]
 
   package init(expected: String, seen: String, context: [String] = []) {
@@ -51,8 +51,7 @@ package struct Failure: Error, Equatable, Sendable {
   }
 }
 
-/// Told what happens while it happens. All of it optional. A class, because the runner and
-/// what runs inside it tell the same one.
+/// Told the events while they happen. All of it optional. A class, because the runner and the play inside it tell the same one.
 package protocol ScenarioReporter: AnyObject {
   func began(_ scenario: Scenario)
   func began(_ step: Step, number: Int)

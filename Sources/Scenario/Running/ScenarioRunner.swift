@@ -1,9 +1,9 @@
 import Foundation
 
-/// Carries out scenarios: drives the real `ambit` executable, and checks what comes back.
+/// Carries out scenarios: drives the real `ambit` executable, and checks its results.
 ///
-/// Everything happens on the caller's thread. Whatever happens, every process that was started is ended (by its own
-/// number), Ambit's broker for the scenario is asked to stop, and the scratch folder is removed.
+/// Everything happens on the caller's thread. On any outcome, every process that was started is ended (by its own number), Ambit's
+/// broker for the scenario is asked to stop, and the scratch folder is removed.
 package struct ScenarioRunner {
   package struct Options: Equatable, Sendable {
     /// Path of the `ambit` executable.

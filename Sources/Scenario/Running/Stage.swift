@@ -15,7 +15,7 @@ struct Stage {
   /// Where Ambit keeps the apps' containers below `AMBIT_HOME`.
   var containers: String { ambitHome + "/data/containers" }
 
-  /// - Throws: ``KernelError``, or what FileManager throws.
+  /// - Throws: ``KernelError``, or an error of FileManager.
   init() throws {
     // Short, because sockets are made below it and a socket's path has at most 107 bytes.
     let base = FileManager.default.temporaryDirectory.path
@@ -27,7 +27,7 @@ struct Stage {
     }
   }
 
-  /// What commands and apps' launchers get: this process's environment, with the user's own places replaced.
+  /// The environment of commands and apps' launchers: this process's environment, with the user's own places replaced.
   func environment(from inherited: [String: String]) -> [String: String] {
     var environment = inherited.filter { !$0.key.hasPrefix("AMBIT_") && !$0.key.hasPrefix("XDG_") }
     environment["AMBIT_HOME"] = ambitHome

@@ -2,9 +2,9 @@
   internal import Glibc
 #endif
 
-/// Waits for things to become true while reading what every child prints.
+/// Waits for conditions to become true while it reads the output of every child.
 struct Waiting {
-  /// Told now and then during a wait: what is waited for, and for how many seconds so far.
+  /// Told now and then during a wait: the awaited condition, and the number of seconds so far.
   var progress: (String, Double) -> Void
 
   /// How often a wait looks for ended children, which nothing on a stream announces. Milliseconds.
@@ -15,7 +15,7 @@ struct Waiting {
   /// - Parameter limit: seconds; nil: no limit.
   /// - Parameter isInterruptible: false while cleaning up after an interruption.
   /// - Returns: nil: the time is over.
-  /// - Throws: ``Interrupted``, or what `check` throws.
+  /// - Throws: ``Interrupted``, or an error of `check`.
   func wait<Value>(
     for what: String, limit: Double?, children: [Child], isInterruptible: Bool = true,
     _ check: () throws -> Value?
@@ -24,7 +24,7 @@ struct Waiting {
     let start = clock.now
     while true {
       for child in children {
-        // Ended first, read second: what a program printed before it ended is then always read.
+        // Ended first, read second: the last output of a program is then always read.
         child.reap()
         child.drain()
       }

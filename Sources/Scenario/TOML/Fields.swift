@@ -16,7 +16,7 @@ struct Fields {
     self.members = members
   }
 
-  /// Keys that are there and that nobody has asked for, in the file's order.
+  /// Keys in the table that were not asked for, in the file's order.
   var remaining: [String] {
     members.keys.filter { !asked.contains($0) }
       .sorted { (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1) }
@@ -99,7 +99,7 @@ struct Fields {
   }
 
   /// - Parameter known: every key that may stand here, for the proposal.
-  /// - Parameter what: what the keys belong to, for the message: ``a `tell` action``.
+  /// - Parameter what: the owner of the keys, for the message: ``a `tell` action``.
   func finish(known: [String], what: String) throws(ScenarioError) {
     guard let key = remaining.first else { return }
     throw problem("\(what) has no key `\(key)`\(Nearest.proposal(for: key, among: known))", at: key)
@@ -110,7 +110,7 @@ struct Fields {
   }
 }
 
-/// Proposes what somebody may have meant.
+/// Proposes the word that the author may have meant.
 enum Nearest {
   /// `; did you mean …?`, or the whole list when nothing is near; empty when there is nothing to propose.
   static func proposal(for word: String, among known: [String]) -> String {

@@ -2,7 +2,7 @@ internal import Policy
 
 /// Reads TOML into nodes. All that the scenario language takes of the policy room is its TOML with places.
 enum TOMLFile {
-  /// - Throws: ``ScenarioError`` with the place of what is not TOML.
+  /// - Throws: ``ScenarioError`` with the place of the text that is not TOML.
   static func parse(_ text: String, file: String) throws(ScenarioError) -> Node {
     do {
       return node(try StrictTOML.parse(text, file: file).node)
@@ -23,7 +23,7 @@ enum TOMLFile {
       case .table(let entries):
         .table(Dictionary(uniqueKeysWithValues: entries.map { ($0.key, self.node($0.node, at: $0.position)) }))
       }
-    // What stands under a key is complained about where the key is: that is where a reader looks.
+    // An error in the value of a key is reported at the key: that is where a reader looks.
     return Node(value: value, place: Place(key ?? node.position))
   }
 }
