@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * The escape battery's program. It runs inside a sandbox and tries what an app must not be able to do; the same program
- * runs unconfined to show that each attempt does something where nothing stops it. `ambit verify` compares the two.
+ * The escape battery's program. It runs inside a sandbox and tries acts that must be impossible for an app. The same
+ * program runs unconfined to show that each attempt does something where nothing stops it. `ambit verify` compares the two.
  *
  * One probe is one function and one entry of the catalogue (`A1` … `H8`). A probe makes one or more attempts and
  * reports each as one line on standard output, fields separated by tabs:
@@ -39,7 +39,7 @@ bool judge_permission(const char *attempt, long result, const char *what);
 
 const char *error_name(int error);
 
-/* What this program was told about the stage, by key; "" and -1 for what it was not told. */
+/* The facts about the stage that this program was given, by key; "" and -1 for facts that it was not given. */
 const char *stage(const char *key);
 long stage_number(const char *key);
 /* A path in a folder of the stage; false, and an `unable` line, when the stage has no such folder. */
@@ -70,7 +70,7 @@ int run_probes(void);
 /* The broker's protocol, as small as it can be: one call on a connection of its own. The reply stays valid until the
    next call; NULL when the broker hung up. */
 const char *broker_call(const char *method, const char *parameters);
-/* The same of what a user has to answer. */
+/* The same for a method that waits for a user's answer. */
 const char *broker_call_patiently(const char *method, const char *parameters);
 int broker_connect(void);
 bool broker_send(int socket, const char *bytes, size_t length);
@@ -79,7 +79,7 @@ bool reply_string(const char *from, const char *name, char *value, size_t size);
 bool is_error(const char *reply);
 /* A call that must be refused, as an attempt. */
 void forge(const char *attempt, const char *method, const char *parameters);
-/* Calls a method of `Access` for the process that has started what the sections use; a probe is its child. */
+/* Calls a method of `Access` for the process that has started the sections' documents; a probe is its child. */
 bool with_first(const char *method, const char *scope);
 /* Asks for the documents that the other sections use. */
 void take_documents(void);

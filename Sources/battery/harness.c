@@ -286,7 +286,7 @@ static void run_probe(const struct probe *probe) {
     usleep(waited < 20 ? 250 : 2000);
     if (waited > 4000) break; /* about eight seconds */
   }
-  /* What the probe has started and not ended, and the probe itself if it hangs. */
+  /* The processes that the probe has started and not ended, and the probe itself if it hangs. */
   kill(-child, SIGKILL);
   if (done == 0) waitpid(child, &status, 0);
   while (waitpid(-1, NULL, WNOHANG) > 0) {}

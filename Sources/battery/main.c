@@ -16,7 +16,7 @@ static bool write_text(const char *path, const char *text) {
   return written == length;
 }
 
-/* For an ordinary user's second control: root of namespaces of its own, where what takes privilege can be seen to work. */
+/* For an ordinary user's second control: root of namespaces of its own, where attempts that need privilege can be seen to work. */
 static bool become_root_here(void) {
   char users[64], groups[64];
   snprintf(users, sizeof users, "0 %u 1\n", geteuid());
@@ -55,7 +55,7 @@ int main(int count, char **arguments) {
   if (strcmp(role, "watch") == 0) return watch();
   if (strcmp(role, "keep") == 0) return keep();
   if (strcmp(role, "pass") == 0) return pass();
-  /* What the probes execute to see whether they may. */
+  /* The probes execute this to see whether they may. */
   if (strcmp(role, "hello") == 0) return 42;
   fprintf(stderr, "battery: run by `ambit verify`; it tries to leave the sandbox that it is started in\n");
   return 64;

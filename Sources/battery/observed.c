@@ -1,4 +1,4 @@
-/* Programs for an observer of calls (E9, E10): what does it understand, and what happens when it dies? */
+/* Programs for an observer of calls (E9, E10): which calls it understands, and the effects of its death. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -66,7 +66,7 @@ int spell(const char *folder, const char *wanted) {
 
   tell("path", openat(here, text("%s%s-path", up, target), O_PATH | O_CLOEXEC));
   tell("create", openat(here, text("%s%s-create", up, target), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  /* A call whose arguments lie in a structure; whoever is told that it is not there does it the old way. */
+  /* A call with its arguments in a structure; a program that is told that the call does not exist uses the old one. */
   struct open_how how = {.flags = O_RDONLY | O_CLOEXEC};
   const char *path = text("%s%s-structure", up, target);
   int place = (int)syscall(SYS_openat2, here, path, &how, sizeof how);
@@ -76,7 +76,8 @@ int spell(const char *folder, const char *wanted) {
   return 0;
 }
 
-/* Asks without end for what it must not have, in several processes, so that some of them wait for an answer at any moment. */
+/* Asks without end for a file that it must not have, in several processes, so that some of them wait for an answer at any
+ * moment. */
 int ask(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);

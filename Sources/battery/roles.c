@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Standard input ends when whoever started this is done, or dead: nothing that is started here outlives it. */
+/* Standard input ends when the process that started this is done, or dead: nothing that is started here outlives it. */
 static bool input_ended(int milliseconds) {
   struct pollfd entry = {.fd = 0, .events = POLLIN};
   char byte;
@@ -105,7 +105,7 @@ int stagehand(void) {
   return 0;
 }
 
-/* Exchanges two names as fast as it can (CVE-2021-30465): whoever looks at one and then uses it gets the other. */
+/* Exchanges two names as fast as it can (CVE-2021-30465): a program that looks at one and then uses it gets the other. */
 int swap_names(const char *one, const char *other) {
   printf("ready\n");
   fflush(stdout);
@@ -156,7 +156,7 @@ int hold(void) {
   return wait_for_end();
 }
 
-/* Takes a document, shows that it can use it, and tells its token and its bookmark to whoever listens. */
+/* Takes a document, shows that it can use it, and tells its token and its bookmark to any listener. */
 int lend(void) {
   char scope[512], parameters[1000];
   static char bookmark[8192];

@@ -1,4 +1,4 @@
-/* A: terminal, descriptors, environment: what a launcher forgets to take away. */
+/* A: terminal, descriptors, environment: things that a launcher forgets to take away. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -63,7 +63,7 @@ static void a5(void) {
     refused("fchdir 8", errno, "descriptor 8 is no way out");
   } else {
     char path[4096] = "";
-    /* Not getcwd(3), which hides what the kernel says of a folder that cannot be reached from here. */
+    /* Not getcwd(3), which hides the kernel's answer about a folder that cannot be reached from here. */
     if (readlink("/proc/self/cwd", path, sizeof path - 1) < 0) path[0] = 0;
     reached("fchdir 8", "the caller's folder is open as descriptor 8 and now the current one: %s", path);
   }
@@ -112,7 +112,7 @@ static void a8(void) { search_processes("cmdline", "cmdline", stage("folder")); 
 
 extern char **environ;
 
-/* What the user's own environment holds: keys, tokens, agents' addresses. */
+/* The contents of the user's own environment: keys, tokens, agents' addresses. */
 static void a9(void) {
   int count = 0;
   for (char **each = environ; *each; each++, count++) {

@@ -1,4 +1,4 @@
-/* B: the view of the file system. What is outside must not be there, and what is there must not be changed. */
+/* B: the view of the file system. Outside files must not be visible, and visible files must not be changed. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -95,7 +95,7 @@ static void b8(void) {
   if (judge("bind", mount("/", place, NULL, MS_BIND | MS_REC, NULL), "binding the root")) umount2(place, MNT_DETACH);
   if (*stage("readonly"))
     judge_permission("remount", mount(NULL, stage("readonly"), NULL, MS_REMOUNT | MS_BIND, NULL), "making a read-only mount writable");
-  /* Nothing is mounted there any more: who may unmount is told so. */
+  /* Nothing is mounted there any more: a process that may unmount learns that. */
   judge_permission("umount", umount2(place, MNT_DETACH), "unmounting");
   rmdir(place);
 }
@@ -203,7 +203,7 @@ static void b20(void) {
 static void fill(const char *attempt, const char *folder) {
   const long step = 16 << 20, most = 512;
   char path[4096];
-  /* A new file and no other: outside, this may be root's hand in a folder of everybody's. */
+  /* A new file and no other: outside, root may run this in a folder that all users share. */
   snprintf(path, sizeof path, "%s/b21-%s", folder, stage("token"));
   int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file == -1) return refused(attempt, errno, "%s cannot be written", folder);

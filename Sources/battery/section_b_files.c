@@ -35,7 +35,7 @@ static void su_changes_user(const char *program) {
   if (pipe2(input, O_CLOEXEC) == -1 || pipe2(identity, O_CLOEXEC) == -1) return unable("setuid", "no pipe");
   pid_t child = fork();
   if (child == 0) {
-    /* Root gains nothing by it; as somebody else the question has a meaning. Where there is nobody else it stays. */
+    /* Root gains nothing by it; the question has a meaning under another id. If there is no other id, root stays. */
     if (geteuid() == 0 && setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == -1) _exit(9);
     int own = (int)geteuid(), nowhere = open("/dev/null", O_RDWR);
     if (write(identity[1], &own, sizeof own) != sizeof own) _exit(9);
@@ -76,7 +76,7 @@ static void su_changes_user(const char *program) {
   }
 }
 
-/* A set-uid program is how one becomes root on any Unix; no_new_privs is what takes its power away. */
+/* A set-uid program is the way to become root on any Unix; no_new_privs takes its power away. */
 static void b12(void) {
   static const char *const programs[] = {"/usr/bin/su", "/bin/su"};
   struct stat status;
@@ -210,7 +210,7 @@ static void overwrite(const char *attempt, const char *path) {
   }
   int error = errno;
   if (error != ETXTBSY) return refused(attempt, error, "%s", path);
-  /* Busy is no wall: it ends when the program does, and a descriptor can wait for that. What stands behind it counts. */
+  /* Busy is no barrier: it ends when the program does, and a descriptor can wait for that. The barrier behind it counts. */
   if (faccessat(AT_FDCWD, path, W_OK, 0) == 0) {
     reached(attempt, "%s may be written as soon as it does not run", path);
   } else {

@@ -1,4 +1,4 @@
-/* C: other processes: what /proc shows of them, their memory, signals to them. */
+/* C: other processes: their entries in /proc, their memory, signals to them. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -38,7 +38,7 @@ static void look_through(int pid, void *state) {
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
       if (entry->d_name[0] == '.') continue;
       ways->opened++;
-      /* Reading from somebody's pipe or terminal would take what is in it. */
+      /* Reading from another program's pipe or terminal would take its contents. */
       struct stat status;
       if (fstatat(dirfd(folder), entry->d_name, &status, 0) == -1 || !S_ISREG(status.st_mode)) continue;
       if (holds_token(dirfd(folder), entry->d_name)) snprintf(ways->found, sizeof ways->found, "%.100s/%.40s", path, entry->d_name);
@@ -84,7 +84,7 @@ static void c2(void) {
   judge("init", ptrace(PTRACE_SEIZE, reaper(), NULL, NULL), "PTRACE_SEIZE of the process that waits for the app");
 }
 
-/* The memory of the process that waits for the app: it may hold what the launcher knew. */
+/* The memory of the process that waits for the app: it may hold the launcher's secrets. */
 static void c3(void) {
   int pid = reaper();
   if (pid == -1) return unable("readv", "no process of the launcher's can be seen");
@@ -124,7 +124,7 @@ static void find_target(int pid, void *state) {
   if (length > 0 && memmem(line, (size_t)length, "stagehand", 9) && contains_token(line, (size_t)length)) *(int *)state = pid;
 }
 
-/* A table of the kernel's, read to its first byte: some can be opened by everybody and say nothing. */
+/* A table of the kernel's, read to its first byte: some can be opened by all users and say nothing. */
 static void judge_table(const char *path) {
   const char *name = strrchr(path, '/') + 1;
   char byte;
@@ -140,8 +140,8 @@ static void judge_table(const char *path) {
   close(file);
 }
 
-/* Who else runs here, with which arguments; tables that name processes of the whole machine, or show what they and its user are
-   doing: interrupts come with every key that is pressed (Diao et al., “No Pardon for the Interruption”, 2016). */
+/* The other processes here, with their arguments; tables that name processes of the whole machine, or show the activity of them
+ * and their user: interrupts come with every key that is pressed (Diao et al., “No Pardon for the Interruption”, 2016). */
 static void c6(void) {
   int found = 0;
   each_stranger(find_target, &found);
@@ -155,7 +155,7 @@ static void c6(void) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) judge_table(tables[i]);
 }
 
-/* The settings that everybody on the machine shares, and those of this app's namespaces: opened for writing, nothing written. */
+/* The settings that all users of the machine share, and those of this app's namespaces: opened for writing, nothing written. */
 static void judge_settings(void) {
   static const char *const settings[][2] = {
       {"core_pattern", "/proc/sys/kernel/core_pattern"}, {"modprobe", "/proc/sys/kernel/modprobe"},

@@ -53,7 +53,7 @@ static int nested_mount(void *state) {
   return mount("none", state, "tmpfs", 0, NULL) == -1 ? errno : 0;
 }
 
-/* What such a namespace is good for: mounting. */
+/* The use of such a namespace: mounting. */
 static void d2(void) {
   char place[4096];
   if (!stage_path(place, sizeof place, "mount", "container", "d2")) return;

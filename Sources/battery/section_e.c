@@ -1,4 +1,4 @@
-/* E: the filter: what goes round it, under it, or makes it give way. */
+/* E: the filter: ways round it, under it, or to make it give way. */
 #define _GNU_SOURCE
 #include "battery.h"
 

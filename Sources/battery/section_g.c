@@ -1,4 +1,4 @@
-/* G: granted documents: what a grant must not be stretched to. */
+/* G: granted documents: the uses to which a grant must not be stretched. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -17,7 +17,7 @@ static bool with_scope(const char *method, const char *scope) {
   return reply && !is_error(reply);
 }
 
-/* What was started before any probe is the first process's; a probe is a child of it. */
+/* Scopes started before any probe belong to the first process; a probe is a child of it. */
 bool with_first(const char *method, const char *scope) {
   char parameters[1000];
   snprintf(parameters, sizeof parameters, "{\"scope\":\"%s\",\"process\":\"parent\"}", scope);
@@ -156,11 +156,11 @@ static void g4(void) {
   } else {
     unable("limit", "only %ld could be started: %s", started, error);
   }
-  /* They stay active: this launch ends without a stop. But one is given back for what comes next. */
+  /* They stay active: this launch ends without a stop. But one is given back for the next probes. */
   with_scope("io.ambit.Access.Stop", first);
 }
 
-/* What Ambit refuses to hand out whole, whoever chooses it: the root, the home folder, its own state. */
+/* The folders that Ambit refuses to hand out whole, even if the user chooses them: the root, the home folder, its own state. */
 static void g9(void) {
   if (strcmp(stage("step"), "make") != 0) return unable("root", "there is no broker here");
   static const char *const names[] = {"root", "home", "state"};
@@ -211,7 +211,7 @@ static bool follow_bookmark(const char *name, char *answer, size_t size) {
   return found;
 }
 
-/* A bookmark to a document in whose place another file has been put; and, as its control, to one that was moved. */
+/* A bookmark to a document that another file has replaced; and, as its control, one to a document that was moved. */
 static void g6(void) {
   if (strcmp(stage("step"), "make") == 0) {
     keep_bookmark("replaced");
@@ -230,9 +230,9 @@ static void g6(void) {
   }
 }
 
-/* A single document is saved by renaming another file over it. What the app must not do by that: put something else than a file
- * of its own in the document's place, where the user's programs would follow it; take the document itself along; and see or make
- * something beside it on the host. */
+/* A single document is saved by renaming another file over it. The app must not use that for three things: to put anything but a
+ * file of its own in the document's place, where the user's programs would follow it; to take the document itself along; and to
+ * see or make another file beside it on the host. */
 static void g11(void) {
   if (strcmp(stage("step"), "make") != 0) return unable("symlink", "there is no broker here");
   static const char *const attempts[] = {"symlink", "fifo", "folder", "link", "rename", "exchange", "unlink", "sibling"};
@@ -283,7 +283,7 @@ static void g5(void) {
   with_first("io.ambit.Access.Start", stage("grantedscope"));
 }
 
-/* Another app's token and bookmark, which somebody has given to this one. */
+/* Another app's token and bookmark, which a helper has given to this one. */
 static void g8(void) {
   static char parameters[9000];
   if (!*stage("foreignscope")) return unable("token", "there is no other app here");

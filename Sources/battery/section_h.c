@@ -1,5 +1,5 @@
-/* H: resources. Each attempt takes a bounded amount that a sandbox with limits would not give; what is reported as reached
-   is that there was no limit before that. What may end the whole sandbox has launches of its own: see take.c. */
+/* H: resources. Each attempt takes a bounded amount that a sandbox with limits would not give; `reached` means that there was no
+ * limit before that amount. Attempts that may end the whole sandbox have launches of their own: see take.c. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -133,7 +133,7 @@ static int leave_dead(void *state) {
   return write(ready[1], &count, sizeof count) == sizeof count ? 0 : 1;
 }
 
-/* Dead children of a dead parent: whoever is process 1 has to bury them. */
+/* Dead children of a dead parent: process 1 has to reap them. */
 static void h8(void) {
   int ready[2], seen = 0;
   if (pipe2(ready, O_CLOEXEC) == -1) return unable("zombies", "no pipe");

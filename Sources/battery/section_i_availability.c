@@ -1,5 +1,5 @@
-/* I13: what one app does without end, and others would have to bear. Of it the log: what it writes in a loop pushes out what the log
-   has of others. */
+/* I13: an app's endless acts at the cost of other apps. Here the log: the entries that it writes in a loop push out the entries
+ * of the others. */
 #define _GNU_SOURCE
 #include "battery.h"
 

@@ -1,4 +1,4 @@
-/* I: what the filter left open once: set-id bits, pages in pipes, leases; and what the mount table tells. */
+/* I: gaps that the filter once had: set-id bits, pages in pipes, leases; and the contents of the mount table. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -68,7 +68,7 @@ static void i3(void) {
   judge_mode("openat2", path, file, 04755);
 }
 
-/* Whether what is written to the file now is what comes out of a pipe or socket that was filled before. */
+/* Whether a pipe or socket that was filled before returns the bytes that are written to the file now. */
 static void judge_pages(const char *attempt, long moved, int file, int reading) {
   char bytes[8];
   if (moved <= 0) return refused(attempt, moved == 0 ? ENOENT : errno, "no page of the document goes in");
@@ -80,7 +80,7 @@ static void judge_pages(const char *attempt, long moved, int file, int reading) 
   }
 }
 
-/* Pages of a document in a pipe or a socket show what the host writes to it after the document was taken away. */
+/* Pages of a document in a pipe or a socket show the host's writes to it after the document was taken away. */
 static void i5(void) {
   char path[4096];
   if (!stage_path(path, sizeof path, "splice", "granted", "pages")) return;
@@ -117,7 +117,7 @@ static bool tells(const char *file, const char *name) {
   return strstr(text, name) != NULL;
 }
 
-/* The mount table has the host's path of what is mounted. It must have none of a document that is not started, nor of the user's
+/* The mount table has the host's path of each mount. It must have none of a document that is not started, nor of the user's
  * other files. */
 static void i9(void) {
   static const char *const tables[] = {"/proc/self/mountinfo", "/proc/self/mounts", "/proc/self/mountstats"};
@@ -149,7 +149,7 @@ static void i9(void) {
   with_first("io.ambit.Access.Start", stage("grantedscope"));
 }
 
-/* Standard streams that somebody was careless with: a folder, a place, a file that is open for reading only. A log that is open for
+/* Standard streams of a careless caller: a folder, a place, a file that is open for reading only. A log that is open for
  * appending is looked at from outside. */
 static void i6(void) {
   const char *step = stage("step");

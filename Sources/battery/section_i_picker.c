@@ -1,4 +1,4 @@
-/* I: an app that misleads its user about what is picked. The user is played from outside, on a terminal. */
+/* I: an app that misleads its user about the picked file. The user is played from outside, on a terminal. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -11,7 +11,7 @@
    the encodings of kitty and xterm. */
 static const char spoiled[] = "\033[5;10r\033[?6h\033(0\016\033[?1003;1006h\033[>1u\033[>4;2m";
 
-/* Asks for a document and says what came of it, in one line. */
+/* Asks for a document and reports the result, in one line. */
 int lure(void) {
   char path[4096], scope[512], parameters[1000];
   if (*stage("spoil") && write(1, spoiled, sizeof spoiled - 1) != (ssize_t)(sizeof spoiled - 1)) return 3;

@@ -1,4 +1,5 @@
-/* I: what is left of a document when its scope has ended. Each entry has runs of its own, since a policy may end the app for it. */
+/* I: the remains of a document after the end of its scope. Each entry has runs of its own, since a policy may end the app for
+ * it. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -46,7 +47,7 @@ static void say(const char *text) {
   fflush(stdout);
 }
 
-/* Until whoever started this has done its part. */
+/* Waits until the process that started this has done its part. */
 static void await_host(void) {
   char byte;
   alarm(60);
@@ -258,8 +259,8 @@ int keep(void) {
   return 0;
 }
 
-/* Opens a document, sends it there, and keeps nothing; or sends the folder around it, and keeps what stands there under another name
- * then. */
+/* Opens a document, sends it there, and keeps nothing; or sends the folder around it, and keeps the item that stands there under
+ * another name then. */
 int pass(void) {
   if (!take_document()) return 1;
   bool around = strcmp(stage("step"), "place") == 0;

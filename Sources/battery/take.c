@@ -1,5 +1,5 @@
-/* H2, B21 and I13: takes more of something than the sandbox may have, and holds it for a while. A sandbox that ends what goes too
-   far ends all of it, so each attempt is a launch of its own; what became of it is seen from outside. */
+/* H2, B21 and I13: takes more of something than the sandbox may have, and holds it for a while. A sandbox that ends an excess
+ * ends all of its processes, so each attempt is a launch of its own; its result is seen from outside. */
 #define _GNU_SOURCE
 #include "battery.h"
 
@@ -23,7 +23,7 @@
 
 enum { chunk = 1 << 20 };
 
-/* Tells what stood in the way, and ends. */
+/* Tells the obstacle, and ends. */
 static int stopped(const char *what) {
   printf("refused\t%s\t%s\n", error_name(errno), what);
   return 3;
@@ -40,7 +40,7 @@ static bool take_privately(size_t size) {
   return true;
 }
 
-/* What is written and never read stays in the kernel's buffers. */
+/* Bytes that are written and never read stay in the kernel's buffers. */
 static bool take_in_sockets(size_t size) {
   static char bytes[65536];
   for (size_t done = 0; done < size;) {
@@ -93,7 +93,7 @@ static int take_in_file(size_t size) {
   return 0;
 }
 
-/* Shared memory that stays when nobody has it attached. */
+/* Shared memory that stays when no process has it attached. */
 static int segments[4] = {-1, -1, -1, -1};
 
 static int take_in_segments(size_t size) {
