@@ -1,7 +1,7 @@
 internal import Foundation
 
-// The form in which events leave Ambit: what is absent is left out, moments are RFC 3339 text, names are those of the
-// Swift properties. Written out by hand, so that a renamed property does not change a format that others read.
+// The form in which events leave Ambit: absent members are left out, moments are RFC 3339 text, names are those of
+// the Swift properties. Written out by hand, so that a renamed property does not change a format that others read.
 
 extension AuditEvent: Codable {
   private enum Key: String, CodingKey {

@@ -1,5 +1,5 @@
 extension AuditEvent {
-  /// What happened, for people, as the words after the app's name: `started scope on notes.txt (1 of 8 slots)`,
+  /// The event for people, as the words after the app's name: `started scope on notes.txt (1 of 8 slots)`,
   /// `refused: start scope on notes.txt (8 of 8 slots)`.
   ///
   /// Holds names and words as apps and files gave them: make it printable before it goes to a terminal.
@@ -17,17 +17,18 @@ extension AuditEvent {
     return occurrences == 1 ? " at \(first)" : ", \(occurrences) times from \(first) to \(last)"
   }
 
-  /// A start of what its process has started already, or a stop that leaves it started: nobody can reach more or less by it.
+  /// A start of a document that its process has started already, or a stop that leaves it started: the access stays as it is.
   package var isNested: Bool {
     guard result == .allowed, let count = detail[Fact.count].flatMap({ Int($0) }) else { return false }
     return kind == .start ? count > 1 : kind == .stop && count > 0
   }
 
-  /// It was written for things like it that were counted, later than they happened: of what is in force it says nothing new.
+  /// It was written for things like it that were counted, later than they happened: it says nothing new
+  /// about the rights in force.
   package var standsForOthers: Bool { detail[Fact.suppressed] != nil }
 
   /// How many things that happened this entry stands for: itself, and those like it that were only counted. No more than can be
-  /// added up over a whole log, whatever that says: it may be made for whoever reads it.
+  /// added up over a whole log, even if the log states more: a log may be forged for its reader.
   package var occurrences: Int {
     1 + min(max(0, detail[Fact.suppressed].flatMap { Int($0) } ?? 0), Self.mostOccurrences)
   }
@@ -40,7 +41,7 @@ extension AuditEvent {
     [rule, reason].compactMap(\.self).joined(separator: ": ")
   }
 
-  /// What happened when it was allowed, and what was asked for when it was not.
+  /// The act when it was allowed, and the request when it was not.
   private var phrase: (done: String, attempted: String) {
     guard let known = kind.asKnown else { return (spelledOut, spelledOut) }
     switch known {
@@ -160,17 +161,17 @@ extension AuditEvent {
     detail[Fact.entries].map { $0 == "1" ? "1 \(one)" : "\($0) \(many)" }
   }
 
-  /// The document's name, or what else the event says of it.
+  /// The document's name, or another fact of the event about it.
   private var subject: String {
     document?.name ?? grant.map { "grant \($0)" } ?? "a document"
   }
 
-  /// For what may have been refused before it was known which document it meant.
+  /// For an event that may have been refused before its document was known.
   private var target: String {
     document == nil && grant == nil ? "" : " to \(subject)"
   }
 
-  /// A limit with what was used of it, in the words of people.
+  /// A limit with the used part of it, in the words of people.
   private var excess: String {
     let limit = detail[Fact.exceeded] ?? "limit"
     let (name, unit) =

@@ -1,11 +1,11 @@
 package import Foundation
 internal import Paths
 
-/// One decision of the broker, or one thing that happened to an app because of it: who, what, how, by which rule,
-/// with what result.
+/// One decision of the broker, or one thing that happened to an app because of it: the app, the act, the way,
+/// the rule and the result.
 package struct AuditEvent: Equatable, Sendable {
-  /// What was asked for or happened. A string, not a closed list: a log may hold kinds that this version has no name
-  /// for, and they are read, shown and filtered like the others.
+  /// The request or the event. A string, not a closed list: a log may hold kinds that this version has no name for, and they are
+  /// read, shown and filtered like the others.
   package struct Kind: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
@@ -23,7 +23,7 @@ package struct AuditEvent: Equatable, Sendable {
     case failed
   }
 
-  /// A document as it was at the time of the event: the path is history, the identity is what it was known by.
+  /// A document as it was at the time of the event: the path is history, the identity is the fact that it was known by.
   package struct Document: Equatable, Sendable {
     /// Where it was then, on the host.
     package var path: String
@@ -60,7 +60,7 @@ package struct AuditEvent: Equatable, Sendable {
   package var pid: Int32?
   package var grant: String?
   package var document: Document?
-  /// By what way: `user`, `scripted`, `bookmark`, `reference`, …
+  /// The way: `user`, `scripted`, `bookmark`, `reference`, …
   package var how: String?
   /// The rule that decided, by its name in the catalogue, for example `LIM-1`.
   package var rule: String?
@@ -191,27 +191,27 @@ extension AuditEvent {
     package static let limit = "limit"
     /// The process's starts of the document that are not balanced yet, after the event.
     package static let count = "count"
-    /// Who in the app asked, as it says of itself.
+    /// The caller in the app, by its own account.
     package static let caller = "caller"
-    /// What kind of document a grant is of: `file`, `folder` or `package`.
+    /// The kind of document of a grant: `file`, `folder` or `package`.
     package static let documentKind = "kind"
-    /// What the app asked the picker for, when `pick` is the kind and the user was not asked: `open`.
+    /// The app's request to the picker, when `pick` is the kind and the user was not asked: `open`.
     package static let mode = "mode"
     /// How the user's decision that a grant goes back to came about, where that is not how the grant itself did.
     package static let origin = "origin"
-    /// What ends a grant at the latest, in words.
+    /// The event that ends a grant at the latest, in words.
     package static let until = "until"
     /// The grant that one was made from.
     package static let parent = "parent"
     /// `true` when the app had the grant, or the reference, already.
     package static let kept = "kept"
-    /// What people call the app, when `launch` or `attach` is the kind.
+    /// The app's name for people, when `launch` or `attach` is the kind.
     package static let name = "name"
     /// Which process of the app a scope is of, as its sandbox numbers processes.
     package static let process = "process"
     /// When a scope was started that the app never stopped.
     package static let since = "since"
-    /// Who still has something of a document open, and for what, when `outlived` is the kind.
+    /// The holders of a document, and their uses of it, when `outlived` is the kind.
     package static let holders = "holders"
     /// Where an app lies on the host, and the digest of its manifest, its entitlements and its program; when `identity` is the kind,
     /// those of the app that is launched.
@@ -224,13 +224,13 @@ extension AuditEvent {
     package static let interpreter = "interpreter"
     /// Name of the policy that a launch is under.
     package static let policy = "policy"
-    /// What that policy says, a line a field, and the entitlements of the app that it goes by: for who asks what another policy
-    /// would have decided.
+    /// The content of that policy, a line a field, and the entitlements of the app that it goes by: for the question how another
+    /// policy would have decided.
     package static let settings = "settings"
     package static let entitlements = "entitlements"
     /// Entitlements that the app declares and was not given, in the same words.
     package static let withheld = "withheld"
-    /// What the user has said with this launch of what its entitlements open: `network=yes by=user`.
+    /// The user's answers, with this launch, about the access that the app's entitlements open: `network=yes by=user`.
     package static let answered = "answered"
     /// When a bookmark was made, when `bookmarkResolved` is the kind.
     package static let made = "made"
@@ -260,33 +260,33 @@ extension AuditEvent {
     package static let location = "location"
     /// Where the document was, when another file stands there by now (`BMK-13`).
     package static let taken = "taken"
-    /// Who may resolve a bookmark: `app`, `implicit`, `document`.
+    /// The apps that may resolve a bookmark: `app`, `implicit`, `document`.
     package static let scope = "scope"
     /// How many events a broker that died had not moved to the database, when `brokerStarted` is the kind.
     package static let takenOver = "takenOver"
-    /// What of the log the broker found gone, or more than it should be, when `brokerStarted` is the kind: in words.
+    /// The part of the log that the broker found gone, or found in excess, when `brokerStarted` is the kind: in words.
     package static let doubt = "doubt"
-    /// The kernel's name for the time since the machine was started, when `brokerStarted` is the kind: what ran under another one
-    /// is over.
+    /// The kernel's name for the time since the machine was started, when `brokerStarted` is the kind: all that ran
+    /// under another one is over.
     package static let boot = "boot"
     /// Which grants' store the log goes with, when `brokerStarted` or `brokerStopped` is the kind; for Ambit itself.
     package static let store = "store"
-    /// Launches that ran under the broker before and whose end a broker that starts waits to hear of: they may still run.
+    /// Launches that ran under the previous broker and whose end the starting broker has still to hear of: they may still run.
     package static let awaited = "awaited"
-    /// Which limit an app went beyond, what it used and what it might: bytes, seconds or files. When `limit` is the kind.
+    /// The limit that an app went beyond, its use and its allowance: bytes, seconds or files. When `limit` is the kind.
     package static let exceeded = "exceeded"
     package static let value = "value"
     package static let ceiling = "ceiling"
     /// Whether its Documents are shown, when `sharing` is the kind.
     package static let shown = "shown"
-    /// What was asked for, when `refuse` is the kind.
+    /// The request, when `refuse` is the kind.
     package static let operation = "operation"
     /// How many more like it an entry stands for, and when the first and the last of them all were, as RFC 3339 writes it. A
-    /// launcher counts what its sandbox refused without these times.
+    /// launcher counts the refusals of its sandbox without these times.
     package static let suppressed = "suppressed"
     package static let first = "first"
     package static let last = "last"
-    /// What is carried into another file of the log: `launch`, `grant` or `scope`.
+    /// The thing that is carried into another file of the log: `launch`, `grant` or `scope`.
     package static let carries = "carries"
     /// The number of the log's file that begins; of the last entry before it, or of the last one that is removed.
     package static let segment = "segment"
@@ -300,12 +300,12 @@ extension AuditEvent {
 }
 
 extension AuditEvent {
-  /// What a broker that starts found of one that died, and wrote down: `how`, of `revoke` and `exit`.
+  /// `how`, of `revoke` and `exit`: a starting broker found this of one that died, and wrote it down.
   package static let recovery = "recovery"
 }
 
 extension AuditEvent {
-  /// What ended a scope that the app did not stop: `how`, when `scopeEnded` is the kind.
+  /// `how`, when `scopeEnded` is the kind: the cause of the end of a scope that the app did not stop.
   package enum ScopeEnd {
     /// The process that had started it ended.
     package static let process = "processEnded"

@@ -6,7 +6,7 @@ internal import Paths
   internal import Glibc
 #endif
 
-/// The log's file: made whole or not at all, and never touched when it is not what it should be.
+/// The log's file: made whole or not at all, and never touched when it is not as it should be.
 enum AuditFile {
   /// A connection that reads and writes a segment of a log; it is made first if there is none.
   ///
@@ -15,9 +15,9 @@ enum AuditFile {
     -> DatabaseQueue
   {
     if try !exists(path, files) { try create(path, after: base) }
-    // SQLite opens what may only be read all the same, and says so when the first entries are to be moved there.
+    // SQLite opens a file that is only readable all the same, and says so when the first entries are to be moved there.
     if unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 { throw inaccessible(path, errno) }
-    // What is there is looked at through a connection that cannot write, before one is opened that can.
+    // A connection that cannot write looks at the present file, before one is opened that can.
     try readable(path).read { db in try AuditSchema.check(db, file: path) }
     let queue = try connect(path, writing: true)
     try AuditSchema.migrator.migrate(queue)
@@ -25,7 +25,7 @@ enum AuditFile {
     return queue
   }
 
-  /// A connection that can only read a segment of a log, whether somebody writes it meanwhile or not.
+  /// A connection that can only read a segment of a log, whether a process writes it meanwhile or not.
   static func openForReading(_ path: String, of files: LogFiles) throws -> DatabaseQueue {
     func requireFile() throws {
       guard try exists(path, files) else { throw AuditLogError(.missing, path, "there is no such file") }
@@ -38,7 +38,7 @@ enum AuditFile {
       }
       return queue
     } catch {
-      // Whoever keeps the log may have removed it since. What SQLite says of that depends on how far it had come.
+      // The log's keeper may have removed it since. SQLite's answer then depends on how far it had come.
       try requireFile()
       throw error
     }
@@ -65,11 +65,11 @@ enum AuditFile {
     }
   }
 
-  /// Has SQLite take back what a process had begun to change that died over it, as when a segment becomes one file: before, nobody
-  /// can read it, and who only reads cannot do it.
+  /// Lets SQLite undo a change that a process had begun and died over, as when a segment becomes one file: before, the file cannot
+  /// be read, and a read-only connection cannot undo it.
   ///
-  /// SQLite writes where such a journal says, and deletes what it names. So only the caller's own is taken, in a folder that nobody
-  /// else can change: root that looks at another user's log is told to leave it to them.
+  /// SQLite writes where such a journal says, and deletes what it names. So only the caller's own is taken, in a folder that no
+  /// other user can change: root that looks at another user's log is told to leave it to them.
   ///
   /// - Returns: false where there is nothing of that kind.
   private static func rollBack(_ path: String) throws -> Bool {
@@ -85,7 +85,7 @@ enum AuditFile {
         "a process died while it completed this file, and only its owner can have it completed; any `ambit run` of theirs does"
       )
     }
-    // Nothing is done to a file that is somebody else's, nor by a journal that is not SQLite's for this one file.
+    // Nothing is done to another user's file, nor by a journal that is not SQLite's for this one file.
     guard try bytes(of: path, at: 68, count: 4).elementsEqual(applicationMark) else { return false }
     let end = try bytes(
       of: journal, at: max(0, Int(journalStatus.st_size) - superJournal.count), count: superJournal.count)
@@ -109,7 +109,7 @@ enum AuditFile {
   /// Ends a journal that belongs to several databases.
   private static let superJournal: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
-  /// Of what has this name, no link followed.
+  /// The file with this name, no link followed.
   private static func status(_ path: String) -> stat? {
     var status = stat()
     return unsafe lstat(path, &status) == 0 ? status : nil
@@ -139,11 +139,11 @@ enum AuditFile {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// Makes an empty log beside its place and links it there when it is complete, so that a log which exists is one,
-  /// whatever died and when. A log that another process made meanwhile stays.
+  /// Makes an empty log beside its place and links it there when it is complete, so that a log which exists is one, at whatever
+  /// moment a process dies. A log that another process made meanwhile stays.
   private static func create(_ path: String, after base: ChainMark) throws {
     let unfinished = path + ".new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-    // For nobody else to read: it says which documents its user has.
+    // Not readable for others: it says which documents its user has.
     let descriptor = unsafe open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw inaccessible(path, errno) }
     // No connection is open yet: closing a descriptor of a database drops the locks that its process holds on it.
@@ -168,12 +168,12 @@ enum AuditFile {
     SmallFile.syncFolder(of: path)
   }
 
-  /// Whether there is a file; refuses what cannot be a log without opening it.
+  /// Whether there is a file; refuses anything that cannot be a log without opening it.
   private static func exists(_ path: String, _ files: LogFiles) throws -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {
       guard errno == ENOENT else { throw inaccessible(path, errno) }
-      // SQLite would play a write-ahead log that was left behind into the new file, and lose what it held.
+      // SQLite would play a write-ahead log that was left behind into the new file, and so lose the entries in it.
       for suffix in ["-wal", "-journal"] where unsafe stat(path + suffix, &status) == 0 && status.st_size > 0 {
         throw AuditLogError(.damaged, path, "it is gone, and \(path)\(suffix) with entries of it is still there")
       }
@@ -189,7 +189,7 @@ enum AuditFile {
     guard status.st_mode & S_IFMT != S_IFLNK else { throw AuditLogError(.foreign, path, "it is a symbolic link") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw AuditLogError(.foreign, path, "it is no regular file") }
     guard status.st_size > 0 else { throw AuditLogError(.foreign, path, "it is empty") }
-    // SQLite opens what it finds under these names, and would wait for who writes into a pipe.
+    // SQLite opens any file under these names, and would wait for the writer of a pipe.
     for suffix in ["-wal", "-shm", "-journal"] {
       guard let beside = Self.status(path + suffix), beside.st_mode & S_IFMT != S_IFREG else { continue }
       throw AuditLogError(.foreign, path, "\(path)\(suffix) beside it is no regular file")

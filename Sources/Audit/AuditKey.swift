@@ -5,13 +5,13 @@ internal import Foundation
   internal import Glibc
 #endif
 
-/// What the broker signs its log with: an Ed25519 key of its own, made at first use, in `audit.key` beside the log.
+/// The broker's key for signing its log: an Ed25519 key of its own, made at first use, in `audit.key` beside the log.
 ///
-/// Its public part lies beside it in `audit.pub`, for whoever checks the log without being able to sign. Who can read the
-/// key can sign another log.
+/// Its public part lies beside it in `audit.pub`, for checks of the log without the right to sign. A process that can
+/// read the key can sign another log.
 package struct AuditKey: Sendable {
   private let key: Curve25519.Signing.PrivateKey
-  /// For what is written too often to be signed.
+  /// For things that are written too often to be signed.
   private let codeKey: SymmetricKey
 
   package struct Public: Equatable, Sendable {
@@ -44,7 +44,7 @@ package struct AuditKey: Sendable {
   /// The key of a log.
   ///
   /// - Parameter isNew: nothing is signed yet, and a key is made if there is none.
-  /// - Throws: when it is gone or is no key: what it has signed could not be told from what another has.
+  /// - Throws: when it is gone or is no key: its signatures could not be told from those of another.
   static func load(_ files: LogFiles, isNew: Bool) throws(AuditLogError) -> AuditKey {
     let known = try publicKey(of: files)
     guard case .here(let loaded) = try beside(files, isRequired: true) else {
@@ -64,9 +64,9 @@ package struct AuditKey: Sendable {
     return loaded
   }
 
-  /// Takes from others what they may do with the key.
+  /// Takes the rights of others to the key away.
   ///
-  /// - Returns: whether they could read or replace what is in it until now.
+  /// - Returns: whether others could read or replace its content until now.
   static func close(_ files: LogFiles) -> Bool {
     let descriptor = unsafe open(files.key, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
@@ -84,12 +84,12 @@ package struct AuditKey: Sendable {
       outputByteCount: 32)
   }
 
-  /// HMAC-SHA256, which only whoever can sign can make, and check.
+  /// HMAC-SHA256, which only a holder of the key can make, and check.
   func code(of message: [UInt8]) -> [UInt8] {
     Array(HMAC<SHA256>.authenticationCode(for: message, using: codeKey))
   }
 
-  /// The key beside a log, as far as who checks it may read it.
+  /// The key beside a log, as far as the checking process may read it.
   enum Beside {
     case here(AuditKey)
     case gone, unreadable
@@ -98,7 +98,7 @@ package struct AuditKey: Sendable {
   }
 
   /// - Parameter isRequired: one that is out of reach is an error.
-  /// - Throws: when what is there is no key.
+  /// - Throws: when the present file is no key.
   static func beside(_ files: LogFiles, isRequired: Bool = false) throws(AuditLogError) -> Beside {
     let bytes: [UInt8]?
     do { bytes = try SmallFile.read(files.key) } catch {

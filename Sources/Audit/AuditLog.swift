@@ -7,16 +7,17 @@ internal import Synchronization
 /// write(2), and from there with others to the database: a commit costs ten times as much as that write. Entries are
 /// in the order of their numbers in both, and an entry leaves the journal only when the database has it, and on the disk.
 ///
-/// Each is chained to the one before it (``EntryHash``), and what the log holds is signed (``Statement``).
+/// Each is chained to the one before it (``EntryHash``), and the log's content is signed (``Statement``).
 package final class AuditLog: Sendable {
   /// How a log is kept. Sizes are in bytes, spans in nanoseconds.
   package struct Settings: Sendable {
     /// Of a journal before a new one takes its place.
     package var journalSize = 1 << 20
-    /// Bytes of it that are set aside for what has to be written on a full disk as well (``AuditLog/appendFromReserve(_:)``).
+    /// Bytes of it that are set aside for entries that have to be written on a full disk as well
+    /// (``AuditLog/appendFromReserve(_:)``).
     package var journalReserve = 256 << 10
     var journalLength: Int { journalSize + journalReserve }
-    /// What is written reaches the disk so much later, …
+    /// An entry reaches the disk so much later, …
     package var syncAfter: Int64 = 50_000_000
     /// … and if it has not after so long, nothing is answered before it has.
     package var syncWithin: Int64 = 100_000_000
@@ -27,7 +28,7 @@ package final class AuditLog: Sendable {
     package var segmentSize = 64 << 20
     /// How much of it is kept.
     package var retention = Retention()
-    /// Called by the thread that brings entries to the disk, before it does: for what they tell of.
+    /// Called by the thread that brings entries to the disk, before it does: for the records that those entries tell of.
     package var beforeSync: @Sendable () -> Void = {}
     /// Has the bytes of a descriptor on the disk when it returns 0; else errno.
     var sync: @Sendable (Int32) -> Int32 = Disk.sync
@@ -49,17 +50,17 @@ package final class AuditLog: Sendable {
   }
 
   package let path: String
-  /// What a process that died left in the journal: entries that were moved to the database when this log was opened.
+  /// The entries that a dead process left in the journal: they were moved to the database when this log was opened.
   package let takenOver: Int
-  /// Bytes at the journal's end that were no whole entry, and were dropped: a process or the power went in the midst of
-  /// writing one, before anybody was answered.
+  /// Bytes at the journal's end that were no whole entry, and were dropped: a process or the power went in the midst of writing
+  /// one, before any answer was given.
   package let tornBytes: Int
-  /// What was not as it should be, and may be somebody's doing as well as an accident's; sentences without their full stop.
+  /// Faults that were found, which may be an attacker's work as well as an accident; sentences without their full stop.
   package let doubts: [String]
   let core: LogCore
 
-  /// Opens the log; makes it (mode 0600) if there is none. Its folder has to exist. What is in a journal that a process
-  /// left is moved to the database.
+  /// Opens the log; makes it (mode 0600) if there is none. Its folder has to exist. Entries in a journal that a process left
+  /// are moved to the database.
   ///
   /// - Throws: when a file is something else, damaged, a newer version's or out of reach, or when the log does not go as
   ///   far as its signed head says (`AUD-8`). It is then left exactly as it was. Problem `busy` when another process
@@ -88,21 +89,22 @@ package final class AuditLog: Sendable {
   @discardableResult
   package func append(_ events: [AuditEvent]) throws(AuditLogError) -> Int64 { try core.append(events) }
 
-  /// The same for what takes something away from somebody: on a full disk it goes to room that all others have left (`AUD-12`).
+  /// The same for entries that take something away from an app: on a full disk they go to room that all
+  /// others have left (`AUD-12`).
   package func appendFromReserve(_ events: [AuditEvent]) throws(AuditLogError) {
     _ = try core.append(events, leaving: 0)
   }
 
-  /// When `flush()` should be called, in nanoseconds of CLOCK_MONOTONIC, by whoever has nothing better to do until then;
-  /// nil when there is nothing to move.
+  /// When `flush()` should be called, in nanoseconds of CLOCK_MONOTONIC, by a thread that is idle until then; nil when
+  /// there is nothing to move.
   package var flushDeadline: Int64? { core.flushDeadline }
 
-  /// Somebody is about to call ``flush()``: nobody else need.
+  /// A thread is about to call ``flush()``: no other thread need.
   package func willFlush() { core.willFlush() }
 
-  /// Moves what is in the journal to the database. If that fails, nothing is lost: the journal keeps it.
+  /// Moves the journal's entries to the database. If that fails, nothing is lost: the journal keeps them.
   ///
-  /// From any thread: what is added meanwhile waits for none of it.
+  /// From any thread: appending meanwhile waits for none of it.
   package func flush() throws(AuditLogError) { try core.flush() }
 
   /// When a decision is on the disk.
@@ -113,19 +115,19 @@ package final class AuditLog: Sendable {
     case full
   }
 
-  /// The entry that has to be on the disk before anybody is answered; nil when nothing is in the way.
+  /// The entry that has to be on the disk before any answer is given; nil when nothing is in the way.
   package func heldUntil(_ sync: Sync) -> Int64? { core.heldUntil(sync) }
 
   /// Everything up to this entry is on the disk.
   package var durable: Int64 { core.state.withLock { $0.synced.sequence } }
 
-  /// Has somebody told, by a thread of the log's, when more is on the disk than before.
+  /// A thread of the log's calls the given closure when more is on the disk than before.
   package func onDisk(_ body: @escaping @Sendable () -> Void) { core.listener.withLock { $0 = body } }
 
   /// Leaves the database with everything and on the disk, its head signed, and no journal. Nothing can be added after.
   package func finish() throws(AuditLogError) { try core.finish() }
 
-  /// Another segment is due: with an entry of kind `logRotated`, and what is in force after it (`carried`, `carriedAll`).
+  /// Another segment is due: with an entry of kind `logRotated`, and the state in force after it (`carried`, `carriedAll`).
   package var isSegmentFull: Bool {
     let size = core.settings.segmentSize
     return core.state.withLock { $0.firsts.isEmpty && $0.segment.bytes >= size }
@@ -139,18 +141,18 @@ package final class AuditLog: Sendable {
     }
   }
 
-  /// The newest segment was begun, and whoever began it died before all that was in force was carried into it.
+  /// The newest segment was begun, and its process died before all that was in force was carried into it.
   package let lacksCarried: Bool
 
-  /// Removes the segments that need not be kept, the oldest first (``Settings/retention``). Entries that say what was in force
+  /// Removes the segments that need not be kept, the oldest first (``Settings/retention``). Entries with the state in force
   /// have to follow: of a segment that lacks them the one before is kept.
   ///
-  /// What is removed is said by an entry first, and by a signed statement (`audit.begins`): `verify` takes no other beginning.
+  /// An entry first tells of the removal, and then a signed statement (`audit.begins`): `verify` takes no other beginning.
   /// - Parameter now: microseconds since 1970.
   /// - Returns: the number of the last entry that was removed; nil: nothing was.
   @discardableResult
   package func removeOld(now: Int64) throws(AuditLogError) -> Int64? { try core.removeOld(now: now) }
 
-  /// The last entry's number and hash: what to write down elsewhere, to hold the log against later.
+  /// The last entry's number and hash: the anchor to write down elsewhere, to hold the log against later.
   package var anchor: ChainMark { core.state.withLock { $0.last } }
 }

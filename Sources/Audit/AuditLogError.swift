@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// Why the log cannot be opened, written or read: a sentence that names the file and says what to do.
+/// Why the log cannot be opened, written or read: a sentence that names the file and the remedy.
 package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Problem: Equatable, Sendable {
     /// There is no log yet. Only a reader says so; a log is made where there is none.
@@ -21,19 +21,19 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
     case failed
   }
 
-  /// What of the log it is about.
+  /// The part of the log that it is about.
   package enum Part: Equatable, Sendable {
     case database
     /// The file with the entries that are not in the database yet.
     case journal
-    /// The key, or what is signed with it.
+    /// The key, or a thing that is signed with it.
     case signature
   }
 
   package let problem: Problem
   package let part: Part
   package let file: String
-  /// What was found, as the end of a sentence.
+  /// The finding, as the end of a sentence.
   package let finding: String
 
   init(_ problem: Problem, _ file: String, _ finding: String, of part: Part = .database) {
@@ -100,7 +100,7 @@ extension AuditLogError {
     case let error as DatabaseError:
       self.init(AuditLogError.problem(of: error), file, AuditLogError.finding(of: error))
     default:
-      // What GRDB cannot decode is a value of a kind that Ambit never wrote.
+      // GRDB cannot decode values only of a kind that Ambit never wrote.
       self.init(.damaged, file, "\(error)")
     }
   }

@@ -10,7 +10,7 @@ package struct AuditQuery: Equatable, Sendable {
   /// Where a document was at the time, the whole path.
   package var document: String?
   /// The earliest time of an event that fits, and the latest. Times are those of the system's clock, which may be set;
-  /// what came first is said by the numbers.
+  /// the order is that of the numbers.
   package var since: Date?
   package var until: Date?
 

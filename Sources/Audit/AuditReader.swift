@@ -5,15 +5,15 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Reads the log, also while the broker writes it, and what a broker that died left. Every call sees each entry that was
-/// complete when it began, whether it is in the journal, in a segment or on its way.
+/// Reads the log, also while the broker writes it, and also one that a dead broker left. Every call sees each entry that
+/// was complete when it began, whether it is in the journal, in a segment or on its way.
 ///
-/// That holds because a call reads the journal first and the segments after it. An entry is in the journal from before
-/// anybody is answered until the database has it: a journal is only ever made longer, and when another file takes its
-/// place, or it goes away, what it held was committed before. So an entry that is not found in the journal because it
-/// has left is found in the database, whose snapshot is taken later; the other order could miss it in both. Entries
-/// that both have are taken from the database: it holds all up to its last, so what is after that in the journal
-/// follows without a gap. Should a new journal be begun while the old file is read, the old one still is what it was.
+/// That holds because a call reads the journal first and the segments after it. An entry is in the journal from before any
+/// answer until the database has it: a journal is only ever made longer, and when another file takes its place, or it goes
+/// away, its entries were committed before. So an entry that is not found in the journal because it has left is found in
+/// the database, whose snapshot is taken later; the other order could miss it in both. Entries that both have are taken
+/// from the database: it holds all up to its last, so later entries in the journal follow without a gap. Should a new
+/// journal be begun while the old file is read, the old one still is as it was.
 ///
 /// Segments but the newest are as they were left, and a new one begins where the one before it ends.
 package struct AuditReader: Sendable {
@@ -71,7 +71,7 @@ package struct AuditReader: Sendable {
 
   private static let mostAttempts = 12
 
-  /// What looking again would find again.
+  /// The findings that another look would bring again.
   private struct Settled: Error { let error: AuditLogError }
 
   func read<Value>(wholeJournal: Bool = false, _ body: (LogView) throws -> Value) throws(AuditLogError) -> Value {
@@ -81,11 +81,11 @@ package struct AuditReader: Sendable {
       let segments = try open.refresh()
       guard let newest = segments.last else { return nil }
       return try newest.queue.read { db in
-        // One that was begun meanwhile may have what is neither here nor in the journal any more.
+        // One that was begun meanwhile may have entries that are neither here nor in the journal any more.
         if files.segments().last != newest.number { return nil }
         let view = try LogView(files: files, segments: segments, newest: db, journal: journal, all: wholeJournal)
         do { return try body(view) } catch let error as AuditLogError where error.problem == .damaged {
-          // What is found damaged in what does not change is so the next time as well, and may take long to find.
+          // Damage in an unchanging part is there the next time as well, and may take long to find.
           guard files.segments() == segments.map(\.number) else { throw error }
           throw Settled(error: error)
         }
@@ -103,8 +103,8 @@ package struct AuditReader: Sendable {
         } catch let error as AuditLogError
           where [.damaged, .missing].contains(error.problem) && attempt < Self.mostAttempts - 1
         {
-          // A journal is read piece by piece: of what is written meanwhile a reader can see the end and not the beginning.
-          // And a segment may be removed before it is looked at.
+          // A journal is read piece by piece: of a record that is written meanwhile a reader can see the end and not the
+          // beginning. And a segment may be removed before it is looked at.
           if error.problem == .missing, files.segments().isEmpty { throw error }
           usleep(2_000)
         }

@@ -2,13 +2,13 @@ internal import GRDB
 
 /// A segment's tables, as migrations: a step once published is never edited; the next version adds one.
 ///
-/// `entry` has what the chain is made of, and nothing else: the payload says what happened, the hash stands for it and all
-/// before it. Entries are never changed or taken out one by one: triggers refuse it, which guards against mistakes. Who
-/// means to can drop a trigger; that is what the chain is for.
+/// `entry` has the parts of the chain, and nothing else: the payload is the event, the hash stands for it and all before it.
+/// Entries are never changed or taken out one by one: triggers refuse it, which guards against mistakes. An attacker can drop a
+/// trigger; the chain is for that.
 ///
-/// `block` and `place` are there to find entries: for each block of 256 the times that occur in it, and the texts that
-/// people ask for. A row for each text and block, and not one for each entry, is what keeps writing cheap and an index of
-/// ten million entries small; that a clock was set back makes a block's times wider and nothing else.
+/// `block` and `place` are there to find entries: for each block of 256 the times that occur in it, and the texts that people ask
+/// for. A row for each text and block, and not one for each entry, keeps writing cheap and an index of ten million entries small;
+/// that a clock was set back makes a block's times wider and nothing else.
 ///
 /// `newest` has the texts of the last blocks as they came, eight bytes each and ascending; of 256 at a time they are put into
 /// `place`. There each is on a page of its own, and all of these would be written for every few entries.
@@ -76,7 +76,7 @@ enum AuditSchema {
     }
   }
 
-  /// A trigger that somebody has added would act when the next entry is written, and a table that is gone is not an older version's.
+  /// An added trigger would act when the next entry is written, and a table that is gone is no sign of an older version.
   private static func checkObjects(_ db: Database, file: String) throws {
     var expected = try migrator.hasCompletedMigrations(db) ? named(tables).merging(triggers) { $1 } : [:]
     for row in try Row.fetchAll(db, sql: "SELECT type, name, tbl_name, sql FROM sqlite_schema") {

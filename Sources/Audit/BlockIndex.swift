@@ -61,7 +61,7 @@ enum BlockIndex {
     return try Row.fetchCursor(db, sql: sql, arguments: arguments)
   }
 
-  /// Those that are only noted, whatever their texts.
+  /// Those that are only noted, with any texts.
   private static func newest(
     _ db: Database, _ filter: EntryFilter, from first: Int64, through last: Int64, ascending: Bool
   ) throws -> RowCursor {
@@ -79,7 +79,7 @@ enum BlockIndex {
   /// So many blocks are brought in the order of their texts at a time.
   static let orderedTogether: Int64 = 256
 
-  /// Notes what is known of a block up to here.
+  /// Notes the facts of a block up to here.
   static func note(_ terms: Set<Int64>, of block: Int64, _ db: Database) throws {
     let insert = try db.cachedStatement(sql: "INSERT OR REPLACE INTO newest VALUES (?, ?)")
     insert.setUncheckedArguments([block, note(terms)])
@@ -105,7 +105,7 @@ enum BlockIndex {
     return stride(from: 0, to: bytes.count - 7, by: 8).map { Int64(bitPattern: bytes.number(at: $0)) }
   }
 
-  /// Brings what is noted of complete blocks in the order of the texts, if it is much.
+  /// Brings the notes of complete blocks in the order of the texts, if they are many.
   ///
   /// - Parameter together: so many are much.
   static func orderNewest(_ db: Database, together: Int64 = orderedTogether) throws {

@@ -1,7 +1,7 @@
 /// FNV-1a: a changed byte anywhere gives another sum.
 ///
-/// It tells what was written from what a torn write left, and texts from each other in the index; against who changes
-/// something on purpose there is the chain.
+/// It tells a written record from the rest of a torn write, and texts from each other in the index; against changes
+/// on purpose there is the chain.
 enum Checksum {
   static func of(_ bytes: some Sequence<UInt8>, from sum: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
     bytes.reduce(sum) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }

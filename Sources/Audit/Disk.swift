@@ -4,7 +4,7 @@ internal import Kernel
   internal import Glibc
 #endif
 
-/// Having what was written on the disk, as the kernel says it: fdatasync(2).
+/// Brings written bytes to the disk, by the kernel's word: fdatasync(2).
 enum Disk {
   static let sync: @Sendable (Int32) -> Int32 = { descriptor in
     FaultPoint.syncDue.pass()

@@ -3,8 +3,8 @@
 #endif
 
 /// How far a log went when something was written to it last, over the log's key: a signature for each entry would take longer than
-/// the entry itself, and the signed head follows only when the disk has it. So it tells of entries that somebody has taken away behind
-/// the head, after their broker was killed.
+/// the entry itself, and the signed head follows only when the disk has it. So it tells of entries that were taken away behind the
+/// head, after their broker was killed.
 ///
 /// 96 bytes, written over in place:
 ///
@@ -92,7 +92,7 @@ final class EndFile: Sendable {
 
   func remove() { unsafe unlink(path) }
 
-  /// - Parameter key: what it has to be written with; `nil`: nobody can say.
+  /// - Parameter key: the key that it has to be written with; `nil`: the key is unknown.
   /// - Returns: `nil` if there is none.
   static func read(_ path: String, key: AuditKey?) throws(AuditLogError) -> EndMark? {
     for _ in 0..<8 {

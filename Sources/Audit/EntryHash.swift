@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// What an entry is known by: SHA-256 over the hash of the entry before it and its own bytes.
+/// The mark of an entry: SHA-256 over the hash of the entry before it and its own bytes.
 ///
 /// So the hash of one entry stands for all that came before it. Before the first one there are 32 zeros.
 package struct EntryHash: Hashable, Sendable {

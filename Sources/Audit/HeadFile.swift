@@ -16,7 +16,7 @@ final class HeadFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// - Parameter durably: it, and its name, are on the disk when this returns. So is one that is longer than what was there.
+  /// - Parameter durably: it, and its name, are on the disk when this returns. So is one that is longer than the one before.
   func write(_ head: Statement, durably: Bool = false) throws(AuditLogError) {
     let bytes = Array(head.line.utf8)
     var status = stat()
@@ -27,7 +27,7 @@ final class HeadFile: Sendable {
       if count < 0 && errno == EINTR { continue }
       throw AuditFile.inaccessible(path, count < 0 ? errno : ENOSPC, .signature)
     }
-    // What was there may have been something longer.
+    // The previous content may have been longer.
     guard ftruncate(descriptor, off_t(bytes.count)) == 0 else { throw AuditFile.inaccessible(path, errno, .signature) }
     if durably || isLonger {
       fdatasync(descriptor)

@@ -1,4 +1,4 @@
-/// What a journal holds: events that have been answered and may not be in the log's database yet.
+/// The content of a journal: events that have been answered and may not be in the log's database yet.
 ///
 /// The file is a header, records, each one event, in the log's order, and zeros, which are there so that writing a record
 /// changes nothing of the file but its bytes. Numbers are little-endian.
@@ -8,7 +8,7 @@
 ///     record   u32 length of the payload; u32 records of the same batch that follow; u64 number of the last entry that was
 ///              known to be on the disk; 32 bytes hash of the entry; u64 check of these; the payload
 ///
-/// Payload and hash are those of the entry: what is moved to the database is not encoded again.
+/// Payload and hash are those of the entry: moving it to the database does not encode it again.
 struct Journal {
   /// Why bytes are no journal; the end of a sentence.
   enum Fault: Error, Equatable {
@@ -27,8 +27,8 @@ struct Journal {
   private(set) var records: [Record] = []
   /// Bytes up to the end of the last batch that is whole.
   private(set) var end: Int
-  /// Bytes after that, up to the last that is not zero: what a batch left that was being written when the power, or its
-  /// writer, went.
+  /// Bytes after that, up to the last that is not zero: the rest of a batch that was being written when the
+  /// power, or its writer, went.
   private(set) var torn: Int
   private let bytes: [UInt8]
 
@@ -80,10 +80,9 @@ struct Journal {
 
   /// Reads a journal's bytes, from its first one on.
   ///
-  /// What is not whole at the end and has no whole record after it is what a torn write leaves. With a whole record after
-  /// it, it is damage: unless the machine was started anew since, and nothing says that it had been on the disk. The
-  /// kernel writes pages in whatever order it likes, and what was lost with the power is everything from the first that
-  /// is missing.
+  /// An incomplete record at the end, with no whole record after it, is the rest of a torn write. With a whole record after
+  /// it, it is damage: unless the machine was started anew since, and nothing says that it had been on the disk. The kernel
+  /// writes pages in any order, and the power took everything from the first missing page on.
   /// - Parameters:
   ///   - boot: which time since a start of the machine this is.
   ///   - trusted: entries up to this number are not held against their hashes: they are known from elsewhere.

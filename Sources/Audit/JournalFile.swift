@@ -7,8 +7,8 @@ internal import GRDB
 
 /// The journal's file as its one writer has it: open, locked, and only ever written to where nothing was.
 ///
-/// Emptying it is putting a new file in its place. So whoever reads a journal reads a file that nobody shortens: the
-/// only bytes ever taken back are those of a batch that could not be written whole, which nobody was answered for.
+/// Emptying it is putting a new file in its place. So a reader of a journal reads a file that is never shortened: the only
+/// bytes ever taken back are those of a batch that could not be written whole, for which no answer was given.
 ///
 /// A new one has zeros as far as it is meant to go, which reach the disk before it is used: a record then changes bytes
 /// that the file has already, and bringing those to the disk (`fdatasync`) takes no change of the file system's own.
@@ -22,7 +22,7 @@ final class JournalFile: Sendable {
     var end: Int
     /// Whether there is anything after them, to be taken back before the next one is written.
     var hasRemains: Bool
-    /// Bytes of the file, zeros for what is to come included.
+    /// Bytes of the file, including the zeros for later records.
     var length: Int
   }
 
@@ -56,7 +56,7 @@ final class JournalFile: Sendable {
     return (file, try contents(descriptor, path, whole: true))
   }
 
-  /// Makes a journal for what comes after an entry: in no place yet, see ``take(_:replacing:)``.
+  /// Makes a journal for the entries after a given one: in no place yet, see ``take(_:replacing:)``.
   ///
   /// - Parameter size: bytes up to which it has zeros, in all. With no room for them it has fewer.
   static func make(_ path: String, after base: ChainMark, size: Int) throws(AuditLogError) -> (JournalFile, Tail) {
@@ -94,12 +94,12 @@ final class JournalFile: Sendable {
     }
   }
 
-  /// Takes the journal away. What it held has to be in the database, and on the disk.
+  /// Takes the journal away. Its entries have to be in the database, and on the disk.
   func remove() { unsafe unlink(path) }
 
   /// The bytes that a journal has at this moment, for a reader; nil when there is none.
   ///
-  /// - Parameter whole: also what stands after more zeros than are between two records.
+  /// - Parameter whole: also records after more zeros than are between two records.
   static func read(_ path: String, whole: Bool) throws(AuditLogError) -> [UInt8]? {
     guard let descriptor = try descriptor(path, O_RDONLY) else { return nil }
     defer { close(descriptor) }
@@ -147,7 +147,7 @@ final class JournalFile: Sendable {
     tail.length = max(tail.length, tail.end)
   }
 
-  /// Takes back what is no whole batch, and the zeros after it.
+  /// Takes back an incomplete batch, and the zeros after it.
   func takeBackRemains(_ tail: inout Tail) throws(AuditLogError) {
     guard tail.hasRemains else { return }
     guard ftruncate(descriptor, off_t(tail.end)) == 0 else { throw AuditFile.inaccessible(path, errno, .journal) }
@@ -200,7 +200,7 @@ final class JournalFile: Sendable {
     return descriptor
   }
 
-  /// One writer. The broker has a lock of its own; this one holds for whoever else would write.
+  /// One writer. The broker has a lock of its own; this one holds against any other writer.
   private static func lock(_ descriptor: Int32, _ path: String) throws(AuditLogError) {
     for _ in 0..<200 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
@@ -215,7 +215,7 @@ final class JournalFile: Sendable {
     AuditLogError(.busy, path, "a log has one writer at a time", of: .journal)
   }
 
-  /// What a file has, but for the zeros at its end.
+  /// A file's content, but for the zeros at its end.
   private static func contents(_ descriptor: Int32, _ path: String, whole: Bool) throws(AuditLogError) -> [UInt8] {
     var bytes: [UInt8] = []
     var place = 0
@@ -242,7 +242,7 @@ final class JournalFile: Sendable {
 }
 
 extension Journal {
-  /// What bytes of a file hold.
+  /// The records in the bytes of a file.
   init(_ bytes: [UInt8], file: String, trusting trusted: Int64 = 0) throws(AuditLogError) {
     do throws(Journal.Fault) { try self.init(bytes, boot: JournalFile.boot, trusting: trusted) } catch {
       switch error {

@@ -5,12 +5,12 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Group commit: what is written reaches the disk a moment later, together with what has come meanwhile, by a thread that
-/// does nothing else.
+/// Group commit: entries reach the disk a moment later, together with those that have come meanwhile, by a
+/// thread that does nothing else.
 extension LogCore {
   func startSyncing() {
     let core = self
-    // Without a thread, whoever moves entries does it: later.
+    // Without a thread, the thread that moves entries does it: later.
     _ = try? Worker.start {
       while core.waitForDisk() { core.syncIfDue() }
     }
@@ -56,7 +56,7 @@ extension LogCore {
     if isDue { try? syncNow() }
   }
 
-  /// Has on the disk what has been written up to here, and the head signed for it.
+  /// Brings to the disk all that is written up to here, and the head signed for it.
   func syncNow() throws(AuditLogError) {
     let reached = try disk.withLock { _ throws(AuditLogError) in
       let (mark, journal, count, isNewName, hasFailed) = state.withLock { state in
@@ -74,7 +74,8 @@ extension LogCore {
             .failed, journal.path, "the disk has not taken it (\(unsafe String(cString: strerror(code))))", of: .journal
           )
           state.withLock { $0.failure = failure }
-          // What the kernel could not write it takes for written from then on: asking it again would be believed.
+          // Bytes that the kernel could not write count as written for it from then on: another call would
+          // succeed, and would be believed.
           try rewriteJournal()
         } else {
           if isNewName { SmallFile.syncFolder(of: journal.path) }
@@ -134,9 +135,9 @@ extension LogCore {
 
   /// Begins another journal after an entry up to which everything is in the database and on the disk.
   ///
-  /// What came since is copied, brought to the disk, and what came meanwhile is copied then: while nobody can append, one
-  /// write(2) is made and no disk is waited for. Until the new name is on the disk as well, the old file is what a power
-  /// failure leaves, and it has everything that was told to be there.
+  /// Later entries are copied and brought to the disk; those that came meanwhile are copied then. While appending is
+  /// barred, one write(2) is made and no disk is waited for. Until the new name is on the disk as well, a power failure
+  /// leaves the old file, and it has everything that was told to be there.
   func renewJournal(after mark: ChainMark) throws(AuditLogError) {
     try disk.withLock { _ throws(AuditLogError) in
       guard state.withLock({ $0.failure == nil }) else { return }

@@ -2,11 +2,11 @@ internal import GRDB
 internal import Kernel
 internal import Synchronization
 
-/// What an open log consists of, for the threads that work on it: who appends, who moves entries to the database, and who
-/// has the journal on the disk.
+/// The parts of an open log, for the threads that work on it: those that append, the one that moves entries to the database, and
+/// the one that brings the journal to the disk.
 ///
-/// Locks are taken in this order: ``store``, ``disk``, ``signed``, ``state``. Whoever appends takes the last one alone, and nobody
-/// waits for a disk while holding it.
+/// Locks are taken in this order: ``store``, ``disk``, ``signed``, ``state``. A thread that appends takes the last one alone, and
+/// no thread waits for a disk while holding it.
 final class LogCore: Sendable {
   struct State {
     var journal: JournalFile
@@ -21,7 +21,7 @@ final class LogCore: Sendable {
     var since: Int64 = 0
     var latest: Int64 = 0
     var retry: Int64?
-    /// Somebody moves entries, or is about to.
+    /// A thread moves entries, or is about to.
     var isMoving = false
     /// The numbers of entries that are the first of a segment each, and only in the journal.
     var firsts: [Int64] = []
@@ -37,11 +37,11 @@ final class LogCore: Sendable {
     var dirtySince: Int64?
     /// Of those that came since a sync was begun.
     var dirtyMeanwhile: Int64?
-    /// Somebody waits for the disk.
+    /// A thread waits for the disk.
     var isUrgent = false
     /// The journal's name may not be on the disk yet.
     var isNewName = true
-    /// What the disk did not take. Nothing is accepted until another journal has been written.
+    /// The disk did not take these. Nothing is accepted until another journal has been written.
     var failure: AuditLogError?
 
     init(
@@ -63,11 +63,11 @@ final class LogCore: Sendable {
   let head: HeadFile
   let end: EndFile
   let state: Mutex<State>
-  /// Whoever moves entries has it.
+  /// Held by the thread that moves entries.
   let store: Mutex<SegmentStore>
-  /// Whoever removes old segments has it.
+  /// Held by the thread that removes old segments.
   let removal = Mutex(())
-  /// Whoever has the journal brought to the disk, or another one made, has it.
+  /// Held by the thread that brings the journal to the disk, or makes another one.
   let disk = Mutex(())
   /// The last entry that the head has been signed for.
   let signed = Mutex<Int64>(-1)
@@ -91,10 +91,10 @@ final class LogCore: Sendable {
 
   // MARK: Adding
 
-  /// - Parameter reserve: bytes that have to be left of what the journal has set aside; `nil`: all of them.
+  /// - Parameter reserve: bytes that have to be left of the room that the journal has set aside; `nil`: all of them.
   func append(_ events: [AuditEvent], leaving reserve: Int? = nil) throws(AuditLogError) -> Int64 {
     let reserve = reserve ?? settings.journalReserve
-    // Nobody adds faster than entries are moved for long, unless they cannot be moved.
+    // Appending is not faster than moving for long, unless entries cannot be moved.
     if reserve > 0, state.withLock({ $0.waiting.count >= Self.most }) { try flush() }
     return try state.withLock { state throws(AuditLogError) in
       guard !events.isEmpty else { return state.last.sequence }
@@ -230,7 +230,7 @@ final class LogCore: Sendable {
   func finish() throws(AuditLogError) {
     try store.withLock { store throws(AuditLogError) in
       guard !state.withLock({ $0.isFinished }) else { return }
-      // Also if it cannot be closed in order: then the journal stays, and whoever opens the log next takes it over.
+      // Also if it cannot be closed in order: then the journal stays, and the next process that opens the log takes it over.
       defer {
         state.withLock { $0.isFinished = true }
         wakeup.signal()
@@ -244,7 +244,7 @@ final class LogCore: Sendable {
       }
       try add(rest, store, checkpointAt: last.sequence > checkpoint ? last : nil, durably: true)
       do {
-        // In its one file, as far as nobody reads it meanwhile.
+        // In its one file, as far as no reader has it open meanwhile.
         _ = try? store.queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
         try sign(last, isFinal: true)
         state.withLock { state in

@@ -1,7 +1,7 @@
-/// How a log ends, by what lies beside it: the rules that who checks it and who goes on with it have in common (`AUD-4`).
+/// How a log ends, by the files beside it: the rules that checking it and going on with it have in common (`AUD-4`).
 ///
-/// They go by what is signed, and by `audit.end`, which only the key can have written. A journal's header anybody can write; and after
-/// the machine was started anew nobody knows what of the last moments the power took.
+/// They go by signed records, and by `audit.end`, which only the key can have written. Any process can write a journal's header;
+/// and after a restart of the machine it is unknown how much of the last moments the power took.
 struct LogEnding {
   let files: LogFiles
   let head: Statement
@@ -11,15 +11,15 @@ struct LogEnding {
 
   static let boot = Journal.padded(JournalFile.boot)
 
-  /// Its head was signed in this time since the machine's start. Of one that an older version signed nobody can say it.
+  /// Its head was signed in this time since the machine's start. For one that an older version signed it is unknown.
   var isOfThisBoot: Bool { head.boot == Self.boot }
 
   func isClosed(_ last: ChainMark) -> Bool { head.kind == .closed && head.mark == last }
 
-  /// Somebody writes it now, or was killed while they did.
+  /// A process writes it now, or was killed while it did.
   func isOpen(_ last: ChainMark) -> Bool { journalBoot == Self.boot || (isOfThisBoot && !isClosed(last)) }
 
-  /// Entries after the last one that anybody was answered for: their writer was killed just then, or somebody has added them.
+  /// Entries after the last one that was answered for: their writer was killed just then, or an attacker has added them.
   func unanswered(_ last: ChainMark) -> Int64 {
     guard let end, end.boot == Self.boot else { return 0 }
     return max(0, last.sequence - end.mark.sequence)
@@ -28,8 +28,9 @@ struct LogEnding {
   /// Entries that were made after the last one before the machine stopped, and are not there.
   func lost(_ last: ChainMark) -> Int64 { max(0, (end?.mark.sequence ?? 0) - last.sequence) }
 
-  /// - Parameter goesOn: a broker is about to write it. After the machine was started anew one has to: it says what it lacks.
-  /// - Throws: what of the log's end is missing, or is there and should not be.
+  /// - Parameter goesOn: a broker is about to write it. After the machine was started anew one has to: it
+  ///   says which entries it lacks.
+  /// - Throws: when a part of the log's end is missing, or is there and should not be.
   func check(_ last: ChainMark, goesOn: Bool = false) throws(AuditLogError) {
     guard head.mark.sequence <= last.sequence else {
       throw AuditLogError(

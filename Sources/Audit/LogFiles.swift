@@ -7,9 +7,9 @@ internal import Paths
 
 /// The files of a log, all in one folder and all named after it.
 package struct LogFiles: Equatable, Sendable {
-  /// `…/audit.sqlite`: what the log is called, and its first segment.
+  /// `…/audit.sqlite`: the log's name, and its first segment.
   package let log: String
-  /// What they are all named after.
+  /// The common beginning of their names.
   let stem: String
 
   package init(_ log: String) {
@@ -17,7 +17,7 @@ package struct LogFiles: Equatable, Sendable {
     stem = Self.endings.first(where: log.hasSuffix).map { String(log.dropLast($0.count)) } ?? log
   }
 
-  /// The files of the log that a file is one of: the log itself, one of its segments, or what lies beside it.
+  /// The files of the log that a file is one of: the log itself, one of its segments, or a file beside it.
   init(anyOf file: String) {
     let files = LogFiles(file)
     let number = files.stem.utf8.reversed().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
@@ -52,7 +52,7 @@ package struct LogFiles: Equatable, Sendable {
 
   /// The numbers of the segments that are there, in their order.
   ///
-  /// - Parameter suffix: of those of which there is what SQLite has beside a database, under this ending.
+  /// - Parameter suffix: only those that have a file of SQLite's beside the database, with this ending.
   func segments(_ suffix: String = "") -> [Int] {
     var found: [Int] = []
     if unsafe access(log + suffix, F_OK) == 0 { found.append(0) }

@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// Opening a log for writing: what is there is looked at first, and only then anything is changed.
+/// Opening a log for writing: the present files are looked at first, and only then anything is changed.
 struct LogOpening {
   let core: LogCore
   let takenOver: Int
@@ -51,7 +51,7 @@ struct LogOpening {
       )
       try file.takeBackRemains(&tail)
     } else {
-      // What the old one held has to be on the disk before it goes.
+      // The old one's entries have to be on the disk before it goes.
       try store.add([], durably: true)
       (file, tail) = try JournalFile.make(files.journal, after: last, size: settings.journalLength)
       try file.take(replacing: found != nil)
@@ -60,7 +60,7 @@ struct LogOpening {
       journal: file, tail: tail, last: last,
       checkpoint: again?.mark.sequence ?? known,
       unsynced: Array(try file.prefix(tail.end).dropFirst(Journal.headerSize)), segment: (store.base, store.size()))
-    // What a process that died had written may not be on the disk. It is not waited for here: a launch waits for this.
+    // The entries of a dead process may not be on the disk. This does not wait for it: a launch waits for this.
     state.synced = head?.mark ?? ChainMark()
     if last != state.synced { state.dirtySince = Disk.now() }
     core = try LogCore(files, settings, key, state, store)
@@ -71,7 +71,7 @@ struct LogOpening {
   /// Holds the log against how far it went when it was written to last.
   ///
   /// - Throws: when that tells that something was taken away or added.
-  /// - Returns: what it cannot tell, because the machine stopped meanwhile; sentences without their full stop.
+  /// - Returns: the questions that are open because the machine stopped meanwhile; sentences without their full stop.
   private static func doubts(
     _ files: LogFiles, _ key: AuditKey, _ head: Statement?, _ last: ChainMark, _ journalBoot: [UInt8]?
   ) throws(AuditLogError) -> [String] {
@@ -114,7 +114,7 @@ struct LogOpening {
     return try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)?.checkpoint ?? 0
   }
 
-  /// The head beside the log. What it says the log has, and is nowhere, is found by ``LogEnding``.
+  /// The head beside the log. Entries that it promises, and that are nowhere, are found by ``LogEnding``.
   private static func head(
     _ files: LogFiles, _ queue: DatabaseQueue, _ entries: [EncodedEvent], last: ChainMark
   ) throws -> Statement? {

@@ -6,12 +6,12 @@ internal import Paths
   internal import Glibc
 #endif
 
-/// What `AuditReader.verified` found: a log in order, and how much of that is known by what.
+/// The findings of `AuditReader.verified`: a log in order, and the evidence for each part of it.
 package struct AuditVerification: Equatable, Sendable {
   /// The number of the first entry that there is, or that would be the first.
   package let first: Int64
   package let last: ChainMark
-  /// What of the beginning was removed, by the broker's own word.
+  /// The part of the beginning that was removed, by the broker's own word.
   package let begins: Statement?
   package let checkpoints: Int
   /// The number of the entry that the last of them is at; `nil`: there is none.
@@ -19,16 +19,16 @@ package struct AuditVerification: Equatable, Sendable {
   /// How far the log goes by its signed head.
   package let head: Statement
   package let key: AuditKey.Public
-  /// Entries that were made after the last one, and are not there: a power failure took them, or somebody has.
+  /// Entries that were made after the last one, and are not there: a power failure took them, or an attacker has.
   package let lost: Int64
-  /// Entries after the last one that anybody was answered for: a broker was killed just then, or somebody has added them.
+  /// Entries after the last one that was answered for: a broker was killed just then, or an attacker has added them.
   package fileprivate(set) var unanswered: Int64
-  /// Whoever checked it could read the key, without which nobody knows who wrote how far it goes after its signed head.
+  /// The checking process could read the key; without it the writer of the mark behind the signed head is unknown.
   package let isEndChecked: Bool
-  /// What brokers found when they began to write it, and could not account for.
+  /// Findings of brokers when they began to write it, for which they had no explanation.
   package let doubts: [Doubt]
 
-  /// An entry of the log itself that says what was not as it should be.
+  /// An entry of the log itself that tells of a fault.
   package struct Doubt: Equatable, Sendable {
     package let sequence: Int64
     /// Microseconds since 1970.
@@ -43,12 +43,12 @@ package struct AuditVerification: Equatable, Sendable {
 }
 
 extension AuditReader {
-  /// Reads the whole log and checks it: SQLite's own structure, the chain from its first entry to its last, that it goes as
-  /// far as its signed head, every signature, and that what finds entries finds them all.
+  /// Reads the whole log and checks it: SQLite's own structure, the chain from its first entry to its last, that it goes as far as
+  /// its signed head, every signature, and that its index finds all entries.
   ///
   /// Takes time in proportion to the log.
   /// - Parameters:
-  ///   - key: what signed it; nil: the key beside the log, which whoever has all files and the key can have replaced.
+  ///   - key: the key that signed it; nil: the key beside the log, which a process with all files and the key can have replaced.
   ///   - anchors: marks that were noted elsewhere. The only thing that shows a log which was signed anew as a whole.
   ///   - progress: told the number of an entry now and then; false to stop.
   /// - Throws: problem `damaged` with the first entry that is concerned; `failed` if it was stopped.
@@ -60,7 +60,7 @@ extension AuditReader {
       let head = try HeadFile.read(files.head)
       do throws(AuditLogError) { return try verified(key, anchors, head, progress) } catch {
         attempts += 1
-        // Whoever writes it may have closed it meanwhile, or begun to write it anew. One who goes on writing signs it all the time.
+        // Its writer may have closed it meanwhile, or begun to write it anew. A writer that goes on signs it all the time.
         guard error.part != .database, attempts < 8, try HeadFile.read(files.head) != head else { throw error }
       }
     }
@@ -79,7 +79,7 @@ extension AuditReader {
         files, key: key, beside: beside, own: own, head: head, end: end, begins: begins, anchors: anchors)
       return try verifier.check(view, progress)
     }
-    // Whoever writes it now has written on since, and tells of each entry right after it.
+    // Its present writer has written on since, and tells of each entry right after it.
     for _ in 0..<2 where found.unanswered > 0 {
       guard let later = try EndFile.read(files.end, key: own.key) else {
         found.unanswered = 0
@@ -115,7 +115,7 @@ struct LogVerifier {
   private var doubts: [AuditVerification.Doubt] = []
 
   /// - Parameters:
-  ///   - key: what signed it, by who asks.
+  ///   - key: the key that signed it, by the caller's word.
   ///   - beside: the public key that lies beside the log.
   ///   - own: the key itself, which `end` was read with.
   init(
@@ -189,7 +189,7 @@ struct LogVerifier {
       }
       if next % 16384 == 0, !progress(next) { throw AuditLogError(.failed, file, "the check was stopped") }
     }
-    // Said only if nothing else is: of entries that were cut off the index still tells, and they are what is missing.
+    // Said only if nothing else is: the index still tells of entries that were cut off, and they are the missing ones.
     do { try index.conclude(db, file) { progress(last.sequence) } } catch let error as AuditLogError
       where error.problem == .damaged
     {
@@ -224,7 +224,7 @@ struct LogVerifier {
       checkpoint = begins.checkpoint
       metCheckpoint = head.map { $0.checkpoint <= begins.mark.sequence } ?? false
     }
-    // What was removed is said. If the broker died while it removed it, some of that is still there.
+    // The removed part is known from a statement. If the broker died while it removed it, some of that is still there.
     guard start.sequence <= begins?.mark.sequence ?? 0 else {
       throw AuditLogError(
         .damaged, file,
@@ -243,7 +243,7 @@ struct LogVerifier {
     try pass(last, file)
   }
 
-  /// What a broker said of the log when it began to write it; of many, the last ones.
+  /// The broker's findings about the log when it began to write it; of many, the last ones.
   private mutating func note(_ payload: Payload, _ file: String) throws {
     guard payload.text(.kind)?.elementsEqual(AuditEvent.Kind.brokerStarted.rawValue.utf8) ?? false,
       let words = try payload.event(file: file).detail[AuditEvent.Fact.doubt]
@@ -254,7 +254,7 @@ struct LogVerifier {
 
   private static let mostDoubts = 20
 
-  /// Whatever was said of a mark is so.
+  /// Checks that every statement about a mark is true of it.
   private mutating func pass(_ mark: ChainMark, _ file: String) throws {
     if let end, end.mark.sequence == mark.sequence, end.mark.hash != mark.hash {
       throw AuditLogError(
@@ -297,7 +297,7 @@ struct LogVerifier {
   }
 
   /// - Parameters:
-  ///   - waiting: what is only in the journal.
+  ///   - waiting: entries that are only in the journal.
   ///   - journalBoot: when the journal was begun, if there is one.
   private mutating func conclude(_ waiting: [EncodedEvent], journalBoot: [UInt8]?) throws -> AuditVerification {
     for entry in waiting {
@@ -333,7 +333,7 @@ struct LogVerifier {
   }
 }
 
-/// That what finds entries finds them all, and nothing else.
+/// That the index finds all entries, and nothing else.
 private struct IndexCheck {
   private var block: Int64 = -1
   private var times: (earliest: Int64, latest: Int64) = (.max, .min)
@@ -341,8 +341,8 @@ private struct IndexCheck {
   private var blocks = 0
   /// The terms of blocks that are only noted.
   private var noted: [Int64: Set<Int64>] = [:]
-  /// How many places there have to be, and a sum over them. Looking each up would take longer than all else: they are read in
-  /// their own order and summed as well. Whoever does not know the key cannot make other places of the same sum.
+  /// How many places there have to be, and a sum over them. Looking each up would take longer than all else: they are read in their
+  /// own order and summed as well. Without the key it is impossible to make other places of the same sum.
   private var places = 0
   private var sum: UInt64 = 0
   private let key = UInt64.random(in: .min ... .max)

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import GRDB
 
-/// A log at one moment: its segments, of which the newest is seen through one snapshot, and what is only in the journal.
+/// A log at one moment: its segments, of which the newest is seen through one snapshot, and the entries that
+/// are only in the journal.
 struct LogView {
   let files: LogFiles
   let segments: [OpenSegments.Segment]
@@ -13,7 +14,7 @@ struct LogView {
   /// Which time since a start of the machine the journal was begun in; nil when there is none.
   let journalBoot: [UInt8]?
 
-  /// - Parameter all: also what the journal has of entries that are in a segment is held against its hashes.
+  /// - Parameter all: also the journal's copies of entries that are in a segment are held against its hashes.
   init(files: LogFiles, segments: [OpenSegments.Segment], newest: Database, journal bytes: [UInt8]?, all: Bool = false)
     throws
   {

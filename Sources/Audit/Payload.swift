@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An event as bytes: what is hashed, journalled and kept, the same in all three.
+/// An event as bytes: the same bytes are hashed, journalled and kept.
 ///
 ///     1; sequence, time, kind, result, app, instance, pid, grant, path, volume, inode, birth, how, rule, reason, detail
 ///
@@ -8,8 +8,8 @@ internal import Foundation
 /// it is absent, or its bytes' count plus 1, in such groups, and then the bytes (UTF-8). Detail is the count of its facts
 /// and then their names and values, sorted by name. Times are microseconds since 1970.
 struct Payload {
-  /// Bytes of one text at most. The longest path has 4096; what an app says of itself could be of any length, and must
-  /// not fill the disk.
+  /// Bytes of one text at most. The longest path has 4096; an app's words about itself could be of any length,
+  /// and must not fill the disk.
   static let longestText = 8192
 
   let bytes: [UInt8]

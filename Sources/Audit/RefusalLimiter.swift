@@ -1,23 +1,24 @@
 package import Foundation
 
 /// Which of the refusals and failures that an app can cause as often as it likes become entries of their own. The others are
-/// counted, and an entry that says how many they were follows at least each second while it goes on: an app that is refused
-/// in a loop must neither fill the log nor hide what it does.
+/// counted, and an entry that says how many they were follows at least each second while it goes on: an app that is refused in a
+/// loop must neither fill the log nor hide its acts.
 ///
 /// The same holds for nested starts and stops (``AuditEvent/isNested``): the app has the document from the first start to the last
-/// stop, and both of these are always written. So the log says at every moment what it can reach (`AUD-5`), and an app that starts
-/// and stops in a loop what it has started does not push the entries of others out of a log of limited size.
+/// stop, and both of these are always written. So the log says at every moment which documents it can reach (`AUD-5`), and an app
+/// that starts and stops a started document in a loop does not push the entries of others out of a log of limited size.
 ///
-/// A value without a clock: whoever asks says what time it is, in nanoseconds of a clock that does not go back.
+/// A value without a clock: the caller passes the time, in nanoseconds of a clock that does not go back.
 package struct RefusalLimiter: Sendable {
   /// Entries of their own for one kind, rule and result of one launch, before the rest is counted.
   package static let burst = 64
   /// Between two entries after that, nanoseconds.
   package static let interval: Int64 = 1_000_000_000
-  /// Who has been quiet for so long has the whole burst again, nanoseconds.
+  /// An app that has been quiet for so long has the whole burst again, nanoseconds.
   package static let quiet: Int64 = 60_000_000_000
 
-  /// Whose refusals are counted together. Kinds and rules are the broker's own words, so an app has a bounded number of these.
+  /// The app whose refusals are counted together. Kinds and rules are the broker's own words, so an app has a
+  /// bounded number of these.
   fileprivate struct Key: Hashable {
     let instance: String?
     let kind: AuditEvent.Kind
@@ -33,9 +34,9 @@ package struct RefusalLimiter: Sendable {
     var counted: Counted?
   }
 
-  /// What has been left out since the last entry.
+  /// The events left out since the last entry.
   fileprivate struct Counted {
-    /// The last one, without what the others do not share.
+    /// The last one, without the facts that the others do not share.
     var event: AuditEvent
     var count: Int
     let first: Date
@@ -53,8 +54,8 @@ package struct RefusalLimiter: Sendable {
     .referenceResolved, .descriptor, .hostPath, .passed, .refuse, .protocolError,
   ]
 
-  /// Whether an event may be counted instead of written: never one that has changed what somebody can reach. What a sandbox refused
-  /// has been limited and counted by its launcher.
+  /// Whether an event may be counted instead of written: never one that has changed an app's access. Refusals of a sandbox have
+  /// been limited and counted by its launcher.
   package static func mayCount(_ event: AuditEvent) -> Bool {
     if event.result == .allowed { return event.isNested }
     return event.how != "observed" && repeatable.contains(event.kind)
@@ -89,7 +90,7 @@ package struct RefusalLimiter: Sendable {
     states.values.lazy.filter { $0.counted != nil }.map { $0.written + Self.interval }.min()
   }
 
-  /// The summaries that are due, of everybody.
+  /// The due summaries, of all apps.
   package mutating func takeDue(now: Int64, time: Date) -> [AuditEvent] {
     summaries(now: now, time: time) { _, state in state.written + Self.interval <= now }
   }
@@ -116,7 +117,7 @@ package struct RefusalLimiter: Sendable {
       states[key]?.written = now
       events.append(counted.summary(time))
     }
-    // The same order whatever a dictionary's is.
+    // The same order, in contrast to a dictionary's.
     return events.sorted { $0.detail[AuditEvent.Fact.first] ?? "" < $1.detail[AuditEvent.Fact.first] ?? "" }
   }
 
@@ -137,7 +138,7 @@ extension RefusalLimiter.State {
 }
 
 extension RefusalLimiter.Counted {
-  /// An entry must not say of all what held for one.
+  /// An entry must not claim for all of them a fact that held for one.
   fileprivate mutating func add(_ other: AuditEvent) {
     count = count.addingReportingOverflow(1).overflow ? .max : count + 1
     last = max(last, other.time)

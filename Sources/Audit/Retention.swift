@@ -7,7 +7,7 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// A segment that nobody writes any more, as far as it matters for whether it is kept.
+/// A segment that is no longer written, as far as it matters for whether it is kept.
 private struct OldSegment {
   let number: Int
   let path: String
@@ -40,13 +40,13 @@ extension LogCore {
     try removal.withLock { _ throws(AuditLogError) in
       do {
         let begins = try HeadFile.statement(SmallFile.read(files.begins), [.begins], files.begins)
-        // What a broker that died in the midst of this had said it removes.
+        // The segments that a broker had said it removes, before it died in the midst of this.
         try removeFiles(through: begins?.mark.sequence ?? 0)
         let retention = settings.retention
         guard retention.bytes != nil || retention.span != nil else { return nil }
         let newest = store.withLock { (number: $0.number, bytes: $0.size()) }
         let numbers = files.segments().filter { $0 < newest.number }
-        // What follows the last one is the newest.
+        // The file after the last one is the newest.
         let mayAll = try store.withLock { try $0.queue.read { try SegmentReader.hasAllCarried($0) } }
         let old = try numbers.map { try OldSegment(files, $0) }
         var bytes = old.map(\.bytes).reduce(newest.bytes, +)
@@ -81,7 +81,7 @@ extension LogCore {
     try removeFiles(through: last.last.sequence)
   }
 
-  /// The oldest first: what is left meanwhile is one piece.
+  /// The oldest first: so the rest is one piece at every moment.
   private func removeFiles(through sequence: Int64) throws {
     guard sequence > 0 else { return }
     let newest = store.withLock { (number: $0.number, base: $0.base) }
@@ -97,10 +97,11 @@ extension LogCore {
         oldest = (number, base)
         break
       }
-      // Its name first: of a segment without what SQLite has beside it the last entries may be missing.
+      // Its name first: a segment without SQLite's files beside it may lack the last entries.
       for ending in ["", "-wal", "-shm"] { try Self.remove(path + ending) }
     }
-    // Whoever opened one just then, or died while it removed one, left what is beside it. All before was said to go.
+    // A process that opened one just then, or died while it removed one, left files beside it.
+    // All before was said to go.
     for ending in ["-wal", "-shm"] where oldest.base == sequence {
       for number in files.segments(ending) where number < oldest.number {
         try Self.remove(files.segment(number) + ending)

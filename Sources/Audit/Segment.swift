@@ -1,10 +1,10 @@
 internal import Foundation
 internal import GRDB
 
-/// Entries and what finds them, on their way into a segment. Within one transaction; `finish` at its end.
+/// Entries and their index, on their way into a segment. Within one transaction; `finish` at its end.
 ///
-/// What finds them is noted block by block first (`newest`), which changes a page or two, and brought in the order of the
-/// texts (`place`) for many blocks at a time: there each text is on another page.
+/// The index is noted block by block first (`newest`), which changes a page or two, and brought in the order of the texts
+/// (`place`) for many blocks at a time: there each text is on another page.
 struct SegmentWriter {
   /// Entries in a block: 1 to 256, 257 to 512, …
   static let blockBits: Int64 = 8
@@ -48,7 +48,7 @@ struct SegmentWriter {
     return Set(payloads.compactMap { Payload(Array($0)) }.flatMap(BlockIndex.terms))
   }
 
-  /// Writes down what is known of the block up to here.
+  /// Writes down the facts of the block up to here.
   mutating func finish(_ db: Database) throws {
     if block >= 0, times.earliest <= times.latest {
       let sql = """
@@ -70,7 +70,7 @@ struct SegmentWriter {
   }
 }
 
-/// What a segment says of itself.
+/// A segment's statements about itself.
 enum SegmentReader {
   /// The mark of the entry before the first.
   static func base(_ db: Database, file: String) throws -> ChainMark {
@@ -82,7 +82,7 @@ enum SegmentReader {
     return mark
   }
 
-  /// Bytes; what SQLite has beside it until it is moved into it is its own.
+  /// Bytes; SQLite's files beside it are its own until they are moved into it.
   static func size(_ db: Database) throws -> Int {
     try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
   }
@@ -115,7 +115,7 @@ enum SegmentReader {
     return ChainMark(sequence: sequence, hash: hash)
   }
 
-  /// Adds events, in one transaction. Those that it has already are left out: whatever died between the commit and the
+  /// Adds events, in one transaction. Those that it has already are left out: after a death between the commit and the
   /// journal's end, doing it again changes nothing.
   ///
   /// - Parameter durably: returns when they, and everything before them, are on the disk.

@@ -18,7 +18,7 @@ struct SegmentStore {
     self.number = number
     queue = try AuditFile.openForWriting(path, of: files, after: mark)
     base = try queue.writeWithoutTransaction { db in
-      // Whoever keeps the database locked must not hold up those who wait for the broker: the journal has room.
+      // A process that keeps the database locked must not hold up the broker's callers: the journal has room.
       try db.execute(sql: "PRAGMA busy_timeout = 200")
       return try SegmentReader.base(db, file: path).sequence
     }
@@ -67,21 +67,22 @@ struct SegmentStore {
   private mutating func renew() throws {
     let mark = try last()
     let next = try SegmentStore(files, number: number + 1, after: mark)
-    // One that was left is only taken for what it says it is.
+    // One that was left is only taken for the file that it claims to be.
     guard next.base == mark.sequence else {
       throw AuditLogError(
         .damaged, next.path, "it goes on from entry \(next.base), and the segment before it ends with \(mark.sequence)")
     }
     let old = queue
     self = next
-    // Nobody writes it again. As one file, if nobody reads it just now, it can be read where nothing can be written.
+    // It is not written again. As one file, if no reader has it open just now, it can be read
+    // where nothing can be written.
     try? old.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
     try? old.close()
   }
 }
 
 extension EncodedEvent {
-  /// It says of itself that a segment begins with it: how that is known of entries that somebody else has written.
+  /// It says of itself that a segment begins with it: the sign by which it is known of entries of another writer.
   var beginsSegment: Bool {
     Payload(payload)?.text(.kind)?.elementsEqual(AuditEvent.Kind.logRotated.rawValue.utf8) ?? false
   }

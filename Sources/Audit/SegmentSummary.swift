@@ -9,12 +9,12 @@ package struct SegmentSummary: Equatable, Sendable {
   package let last: Int64
   /// The earliest time of an entry and the latest, in microseconds since 1970; nil when it has none.
   package let times: ClosedRange<Int64>?
-  /// What was in force when it began is in it: what is before it can be removed.
+  /// It has the state in force at its beginning: entries before it can be removed.
   package let standsAlone: Bool
 }
 
 extension AuditReader {
-  /// The files of the log, the oldest first. What is only in the journal is in none of them yet.
+  /// The files of the log, the oldest first. Entries that are only in the journal are in none of them yet.
   package func segments() throws(AuditLogError) -> [SegmentSummary] {
     try read { view in
       try view.segments.map { segment in

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// What the broker says of its log over its signature: a line of text.
+/// The broker's statement about its log over its signature: a line of text.
 ///
 ///     ambit-audit KIND 1 NUMBER HASH TIME BEFORE SIGNATURE
 ///     ambit-audit KIND 2 NUMBER HASH TIME BEFORE BOOT SIGNATURE
@@ -14,8 +14,8 @@ package struct Statement: Equatable, Sendable {
   package enum Kind: String, Sendable {
     /// The log goes at least so far. It stands beside the log and is renewed.
     case head
-    /// The log goes so far and no further: whoever wrote it has closed it, and has taken its journal away. In the head's place, and as
-    /// long as one.
+    /// The log goes so far and no further: its writer has closed it, and has taken its journal away. In the head's
+    /// place, and as long as one.
     case closed = "shut"
     /// The chain went through there. In the log, every so many entries.
     case checkpoint
@@ -35,7 +35,7 @@ package struct Statement: Equatable, Sendable {
   package let boot: [UInt8]?
   package private(set) var signature: [UInt8] = []
 
-  /// - Parameter boot: what a head says; of other kinds it is not said.
+  /// - Parameter boot: a head states it; other kinds do not.
   init(
     _ kind: Kind, _ mark: ChainMark, time: Int64, checkpoint: Int64, boot: [UInt8]? = JournalFile.boot, key: AuditKey
   ) throws {
@@ -60,7 +60,7 @@ package struct Statement: Equatable, Sendable {
     self.checkpoint = checkpoint
     boot = words.count == 9 ? Hexadecimal.bytes(words[7]) : nil
     self.signature = Array(signature)
-    // Another spelling of the same is not what was written.
+    // Another spelling of the same is not the original.
     guard boot == nil || kind.hasBoot, self.line == line || self.line == line + "\n" else { return nil }
   }
 
@@ -69,7 +69,7 @@ package struct Statement: Equatable, Sendable {
 
   package func isSigned(by key: AuditKey.Public) -> Bool { key.verifies(signature, of: Array(text.utf8)) }
 
-  /// What is signed.
+  /// The signed bytes.
   private var text: String {
     let common =
       "\(Self.digits(mark.sequence)) \(mark.hash.hexadecimal) \(Self.digits(time)) \(Self.digits(checkpoint)) "

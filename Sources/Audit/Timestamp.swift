@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A moment in whole microseconds since 1970, UTC: what the log stores, and RFC 3339 text on the way out.
+/// A moment in whole microseconds since 1970, UTC: the log's form, and RFC 3339 text on the way out.
 ///
 /// A `Date` counts seconds in a floating point number, which holds no exact microsecond; moments are compared, stored
 /// and written as integers, and a date made from one always comes back to it.

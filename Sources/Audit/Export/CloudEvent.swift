@@ -28,7 +28,7 @@ enum CloudEvent {
     return String(repeating: "0", count: 20 - digits.utf8.count) + digits
   }
 
-  /// A text as an attribute may be: with U+FFFD for what none may have.
+  /// A text as an attribute may be: with U+FFFD for characters that none may have.
   static func attribute(_ text: String) -> String {
     guard !text.unicodeScalars.allSatisfy(isAllowed) else { return text }
     var allowed = String.UnicodeScalarView()

@@ -12,7 +12,7 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   case journal
 }
 
-/// What an event does not say and a receiver of many machines' events has to know.
+/// Facts that an event does not state and a receiver of many machines' events has to know.
 package struct ExportSource: Equatable, Sendable {
   package let log: LogIdentity
   /// This machine's name.
@@ -41,7 +41,7 @@ package struct ExportEncoder: Sendable {
     self.source = source
   }
 
-  /// Adds one event at the end of what is there: a line with its newline, or for `journal` an entry with its blank line.
+  /// Adds one event at the end of the output: a line with its newline, or for `journal` an entry with its blank line.
   package func append(_ event: AuditEvent, to bytes: inout [UInt8]) {
     if format == .journal { return JournalEntry(event, source).append(to: &bytes) }
     var taken: [UInt8] = []

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ExportFormat {
-  /// Whether what is written in this format is lines: then a file of them can be gone on with by looking at its end.
+  /// Whether this format is lines: then a file of them can be gone on with by looking at its end.
   package var isLines: Bool { self != .journal }
 
   /// Which event a line of this format holds; nil when it holds none, or is of another format.
@@ -27,7 +27,8 @@ extension ExportFormat {
       return nil
     }
   }
-  /// When the event of a line happened, as the line has it: what any version writes of an event, and another event hardly has.
+  /// When the event of a line happened, as the line has it: every version writes it of an event, and another
+  /// event hardly has the same.
   package func time(inLine line: some Sequence<UInt8>) -> String? {
     guard let object = (try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any] else { return nil }
     let time = self == .otlp ? Self.lastRecord(object)?["timeUnixNano"] : object["time"]

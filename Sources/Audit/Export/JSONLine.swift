@@ -1,4 +1,4 @@
-/// An event as `AuditEvent.jsonLine()` has it, with the member `log` besides: whose sequence the number is of.
+/// An event as `AuditEvent.jsonLine()` has it, with the member `log` besides: the log that the number counts in.
 enum JSONLine {
   static func write(_ event: AuditEvent, _ source: ExportSource, to writer: inout JSONWriter) {
     write(event, log: source.log, to: &writer)

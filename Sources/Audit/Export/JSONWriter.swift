@@ -6,10 +6,10 @@ struct JSONWriter {
   /// Something stands before, so that a comma has to.
   private var follows = false
 
-  /// Goes on at the end of what is there.
+  /// Goes on at the end of the present bytes.
   init(after bytes: consuming [UInt8] = []) { self.bytes = consume bytes }
 
-  /// Hands over what has been written.
+  /// Hands over the written bytes.
   mutating func take() -> [UInt8] {
     var taken: [UInt8] = []
     swap(&taken, &bytes)
@@ -34,7 +34,7 @@ struct JSONWriter {
     follows = true
   }
 
-  /// A member's name; its value is what is written next.
+  /// A member's name; the next written value is its value.
   mutating func key(_ name: String) {
     separate()
     quote(name)
@@ -74,7 +74,7 @@ struct JSONWriter {
     var text = text
     bytes.append(UInt8(ascii: "\""))
     text.withUTF8 { utf8 in
-      // Swift's strings are UTF-8 without surrogates, so what is no control character can stay as it is.
+      // Swift's strings are UTF-8 without surrogates, so all but control characters can stay as they are.
       if unsafe utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {
         for index in utf8.indices { escape(unsafe utf8[index]) }
       } else {
@@ -98,7 +98,7 @@ struct JSONWriter {
   }
 }
 
-// Members. What is absent is left out.
+// Members. Absent ones are left out.
 
 extension JSONWriter {
   mutating func member(_ name: String, _ text: String?) {

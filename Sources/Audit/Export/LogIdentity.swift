@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 internal import Paths
 
-/// Which log an event is of, wherever the log's file has been moved or copied to.
+/// The log that an event is of, even if the log's file has been moved or copied.
 ///
 /// It is made of the key that the log is signed with, which lies beside it (`audit.pub`) and stays while old entries go: two logs
 /// that were begun apart are two, a copy of a log with its public key is the same one. Earlier versions made it of the first entry,
@@ -43,7 +43,7 @@ package struct EventIdentifier: Hashable, Sendable, CustomStringConvertible {
     self.sequence = sequence
   }
 
-  /// Reads what `description` writes.
+  /// Reads the form of `description`.
   package init?(_ text: String) {
     let parts = text.pathParts
     guard parts.count == 2, let log = LogIdentity(parts[0]), let sequence = Int64(parts[1]), sequence > 0
@@ -56,7 +56,7 @@ package struct EventIdentifier: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension AuditEvent {
-  /// SHA-256 of the event as it is recorded, in hexadecimal: what has another is another event.
+  /// SHA-256 of the event as it is recorded, in hexadecimal: another digest is another event.
   package func digest() throws -> String {
     Hexadecimal.text(Array(SHA256.hash(data: Data(try jsonLine().utf8))))
   }

@@ -27,7 +27,7 @@ enum LogRecord {
     }
   }
 
-  /// `SeverityNumber`: INFO; WARN for what a rule forbade, ERROR for what could not be done.
+  /// `SeverityNumber`: INFO; WARN for an act that a rule forbade, ERROR for one that could not be done.
   static func severity(_ result: AuditEvent.Result) -> (number: Int, text: String) {
     switch result {
     case .allowed: (9, "INFO")

@@ -20,13 +20,13 @@ package struct OCSFClass: Hashable, Sendable {
   package static let api = Self(uid: 6003, name: "API Activity", category: 6, categoryName: "Application Activity")
 }
 
-/// What OCSF calls a kind of event: a class, and an activity of that class.
+/// OCSF's name for a kind of event: a class, and an activity of that class.
 package struct OCSFActivity: Sendable {
   package let kind: AuditEvent.Kind
   package let of: OCSFClass
   package let id: Int
   package let name: String
-  /// Somebody should look at it, whatever came of it: severity “medium”, and `is_alert`.
+  /// For the attention of an administrator, with any result: severity “medium”, and `is_alert`.
   package let alerts: Bool
 
   /// `class_uid` · 100 + `activity_id`.
@@ -48,7 +48,7 @@ package struct OCSFActivity: Sendable {
     Self(.pick, .api, 99, "Pick"),
     Self(.pickCancelled, .api, 99, "Cancel Pick"),
     Self(.grant, .access, 1, "Assign Privileges"),
-    // What a start does: the document is mounted for the app.
+    // The act of a start: the document is mounted for the app.
     Self(.start, .file, 12, "Mount"),
     Self(.stop, .file, 13, "Unmount"),
     Self(.scopeEnded, .file, 13, "Unmount"),

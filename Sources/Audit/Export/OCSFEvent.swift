@@ -1,6 +1,6 @@
 /// Events in the Open Cybersecurity Schema Framework, version 1.6.0, with its profiles “host” and “security control”.
 ///
-/// What a class has no attribute for is in `unmapped`, so that nothing of an event is lost on the way.
+/// Facts that have no attribute in a class are in `unmapped`, so that nothing of an event is lost on the way.
 enum OCSFEvent {
   static let schema = "1.6.0"
 
@@ -36,7 +36,7 @@ enum OCSFEvent {
     return rest < 0 ? whole - 1 : whole
   }
 
-  /// How it came out: severity, status, and of “security control” what was done about it.
+  /// How it came out: severity, status, and of “security control” the action that was taken.
   private static func outcome(_ event: AuditEvent, _ activity: OCSFActivity, _ line: inout JSONWriter) {
     let severity = activity.alerts ? (3, "Medium") : event.result == .allowed ? (1, "Informational") : (2, "Low")
     line.member("severity_id", severity.0)
@@ -74,7 +74,7 @@ enum OCSFEvent {
     metadata.member("event_code", event.kind.rawValue)
     metadata.member("log_name", source.log.description)
     metadata.member("original_time", Timestamp(event.time).text)
-    // What one grant was given, started, stopped and taken back by is found by it.
+    // The events of one grant (given, started, stopped, taken back) are found by it.
     metadata.member("correlation_uid", event.grant)
   }
 
@@ -106,7 +106,7 @@ enum OCSFEvent {
   /// How much of a document a class's own attributes hold.
   private enum DocumentPlace { case none, rounded, whole }
 
-  /// What it was done to, which each class has in a place of its own.
+  /// The object of the act, which each class has in a place of its own.
   ///
   /// - Returns: how much of the document is in it, if the event has one.
   private static func subject(
@@ -184,7 +184,8 @@ enum OCSFEvent {
     if let document = event.document { resource.object("data") { JSONLine.write(document, to: &$0) } }
   }
 
-  /// What has no attribute: `how`, all facts, and of a document what its place in the class does not hold as it was.
+  /// Facts without an attribute: `how`, all facts, and of a document those that its place in the class
+  /// does not hold as they were.
   private static func unmapped(_ event: AuditEvent, in place: DocumentPlace, _ line: inout JSONWriter) {
     let document = place == .whole ? nil : event.document
     guard event.how != nil || !event.detail.isEmpty || document != nil else { return }
@@ -192,7 +193,7 @@ enum OCSFEvent {
       rest.member("how", event.how)
       if !event.detail.isEmpty { rest.object("detail") { JSONLine.write(event.detail, to: &$0) } }
       guard let document else { return }
-      // A file of OCSF's has one text for what identifies it, and milliseconds for its birth.
+      // A file of OCSF's has one text for its identity, and milliseconds for its birth.
       rest.object("document") { JSONLine.write(document, to: &$0) }
     }
   }
