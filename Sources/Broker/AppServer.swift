@@ -92,7 +92,7 @@ final class AppServer: LoopMember {
     for each in served {
       for event in each.instance.endpoint.process(entries[each.endpoint], now: now) { handle(event, of: each.instance) }
       if entries[each.process].hasHappened { ender.end(each.instance) }
-      // After what it sent: a stop that was on its way counts.
+      // After its messages: a stop that was on its way counts.
       for owner in entries[each.owners] where owner.hasHappened { scopes.ended(Int32(owner.tag), of: each.instance) }
     }
     served = []

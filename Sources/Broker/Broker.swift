@@ -99,8 +99,8 @@ final class Broker {
         !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle
       })
 
-    // In this order. What is due ends before a request is answered, and the user's side comes first: a launcher's answer is then
-    // known before what its app does next.
+    // In this order. Due grants end before a request is answered, and the user's side comes first: a launcher's answer is then
+    // known before its app's next act.
     let members: [any LoopMember] = [
       revoker, lifetime, trail, keeper, replies, groups, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer,
@@ -110,17 +110,17 @@ final class Broker {
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
     loop.add(
       DeferredWork(awake: 100_000, patience: 10_000_000, since: { [grants] in grants.pendingSince }) { [grants] in
-        // What cannot be written now stays in the journal, and is tried again.
+        // Entries that cannot be written now stay in the journal, and are tried again.
         if let failure = grants.settleIfPossible() { complain("\(failure)") }
       })
 
-    // What a broker that died has left.
+    // The remains of a broker that died.
     let left = try Reconciliation.reconcile(grants, host.folders)
     try trail.append([Reconciliation.started(trail.log, grants, boot: host.boot, unsettled)] + left)
     try succession.settleReplacements()
     sidecars.clearStaging()
     remover.removeRetired()
-    // What ended while no broker was there.
+    // Launches that ended while no broker was there.
     revoker.endDue()
     ender.prepare(now: clock.monotonic)
     if trail.log.lacksCarried { try keeper.beginSnapshot() }

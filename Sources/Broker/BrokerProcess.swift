@@ -20,7 +20,7 @@ package enum BrokerProcess {
   ///   - idleLimit: `nil`: for ever.
   package static func run(folders: AmbitFolders, idleLimit: Duration?, ready: Descriptor?) -> Int32 {
     do {
-      // Before any thread: what is held back here is held back in all of them.
+      // Before any thread: signals that are held back here are held back in all of them.
       let signals = try SignalQueue([SIGTERM, SIGINT, SIGHUP, SIGQUIT])
       umask(0o077)
       let privileged = Namespaces.isHostRoot
@@ -34,7 +34,7 @@ package enum BrokerProcess {
       raiseDescriptorLimit()
       let home = try Namespaces.own("mnt")
       let namespaces = privileged ? [] : [try Namespaces.own("user"), home]
-      // It alone has the socket, and with it the say when nobody can connect any more.
+      // It alone has the socket, and so it alone decides when no client can connect any more.
       let listener = try listen(folders)
       BrokerLoop.adoptThread()
       try BrokerLoop.assumeIsolated {
@@ -62,7 +62,7 @@ package enum BrokerProcess {
   /// - Returns: the mounts that the host had before; `nil` if this process has never been outside of those namespaces.
   private static func enterNamespaces(_ folders: AmbitFolders) throws -> HostMounts? {
     var host: HostMounts?
-    // Else it was started by a launcher inside them, with what it may do there.
+    // Else it was started by a launcher inside them, with the launcher's rights there.
     if !Namespaces.mayMount {
       host = try? HostMounts()
       if try !LauncherRecords(folders).joinNamespaces() { try becomeMountOwner() }
@@ -79,7 +79,7 @@ package enum BrokerProcess {
     }
   }
 
-  /// One broker a user: whoever holds the lock. The kernel gives it back when the holder dies, however it dies.
+  /// One broker a user: the holder of the lock. The kernel gives the lock back when the holder dies, in any way.
   ///
   /// - Returns: `nil` if another broker serves.
   private static func takePlace(_ folders: AmbitFolders) throws(KernelError) -> FileLock? {

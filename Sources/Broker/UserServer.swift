@@ -33,7 +33,7 @@ final class UserServer: LoopMember {
     return endpoint.connections.values.contains { $0.isAwaitingReply && !askers.contains($0.id) }
   }
 
-  /// From now on no client can connect, and what waits is not answered.
+  /// From now on no client can connect, and waiting calls are not answered.
   func stop() {
     endpoint.stopListening()
     requests.endAll()
@@ -42,7 +42,7 @@ final class UserServer: LoopMember {
   private func serve(_ call: CheckedCall, on connection: WireConnection) {
     let request = Request(on: connection)
     requests.begin(request)
-    // When what is decided for it counts as written down: as the policy says of the app that it is about.
+    // When a decision for it counts as written down: as the policy says of the app that it is about.
     var sync = AuditLog.Sync.group
     request.serve(failure: { Self.failure($0, of: call.interface) }) {
       switch call.interface {

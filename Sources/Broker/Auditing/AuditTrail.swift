@@ -18,7 +18,7 @@ final class AuditTrail: LoopMember {
   private var refusals = RefusalLimiter()
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, the counts of refusals are not written again.
   private var refusalsAgain: Int64 = 0
-  /// What took effect and could not be written down yet.
+  /// Events that took effect and could not be written down yet.
   private var owed: [AuditEvent] = []
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, that is not tried again.
   private var owedAgain: Int64 = 0
@@ -72,7 +72,7 @@ final class AuditTrail: LoopMember {
     }
   }
 
-  /// Writes what could not be written down when it took effect.
+  /// Writes the events that could not be written down when they took effect.
   func writeOwed() throws {
     guard !owed.isEmpty else { return }
     do { try log.appendFromReserve(owed) } catch {
@@ -81,7 +81,7 @@ final class AuditTrail: LoopMember {
     owed = []
   }
 
-  /// The same where nobody waits for it.
+  /// The same where no caller waits for it.
   private func writeOwed(now: Int64) {
     guard !owed.isEmpty, owedAgain <= now else { return }
     owedAgain = now + Self.owedPause
@@ -90,7 +90,7 @@ final class AuditTrail: LoopMember {
 
   private static let owedPause: Int64 = 1_000_000_000
 
-  /// What the user is to know when something was taken away, and not all that says so is in a file; a sentence.
+  /// A sentence for the user when access was taken away, and not all records of that are in a file.
   var owedNote: String? {
     guard !owed.isEmpty || grants.awaitsRoom else { return nil }
     return
@@ -105,7 +105,7 @@ final class AuditTrail: LoopMember {
     return events.filter { refusals.take($0, now: now) }
   }
 
-  /// Writes down how many refusals were left out, where that is due. What cannot be written stays counted.
+  /// Writes down how many refusals were left out, where that is due. Refusals that cannot be written stay counted.
   private func tellRefusals(now: Int64) {
     guard let due = refusals.nextDue, due <= now, refusalsAgain <= now else { return }
     var left = refusals
@@ -123,8 +123,8 @@ final class AuditTrail: LoopMember {
     refusals = left
   }
 
-  /// Has events moved from the log's journal to its database, when that is due: by a thread of its own, so that nobody who
-  /// asks the broker for something waits for the disk.
+  /// Has events moved from the log's journal to its database, when that is due: by a thread of its own, so that no caller of the
+  /// broker waits for the disk.
   private func flushLog(now: Int64) {
     guard let due = log.flushDeadline, due <= now else { return }
     log.willFlush()

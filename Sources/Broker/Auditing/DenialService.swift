@@ -4,7 +4,7 @@ internal import Kernel
 internal import Seccomp
 internal import Wire
 
-/// What apps are refused by their sandbox, as their launchers see it (`SBX-16`).
+/// The refusals that apps get from their sandbox, as their launchers see them (`SBX-16`).
 @BrokerLoop
 final class DenialService {
   private let trail: AuditTrail
@@ -26,7 +26,7 @@ final class DenialService {
     return .init(name: name)
   }
 
-  /// A launch that its launcher has refused, before anything was made: what the policy requires does not hold.
+  /// A launch that its launcher has refused, before anything was made: a requirement of the policy does not hold.
   func refusedLaunch(
     _ request: LauncherInterface.DeniedCall, _ preparation: Preparation
   ) throws -> LauncherInterface.DeniedReply {

@@ -6,7 +6,7 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
-/// What is behind sealed bytes, for the user (`io.ambit.Inspector`). Looks, and changes nothing.
+/// The meaning of sealed bytes, for the user (`io.ambit.Inspector`). Looks, and changes nothing.
 @BrokerLoop
 final class InspectionService {
   private let grants: GrantStore

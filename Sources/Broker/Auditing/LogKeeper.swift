@@ -11,7 +11,7 @@ internal import SystemPackage
 /// and grants in force, so that it can be read alone. Times are nanoseconds of CLOCK_MONOTONIC.
 @BrokerLoop
 final class LogKeeper: LoopMember {
-  /// What was in force when a file began, and has not been written down there yet.
+  /// The state in force when a file began, as far as it has not been written down there yet.
   private struct Snapshot {
     var launches: ArraySlice<String>
     var grants: ArraySlice<String>
@@ -56,7 +56,7 @@ final class LogKeeper: LoopMember {
     }
   }
 
-  /// Begins another file. A log that is nothing but what is carried would begin one after the other.
+  /// Begins another file. A log of nothing but carried entries would begin one after the other.
   private func rotateLog() {
     do {
       let scopes = sessions.instances.values.map(\.scopes.owners.used).reduce(0, +)
@@ -75,7 +75,7 @@ final class LogKeeper: LoopMember {
     snapshot = Snapshot(launches: sessions.instances.keys.sorted()[...], grants: try grants.identifiers()[...])
   }
 
-  /// Writes down a part of the snapshot. Of what has ended meanwhile there is an entry of its own.
+  /// Writes down a part of the snapshot. Grants and scopes that have ended meanwhile have an entry of their own.
   private func write(now: Int64) {
     guard var next = snapshot, next.again <= now else { return }
     do {
@@ -154,7 +154,7 @@ final class LogKeeper: LoopMember {
 }
 
 extension AuditTrail {
-  /// What the user's `audit.toml` says. What the log says of grants reaches the disk after them.
+  /// The content of the user's `audit.toml`. The log's entries about grants reach the disk after the grants.
   static func settings(_ folders: AmbitFolders, _ grants: GrantStore) throws -> AuditLog.Settings {
     var settings = AuditLog.Settings()
     let keeping = try LogKeeping.read(folders.auditSettings)
@@ -168,7 +168,7 @@ extension AuditTrail {
 }
 
 extension LogKeeping {
-  /// What a file says; without one, what holds without.
+  /// A file's settings; without a file, the defaults.
   package static func read(_ path: String) throws -> LogKeeping {
     let bytes: [UInt8]
     do throws(KernelError) {

@@ -20,7 +20,7 @@ final class PendingReplies: LoopMember {
 
   init(_ log: AuditLog) { self.log = log }
 
-  /// Sends a reply; later, if the disk is late with what was decided, or the policy wants everything there first.
+  /// Sends a reply; later, if the disk is late with the decision, or the policy wants everything there first.
   func send(_ reply: Reply, descriptors: [Descriptor], on connection: WireConnection, _ sync: AuditLog.Sync) {
     guard let entry = log.heldUntil(sync) else {
       connection.send(reply, descriptors: descriptors)

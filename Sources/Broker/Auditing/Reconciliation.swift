@@ -4,10 +4,11 @@ internal import Foundation
 internal import Kernel
 internal import ScopedAccess
 
-/// Grants and log say the same before anybody is answered (`AUD-5`, `AUD-8`). They may not when a broker starts: the last one died in
-/// between two steps, the power took what one of them had not brought to the disk, or somebody has put a backup in the place of one.
+/// Grants and log agree before any request is answered (`AUD-5`, `AUD-8`). They may not when a broker starts: the last
+/// one died in between two steps, the power took records of one that were not on the disk yet, or the user has put a
+/// backup in the place of one.
 enum Reconciliation {
-  /// Brings the grants to what the log says was withdrawn, and answers what the log is still to be told.
+  /// Withdraws the grants that are withdrawn by the log, and returns the events that the log still lacks.
   static func reconcile(_ grants: GrantStore, _ folders: AmbitFolders) throws -> [AuditEvent] {
     let reader = try AuditReader(path: folders.auditLog)
     guard let last = try reader.latest(1).first else { return try tell(of: grants.grants(), grants) }
@@ -47,13 +48,13 @@ enum Reconciliation {
     }.sorted { $0.sequence < $1.sequence }
   }
 
-  /// A broker that died may have added grants and not written that down, so nobody was told of them. They are taken back, and
-  /// that is written down.
+  /// A broker that died may have added grants and not written that down, so no client was told of them. They are taken
+  /// back, and that is written down.
   private static func takeBackUnwritten(_ grants: GrantStore, _ reader: AuditReader) throws -> [AuditEvent] {
     let unwritten = try grants.newest().filter { grant in
       // The log's times are whole microseconds.
       let since = Date(timeIntervalSince1970: Double(grant.created) / 1e9 - 1)
-      // Of whatever kind: the first may have been removed, and what is in force is carried on.
+      // Of any kind: the first may have been removed, and all that is in force is carried on.
       return try reader.events(matching: AuditQuery(grant: grant.id, since: since), limit: 1).isEmpty
     }
     grants.takeBack(unwritten.map(\.id))
@@ -78,13 +79,13 @@ enum Reconciliation {
     }
   }
 
-  /// The next stamp of the grants, for the log. Where they cannot be written now it stays what it was.
+  /// The next stamp of the grants, for the log. Where they cannot be written now it stays as it was.
   static func stamp(_ grants: GrantStore) -> String? {
     let next: GrantStore.Stamp? = (try? grants.nextStamp()) ?? (try? grants.stamp())
     return next?.description
   }
 
-  /// The first event of a broker: with what it found of one that died.
+  /// The first event of a broker: with its findings about one that died.
   static func started(
     _ log: AuditLog, _ grants: GrantStore, boot: String, _ launches: UnsettledLaunches
   ) -> AuditEvent {

@@ -5,7 +5,7 @@ struct RecordedGrants {
   /// The entry by which each came about, or was carried on.
   private(set) var inForce: [String: AuditEvent] = [:]
   private(set) var ended: Set<String> = []
-  /// What has just ended: the next entry may say that this failed.
+  /// The grants that have just ended: the next entry may say that this failed.
   private var withdrawn: [String: AuditEvent] = [:]
 
   /// The kinds of entries that it has to be given.

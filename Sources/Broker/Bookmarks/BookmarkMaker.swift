@@ -91,7 +91,7 @@ final class BookmarkMaker {
     return Data(bookmark.sealed(with: key, for: .bookmark)).base64EncodedString()
   }
 
-  /// The grant of a scope that is active, and what it shows.
+  /// The grant of a scope that is active, and the document that it shows.
   private func active(_ token: String, for instance: Instance) throws -> (Grant, FoundDocument) {
     let grant = try grant(ofToken: token, instance)
     guard let document = instance.scopes.shown[grant.id] else {
@@ -120,14 +120,14 @@ final class BookmarkMaker {
     case .implicit: return request.inside == nil ? .implicit(boot: host.boot) : .app
     case .document:
       guard let relativeTo = request.relativeTo else { throw ErrorReply.invalidParameter("relativeTo") }
-      // A folder would hand over what is put into it later, to whoever has the document.
+      // A folder would hand over later files in it, to every app with the document.
       guard grant.kind == .file else { throw ErrorReply.invalidParameter("kind") }
       let (anchor, document) = try active(relativeTo, for: instance)
       return .document(Bookmark.Anchor(grant: anchor.id, identity: document.identity))
     }
   }
 
-  /// Less than the user allowed is a grant of its own, so that what a bookmark opens is always what a grant says.
+  /// Rights below the user's are a grant of their own, so that a bookmark always opens exactly a grant's rights.
   private func readOnlyGrant(from grant: Grant, _ instance: Instance) throws -> Grant {
     let known = try grants.grant(
       for: grant.identity, of: grant.bundleIdentifier, rights: .readOnly, passed: grant.origin == .passed)
@@ -153,10 +153,10 @@ final class BookmarkMaker {
 }
 
 extension Bookmark.Values {
-  /// - Parameter kind: what it was granted as, if it was itself.
+  /// - Parameter kind: the kind that it was granted as, if it was itself.
   init(of document: FoundDocument, as kind: Folders.DocumentKind? = nil, keys: [String]) throws {
     let status = try document.descriptor.status()
-    // Not where it is mounted: only what a person would call it.
+    // Not its mount point: only a person's name for it.
     let mount = document.path.flatMap { MountTable.covering($0, in: MountTable.entries()) }
     let volume = mount?.point.lastPathName ?? "/"
     self.init(

@@ -8,18 +8,18 @@ internal import Paths
 internal import ScopedAccess
 internal import Wire
 
-/// What is asked, and by whom.
+/// The request, and its sender.
 struct Resolution {
   let kind: AuditEvent.Kind
   let purpose: SealingKey.Purpose
   let instance: Instance
   var relativeTo: String?
-  /// Whose an implicit start is; nil: there is none.
+  /// The owner of an implicit start; nil: there is none.
   var implicitStart: Caller?
   var withoutMounting = false
 }
 
-/// Resolves sealed bytes: may this app, is the grant in force, where is the document, and what has changed.
+/// Resolves sealed bytes: may this app, is the grant in force, where is the document, and which of its facts have changed.
 @BrokerLoop
 final class BookmarkResolver {
   private let host: BrokerHost
@@ -68,12 +68,12 @@ final class BookmarkResolver {
     throw error
   }
 
-  /// Opens what an app presents, if it is for this app.
+  /// Opens the bytes that an app presents, if they are for this app.
   func open(_ text: String, _ asked: Resolution) throws -> Bookmark {
     guard let sealed = Data(base64Encoded: text) else {
       try refuse(asked, "BMK-20", "bad seal: not base64", BookmarksInterface.Failure.badSeal("not base64"))
     }
-    // The app learns the same whatever is wrong with it; what it was is the user's business.
+    // The app gets the same answer for every fault of it; the fault itself is the user's business.
     let told = BookmarksInterface.Failure.badSeal("not sealed for this app, or changed since")
     let bookmark: Bookmark
     do throws(Bookmark.OpenError) {
@@ -152,7 +152,7 @@ final class BookmarkResolver {
     let (instance, document) = (asked.instance, location.document)
     var within: (path: String, document: FoundDocument, isSame: Bool)?
     if let inside = bookmark.inside { within = try await contents.find(inside, in: document.descriptor, asked, grant) }
-    // What lies in a folder may have been searched for.
+    // A file in a folder may have been searched for.
     guard let present = try grants.grant(grant.id), present.revoked == nil else {
       try refuse(asked, "AUD-1", "the grant was withdrawn", BookmarksInterface.Failure.revoked, grant)
     }
@@ -230,8 +230,8 @@ final class BookmarkResolver {
     }
   }
 
-  /// Another app's grant of what this app has been handed a bookmark of: a grant of its own, with the rights that the
-  /// bookmark has and no more.
+  /// Another app's grant, of which this app has been handed a bookmark: it becomes a grant of its own, with the rights of
+  /// the bookmark and no more.
   private func passedOn(_ location: Location, _ instance: Instance) throws -> Grant {
     let (parent, document) = (location.grant, location.document)
     let app = instance.app.bundleIdentifier

@@ -6,7 +6,7 @@ internal import Paths
 internal import ScopedAccess
 internal import Wire
 
-/// Finds something in a folder that an app has, wherever in it that has gone.
+/// Finds something in a folder that an app has, at any place in it.
 @BrokerLoop
 final class FolderContents {
   private let locator: DocumentLocator
@@ -16,7 +16,7 @@ final class FolderContents {
     (self.locator, self.trail) = (locator, trail)
   }
 
-  /// What lies at a path that an app gives, in a folder: no link is followed, and nothing above the folder reached.
+  /// The file at a path that an app gives, in a folder: no link is followed, and nothing above the folder reached.
   nonisolated static func find(_ path: String, in folder: Descriptor) throws -> (Bookmark.Inside, FoundDocument) {
     let parts = path.pathNames
     guard !parts.isEmpty, !parts.contains(where: { $0 == "." || $0 == ".." }),
@@ -27,8 +27,8 @@ final class FolderContents {
     return (Bookmark.Inside(path: parts.joined(separator: "/"), identity: document.identity), document)
   }
 
-  /// Looks for it in the folder and nowhere else. In its place the app can reach whatever is there, so that a file that
-  /// replaced it needs no rule but the policy's.
+  /// Looks for it in the folder and nowhere else. The app can reach any file in its place, so that a file that replaced
+  /// it needs no rule but the policy's.
   func find(
     _ inside: Bookmark.Inside, in folder: Descriptor, _ asked: Resolution, _ grant: Grant?
   ) async throws -> (path: String, document: FoundDocument, isSame: Bool) {

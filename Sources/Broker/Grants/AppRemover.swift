@@ -58,7 +58,7 @@ final class AppRemover {
     return .init(ended: ended.map(GrantsInterface.Ended.init), leftovers: leftovers, note: trail.owedNote)
   }
 
-  /// Ends what runs of an app.
+  /// Ends the running launches of an app.
   ///
   /// - Returns: whether something has yet to end.
   private func end(_ request: GrantsInterface.RemoveCall) throws -> Bool {
@@ -84,7 +84,7 @@ final class AppRemover {
   /// Nanoseconds for which the end of an app is waited for.
   private static let patience: Int64 = 5_000_000_000
 
-  /// What other apps were granted and now lies in this one's container: the user may have moved it there.
+  /// Documents that were granted to other apps and now lie in this one's container: the user may have moved them there.
   private func foreignGrants(inContainerOf app: String) async throws -> [Grant] {
     guard let container = host.openContainer(app) else { return [] }
     let candidates = Dictionary(
@@ -109,7 +109,7 @@ final class AppRemover {
     return found
   }
 
-  /// Gives the container another name, under which no app is launched in it; whoever asked deletes it.
+  /// Gives the container another name, under which no app is launched in it; the caller deletes it.
   private func retire(containerOf app: String) throws -> String? {
     let all = try host.containers()
     let name = "\(Self.retiredPrefix)\(Grant.makeID())"
@@ -122,7 +122,7 @@ final class AppRemover {
     }
   }
 
-  /// Deletes what is left of containers whose deletion was broken off.
+  /// Deletes the rest of containers whose deletion was broken off.
   func removeRetired() {
     guard let all = try? host.containers(), let entries = try? DirectoryReader.entries(of: all) else { return }
     let names = entries.map(\.name).filter { $0.hasPrefix(Self.retiredPrefix) }

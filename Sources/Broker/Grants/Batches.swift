@@ -1,4 +1,5 @@
-/// Work of which one owner may have much: what comes while some of theirs is under way is done in one go afterwards.
+/// Work of which one owner may have much: items that come while some of theirs are under way are
+/// done in one go afterwards.
 ///
 /// A pure value.
 struct Batches<Piece> {
@@ -7,14 +8,14 @@ struct Batches<Piece> {
 
   mutating func add(_ piece: Piece, of owner: String) { waiting[owner, default: []].append(piece) }
 
-  /// What is to be done for an owner now; `nil`: nothing, or something is still under way.
+  /// The items to be done for an owner now; `nil`: none, or something is still under way.
   mutating func begin(_ owner: String) -> [Piece]? {
     guard running[owner] == nil, let pieces = waiting.removeValue(forKey: owner) else { return nil }
     running[owner] = pieces
     return pieces
   }
 
-  /// That is done. What has come meanwhile waits for ``begin(_:)``.
+  /// That is done. Items that have come meanwhile wait for ``begin(_:)``.
   mutating func end(_ owner: String) { running[owner] = nil }
 
   func isIdle(_ owner: String) -> Bool { waiting[owner] == nil && running[owner] == nil }

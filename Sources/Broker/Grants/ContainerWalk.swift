@@ -1,7 +1,7 @@
 internal import Kernel
 
-/// A walk through an app's container, which may hold anything: by descriptor, following no link, leaving out what is mounted in it,
-/// and bounded.
+/// A walk through an app's container, which may hold anything: by descriptor, following no link, leaving out
+/// mounts in it, and bounded.
 struct ContainerWalk {
   /// Entries that may be looked at.
   private var budget: Int

@@ -7,11 +7,11 @@ struct GrantEnding {
   let how: String
   let rule: String
   let reason: String
-  /// Active scopes end as well; otherwise what is started stays so until it is stopped.
+  /// Active scopes end as well; otherwise a started document stays so until it is stopped.
   var endsScopes = true
 }
 
-/// A grant that has ended, and what that left.
+/// A grant that has ended, and the remains of it.
 struct EndedGrant {
   let grant: Grant
   var scopes = 0

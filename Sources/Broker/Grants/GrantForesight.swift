@@ -5,7 +5,7 @@ internal import Paths
 package import ScopedAccess
 package import Wire
 
-/// What an app was granted and what its policy says of that, by the rules that a start goes by; for those who ask beforehand and
+/// An app's grants and its policy's word on them, by the rules that a start goes by; for those who ask beforehand and
 /// start nothing (`ambit why`).
 package struct GrantForesight {
   /// Whether a granted document could be started.
@@ -32,7 +32,7 @@ package struct GrantForesight {
   private let grants: [Grant]
   private let rules: LauncherInterface.GrantRules
 
-  /// Reads what there is, whether a broker runs or not. None is started, and nothing is written but a copy that is removed.
+  /// Reads the present files, whether a broker runs or not. None is started, and nothing is written but a copy that is removed.
   ///
   /// - Throws: `StateError` where the grants cannot be read.
   package init(of app: String, under rules: LauncherInterface.GrantRules, in folders: AmbitFolders) throws {

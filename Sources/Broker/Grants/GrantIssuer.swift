@@ -44,7 +44,7 @@ final class GrantIssuer {
     _ grant: Grant, as document: FoundDocument, to instance: Instance, how: String
   ) throws -> DocumentMessage {
     let present = document.path.map { Grant.name(inside: $0) } ?? grant.name
-    // While it is shown, a document stays where it is: somebody is using that path.
+    // While it is shown, a document stays where it is: an app is using that path.
     let name = instance.scopes.owners.isActive(grant.id) ? instance.scopes.exposed[grant.id]?.name ?? present : present
     // A place that was made stays.
     let known = instance.scopes.exposed[grant.id]
@@ -61,7 +61,7 @@ final class GrantIssuer {
   func grant(_ chosen: [Chosen], to app: String, _ asked: AccessRights) throws -> [Grant] {
     var all: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
     let now = clock.realtime
-    // What the app's own manifest calls a package is known while it runs.
+    // Packages by the app's own manifest are known while it runs.
     let packages = sessions.running(app).first?.app.packages ?? PackageTypes()
     for each in chosen {
       let (document, rights) = (each.document, each.rights(of: asked))
@@ -98,7 +98,7 @@ final class GrantIssuer {
     return all.map(\.grant)
   }
 
-  /// Why an app that need not run may not write a document: it is what the app is, or holds that.
+  /// Why an app that need not run may not write a document: the document is a part of the app, or holds such a part.
   func refusal(ofWriting document: FoundDocument, for app: String) throws -> String? {
     let places = sessions.running(app).map(\.app.path)
     for own in Set(places + [try grants.identity(of: app)?.path].compactMap(\.self)) {
@@ -109,8 +109,8 @@ final class GrantIssuer {
 
   // MARK: Quotas
 
-  /// Before grants are made: by the policy's rule, the oldest give way or there are none (`LIM-10`, `LIM-11`). Under one that
-  /// knows a list of what was used last, what leaves no reference needs no room.
+  /// Before grants are made: by the policy's rule, the oldest give way or there are none (`LIM-10`, `LIM-11`). Under a policy with
+  /// a list of the documents used last, a grant that leaves no reference needs no room.
   ///
   /// - Parameter kept: grants that are handed over anew with them, and do not give way.
   func makeRoom(
@@ -145,7 +145,7 @@ final class GrantIssuer {
     try grants.persisted(of: instance.app.bundleIdentifier, onlyNeeded: instance.app.rules.recent != nil)
   }
 
-  /// Before a bookmark is made: where the quota is for what is kept by one, the first of a document needs room (`LIM-11`).
+  /// Before a bookmark is made: where the quota counts bookmarked grants, the first bookmark of a document needs room (`LIM-11`).
   func makeRoom(forBookmarkOf grant: Grant, _ instance: Instance) throws {
     let rules = instance.app.rules
     guard rules.recent != nil, let quota = rules.quota else { return }
@@ -159,8 +159,8 @@ final class GrantIssuer {
     throw BookmarksInterface.Failure.quotaReached(limit: quota)
   }
 
-  /// After a document was granted or used: what has fallen out of the list of those used last, and is needed by nothing else, ends
-  /// (`LIM-11`). What is started stays so until it is stopped.
+  /// After a document was granted or used: a grant that has fallen out of the list of those used last, and is needed by nothing
+  /// else, ends (`LIM-11`). A started document stays so until it is stopped.
   func trimRecent(of instance: Instance) throws {
     let rules = instance.app.rules
     guard let limit = rules.recent else { return }
@@ -174,7 +174,7 @@ final class GrantIssuer {
       ))
   }
 
-  /// What the app may keep, and what of it was used last.
+  /// The grants that the app may keep, and those of them that were used last.
   func kept(by instance: Instance) throws -> AccessInterface.KeptReply {
     let rules = instance.app.rules
     let entries = try grants.recency(of: instance.app.bundleIdentifier)

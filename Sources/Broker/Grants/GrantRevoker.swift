@@ -30,8 +30,8 @@ final class GrantRevoker: LoopMember {
     self.events = events
   }
 
-  /// Ends grants, and those that were made from them. Nothing has ended if this throws: it only does where it cannot be read what was
-  /// made from them. What cannot be written down ends all the same (`AUD-12`).
+  /// Ends grants, and those that were made from them. Nothing has ended if this throws: it only does where the grants that were
+  /// made from them cannot be read. A grant whose end cannot be written down ends all the same (`AUD-12`).
   @discardableResult
   func end(_ given: [Grant], _ ending: GrantEnding) throws -> [EndedGrant] {
     let all = given + (try grants.descendants(of: given.map(\.id)))
@@ -56,8 +56,8 @@ final class GrantRevoker: LoopMember {
     return ended
   }
 
-  /// Waits until nothing is left of grants that have ended: their references are removed, and what belongs to their documents is beside
-  /// them.
+  /// Waits until nothing is left of grants that have ended: their references are removed, and the files that belong to their
+  /// documents are beside them.
   func settled(_ ended: [EndedGrant]) async throws(CancellationError) {
     let ids = Set(ended.map(\.grant.id))
     try await references.settled(ids)
@@ -72,7 +72,8 @@ final class GrantRevoker: LoopMember {
     return [running, (try? grants.nextEnd()) ?? nil].compactMap { $0 }.min()
   }
 
-  /// Ends what is due. What cannot be ended now, because that cannot be written down, is tried again; nor can it be started then.
+  /// Ends the due grants. One that cannot be ended now, because that cannot be written down, is tried again;
+  /// nor can it be started then.
   func endDue() {
     let now = clock.realtime
     guard clock.monotonic >= endsAgain, let next = nextEnd(), next <= now else { return }
@@ -97,7 +98,7 @@ final class GrantRevoker: LoopMember {
     }
   }
 
-  /// Ends what was granted for launches that are over.
+  /// Ends the grants for launches that are over.
   ///
   /// - Parameters:
   ///   - launches: these; `nil`: all that are not known to run.

@@ -143,7 +143,8 @@ final class GrantService {
       if let id = request.grant, grant.id != id { return false }
       if let app = request.app, grant.bundleIdentifier != app { return false }
       guard let path = request.path else { return true }
-      // What is there now is what is meant, whatever stood at the path once; the path counts only for what is gone.
+      // The present file at the path is meant, in spite of earlier ones there; the path counts only for
+      // documents that are gone.
       if let identity { return grant.identity == identity }
       return whereabouts(of: grant).isSamePath(as: path)
     }

@@ -77,10 +77,10 @@ final class ReferenceFiles {
     if let last = instance.scopes.referencesRead, now - last < 1_000_000_000 { return nil }
     instance.scopes.referencesRead = now
     guard let entries = try? DirectoryReader.entries(of: folder, limit: Self.mostEntries) else { return nil }
-    // Nobody but this broker writes references: what is unfinished is of one that died.
+    // Only this broker writes references: unfinished ones are of a broker that died.
     for entry in entries where entry.name.hasPrefix(Self.unfinishedPrefix) { try? folder.removeFile(entry.name) }
     let candidates = entries.filter(Self.mayBeReference)
-    // By the file that each was written to; what an app has copied, or put back from a copy, has to be read.
+    // By the file that each was written to; a reference that an app has copied, or put back from a copy, has to be read.
     let names = Dictionary(candidates.map { ($0.inode, $0.name) }) { first, _ in first }
     let written = (try? grants.references(of: instance.app.bundleIdentifier)) ?? [:]
     for (id, inodes) in written { instance.scopes.references[id] = inodes.lazy.compactMap { names[$0] }.first }
@@ -152,15 +152,15 @@ final class ReferenceFiles {
     }
   }
 
-  /// Writes the references of what an app was handed while it did not run: only then can it see its container. Where its policy
-  /// wants none they stay owed, for another policy.
+  /// Writes the references of documents that an app was handed while it did not run: only then can it see its container. Where its
+  /// policy wants none they stay owed, for another policy.
   func writeOwed(_ instance: Instance) {
     guard instance.app.references,
       let owed = try? grants.owedReferences(of: instance.app.bundleIdentifier), !owed.isEmpty
     else { return }
     let events = owed.map { grant, isFirst in reference(to: grant, isNew: isFirst, nil, instance) }
     _ = try? trail.append(events)
-    // What could not be written now is tried again.
+    // References that could not be written now are tried again.
     try? grants.settleReferences(zip(owed, events).filter { $1.result == .allowed }.map(\.0.grant.id))
   }
 
@@ -175,7 +175,7 @@ final class ReferenceFiles {
     for app in Set(ended.map(\.bundleIdentifier)) { beginRemoving(app) }
   }
 
-  /// The same for what a broker that died has left.
+  /// The same for the references that a dead broker has left.
   func removeLeft() {
     remove(of: (try? grants.endedWithReferences()) ?? [])
   }

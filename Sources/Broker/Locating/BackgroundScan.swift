@@ -17,7 +17,7 @@ final class BackgroundScan: LoopMember {
   private var hasBegun = false
   private var pace = Pace()
 
-  /// What a scan may take, of what no request has asked for yet.
+  /// A scan's allowance, for documents that no request has asked for yet.
   private nonisolated static let entries = 1_000_000
   private nonisolated static let time: Int64 = 1_000_000_000
 
@@ -28,8 +28,8 @@ final class BackgroundScan: LoopMember {
     (self.host, self.grants, self.finder, self.mounts, self.absent) = (host, grants, finder, mounts, absent)
   }
 
-  /// Notes where a document is, if it could only be found by searching. File systems that may keep the loop waiting are not watched:
-  /// what happens elsewhere they do not tell.
+  /// Notes where a document is, if it could only be found by searching. File systems that may keep the loop waiting are not
+  /// watched: they do not tell of changes from elsewhere.
   func note(_ grant: String, _ identity: FileIdentity, at path: String?) {
     guard watcher != nil, finder.searches(for: identity), let path, !mounts.mayWait(path) else { return }
     catalog.enter(grant, identity, at: path, now: host.clock.monotonic)
@@ -40,7 +40,7 @@ final class BackgroundScan: LoopMember {
   }
 
   func place(of grant: String) -> String? { catalog.place(of: grant) }
-  /// Documents whose place is not known: a search for another one looks out for these as well.
+  /// Documents whose place is unknown: a search for another one looks out for these as well.
   var lost: [FileIdentity] { catalog.lost }
   /// Such a search has met some.
   func met(_ places: [FileIdentity: String]) { catalog.met(places) }

@@ -2,11 +2,11 @@ internal import Folders
 internal import Kernel
 internal import ScopedAccess
 
-/// A document that the user has just chosen, with what only a look at it tells.
+/// A document that the user has just chosen, with the facts that only a look at it tells.
 struct Chosen: Sendable {
   let document: FoundDocument
   let place: Place?
-  /// What the user could do with it. No app is given more.
+  /// The user's own rights to it. No app is given more.
   let access: UserAccess
   /// A file beside it that says that another program has it open (``Sidecars``).
   let sidecar: String?
@@ -20,7 +20,7 @@ struct Chosen: Sendable {
     sidecar = Sidecars.inUse(beside: document, at: standing)
   }
 
-  /// What an app gets of what it asks for.
+  /// The part of its request that an app gets.
   func rights(of asked: AccessRights) -> AccessRights { access == .readWrite ? asked : .readOnly }
 
   /// Why it gets less, for the log; `nil` if it gets that.
@@ -28,7 +28,7 @@ struct Chosen: Sendable {
     rights(of: asked) == asked ? nil : "for reading only: the user cannot write it"
   }
 
-  /// Why nobody can be given it, as the end of a sentence.
+  /// Why no app can be given it, as the end of a sentence.
   var unreadable: String? { access == .none ? "it cannot be read by its user" : nil }
 
   /// Beyond these, looking takes long enough for others to notice.

@@ -21,7 +21,7 @@ final class DocumentLocator: LoopMember {
   private var entries: [Int: Entry] = [:]
   private var running: [Lookup.Key: Int] = [:]
   private let absent: AbsentFiles
-  /// Documents kept open so that they are found again without privilege wherever they are moved. Bounded.
+  /// Documents kept open so that they are found again without privilege after any move. Bounded.
   private var pinned = KeptDocuments()
 
   init(
@@ -36,7 +36,7 @@ final class DocumentLocator: LoopMember {
 
   // MARK: Finding
 
-  /// What is known of where the document of a grant may be.
+  /// The known places where the document of a grant may be.
   func lookup(of grant: Grant) -> Lookup {
     var lookup = Lookup(.init(subject: grant.id, identity: grant.identity), path: grant.path)
     (lookup.place, lookup.pinned) = (grant.place, pinned[grant.id])
@@ -124,18 +124,19 @@ final class DocumentLocator: LoopMember {
     return try outcome.get()
   }
 
-  /// Whether looking at what lies there may keep the loop waiting.
+  /// Whether looking at the files there may keep the loop waiting.
   func mayWait(_ path: String) -> Bool { mounts.mayWait(path) }
 
   // MARK: Keeping open
 
-  /// Keeps a document open for a while, so that it is found wherever it is moved (``KeptDocuments``). With privilege the kernel
-  /// finds it by its handle and nothing has to be kept.
+  /// Keeps a document open for a while, so that it is found after any move (``KeptDocuments``). With privilege the kernel finds
+  /// it by its handle and nothing has to be kept.
   ///
-  /// What is kept open keeps its volume mounted. So on volumes that people take away nothing is: there the folders are watched.
+  /// An open file keeps its volume mounted. So on volumes that people take away none is kept open: there
+  /// the folders are watched.
   func pin(_ document: FoundDocument, for grant: String) {
     scan.note(grant, document.identity, at: document.path)
-    // What is kept open can be asked about at any time, so it is not where an answer may take long.
+    // A kept file can be asked about at any time, so it is not where an answer may take long.
     guard !host.privileged, !mayWait(document.path ?? ""), host.isStaying(document.descriptor) else {
       pinned.remove(grant)
       return
@@ -156,7 +157,7 @@ final class DocumentLocator: LoopMember {
   func prepare(now: Int64) { pinned.sweep(now: now) }
   func nextDue(now: Int64) -> Int64? { queue.nextDue }
 
-  /// Gives up what has taken too long.
+  /// Gives up lookups that have taken too long.
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     if queue.isIdle { return }
     for id in queue.expire(at: now) { answer(id, nil) }

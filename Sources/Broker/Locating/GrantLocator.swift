@@ -12,7 +12,7 @@ internal import Wire
 struct Location {
   let document: FoundDocument
   let by: FindMethod
-  /// As it is after what was found has been noted.
+  /// As it is after the find has been noted.
   let grant: Grant
   /// The file that the grant was for is gone; this one stands in its place.
   let isReplacement: Bool
@@ -24,7 +24,7 @@ struct Location {
 }
 
 extension Location {
-  /// What the user has just chosen has not to be looked for.
+  /// A document that the user has just chosen has not to be looked for.
   init(_ chosen: Chosen, of grant: Grant) {
     var looked = LookupResult()
     looked.found = (chosen.document, .lastPlace)
@@ -102,10 +102,10 @@ final class GrantLocator {
     for package in try grants.packages(around: grant.path) {
       func current() throws -> Grant { try grants.grant(package.id) ?? package }
       if package.bundleIdentifier == grant.bundleIdentifier {
-        // Led to another folder, it takes along what is in it.
+        // Led to another folder, it takes along all that is in it.
         _ = try await search(for: instance, current)
       } else {
-        // Another app's own grant stays what it is.
+        // Another app's own grant stays as it is.
         let (_, found, verdict) = try await look(for: package, under: instance.app.replaced, owner: instance.id)
         if let found, verdict == .follow { succession.carryPlaces(from: package.path, to: found.document) }
       }

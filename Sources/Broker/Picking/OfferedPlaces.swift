@@ -16,8 +16,8 @@ final class OfferedPlaces {
     (self.host, self.grants, self.trail) = (host, grants, trail)
   }
 
-  /// Notes what a launch's manifest says of it. Only under the app's own identifier: a container that somebody chose for it is not
-  /// its to show.
+  /// Notes a launch's manifest's word on it. Only under the app's own identifier: a container that the user chose
+  /// for it is not its to show.
   func noteSharing(_ request: LauncherInterface.PrepareCall, of app: String) throws {
     guard let manifest = request.manifest, request.container == nil else { return }
     let said = SharedDocuments(
@@ -25,7 +25,7 @@ final class OfferedPlaces {
     let before = try grants.sharedDocuments(of: app)
     let now = before?.after(said) ?? said
     guard now != before else { return }
-    // What was never shown, and is not, is no event.
+    // A folder that was never shown, and is not, is no event.
     if now.isShown != (before?.isShown ?? false) {
       try trail.decide([
         AuditEvent(

@@ -6,7 +6,7 @@ internal import Paths
 internal import ScopedAccess
 internal import Wire
 
-/// What an app is, it may not change: neither its bundle or program, nor a folder that it lies in.
+/// An app may not change its own files: neither its bundle or program, nor a folder that it lies in.
 ///
 /// By paths, and by the files that they lead to: a folder may be mounted in two places.
 enum OwnFiles {
@@ -23,11 +23,11 @@ enum OwnFiles {
   }
 
   /// - Parameters:
-  ///   - document: what the app is to write, opened as a location.
+  ///   - document: the document that the app is to write, opened as a location.
   ///   - own: where the app's bundle or program lies.
   static func refusal(ofWriting document: Descriptor, at path: String?, own: String) -> String? {
     if let refusal = refusal(ofWriting: path, own: own) { return refusal }
-    // What has been removed, or moved elsewhere, cannot be found in a document any more.
+    // A file that has been removed, or moved elsewhere, cannot be found in a document any more.
     guard let status = try? document.status(), !own.isEmpty, (try? Descriptor.open(own, flags: .place)) != nil else {
       return nil
     }
@@ -54,7 +54,7 @@ enum OwnFiles {
     }
   }
 
-  /// What a path leads to, and the folders that it leads through, from the end.
+  /// The target of a path, and the folders that it leads through, from the end.
   private static func files(on path: String) -> [File] {
     var all: [File] = []
     var next: String? = path

@@ -33,7 +33,7 @@ final class PickService {
     (self.sidecars, self.clock) = (sidecars, clock)
   }
 
-  /// Asks the user, and answers with what they chose.
+  /// Asks the user, and answers with the chosen documents.
   func pick(_ call: CheckedCall, for instance: Instance) async throws -> Answer {
     var request = try PickerInterface.PickCall(json: call.parameters)
     for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
@@ -133,7 +133,7 @@ final class PickService {
 
   private static let tooLate = LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])
 
-  /// Looks at what was chosen, and waits until what belongs to databases is beside them.
+  /// Looks at the chosen documents, and waits until the files that belong to databases are beside them.
   private func examine(
     _ documents: [Descriptor], _ answer: LauncherInterface.AnswerCall, _ instance: Instance
   ) async throws -> [Chosen] {
@@ -147,14 +147,14 @@ final class PickService {
     throw StateError("a document is being saved all the time")
   }
 
-  /// - Returns: what the app is told, and what its user is.
+  /// - Returns: the answer for the app, and the one for its user.
   private func decide(
     _ answer: LauncherInterface.AnswerCall, _ chosen: Result<[Chosen], any Error>, _ pick: PendingPick,
     _ instance: Instance
   ) throws -> (Result<PickerInterface.PickReply, ErrorReply>, LauncherInterface.AnswerReply) {
     if let reason = answer.unavailable {
       try trail.decide([AuditEvent(.pick, .refused, instance, how: answer.how.rawValue, reason: reason)])
-      // What a script says of the user's files is not the app's to know.
+      // A script's words about the user's files are not the app's to know.
       let told = answer.how == .user ? reason : "no answer that was given beforehand fits"
       return (.failure(PickerInterface.Failure.noUser(told)), .init(refused: []))
     }
@@ -182,7 +182,7 @@ final class PickService {
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
       return (.success(PickerInterface.PickReply(documents: messages)), .init(refused: []))
     } catch let error as ErrorReply {
-      // What the app is told is the user's to know as well.
+      // The app's answer is the user's to know as well.
       return (.failure(error), .init(refused: ["the app may keep no more grants by its policy"]))
     } catch {
       trail.record(AuditEvent(.pick, .failed, instance, how: answer.how.rawValue, reason: "\(error)"))
@@ -196,14 +196,14 @@ final class PickService {
   private struct RefusedChoice {
     var path: String?
     var rule = "SBX-15"
-    /// The end of a sentence; it says nothing of what the user has.
+    /// The end of a sentence; it says nothing of the user's files.
     let reason: String
 
     var sentence: String { path.map { "\($0): \(reason)" } ?? reason }
   }
 
-  /// Why these documents may not be granted for this question. The user's side has looked as well, to show it in the picker; what
-  /// counts is what is found here, on the descriptors.
+  /// Why these documents may not be granted for this question. The user's side has looked as well, to show it in the picker; only
+  /// the findings here, on the descriptors, count.
   private func refusals(
     _ chosen: [Chosen], _ call: PickerInterface.PickCall, _ instance: Instance
   ) -> [RefusedChoice] {

@@ -108,7 +108,7 @@ final class TransferService {
       try refuse("BMK-9", "\(parent.name) \(why.reason.rawValue)", gone, parent)
     }
     let known = try grants.grant(transfer.grant)
-    // What the user has taken from this app since is not given back by a right that was passed on before.
+    // A document that the user has taken from this app since is not given back by a right that was passed on before.
     let lost = try grants.lastRevoked(parent.identity, of: app) ?? 0
     guard known?.revoked == nil, lost < transfer.created else {
       try refuse("AUD-1", "the grant was withdrawn", TransferInterface.Failure.revoked, known)

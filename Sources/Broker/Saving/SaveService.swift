@@ -8,8 +8,8 @@ internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
 
-/// Documents that an app saves by writing anew and renaming (`io.ambit.Launcher.Replace`). The content of a file, or of a package, is
-/// copied by a thread; what follows is done whether or not the launcher is still there.
+/// Documents that an app saves by writing anew and renaming (`io.ambit.Launcher.Replace`). The content of a file, or of a package,
+/// is copied by a thread; the rest is done whether or not the launcher is still there.
 @BrokerLoop
 final class SaveService {
   private let grants: GrantStore
@@ -24,7 +24,7 @@ final class SaveService {
     (self.grants, self.trail, self.sessions, self.succession, self.jobs) = (grants, trail, sessions, succession, jobs)
   }
 
-  /// - Returns: what the app's rename answers.
+  /// - Returns: the answer of the app's rename.
   func replace(
     _ request: LauncherInterface.ReplaceCall, _ instance: Instance
   ) async throws -> LauncherInterface.ReplaceReply {

@@ -4,8 +4,8 @@ internal import Kernel
 internal import ScopedAccess
 internal import SystemPackage
 
-/// Puts what apps have left of databases where these stand (`FSF-6`). It may be long, and its disk slow: so threads copy it. Whoever
-/// wants to start the database meanwhile waits, since without it that is another database.
+/// Puts the files of databases that apps have left where the databases stand (`FSF-6`). They may be long, and their disk slow: so
+/// threads copy them. A start of the database meanwhile waits, since without them that is another database.
 @BrokerLoop
 final class SidecarKeeper {
   /// Of one grant, in a folder that no app reaches.
@@ -24,7 +24,7 @@ final class SidecarKeeper {
   private let staging: Descriptor
   /// By the folder that they lie in.
   private var batches = Batches<Piece>()
-  /// What is done with such a folder when everything in it has found its place.
+  /// The next step for such a folder when everything in it has found its place.
   private var cleaning: [String: () -> Void] = [:]
   /// Folders with something that could not be put where it belongs: they stay, for the next broker.
   private var failed: Set<String> = []
@@ -38,7 +38,7 @@ final class SidecarKeeper {
 
   // MARK: Waiting
 
-  /// Waits until what belongs to a document is beside it.
+  /// Waits until the files that belong to a document are beside it.
   func settled(_ document: FoundDocument) async throws(CancellationError) {
     try await wait { !self.batches.contains { $0.document.identity == document.identity } }
   }
@@ -65,7 +65,7 @@ final class SidecarKeeper {
 
   // MARK: Keeping
 
-  /// What belongs to a database is put beside it. The app's own folder may be removed from here on.
+  /// The files that belong to a database are put beside it. The app's own folder may be removed from here on.
   func keep(
     of document: FoundDocument, _ grant: String, names: [String], from folder: Descriptor, through area: Descriptor,
     owner: String, hold: DatabaseHold?
@@ -152,11 +152,11 @@ final class SidecarKeeper {
 
   private func cleanWhereIdle(_ owner: String) {
     guard batches.isIdle(owner), let work = cleaning.removeValue(forKey: owner) else { return }
-    // What is left the next broker tries again.
+    // The next broker tries the rest again.
     if failed.remove(owner) == nil { work() }
   }
 
-  /// What instances of a broker that died have left is cleared away, but for what belongs to databases.
+  /// The remains of a dead broker's instances are cleared away, but for files that belong to databases.
   func clearStaging() {
     for left in Staging.left(in: staging) {
       let entries = (try? DirectoryReader.entries(of: left.area)) ?? []

@@ -7,9 +7,9 @@ internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
 
-/// What becomes of grants when another file takes a document's place: an app has saved it, or a program outside. Also of the grants of
-/// files in a package that another folder has come in the place of: the file at the same place in it is what the user meant, under
-/// the same rule as for any other file that was saved anew.
+/// The fate of grants when another file takes a document's place: an app has saved it, or a program outside. Also of the grants of
+/// files in a package that another folder has replaced: the user meant the file at the same place in it, under the same rule as for
+/// any other file that was saved anew.
 @BrokerLoop
 final class Succession {
   private let grants: GrantStore
@@ -84,7 +84,7 @@ final class Succession {
           for name in exposure.names { instance.staging.tell(id, name: name) }
           events.tell(instance, .replaced, id, cause: cause)
         } catch {
-          // It goes on seeing the old file, which is gone from the host: what it writes there would be lost.
+          // It goes on seeing the old file, which is gone from the host: its writes there would be lost.
           trail.record(
             AuditEvent(.replaced, .failed, instance, grant: grant, reason: "the new file cannot be shown: \(error)"))
         }
@@ -94,7 +94,7 @@ final class Succession {
     }
   }
 
-  /// Settles what a broker that died had begun.
+  /// Settles the replacements that a dead broker had begun.
   func settleReplacements() throws {
     for pending in try grants.pendingReplacements() {
       if Replacement.settle(pending) {
@@ -122,7 +122,8 @@ final class Succession {
 
   // MARK: Files in packages
 
-  /// What an app has saved is the document for everybody (``succeed(_:by:of:isSettled:)``), and so is what it has saved in it.
+  /// The file that an app has saved is the document for all apps (``succeed(_:by:of:isSettled:)``), and so is each file
+  /// that it has saved in it.
   ///
   /// - Parameter old: still whole, out of every app's reach.
   func carryOver(from old: FoundDocument, at path: String, to new: FoundDocument) {
@@ -161,7 +162,8 @@ final class Succession {
     }
   }
 
-  /// What the host has replaced is found by its place, when it is gone and its app's policy says so: the place is in the new package.
+  /// A file that the host has replaced is found by its place, when it is gone and its app's policy says so: the
+  /// place is in the new package.
   func carryPlaces(from path: String, to new: FoundDocument) {
     for (grant, inside) in grantsInside(path) {
       movePlace(of: grant, to: inside, in: new)

@@ -10,7 +10,7 @@ internal import Wire
   internal import Glibc
 #endif
 
-/// What an app may still have of a document that was taken away.
+/// The access that an app may still have to a document that was taken away.
 struct Held {
   /// Of which it has something, or in which others lie.
   var mount: BusyMount?
@@ -18,8 +18,8 @@ struct Held {
   var isElsewhere = false
 }
 
-/// The documents that are shown in sandboxes now. Whatever ends a scope ends it here: the document is taken away, and leaked
-/// handles are looked for.
+/// The documents that are shown in sandboxes now. Every end of a scope goes through here: the document is taken away, and
+/// leaked handles are looked for.
 @BrokerLoop
 final class ActiveScopes: LoopMember {
   private let sessions: SessionTable
@@ -48,7 +48,8 @@ final class ActiveScopes: LoopMember {
     _ document: FoundDocument, of grant: Grant, as exposure: Exposure, to instance: Instance
   ) throws(KernelError) {
     let name = exposure.name
-    // A folder has room for what an app makes before it renames it; what it may not change is not saved.
+    // A folder has room for the files that an app makes before it renames them; a document that it may
+    // not change is not saved.
     let isSaved = grant.kind != .folder && grant.rights == .readWrite
     let staging =
       isSaved
@@ -67,7 +68,7 @@ final class ActiveScopes: LoopMember {
       throw KernelError("move_mount", "the app has renamed the place of \(name)", errno: .resourceBusy)
     }
     instance.scopes.shown[grant.id] = document
-    // A file system that may keep one waiting does not tell what happens elsewhere.
+    // A file system that may keep a caller waiting does not tell of changes from elsewhere.
     if grant.kind != .folder, !locator.mayWait(document.path ?? "") { files.add(grant.id, document) }
   }
 
@@ -95,8 +96,8 @@ final class ActiveScopes: LoopMember {
 
   /// Takes a document away.
   ///
-  /// - Parameter atOnce: it has to be unmounted when this returns, also where nobody has or reaches anything of it.
-  /// - Returns: what the app may still have open of it.
+  /// - Parameter atOnce: it has to be unmounted when this returns, even if no process has or reaches anything of it.
+  /// - Returns: the uses of it that the app may still have open.
   @discardableResult
   func hide(_ grant: String, _ instance: Instance, atOnce: Bool = false) throws(KernelError) -> Held {
     let document = instance.scopes.shown.removeValue(forKey: grant)
@@ -126,7 +127,7 @@ final class ActiveScopes: LoopMember {
     return Held(mount: mount, isElsewhere: document.map { instance.scopes.elsewhere.contains($0.identity) } ?? false)
   }
 
-  /// The app would go on using what the books say it no longer has. Nothing weaker than ending it is safe.
+  /// The app would go on using a document that it no longer has by the books. Nothing weaker than ending it is safe.
   func cannotHide(_ grant: Grant?, _ instance: Instance, _ kind: AuditEvent.Kind, _ error: any Error) {
     trail.record(AuditEvent(kind, .failed, instance, grant: grant, rule: "TOK-3", reason: "\(error); the app is ended"))
     instance.ending.reason = "the document \(grant?.name ?? "") could not be taken away from it"
@@ -168,7 +169,7 @@ final class ActiveScopes: LoopMember {
     let events = instance.scopes.owners.all.map { owned in
       let grant = (try? grants.grant(owned.holder.grant)) ?? nil
       let document = instance.scopes.shown[owned.holder.grant]
-      // The app's mount namespace may be gone already, and with it what was mounted there.
+      // The app's mount namespace may be gone already, and with it all mounts there.
       if instance.scopes.owners.end(owned.holder.grant, of: owned.process),
         let held = try? hide(owned.holder.grant, instance)
       {
@@ -225,7 +226,7 @@ final class ActiveScopes: LoopMember {
 
   func nextDue(now: Int64) -> Int64? { sessions.instances.values.compactMap(\.mounts.exitDue).min() }
 
-  /// Unmounts what scopes that have ended have left: when some have gathered, or the first has waited long enough.
+  /// Unmounts the mounts that ended scopes have left: when some have gathered, or the first has waited long enough.
   func finishTurn(now: Int64) {
     for instance in sessions.instances.values {
       guard let due = instance.mounts.exitDue, due <= now else { continue }

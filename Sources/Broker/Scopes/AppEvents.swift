@@ -3,7 +3,7 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
-/// Tells apps what happens to their documents without a call of their own (`io.ambit.Access.Events`).
+/// Tells apps of the events of their documents without a call of their own (`io.ambit.Access.Events`).
 @BrokerLoop
 final class AppEvents: LoopMember {
   private typealias Listener = (instance: Instance, events: Subscription<AccessInterface.EventsReply>)
@@ -32,7 +32,7 @@ final class AppEvents: LoopMember {
 
   // MARK: LoopMember
 
-  /// Sends what waits, and forgets clients that have gone.
+  /// Sends waiting events, and forgets clients that have gone.
   func finishTurn(now: Int64) {
     guard !listeners.isEmpty else { return }
     listeners.removeAll { $0.events.isOver }

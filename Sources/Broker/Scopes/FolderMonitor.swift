@@ -10,7 +10,7 @@ final class FolderMonitor: LoopMember {
   fileprivate struct Entry {
     var place: DocumentPlace?
     var document: FoundDocument
-    /// Its folder's volume is one that nobody unmounts.
+    /// Its folder's volume is one that is never unmounted.
     var mayRest = false
     /// Scopes that are active on it, in all instances.
     var uses: Int
@@ -70,9 +70,9 @@ final class FolderMonitor: LoopMember {
 
   func finishTurn(now: Int64) { leaveFolders(now: now) }
 
-  // MARK: What is watched
+  // MARK: The watches
 
-  /// Its folder is watched from the next ``settle()`` on: whoever has started the scope does not wait for that.
+  /// Its folder is watched from the next ``settle()`` on: the start of the scope does not wait for that.
   func add(_ grant: String, _ document: FoundDocument) {
     if active[grant] != nil {
       active[grant]?.uses += 1
@@ -185,7 +185,7 @@ final class FolderMonitor: LoopMember {
   }
 
   /// The file or package that has come into the place of a grant's document, if the document is gone for good. One that was only
-  /// moved away is still the document, whatever stands where it was.
+  /// moved away is still the document, even if another file stands at its old place.
   func successor(of grant: String) -> (old: FileIdentity, new: FoundDocument)? {
     if pending.contains(grant) { _ = settle(grant) }
     guard let entry = active[grant] else { return nil }
@@ -196,7 +196,7 @@ final class FolderMonitor: LoopMember {
     return (entry.document.identity, present)
   }
 
-  /// Programs set a package aside, put the new one there, and only then remove what is in the old one and itself.
+  /// Programs set a package aside, put the new one there, and only then remove the old one's content and itself.
   private func followAside(_ grant: String, _ entry: Entry) {
     guard entry.document.kind == .folder, let present = entry.place?.present,
       present.identity != entry.document.identity, let elsewhere = DocumentPlace(of: entry.document)

@@ -20,7 +20,7 @@ final class LeakDetector {
     (self.sessions, self.trail) = (sessions, trail)
   }
 
-  /// What was found of one document.
+  /// The findings about one document.
   private struct Outlived {
     var holds: [Hold] = []
     /// There was more than could be looked at.
@@ -31,8 +31,8 @@ final class LeakDetector {
     var suspects: [Instance] = []
   }
 
-  /// What is still open of a document that was taken away, and who still watches it, is written down with what that can be used for,
-  /// and ended with the app where its policy says so.
+  /// The uses of a document that stay open after it was taken away, and its watchers, are written down with the access that they
+  /// give, and ended with the app where its policy says so.
   ///
   /// - Parameters:
   ///   - held: as ``ActiveScopes/hide(_:_:atOnce:)`` answers it.
@@ -44,7 +44,7 @@ final class LeakDetector {
     guard held.mount != nil || held.isElsewhere || watched, let document else { return ([], false) }
     let found = search(held, document, instance, watched: watched)
     if found.holds.isEmpty, found.isComplete, found.sends.isEmpty {
-      // What is mounted in a folder keeps it in use as well, and the kernel does not tell one from the other.
+      // A mount in a folder keeps it in use as well, and the kernel does not tell one from the other.
       guard let mount = held.mount, mount.inner.isEmpty else { return ([], false) }
     }
     let ends = instance.app.rules.endsOutlived
@@ -59,7 +59,7 @@ final class LeakDetector {
         reason: ends ? "the app is ended" : "what is open stays so until it is closed", detail: detail))
     let name = grant?.name ?? "a document"
     var killed = ends
-    // Not only the processes that were found: what one has, it may have sent to another a moment ago.
+    // Not only the processes that were found: each may have sent its descriptors to another a moment ago.
     if ends { end(instance, because: "it still had \(name) open after its scope had ended") }
     for other in found.suspects where ends || other.app.rules.endsOutlived {
       killed = true
@@ -80,7 +80,7 @@ final class LeakDetector {
     var all = Outlived()
     if let table = instance.table.folder, !instance.process.processHasEnded {
       let watches = watched && !reaches(document, instance)
-      // What is mapped keeps its mount in use.
+      // A mapped file keeps its mount in use.
       let question = HeldFiles.Question(
         mount: held.mount, anyMount: held.isElsewhere, mappings: held.mount != nil || held.isElsewhere,
         watches: watches,
@@ -117,7 +117,7 @@ final class LeakDetector {
       hold.instance = other.id
       all.holds.append(hold)
     }
-    // Of an app that has no way to it only what was found counts.
+    // For an app that has no way to it only the findings count.
     let mayHave = question.sends && (found.sends || !found.isComplete)
     if question.sends, found.sends { all.sends.append(other) }
     if question.sends, !found.isComplete { all.isComplete = false }

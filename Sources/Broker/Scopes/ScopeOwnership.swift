@@ -4,7 +4,7 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
-/// Who a call was sent by, and for which of the two it counts.
+/// The sender of a call, and for which of the two it counts.
 struct Caller {
   let sender: UnixSocket.Sender?
   var counted = CountedProcess.own
@@ -15,8 +15,8 @@ struct Caller {
   }
 }
 
-/// The processes of an instance as owners of scopes: by the kernel's word of which one sent a call, whatever the call says and over
-/// whichever connection it came.
+/// The processes of an instance as owners of scopes: by the kernel's word of which one sent a call, not by the call's
+/// own content or its connection.
 @BrokerLoop
 final class ScopeOwnership {
   private let scopes: ActiveScopes
@@ -84,7 +84,7 @@ extension Instance {
   /// would else fill both.
   static let mostNamed = 256
 
-  /// What a process holds, as it or its user reads of it.
+  /// A process's scopes, as it or its user reads of them.
   func holders(of process: SandboxProcess?, most: Int = .max) -> [HolderMessage] {
     guard let process else { return [] }
     return scopes.owners.holders(of: process.pid).prefix(most).map { holder in

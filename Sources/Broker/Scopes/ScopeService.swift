@@ -8,7 +8,7 @@ internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
 
-/// Starting and stopping security scopes (`io.ambit.Access`), and the use of what is started.
+/// Starting and stopping security scopes (`io.ambit.Access`), and the use of started documents.
 @BrokerLoop
 final class ScopeService {
   private let tokens: ScopeTokens
@@ -109,7 +109,7 @@ final class ScopeService {
       instance: instance)
   }
 
-  /// What the app is told of a start that failed. Paths of the user's stay in the log.
+  /// The app's answer for a start that failed. Paths of the user's stay in the log.
   private func failure(_ error: any Error, of attempt: Attempt) -> any Error {
     switch error {
     case is CancellationError: return error
@@ -149,7 +149,7 @@ final class ScopeService {
     }
   }
 
-  /// Finds the document, and waits until what belongs to it is beside it.
+  /// Finds the document, and waits until the files that belong to it are beside it.
   private func find(_ scope: String, _ instance: Instance, _ known: Location?) async throws -> Location {
     var location = known
     for _ in 0..<Self.mostTurns {
@@ -168,7 +168,7 @@ final class ScopeService {
 
   private static let mostTurns = 8
 
-  /// A start of what is shown already, or one without a slot.
+  /// A start of a document that is shown already, or one without a slot.
   private func startShown(_ attempt: Attempt) throws -> AccessInterface.StartReply {
     let (instance, grant, process) = (attempt.instance, attempt.grant, attempt.process)
     let answer = instance.scopes.owners.start(grant.id, by: process.pid, at: clock.realtime, caller: attempt.caller)
@@ -208,7 +208,7 @@ final class ScopeService {
     }
   }
 
-  /// The first start of a document shows it. Nothing is waited for in here: what was decided stays so until it is shown.
+  /// The first start of a document shows it. Nothing is waited for in here: a decision stays so until it is shown.
   private func startFirst(_ attempt: Attempt, _ location: Location) throws -> AccessInterface.StartReply {
     let (instance, grant, document) = (attempt.instance, attempt.grant, location.document)
     let exposure = attempt.exposure
@@ -232,7 +232,7 @@ final class ScopeService {
     // A grant from before has to be taken away when the policy says so, though it does not end.
     instance.scopes.ends[grant.id] = instance.app.decisions.end(ofGrantDecided: location.grant.term.decided)
     grants.noteUse(grant.id, at: clock.realtime)
-    // It is started, whatever becomes of the list.
+    // It is started, even if the list cannot be kept.
     try? issuer.trimRecent(of: instance)
     return AccessInterface.StartReply(path: attempt.path, count: 1, by: way(grant.id, instance))
   }
@@ -257,7 +257,7 @@ final class ScopeService {
     instance.mounts.method(of: grant) == .descriptors ? .descriptor : nil
   }
 
-  /// What an app is told of an error that no rule stands behind: the call and its answer, and none of the user's paths.
+  /// The app's answer for an error that no rule stands behind: the call and its answer, and none of the user's paths.
   static func sentence(_ failure: String, _ error: any Error) -> String {
     let cause =
       (error as? KernelError).map { ": the kernel answered \($0.call) with “\($0.errno)” (\($0.errno.symbol))" } ?? ""
@@ -291,7 +291,7 @@ final class ScopeService {
         AuditEvent(.stop, .allowed, instance, grant: grant, detail: Self.facts(instance, process, nil, nil, 0))
       ])
       _ = leaks.outlived(held, document, grant, instance)
-      // When the app is told that the scope is stopped, what belongs to the document is beside it.
+      // When the app is told that the scope is stopped, the files that belong to the document are beside it.
       try await sidecars.settled(grants: [id])
       return 0
     }
@@ -403,7 +403,7 @@ final class ScopeService {
     return AccessInterface.HostPathReply(path: path)
   }
 
-  /// The path that leads to a document now. What the kernel says of an open file may be old, or nothing that can be written down
+  /// The path that leads to a document now. The kernel's path of an open file may be old, or not representable
   /// as text: so it is tried.
   private func standing(_ document: FoundDocument) -> String? {
     guard let path = document.descriptor.currentPath, path.isText,

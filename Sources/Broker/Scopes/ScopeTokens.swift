@@ -14,7 +14,8 @@ final class ScopeTokens {
     (self.key, self.grants, self.trail) = (key, grants, trail)
   }
 
-  /// The grant that a token opens for an instance. Any other token, whoever it was sealed for, is no token here.
+  /// The grant that a token opens for an instance. Any other token, sealed for any other app or
+  /// launch, is no token here.
   func grant(of scope: String, _ instance: Instance) throws -> Grant {
     guard let id = known(scope, instance), var grant = try grants.grant(id),
       grant.bundleIdentifier == instance.app.bundleIdentifier

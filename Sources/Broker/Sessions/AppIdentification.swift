@@ -37,7 +37,7 @@ final class AppIdentification {
 
   /// Finds out which app is launched, and remembers it.
   ///
-  /// - Parameter files: what came with the call.
+  /// - Parameter files: the descriptors that came with the call.
   /// - Throws: `NeedsAnswer` and `Failed` where another app has the identifier.
   func identify(
     _ request: LauncherInterface.PrepareCall, _ files: [Descriptor], on connection: WireConnection
@@ -76,9 +76,9 @@ final class AppIdentification {
     }
   }
 
-  // MARK: What is seen
+  // MARK: The app's files
 
-  /// What an app's files are now. A file is read only if it is another one, or was changed, since it was read last.
+  /// An app's files as they are now. A file is read only if it is another one, or was changed, since it was read last.
   private func look(
     at files: [LauncherInterface.AppFile: Descriptor], _ place: String, _ claimed: String, isProgram: Bool,
     _ connection: WireConnection
@@ -87,7 +87,7 @@ final class AppIdentification {
     func seen(_ look: LookedApp) -> SeenApp {
       SeenApp(claimed: claimed, digest: look.digest, path: place, owners: look.owners, isProgram: isProgram)
     }
-    // Somebody's file system, which may not answer, is asked by a thread; and so is what takes long to read.
+    // A user's file system, which may not answer, is asked by a thread; and so is one with files that take long to read.
     let waits = mounts.mayWait(place)
     if !waits {
       let (grants, now) = (self.grants, clock.realtime)
@@ -139,7 +139,7 @@ final class AppIdentification {
     } catch { return error.errno == .noSuchFileOrDirectory || error.errno == .notDirectory }
   }
 
-  // MARK: What becomes of it
+  // MARK: The outcome
 
   private func note(_ seen: SeenApp, as identifier: String) throws {
     try grants.note(RememberedApp(seen, as: identifier), at: clock.realtime)
@@ -174,7 +174,7 @@ final class AppIdentification {
       return identifier
     case "replace":
       try trail.decide([identityEvent(seen, as: record.identifier, "replaced", before: record)])
-      // What was said of the other one's entitlements is not said of this one's.
+      // Answers about the other one's entitlements do not hold for this one's.
       try grants.forgetEntitlements(of: record.identifier)
       try note(seen, as: record.identifier)
       return record.identifier
@@ -213,7 +213,7 @@ struct LookedApp {
     var owners: Set<UInt32> = []
     for (name, file) in files {
       let status = try file.status()
-      // Whoever a program's folder belongs to, many have theirs in it.
+      // The owner of a program's folder does not count: many users have programs in it.
       if name != .folder || files.contains(where: { $0.key == .manifest }) { owners.insert(status.userID) }
       if name == .folder { continue }
       guard status.kind == .regular else { throw KernelError("open", "a file of the app", errno: .invalidArgument) }
@@ -243,7 +243,7 @@ extension AppDigest {
   }
 }
 
-/// What is said of an app that claims the identifier of another one.
+/// The message about an app that claims the identifier of another one.
 struct StrangerWords {
   let name: String
   let seen: SeenApp

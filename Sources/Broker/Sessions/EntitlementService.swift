@@ -4,14 +4,14 @@ internal import Policy
 internal import ScopedAccess
 internal import Wire
 
-/// The entitlements that a launch goes by, and what its user has said of them with it.
+/// The entitlements that a launch goes by, and its user's answers about them.
 struct EntitledLaunch {
   let ruling: EntitlementRuling
   /// Answers that were given with this launch: to be remembered, and for the log.
   var answers: [Widening: Bool] = [:]
   /// How they were given: `user`, on the terminal, or `option`.
   var how = ""
-  /// What the user has to know.
+  /// Messages that the user has to get.
   var notices: [String] = []
 
   /// For the log; `nil`: nothing was answered.
@@ -24,7 +24,7 @@ struct EntitledLaunch {
   }
 }
 
-/// Entitlements that widen what an app has: asked about once, and remembered for the app.
+/// Entitlements that widen an app's rights: asked about once, and remembered for the app.
 @BrokerLoop
 final class EntitlementService {
   private let rules: LaunchRules
@@ -37,7 +37,7 @@ final class EntitlementService {
   /// Decides which of the entitlements that an app declares a launch goes by.
   ///
   /// - Parameters:
-  ///   - identifier: whose answers hold.
+  ///   - identifier: the app whose answers hold.
   ///   - program: tells apps apart that run in one container by their user's wish; empty: the identifier does.
   /// - Throws: `NeedsAnswer` where the user can be asked and has not been; `Failed` where they do not want the app to run.
   func entitle(
@@ -81,7 +81,7 @@ final class EntitlementService {
       uniqueKeysWithValues: known.compactMap { word, answer in Widening(rawValue: word).map { ($0, answer) } })
   }
 
-  /// Remembers what a user has said of an app that is registered.
+  /// Remembers a user's answers about an app that is registered.
   func remember(_ launch: EntitledLaunch, of identifier: String, program: String) throws {
     guard !launch.answers.isEmpty else { return }
     let answers = Dictionary(uniqueKeysWithValues: launch.answers.map { ($0.key.rawValue, $0.value) })
@@ -89,7 +89,7 @@ final class EntitlementService {
   }
 }
 
-/// What a user is asked and told of an app's entitlements.
+/// The question and the message to the user about an app's entitlements.
 struct EntitlementWords {
   let name: String
   let identifier: String
@@ -125,7 +125,7 @@ struct EntitlementWords {
       + "To allow it: \(options.joined(separator: " "))"
   }
 
-  /// What the command line allows in vain.
+  /// The entitlements that the command line allows in vain.
   func notices(ofNaming named: Set<WideningEntitlement>) -> [String] {
     WideningEntitlement.allCases.filter(named.contains).compactMap { entitlement in
       let option = "--allow-entitlement \(entitlement.shortName) has no effect"

@@ -2,7 +2,7 @@ internal import Kernel
 package import Policy
 package import Seccomp
 
-/// Compiled filters, sealed: launchers get one each, and nobody can change it.
+/// Compiled filters, sealed: launchers get one each, and no process can change it.
 final class FilterStore {
   private let cache: SeccompCache
   private var filters: [Kind: Descriptor] = [:]
@@ -10,15 +10,15 @@ final class FilterStore {
   /// - Parameter folder: where compiled filters outlive the broker.
   init(folder: String) { cache = SeccompCache(folder: folder) }
 
-  /// What a filter depends on.
+  /// The facts that a filter depends on.
   private struct Kind: Hashable {
     let network: Bool
     let execute: Bool
     let observe: Bool
   }
 
-  /// What an app is launched with, in the order in which it is loaded: Ambit's own filter, and behind it those of
-  /// profiles that somebody else wrote.
+  /// The filters of a launch, in the order in which they are loaded: Ambit's own, and behind it those of
+  /// other authors' profiles.
   func filters(for capabilities: Capabilities) throws -> [Descriptor] {
     let own = try filter(for: capabilities)
     // Read anew for each launch: they are the user's own files or the machine's, and small.

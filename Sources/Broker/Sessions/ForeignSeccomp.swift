@@ -6,7 +6,7 @@ internal import Wire
 
 /// A profile from a file of the user's, as it comes out for an app on this machine.
 ///
-/// It is loaded behind Ambit's own filter, so that it can only take away from what that lets through.
+/// It is loaded behind Ambit's own filter, so that it can only take away from the calls that Ambit's lets through.
 package struct ForeignSeccomp {
   package let file: String
   package let evaluated: OCIProfile.Evaluated
@@ -49,10 +49,10 @@ extension Capabilities {
     return nil
   }
 
-  /// The files of the profiles that hold besides Ambit's own: the policy's, and what machine-wide ones demand as well.
+  /// The files of the profiles that hold besides Ambit's own: the policy's, and those that machine-wide ones demand as well.
   var seccompProfiles: [String] { (seccompProfile.map { [$0] } ?? []) + furtherSeccompProfiles }
 
-  /// What the log says of them.
+  /// The log's words for them.
   var seccompNames: String { seccompProfiles.isEmpty ? SeccompFile.none : seccompProfiles.joined(separator: " and ") }
 
   /// The profiles that hold besides Ambit's own, in the order in which they are loaded. The kernel takes the strictest answer of all,

@@ -4,7 +4,7 @@ internal import BrokerCore
 internal import ScopedAccess
 internal import Wire
 
-/// What is remembered of apps, and forgetting it.
+/// The records of apps, and forgetting them.
 @BrokerLoop
 final class IdentityService {
   private let grants: GrantStore

@@ -7,7 +7,7 @@ internal import Paths
 internal import ScopedAccess
 internal import Wire
 
-/// What the user's side says of an app that it launches.
+/// The user's side's facts about an app that it launches.
 struct AppDescription {
   let bundleIdentifier: String
   let name: String
@@ -19,7 +19,7 @@ struct AppDescription {
   let decisions: DocumentRules
   /// What becomes of a document whose file was replaced by another.
   let replaced: ReplacementRule.Setting
-  /// Where it lies on the host, and the digest of what it is.
+  /// Its place on the host, and the digest of its files.
   let path: String
   let digest: String
 
@@ -38,16 +38,16 @@ struct Preparation {
   let rules: LauncherInterface.GrantRules
   /// The profile that holds besides Ambit's own, or the word for none.
   let seccomp: String
-  /// What the policy says, and which entitlements it goes by.
+  /// The policy's content, and the entitlements that it goes by.
   let settings: String
   let entitlements: EntitledLaunch
-  /// What runs the script that the app is.
+  /// The interpreter, if the app is a script.
   let interpreter: String?
-  /// What machine-wide policies took away of the policy, by field.
+  /// The fields that machine-wide policies took away of the policy.
   let narrowed: [String]
 }
 
-/// One launch of an app: known by the socket that it was given, never by what it says of itself.
+/// One launch of an app: known by the socket that it was given, never by its own words about itself.
 @BrokerLoop
 final class Instance {
   let id: String
@@ -103,7 +103,7 @@ struct SandboxTable {
   let processes: (any ProcessLookup)?
 }
 
-/// The documents of one launch: what it knows of, and what is started.
+/// The documents of one launch: the known and the started ones.
 struct InstanceScopes {
   var owners: ScopeOwners
   /// Processes that have started something at some time and still run, by their number on the host. At most
@@ -111,7 +111,7 @@ struct InstanceScopes {
   var processes: [Int32: SandboxProcess] = [:]
   /// The documents that this instance has been told of, by grant.
   var exposed: [String: Exposure] = [:]
-  /// Tokens that have been found good, by what they open: working one out again costs more than the rest of a start.
+  /// Tokens that have been found good, by the grants that they open: working one out again costs more than the rest of a start.
   var tokens: [String: String] = [:]
   /// When started documents have to be taken away again by its policy, in nanoseconds of CLOCK_REALTIME, by grant.
   var ends: [String: Int64] = [:]
@@ -167,7 +167,7 @@ struct InstancePicker {
   var picks: [PendingPick] = []
   /// The launcher's subscription to questions for the user.
   var prompts: Subscription<LauncherInterface.PromptsReply>?
-  /// Its launcher has handed the app over, and is about to say that it takes questions: what an app asks meanwhile waits.
+  /// Its launcher has handed the app over, and is about to say that it takes questions: the app's requests meanwhile wait.
   var awaitsPrompts = true
   var lastPick = 0
 }
@@ -180,7 +180,7 @@ struct PendingPick {
   let answer: Wait<Result<PickerInterface.PickReply, ErrorReply>>
 }
 
-/// What is known of the end of a launch.
+/// The known facts about the end of a launch.
 struct InstanceEnding {
   /// Scopes that were still started when the app ended, or a process of it before; of those the first ``mostLeaks``.
   var leaks: [LauncherInterface.Scope] = []

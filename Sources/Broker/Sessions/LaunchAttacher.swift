@@ -95,7 +95,7 @@ final class LaunchAttacher {
     try trail.decide(events)
     sessions.prepared[request.instance] = nil
     sessions.add(instance)
-    // What an app did under another broker is not known, nor what one does that its filter does not hold.
+    // An app's acts under another broker are unknown, and so are the acts of one that its filter does not hold.
     if request.resume || request.degraded.contains(where: { $0.layer == "seccomp" }) {
       sessions.watchingApps.insert(app.bundleIdentifier)
     }
@@ -104,8 +104,8 @@ final class LaunchAttacher {
     return instance
   }
 
-  /// That an app runs with less than its policy requires or its plan asks for. The launcher has decided so, by what the kernel
-  /// offers and what its user allows; here it is written down before the app starts.
+  /// That an app runs with less than its policy requires or its plan asks for. The launcher has decided so, by the kernel's
+  /// features and its user's consent; here it is written down before the app starts.
   private func degraded(_ layers: [LauncherInterface.DegradedLayer], _ instance: Instance) -> AuditEvent {
     var detail = [AuditEvent.Fact.layers: layers.map(\.layer).joined(separator: ", ")]
     let allowed = layers.filter(\.allowed).map(\.layer)
@@ -116,8 +116,8 @@ final class LaunchAttacher {
       reason: layers.map { "\($0.layer): \($0.reason)" }.joined(separator: "; "), detail: detail)
   }
 
-  /// Takes over an app whose broker died. Its slots are not known any more, so what was shown is taken away: the app
-  /// loses access cleanly and can start again with the tokens that it has (`AUD-10`).
+  /// Takes over an app whose broker died. Its slots are not known any more, so shown documents are taken away: the app loses
+  /// access cleanly and can start again with the tokens that it has (`AUD-10`).
   private func resume(_ instance: Instance) throws -> [AuditEvent] {
     var events: [AuditEvent] = []
     let shown = Set(try instance.mounts.hideAll())

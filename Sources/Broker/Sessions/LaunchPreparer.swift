@@ -10,7 +10,7 @@ internal import ScopedAccess
 internal import SystemPackage
 internal import Wire
 
-/// Prepares a launch: which app it is, what it may do, its container, and the filters that it is launched with.
+/// Prepares a launch: the app's identity, its rights, its container, and the filters that it is launched with.
 @BrokerLoop
 final class LaunchPreparer: LoopMember {
   private let host: BrokerHost
@@ -91,7 +91,7 @@ final class LaunchPreparer: LoopMember {
       ).json, descriptors: filters + host.namespaces + (network.map { [$0] } ?? []))
   }
 
-  /// The container's own folders. The app may have replaced any of them by something else: what is not a folder is
+  /// The container's own folders. The app may have replaced any of them by something else: all but folders are
   /// refused, and no link is followed.
   private func makeContainer(_ bundleIdentifier: String, hostID: UInt32?) throws(KernelError) {
     let all = try host.containers()

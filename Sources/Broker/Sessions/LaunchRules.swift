@@ -6,7 +6,7 @@ internal import Paths
 package import Policy
 package import Wire
 
-/// Who an app is and what it may do: decided by the broker from the user's own policies, whatever the launcher read. The same
+/// An app's identity and its rights: decided by the broker from the user's own policies, not from the launcher's reading. The same
 /// rules answer beforehand, when nothing is run.
 package struct LaunchRules {
   private let folders: AmbitFolders
@@ -20,7 +20,7 @@ package struct LaunchRules {
   /// Where an app lies: its bundle, or the program, in its folder as the kernel has it. The last link of a program's path is not
   /// followed: `python3` stays the same app when it leads to a newer one.
   ///
-  /// - Parameter folder: the bundle, or what the program lies in.
+  /// - Parameter folder: the bundle, or the program's folder.
   package func place(of request: LauncherInterface.PrepareCall, folder: Descriptor?) throws -> String {
     let program = request.script ?? request.program
     guard let path = folder?.currentPath else {
@@ -54,7 +54,7 @@ package struct LaunchRules {
     request.manifest?.name ?? (request.script ?? request.program).lastPathName
   }
 
-  /// The policy that a launch is under, with what its command line and machine-wide policies make of it.
+  /// The policy that a launch is under, after its command line and machine-wide policies.
   package func policy(for request: LauncherInterface.PrepareCall) throws -> Policy {
     let library = PolicyLibrary(directories: [URL(fileURLWithPath: folders.policies, isDirectory: true)])
     let loaded: Policy
@@ -78,8 +78,8 @@ package struct LaunchRules {
       })
   }
 
-  /// A policy with what a command line puts in its place, and behind that, since nobody may put anything in their place, what
-  /// machine-wide policies leave of it.
+  /// A policy with the command line's replacements, and behind that, since nothing may replace them, the limits
+  /// of machine-wide policies.
   private func narrowed(_ policy: Policy, _ request: LauncherInterface.PrepareCall) throws -> Policy {
     var settings = policy.settings
     if request.observe { settings.observe = true }
@@ -96,7 +96,7 @@ package struct LaunchRules {
     }
   }
 
-  /// What the app's policy and its manifest say of its grants.
+  /// The word of the app's policy and its manifest on its grants.
   package func grantRules(
     for request: LauncherInterface.PrepareCall, _ capabilities: Capabilities
   ) -> LauncherInterface.GrantRules {
@@ -113,7 +113,7 @@ package struct LaunchRules {
     throw LauncherInterface.Failure.failed(fault)
   }
 
-  /// What a policy shows read-only has to be there, and must not be what other apps' secrets lie in.
+  /// A folder that a policy shows read-only has to be there, and must not be one in which other apps' secrets lie.
   ///
   /// - Returns: why nothing can be launched under it here, for each path of which that is so.
   package func faults(of paths: [String], policy: String) -> [String] {
@@ -146,7 +146,7 @@ extension LauncherInterface.Manifest {
       sandbox: sandbox)
   }
 
-  /// What is no selection that anybody knows selects nothing.
+  /// An unknown selection selects nothing.
   private var sandbox: AppSandbox? {
     selection.map { word in
       AppSandbox(

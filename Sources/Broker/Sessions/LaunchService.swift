@@ -56,7 +56,7 @@ final class LaunchService {
       if let preparation = sessions.prepared[request.instance] {
         return Answer(try denials.refusedLaunch(request, preparation))
       }
-      // Its launcher says last what was only counted, and by then the app may be over.
+      // Its launcher reports merely counted refusals last, and by then the app may be over.
       return Answer(try denials.denied(request, try sessions.ended[request.instance] ?? instance(request.instance)))
     case "Replace":
       let request = try LauncherInterface.ReplaceCall(json: call.parameters)
@@ -74,7 +74,7 @@ final class LaunchService {
     }
   }
 
-  /// A launcher's connection is gone, and with it what it has prepared and not attached.
+  /// A launcher's connection is gone, and with it all that it has prepared and not attached.
   func left(_ connection: WireConnection) {
     for (launch, preparation) in sessions.prepared where preparation.connection == connection.id {
       sessions.prepared[launch] = nil

@@ -71,8 +71,8 @@ final class Lifetime: LoopMember {
     return idleLimit.map { idle > $0 } ?? false
   }
 
-  /// Looks whether the host has unmounted what this namespace keeps mounted. Nothing of it can be unmounted here by itself, so the
-  /// broker goes as soon as no app runs.
+  /// Looks whether the host has unmounted a volume that this namespace keeps mounted. Nothing of it can be unmounted here by
+  /// itself, so the broker goes as soon as no app runs.
   private func noteUnmounted(now: Int64) {
     guard hostMounts != nil, now - looked >= Self.pause else { return }
     looked = now

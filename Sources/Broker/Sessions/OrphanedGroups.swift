@@ -2,8 +2,8 @@ internal import BrokerCore
 internal import Folders
 internal import Kernel
 
-/// Control groups that only this broker is left to remove, and until when it tries to: what was killed takes a moment to be gone. One
-/// that still runs after that has an owner.
+/// Control groups that only this broker is left to remove, and until when it tries to: a killed process takes a moment to be gone.
+/// One that still runs after that has an owner.
 @BrokerLoop
 final class OrphanedGroups: LoopMember {
   private let groups: GroupRecords
@@ -11,7 +11,7 @@ final class OrphanedGroups: LoopMember {
   private let clock: any LoopClock
   private var deadlines: [String: Int64] = [:]
 
-  /// Begins with those of apps that ended with their launchers and their broker. What still runs keeps its own.
+  /// Begins with those of apps that ended with their launchers and their broker. Groups with a running process keep their own.
   init(_ host: BrokerHost, _ sessions: SessionTable) {
     groups = GroupRecords(host.folders.groups)
     self.sessions = sessions

@@ -6,8 +6,8 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
-/// The end of launches: its scopes end, its slots come back, and what was mounted for it goes with its namespace. Also of launches that
-/// ended while no broker was there.
+/// The end of launches: its scopes end, its slots come back, and its mounts go with its namespace. Also of launches that ended
+/// while no broker was there.
 @BrokerLoop
 final class SessionEnder: LoopMember {
   private let host: BrokerHost
@@ -23,8 +23,8 @@ final class SessionEnder: LoopMember {
   private let sidecars: SidecarKeeper
   /// Launches of a broker that died, which have not been handed over to this one yet.
   private var unsettled: UnsettledLaunches
-  /// Instances that are over in every respect. What they held is let go of when every request has been answered: the kernel takes
-  /// its time to take a sandbox's mounts down, and closing the last descriptor waits for it.
+  /// Instances that are over in every respect. Their descriptors are let go of when every request has been answered: the kernel
+  /// takes its time to take a sandbox's mounts down, and closing the last descriptor waits for it.
   private var released: [Instance] = []
   /// When grants of launches that are over, and references of grants that have ended, are looked for: apps that still run are handed
   /// over first.
@@ -56,8 +56,8 @@ final class SessionEnder: LoopMember {
     return .init(leaks: instance?.ending.leaks ?? [], reason: instance?.ending.reason)
   }
 
-  /// An app has ended: its scopes end, its slots come back, and what was mounted for it goes with its namespace
-  /// (`TOK-11`, `LIM-4`). How it ended is for its launcher to say, if that is still there.
+  /// An app has ended: its scopes end, its slots come back, and its mounts go with its namespace (`TOK-11`, `LIM-4`). How it ended
+  /// is for its launcher to say, if that is still there.
   func end(_ instance: Instance) {
     guard sessions.remove(instance) else { return }
     instance.requests.endAll()
@@ -67,7 +67,7 @@ final class SessionEnder: LoopMember {
     sidecars.clean(instance.id, instance.staging.removeAll)
     _ = try? trail.append(events)
     FaultPoint.ended.pass()
-    // What it had it may have sent to another launch.
+    // It may have sent its descriptors to another launch.
     for (held, document, grant) in held { _ = leaks.outlived(held, document, grant, instance) }
     sessions.forgetWatches(of: instance.app.bundleIdentifier)
     try? grants.flushUses()
@@ -98,13 +98,13 @@ final class SessionEnder: LoopMember {
     orphans.note(instance.app.bundleIdentifier)
   }
 
-  /// The broker ends before the app: nothing stays shown that nobody could take away.
+  /// The broker ends before the app: no document stays shown that no process could take away.
   func leave(_ instance: Instance) {
     _ = sessions.remove(instance)
     instance.requests.endAll()
     _ = try? trail.append(
       scopes.endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended").events)
-    // Nobody else would, before the next broker.
+    // No other process would, before the next broker.
     try? instance.mounts.emptyExit()
     sidecars.clean(instance.id, instance.staging.removeAll)
   }

@@ -6,7 +6,7 @@ internal import Kernel
 final class SessionTable {
   /// Those that run, by identifier.
   private(set) var instances: [String: Instance] = [:]
-  /// Instances that are over, and whose launcher has not said yet how they ended.
+  /// Instances that are over, and of which the launcher has not said yet how they ended.
   var ended: [String: Instance] = [:]
   /// Launches that have been prepared and not yet attached.
   var prepared: [String: Preparation] = [:]

@@ -4,7 +4,7 @@ internal import Kernel
 /// other namespaces of a sandbox. Each is handed out once.
 struct SpareNetwork {
   private var spare: Descriptor?
-  /// Whether one has been asked for since the last was made. A broker that nobody asks makes none.
+  /// Whether one has been asked for since the last was made. A broker without requests makes none.
   private var isWanted = false
 
   /// `nil`: the launcher makes its own.
@@ -14,7 +14,7 @@ struct SpareNetwork {
     return spare
   }
 
-  /// Makes the next one. When everybody has been answered.
+  /// Makes the next one. When all clients have been answered.
   mutating func makeIfWanted() {
     guard isWanted, spare == nil else { return }
     isWanted = false

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Kernel
 internal import Wire
 
-/// Launches that were there when this broker started and that nobody has handed over to it yet, and when they are looked at
+/// Launches that were there when this broker started and that no launcher has handed over to it yet, and when they are looked at
 /// again. Times are nanoseconds of CLOCK_MONOTONIC.
 struct UnsettledLaunches {
   var records: [LauncherRecords.Record]
@@ -29,14 +29,14 @@ struct UnsettledLaunches {
 
   var nextDue: Int64? { records.isEmpty ? nil : due }
 
-  /// A launch whose launcher has something to say of it yet, and no connection by which its end would be seen.
+  /// A launch whose launcher has still to report on it, and no connection by which its end would be seen.
   mutating func expect(_ record: LauncherRecords.Record) {
     records.removeAll { $0.instance == record.instance }
     records.append(record)
     due = 0
   }
 
-  /// Launchers that run hand their apps over at once, and what was ended is gone a moment later. One that is stopped may stay so.
+  /// Running launchers hand their apps over at once, and a launch that ended is gone a moment later. A stopped one may stay so.
   mutating func looked(now: Int64) {
     looks += 1
     due = now + (looks < 100 ? 50_000_000 : 1_000_000_000)
