@@ -3,8 +3,8 @@ internal import GRDB
 internal import Kernel
 internal import Synchronization
 
-/// Moves what was written to the write-ahead log of a database into the database, in a thread and over a connection of its own: that
-/// waits for the disk, and who writes does not.
+/// Moves the entries of a database's write-ahead log into the database, in a thread and over a connection of its own: that waits
+/// for the disk, and a writer does not.
 ///
 /// Should it fail, nothing is lost: that log grows until the connection that writes moves it itself.
 final class Checkpointer: Sendable {
@@ -43,7 +43,7 @@ final class Checkpointer: Sendable {
     } catch { state.withLock { $0.isMoving = false } }
   }
 
-  /// From here on the thread has nothing open there. What it is just moving it moves to its end.
+  /// From here on the thread has nothing open there. It completes a move that is under way.
   func close() {
     state.withLock { $0.isClosed = true }
     connection.withLock { $0 = nil }

@@ -28,7 +28,7 @@ extension Grant {
     guard let kind = DocumentKind(rawValue: try value("kind")) else { throw Self.damaged(row, "kind") }
     guard let rights = AccessRights(rawValue: try value("rights")) else { throw Self.damaged(row, "rights") }
     guard let origin = Origin(rawValue: try value("origin")) else { throw Self.damaged(row, "origin") }
-    /// What may be missing.
+    /// The parts that may be missing.
     func given<Value: DatabaseValueConvertible>(_ column: String, _: Value.Type = Value.self) throws(StateError)
       -> Value?
     {

@@ -16,7 +16,7 @@ package struct Grant: Equatable, Sendable {
     case bookmark
   }
 
-  /// How long a grant holds, if nobody ends it before.
+  /// How long a grant holds, if it is not ended before.
   package struct Term: Equatable, Sendable {
     /// When the user decided on it last, in nanoseconds since 1970.
     package var decided: Int64
@@ -53,7 +53,7 @@ package struct Grant: Equatable, Sendable {
 
   package var name: String { Self.name(inside: path) }
 
-  /// What a document is called inside. Apps know names as texts: what is not UTF-8 they could be told of, and never open. A name
+  /// A document's name inside. Apps know names as texts: of one that is not UTF-8 they could be told, and never open it. A name
   /// gets no longer than a name may be.
   package static func name(inside path: String) -> String {
     let name = path.lastPathName
@@ -78,7 +78,7 @@ package struct Grant: Equatable, Sendable {
     self.term = term ?? Term(decided: created)
   }
 
-  /// A fresh identifier. Not a secret: what opens a grant is the token.
+  /// A fresh identifier. Not a secret: the token opens a grant.
   package static func makeID() -> String {
     let letters = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
     // Thirty-two letters: five bits for each, of one random number.

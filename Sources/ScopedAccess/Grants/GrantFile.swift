@@ -2,20 +2,20 @@ internal import Folders
 internal import Foundation
 internal import GRDB
 
-/// The file of the grants: looked at before it is written, and never touched when it is not what it should be. What
-/// stands in it may be all that is left of the user's decisions (`AUD-8`).
+/// The file of the grants: looked at before it is written, and never touched when it is not as it should be. Its content may
+/// be all that is left of the user's decisions (`AUD-8`).
 enum GrantFile {
   /// Marks the file as Ambit's grants: "AmbG".
   private static let applicationID = 0x416d_6247
 
-  /// Where what is not in the database yet is written down (``GrantJournal``).
+  /// The place of records that are not in the database yet (``GrantJournal``).
   static func journal(of path: String) -> String {
     (path.hasSuffix(".sqlite") ? String(path.dropLast(7)) : path) + ".journal"
   }
 
   /// A connection that reads and writes; the database is made where there is none.
   ///
-  /// - Parameter isNew: nothing says that there was one. Then it may be empty: that is what a crash leaves while it is made.
+  /// - Parameter isNew: nothing says that there was one. Then it may be empty: a crash leaves it so while it is made.
   static func open(_ path: String, isNew: Bool) throws(StateError) -> DatabaseQueue {
     do {
       // Setting the journal's mode writes to the file, so a connection that cannot write has to look at it first.
@@ -63,7 +63,7 @@ enum GrantFile {
   private static func holdsAnything(_ path: String) throws(StateError) -> Bool {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return false }
     if attributes[.type] as? FileAttributeType == .typeDirectory { throw StateError("it is a folder") }
-    // SQLite opens what it finds under these names, and would wait for who writes into a pipe.
+    // SQLite opens any file under these names, and would wait for the writer of a pipe.
     for beside in ["", "-wal", "-shm", "-journal"].map({ path + $0 }) {
       guard let type = try? FileManager.default.attributesOfItem(atPath: beside)[.type] as? FileAttributeType else {
         continue
@@ -117,7 +117,7 @@ enum GrantFile {
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: return refusal(path, because: "it is damaged (\(reason))")
     case .SQLITE_FULL:
       return StateError("\(path): the disk is full. Make room and try again; nothing that was there is lost.")
-    // Also what a full disk leaves of the memory that SQLite's processes share.
+    // A full disk also causes this, in the memory that SQLite's processes share.
     case .SQLITE_IOERR:
       return StateError(
         "\(path): the disk has not taken it (\(reason)). Make room there if it is full, and try again; nothing that was there is lost."

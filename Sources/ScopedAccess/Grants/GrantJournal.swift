@@ -7,20 +7,20 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// What was added and is not in the database yet, in a file beside it. To write it there takes a microsecond or two where
-/// a transaction takes thirty, and no process's end takes it back.
+/// Records that were added and are not in the database yet, in a file beside it. Writing them there takes a microsecond or two
+/// where a transaction takes thirty, and the end of a process does not undo it.
 ///
-/// A record is whole or it is none. It belongs to a turn: a random number that the database has as its `user_version`, and
-/// that the transaction which takes the records over replaces by another. So they are in the one or in the other; and when they
-/// are in the database, the first of them is struck out here (``clear()``), without which none behind it is read. What is left in the
-/// file from turns before, or beside a database that a backup was put in the place of, does not count.
+/// A record is whole or it is none. It belongs to a turn: a random number that the database has as its `user_version`, and that the
+/// transaction which takes the records over replaces by another. So they are in the one or in the other; and when they are in the
+/// database, the first of them is struck out here (``clear()``), without which none behind it is read. Records from turns before,
+/// or beside a database that a backup has replaced, do not count.
 ///
 /// The file has zeros as far as it ever goes, so a record needs no further room on its disk; and the last of them are for grants that
 /// end (`AUD-12`).
 ///
-/// Whoever has it open has the file's lock: two stores would take each other's records over.
+/// A store that has it open has the file's lock: two stores would take each other's records over.
 final class GrantJournal: Sendable {
-  /// What was added together.
+  /// Records that were added together.
   struct Record: Equatable {
     var grants: [Grant] = []
     /// Those of them that the app is still to get a reference to.
@@ -65,8 +65,8 @@ final class GrantJournal: Sendable {
   /// Opens the journal of a database.
   ///
   /// - Parameter makes: makes it, if there is none.
-  /// - Returns: nil when there is none: what is added then goes to the database at once.
-  /// - Throws: when what is there is something else, cannot be read, or is another process's. It is left as it is.
+  /// - Returns: nil when there is none: new records then go to the database at once.
+  /// - Throws: when the present file is something else, cannot be read, or is another process's. It is left as it is.
   init?(_ path: String, makes: Bool) throws(StateError) {
     self.path = path
     do throws(KernelError) {
@@ -88,7 +88,7 @@ final class GrantJournal: Sendable {
       throw StateError("\(path): another process has it open, and with it the grants; only one broker may")
     }
     lock = free
-    // Nothing, or zeros, is what a process or the power leaves that goes while it is made.
+    // A process or a power failure that ends while it is made leaves nothing, or zeros.
     guard begin == Self.mark || begin == Self.firstMark || begin.allSatisfy({ $0 == 0 }) else {
       throw Self.refusal(path, "is something else")
     }
@@ -96,7 +96,7 @@ final class GrantJournal: Sendable {
     setRoomAside()
   }
 
-  /// Who had it may be about to end.
+  /// Its holder may be about to end.
   private static func lock(_ file: Descriptor) throws(KernelError) -> FileLock? {
     for _ in 0..<200 {
       if let lock = try FileLock(of: file) { return lock }
@@ -113,7 +113,7 @@ final class GrantJournal: Sendable {
 
   // MARK: Writing
 
-  /// Writes zeros behind what there is. On a full disk there are fewer, and records may not fit.
+  /// Writes zeros behind the records. On a full disk there are fewer, and records may not fit.
   private func setRoomAside() {
     guard var place = (try? file.status().size).map(Int.init) else { return }
     let (zeros, end) = ([UInt8](repeating: 0, count: 65_536), Self.mark.count + Self.mostBytes.all)
@@ -125,7 +125,7 @@ final class GrantJournal: Sendable {
   /// - Returns: false if that could not be written.
   func clear() -> Bool { write(Self.mark + [UInt8](repeating: 0, count: Self.headSize), at: 0) }
 
-  /// Has what was written so far on the disk.
+  /// Brings to the disk all that was written so far.
   func synchronize() throws(KernelError) { try file.synchronize() }
 
   /// Writes a record behind others.
@@ -182,7 +182,8 @@ final class GrantJournal: Sendable {
   struct Found {
     var records: [Record] = []
     var bytes = 0
-    /// Behind them one begins that is not whole. A process may have died while it wrote it, and told nobody; or it was damaged since.
+    /// Behind them one begins that is not whole. A process may have died while it wrote it, before any answer;
+    /// or it was damaged since.
     var isCut = false
   }
 
@@ -207,7 +208,7 @@ final class GrantJournal: Sendable {
     } catch { throw Self.refusal(path, "cannot be read: \(error)") }
   }
 
-  /// Keeps what is there now in another file.
+  /// Keeps the present content in another file.
   ///
   /// - Returns: its path; nil when it could not be written.
   func keepAside() -> String? {

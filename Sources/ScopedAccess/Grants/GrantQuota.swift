@@ -1,4 +1,4 @@
-/// How many grants an app may keep, and what gives way to one more. A pure rule.
+/// How many grants an app may keep, and which of them give way to one more. A pure rule.
 package struct GrantQuota: Equatable, Sendable {
   /// `nil`: as many as it is given.
   package let limit: Int?

@@ -4,7 +4,7 @@ internal import GRDB
 internal import Kernel
 
 extension GrantStore {
-  /// Reads a copy of a store that a broker may have open, with what stands in its journal alone.
+  /// Reads a copy of a store that a broker may have open, with the records that stand in its journal alone.
   ///
   /// - Parameter path: the store's. Where there is none, nothing was granted.
   package static func copy<Value: RangeReplaceableCollection>(
@@ -17,7 +17,8 @@ extension GrantStore {
       atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     defer { try? files.removeItem(atPath: folder) }
     let copy = "\(folder)/grants.sqlite"
-    // The journal first: what a broker moves to the database meanwhile is in that, and does not count here any more.
+    // The journal first: records that a broker moves to the database meanwhile are in that, and do
+    // not count here any more.
     let journal = GrantFile.journal(of: path)
     if files.fileExists(atPath: journal) { try files.copyItem(atPath: journal, toPath: GrantFile.journal(of: copy)) }
     do {

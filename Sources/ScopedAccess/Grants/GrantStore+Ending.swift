@@ -3,7 +3,7 @@ internal import GRDB
 internal import Kernel
 internal import Synchronization
 
-/// A grant in force, with what is known of its life.
+/// A grant in force, with the known facts of its life.
 package struct GrantRecord: Equatable, Sendable {
   package let grant: Grant
   /// The grant that this one was made from; it ends with that one.
@@ -21,14 +21,14 @@ package struct KnownApp: Equatable, Sendable {
   package let version: String?
 }
 
-/// How grants end, and what they are needed by until then.
+/// How grants end, and the things that need them until then.
 extension GrantStore {
   private static let joined = "grant_ LEFT JOIN grantLife USING (id)"
 
   /// Every grant in force, of one app or of all, oldest first.
   package func records(of app: String? = nil) throws(StateError) -> [GrantRecord] {
     try? flushUses()
-    // What could not be written just now.
+    // Ends that could not be written just now.
     let uses = uses.withLock(\.self)
     return try read { db in
       try Row.fetchAll(
@@ -113,11 +113,11 @@ extension GrantStore {
     case memory
   }
 
-  /// Ends grants, whatever the disk says: from here on nobody has them (`AUD-12`). What the database cannot take now goes to room that
-  /// its journal has set aside.
+  /// Ends grants, even if the disk fails: from here on no app has them (`AUD-12`). Ends that the database cannot take now go to
+  /// room that its journal has set aside.
   @discardableResult
   package func withdraw(_ ids: [String], at time: Int64) -> Keeping {
-    // Nobody waits for it again and again.
+    // No caller waits for it again and again.
     let isResting = pending.withLock { $0.restsUntil.map { Clock.monotonic() < $0 } ?? false }
     if !isResting {
       if (try? revoke(ids, at: time)) != nil { return .files }
@@ -141,15 +141,15 @@ extension GrantStore {
     }
   }
 
-  /// What is to be known of grants that have ended, and is in no file.
+  /// The ends that have to be known, and are in no file.
   package var awaitsRoom: Bool { pending.withLock { !$0.endings.isEmpty || !$0.removals.isEmpty } }
 
-  /// Nothing is granted while it could be forgotten what has ended.
+  /// Nothing is granted while the end of a grant could be forgotten.
   func awaitEndings() throws(StateError) {
     if awaitsRoom { try settle() }
   }
 
-  // MARK: What needs a grant
+  // MARK: The needs for a grant
 
   /// Notes that a grant was started. Written down with the next question about it, or when its app ends: a start must not wait
   /// for the disk.
@@ -292,7 +292,7 @@ extension GrantStore {
   /// The grants in force of an app that count against its quota, the oldest first: not those that a bookmark for reading only
   /// made of another one.
   ///
-  /// - Parameter onlyNeeded: those alone that something needs: a bookmark, a reference, or what was made of it.
+  /// - Parameter onlyNeeded: those alone that something needs: a bookmark, a reference, or a grant made from it.
   /// - Returns: their identifiers.
   package func persisted(of app: String, onlyNeeded: Bool = false) throws(StateError) -> [String] {
     try read { db in
@@ -303,7 +303,7 @@ extension GrantStore {
     }
   }
 
-  /// What counts against an app's quota, with when it was last used and whether something needs it.
+  /// The grants that count against an app's quota, with the time of their last use and whether something needs them.
   private static let counted = """
     WITH counted AS (
       SELECT grant_.id AS id, grant_.rowid AS place, created, max(created, coalesce(used, 0)) AS last,
@@ -318,12 +318,12 @@ extension GrantStore {
 
   /// The same grants, with when each was last used and whether something needs it, the oldest first.
   ///
-  /// - Parameter list: how long a list of those used last is. What something needs, and would not be in it, is left out: it
-  ///   keeps nothing else out of the list either.
+  /// - Parameter list: how long a list of those used last is. A grant that something needs, and that would not be in it, is left
+  ///   out: it keeps nothing else out of the list either.
   package func recency(of app: String, forListOf list: Int? = nil) throws(StateError) -> [RecentGrants.Entry] {
     try? flushUses()
     let uses = uses.withLock(\.self)
-    // What could not be written down counts nevertheless: then all are looked at.
+    // Ends that could not be written down count nevertheless: then all are looked at.
     let most = uses.isEmpty ? list ?? -1 : -1
     return try read { db in
       try Row.fetchAll(
@@ -361,7 +361,7 @@ extension GrantStore {
     }
   }
 
-  /// Notes that an app was removed. Its number stays its own: another app must never get what may be left of this one.
+  /// Notes that an app was removed. Its number stays its own: another app must never get the remains of this one.
   ///
   /// Where that cannot be written now it is tried again with all that is written later.
   package func noteRemoval(of app: String, at time: Int64) {

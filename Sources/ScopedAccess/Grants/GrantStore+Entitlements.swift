@@ -1,9 +1,9 @@
 package import Folders
 internal import GRDB
 
-/// What users have said of entitlements that apps declare.
+/// Users' answers about entitlements that apps declare.
 extension GrantStore {
-  /// A user's answers for an app: by what the entitlement opens, whether it is allowed.
+  /// A user's answers for an app: by the access that the entitlement opens, whether it is allowed.
   ///
   /// - Parameter program: tells apps apart that share a container; empty: the identifier does.
   package func entitlementAnswers(of app: String, program: String) throws(StateError) -> [String: Bool] {

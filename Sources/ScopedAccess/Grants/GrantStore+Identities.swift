@@ -73,7 +73,7 @@ extension GrantStore {
     return digest
   }
 
-  /// Keeps the digest of a file's content. Whether that fails is nobody's concern: it is computed again then.
+  /// Keeps the digest of a file's content. A failure matters to no caller: the digest is computed again then.
   package func note(_ digest: [UInt8], of stamp: FileStamp, at time: Int64) {
     keep(digest, of: stamp)
     guard let digest = AppDigest(digest) else { return }

@@ -4,8 +4,8 @@ internal import GRDB
 internal import Kernel
 internal import Synchronization
 
-/// What is written to the database later, together: grants and references, which are in the journal until then; where documents were
-/// seen; and what is to be taken out again.
+/// Records that are written to the database later, together: grants and references, which are in the journal until then; the places
+/// where documents were seen; and records to be taken out again.
 extension GrantStore {
   struct Pending {
     /// Of the records in the journal; nil: none can be written there.
@@ -20,7 +20,7 @@ extension GrantStore {
     var removals: [String: Int64] = [:]
     /// When the first of them came, in nanoseconds of CLOCK_MONOTONIC.
     var since: Int64?
-    /// The database could not be written: nobody who does not have to tries it before then.
+    /// The database could not be written: before then, only callers that have to try it do so.
     var restsUntil: Int64?
     /// Records that the database did not take, ever.
     var refused = 0
@@ -50,13 +50,13 @@ extension GrantStore {
     let place: Place?
   }
 
-  /// What a process that died has left.
+  /// The records that a dead process has left.
   package struct Recovery: Sendable {
     /// Grants that were in the journal alone.
     package var grants: [Grant] = []
     /// Grants of which only the journal said that they had ended.
     package var ended: [String] = []
-    /// What could not be read of it, or was refused by the database; a sentence.
+    /// Records of it that could not be read, or that the database refused; a sentence.
     package var problem: String?
   }
 
@@ -93,7 +93,7 @@ extension GrantStore {
   }
 
   /// Notes where a document was seen. It is on disk before anything else is read there or written, and at the latest with
-  /// ``settleMoves()``: nobody waits for it, since it is found again by what it is.
+  /// ``settleMoves()``: no caller waits for it, since the document is found again by its identity.
   package func move(_ id: String, to path: String, place: Place?) {
     pending.withLock { $0.sightings[id] = Sighting(path: path, place: place) }
     known.withLock { known in
@@ -109,14 +109,14 @@ extension GrantStore {
     pending.withLock { pending in pending.isResting ? nil : pending.since }
   }
 
-  /// Writes what is pending to the database. What cannot be written now stays pending.
+  /// Writes all pending records to the database. Those that cannot be written now stay pending.
   package func settle() throws(StateError) {
     try pending.withLock { pending throws(StateError) in
       if !pending.isEmpty { try settle(&pending) }
     }
   }
 
-  /// The same for who has nobody to tell, where the database is not left alone.
+  /// The same for callers that cannot report an error, where the database is not left alone.
   ///
   /// - Returns: why it failed, if it is the first time since it last did not.
   package func settleIfPossible() -> StateError? {
@@ -125,7 +125,7 @@ extension GrantStore {
     return nil
   }
 
-  /// Writes down where documents were seen, if they were. What cannot be written now is tried again.
+  /// Writes down where documents were seen, if they were. Places that cannot be written now are tried again.
   package func settleMoves() {
     if pending.withLock({ !$0.sightings.isEmpty && !$0.isResting }) { try? settle() }
   }
@@ -182,8 +182,8 @@ extension GrantStore {
     return refused
   }
 
-  /// A record that the database refuses, as beside one of another time, must not keep all others from it. What it has already stays as
-  /// it is: a commit that was said to have failed may not have.
+  /// A record that the database refuses, as beside one of another time, must not keep all others from it. Records that it has
+  /// already stay as they are: a commit that was said to have failed may not have.
   private static func take(_ record: GrantJournal.Record, _ db: Database) throws -> Int {
     do {
       try insert(record, into: db, unlessThere: true)
@@ -193,7 +193,7 @@ extension GrantStore {
     }
   }
 
-  /// Lets statements read the database as it will be when what is pending is in it, without writing it.
+  /// Lets statements read the database as it will be when all pending records are in it, without writing it.
   func foresee<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
     let pending = pending.withLock(\.self)
     return try use { db in
@@ -208,7 +208,7 @@ extension GrantStore {
 
   private static func turn(_ db: Database) throws -> Int32 { try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
 
-  /// Takes over what a process that died had in the journal alone. Where that cannot be written now it stays pending.
+  /// Takes over the records that a dead process had in the journal alone. Where they cannot be written now they stay pending.
   func recover() throws(StateError) -> Recovery {
     guard let journal else { return Recovery() }
     let turn = try use(Self.turn)
@@ -236,7 +236,7 @@ extension GrantStore {
     return recovery
   }
 
-  /// Has what was written so far on the disk; from any thread. Waits for it.
+  /// Brings to the disk all that was written so far; from any thread. Waits for it.
   package func synchronize() throws(StateError) {
     guard
       pending.withLock({ pending in
@@ -246,7 +246,7 @@ extension GrantStore {
     else { return }
     do throws(KernelError) {
       try journal?.synchronize()
-      // What a checkpoint has moved from there to the database was brought to the disk by it.
+      // A checkpoint has brought to the disk the records that it has moved from there to the database.
       if let log = try? Descriptor.open("\(path)-wal", flags: [.read, .noFollow]) { try log.synchronize() }
     } catch {
       pending.withLock { $0.isDirty = true }

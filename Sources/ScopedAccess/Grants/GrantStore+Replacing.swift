@@ -3,8 +3,8 @@ internal import Foundation
 internal import GRDB
 internal import Kernel
 
-/// A document that is about to be replaced by another file at its place: written down before, so that whoever finds it after a
-/// crash knows which of the two stands there, and what else may.
+/// A document that is about to be replaced by another file at its place: written down before, so that a broker that finds it
+/// after a crash knows which of the two stands there, and which other files may.
 package struct PendingReplacement: Equatable, Sendable {
   package let old: FileIdentity
   package let new: FileIdentity
@@ -77,7 +77,7 @@ extension GrantStore {
         """, arguments: old.row)
   }
 
-  /// What a broker that died had begun.
+  /// The replacements that a dead broker had begun.
   package func pendingReplacements() throws(StateError) -> [PendingReplacement] {
     try read { db in
       try Row.fetchAll(db, sql: "SELECT \(Self.replacementColumns) FROM replacement").map { row in

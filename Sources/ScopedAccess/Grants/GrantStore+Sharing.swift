@@ -2,9 +2,9 @@ package import Folders
 internal import GRDB
 internal import Synchronization
 
-/// Whose Documents other apps' pickers show.
+/// The apps whose Documents other apps' pickers show.
 extension GrantStore {
-  /// What an app's manifests have said so far; `nil`: it was never launched with one.
+  /// The statements of an app's manifests so far; `nil`: it was never launched with one.
   package func sharedDocuments(of app: String) throws(StateError) -> SharedDocuments? {
     try read { db in
       try Row.fetchOne(

@@ -2,9 +2,9 @@ package import Folders
 internal import GRDB
 internal import Synchronization
 
-/// Which store the grants are in, and how often a broker has begun or ended with it. The log names it at each of these moments, so a
-/// broker that starts knows whether the grants are the ones that the log goes on with: somebody may have put a backup in their place, or
-/// in the log's.
+/// Which store the grants are in, and how often a broker has begun or ended with it. The log names it at each of these
+/// moments, so a broker that starts knows whether the grants are the ones that the log goes on with: the user may have
+/// put a backup in their place, or in the log's.
 extension GrantStore {
   package struct Stamp: Equatable, Sendable, CustomStringConvertible {
     let store: String
@@ -15,7 +15,7 @@ extension GrantStore {
       self.turns = turns
     }
 
-    /// Reads what `description` writes.
+    /// Reads the form of `description`.
     package init?(_ text: String) {
       let parts = text.split(separator: "-")
       guard parts.count == 2, let turns = Int64(parts[1]), turns >= 0 else { return nil }
@@ -41,7 +41,7 @@ extension GrantStore {
   /// As it is now.
   package func stamp() throws(StateError) -> Stamp { try read(Self.stamp) }
 
-  /// The next one; it is on the disk before what the log says afterwards.
+  /// The next one; it is on the disk before the log's later entries.
   package func nextStamp() throws(StateError) -> Stamp {
     let next = try write { db in
       try db.execute(sql: "UPDATE stamp SET turns = turns + 1")

@@ -17,7 +17,7 @@ extension GrantStore {
 
   func forgetNextEnd() { ending.withLock { $0 = nil } }
 
-  /// The grants in force whose time is up, the first that ended first.
+  /// The grants in force whose time is up, in the order in which they ended.
   package func due(at time: Int64) throws(StateError) -> [Grant] {
     try read { db in
       try Row.fetchAll(

@@ -10,11 +10,11 @@ internal import Synchronization
 package final class GrantStore: Sendable {
   private let database: DatabaseQueue
   let checkpointer: Checkpointer
-  /// Nil: what is added goes to the database at once.
+  /// Nil: new records go to the database at once.
   let journal: GrantJournal?
-  /// What is written down and not in the database yet.
+  /// Records that are written down and not in the database yet.
   let pending = Mutex(Pending())
-  /// What has been read or written before: starting a scope asks for a grant each time, and nobody else writes here.
+  /// Grants that have been read or written before: starting a scope asks for a grant each time, and no other process writes here.
   let known = Mutex<[String: Grant]>([:])
   /// Apps that have been noted as they are now: most launches are of an app that was launched before.
   let apps = Mutex<[String: (app: App, number: Int)]>([:])
@@ -29,7 +29,7 @@ package final class GrantStore: Sendable {
   let ending = Mutex<Int64??>(nil)
   /// When grants were last started, as far as it is not on disk yet.
   let uses = Mutex<[String: Int64]>([:])
-  /// What the last process has left in the journal alone.
+  /// Records that the last process has left in the journal alone.
   private let recovered = Mutex(Recovery())
 
   struct App: Equatable {
@@ -46,7 +46,7 @@ package final class GrantStore: Sendable {
     if journal == nil { journal = try GrantJournal(name, makes: true) }
     self.journal = journal
     checkpointer = Checkpointer(path)
-    // What one app asks for must not keep all others waiting because another program has the database locked.
+    // One app's requests must not keep all others waiting because another program has the database locked.
     try use { db in try db.execute(sql: "PRAGMA busy_timeout = 250") }
     let recovery = try recover()
     recovered.withLock { $0 = recovery }
@@ -71,7 +71,7 @@ package final class GrantStore: Sendable {
     try access { db in try Self.transaction(db, body) }
   }
 
-  /// Runs statements that only read. They find what is not in the database yet as well, also where it cannot be written.
+  /// Runs statements that only read. They find records that are not in the database yet as well, also where it cannot be written.
   func read<Value: Sendable>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
     do throws(StateError) { try settleUnlessResting() } catch { return try foresee(body) }
     return try use(body)
@@ -84,7 +84,7 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// What `Database.inTransaction(_:_:)` does, with statements that are prepared once.
+  /// The same as `Database.inTransaction(_:_:)`, with statements that are prepared once.
   static func transaction<Value>(
     _ db: Database, end: String = "COMMIT", _ body: (Database) throws -> Value
   ) throws -> Value {
@@ -162,16 +162,16 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// Takes back grants that nobody has been told of. What cannot be taken out of the file now is none from here on: it is tried again
-  /// with all that is written later, and found by the next process (``newest()``).
+  /// Takes back grants before any client is told of them. Those that cannot be taken out of the file now are none from here on: it
+  /// is tried again with all later writes, and found by the next process (``newest()``).
   package func takeBack(_ ids: [String]) {
     forget(ids)
     pending.withLock { $0.takeBack(ids) }
     try? settle()
   }
 
-  /// The grants that were added last, together, and those that were in the journal alone: a process that died may not have told
-  /// anybody of them.
+  /// The grants that were added last, together, and those that were in the journal alone: a process that died may not
+  /// have told any client of them.
   package func newest() throws(StateError) -> [Grant] {
     let last = try read { db in
       try Row.fetchAll(db, sql: "SELECT \(Grant.columns) FROM grant_ ORDER BY rowid DESC LIMIT 1024")
@@ -281,11 +281,11 @@ package final class GrantStore: Sendable {
     }
   }
 
-  /// Every grant in force of what was last seen in a folder, oldest first.
+  /// Every grant in force of a document that was last seen in a folder, oldest first.
   ///
   /// - Parameter folder: absolute.
   package func grants(inside folder: String) throws(StateError) -> [Grant] {
-    // Whatever begins with "folder/" is less than "folder0", by the bytes.
+    // Every path that begins with "folder/" is less than "folder0", by the bytes.
     try read { db in
       try Row.fetchAll(
         db,

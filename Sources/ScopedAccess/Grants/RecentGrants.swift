@@ -1,10 +1,11 @@
 /// The documents that an app used last: Windows' `StorageItemMostRecentlyUsedList`. A pure rule.
 ///
-/// Every use puts a document first, and what falls out at the end loses its grant, unless something else needs that (`LIM-11`).
+/// Every use puts a document first, and one that falls out at the end loses its grant, unless something
+/// else needs that (`LIM-11`).
 package struct RecentGrants: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     package let grant: String
-    /// When it was last started, or else granted; in nanoseconds of whatever clock the caller keeps.
+    /// When it was last started, or else granted; in nanoseconds of the caller's own clock.
     package let used: Int64
     /// A bookmark or a reference was made of it, or another grant.
     package let isNeeded: Bool

@@ -1,6 +1,7 @@
 internal import AppModel
 
-/// Whether other apps' pickers show an app's Documents, by what its manifests have said so far (`SBX-6`, `SBX-7`). A pure rule.
+/// Whether other apps' pickers show an app's Documents, by the statements of its manifests so far
+/// (`SBX-6`, `SBX-7`). A pure rule.
 package struct SharedDocuments: Equatable, Sendable {
   /// By `UISupportsDocumentBrowser` and its kin; as the app had it when it was launched last.
   package var isBrowsable: Bool
@@ -16,8 +17,8 @@ package struct SharedDocuments: Equatable, Sendable {
 
   package var isShown: Bool { isBrowsable || isPublicScope }
 
-  /// What holds when the app is launched with another manifest. That of the same version, or of an earlier one, changes nothing
-  /// about the scope.
+  /// The rule when the app is launched with another manifest. That of the same version, or of an earlier one, changes
+  /// nothing about the scope.
   package func after(_ manifest: SharedDocuments) -> SharedDocuments {
     guard BundleVersion(version) < BundleVersion(manifest.version) else {
       return SharedDocuments(isBrowsable: manifest.isBrowsable, isPublicScope: isPublicScope, version: version)

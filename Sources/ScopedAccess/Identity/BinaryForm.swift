@@ -27,7 +27,7 @@ struct BinaryWriter {
   }
 }
 
-/// Reads what ``BinaryWriter`` wrote. Every length is held against what is there.
+/// Reads the bytes of a ``BinaryWriter``. Every length is held against the number of bytes left.
 struct BinaryReader {
   struct Malformed: Error, Equatable {}
 

@@ -20,15 +20,15 @@ package enum FindMethod: String, Sendable {
   case siblings
   /// A search from there outwards.
   case search
-  /// Where it was seen since, before anybody asked.
+  /// Where it was seen since, before any request.
   case catalog
 }
 
 /// Finds a document by its identity, after any rename or move within its file system (`BMK-1`).
 ///
-/// The path is evidence, never proof: whatever a path leads to is compared with the identity before it is believed.
-/// With `CAP_DAC_READ_SEARCH` the kernel opens the handle, in the same time whatever the size of the tree. Without it
-/// handles can only be compared, so the candidates come from the last place, the descriptor kept since, the last
+/// The path is evidence, never proof: each file that a path leads to is compared with the identity before it is
+/// believed. With `CAP_DAC_READ_SEARCH` the kernel opens the handle, in the same time for a tree of any size. Without
+/// it handles can only be compared, so the candidates come from the last place, the descriptor kept since, the last
 /// folder's other entries, and a bounded search.
 package struct DocumentFinder: Sendable {
   /// Entries that a search may look at before it gives up.
@@ -37,16 +37,16 @@ package struct DocumentFinder: Sendable {
   static let searchTime: Int64 = 5_000_000_000
   private let privileged: Bool
 
-  /// - Parameter privileged: whether the kernel may be asked to open handles; `nil` looks at who this process is.
+  /// - Parameter privileged: whether the kernel may be asked to open handles; `nil` looks at this process's rights.
   package init(searchBudget: Int = 4_000_000, privileged: Bool? = nil) {
     self.searchBudget = searchBudget
     self.privileged = privileged ?? (geteuid() == 0)
   }
 
-  /// Whether where this file has gone can only be found out by searching: then it pays to look before somebody asks.
+  /// Whether this file's new place can only be found out by searching: then it pays to look before a request comes.
   package func searches(for identity: FileIdentity) -> Bool { !privileged || !identity.handle.canBeOpened }
 
-  /// Finds a document, whatever that takes.
+  /// Finds a document, at any cost in time.
   ///
   /// - Parameters:
   ///   - path: where it was last seen, absolute.
@@ -61,7 +61,7 @@ package struct DocumentFinder: Sendable {
     return find(lookup).found
   }
 
-  /// - Returns: `met`: what the search for it has found of it, its folder and its batch; `nil` without a search.
+  /// - Returns: `met`: the search's findings about it, its folder and its batch; `nil` without a search.
   func find(
     _ lookup: Lookup
   ) -> (found: (document: FoundDocument, by: FindMethod)?, met: [FileIdentity: FoundDocument]?) {
@@ -73,7 +73,7 @@ package struct DocumentFinder: Sendable {
     case .unknown: break
     }
     let batch = lookup.batch.filter { $0 != identity } + (lookup.place.map { [$0.folder] } ?? [])
-    // Most likely a program has saved it, and it is nowhere any more: then whoever asks waits for nothing.
+    // Most likely a program has saved it, and it is nowhere any more: then the caller waits for nothing.
     let budget = isTaken(lookup.path) ? min(searchBudget, 400_000) : searchBudget
     var search = DocumentSearch(finder: self, [identity], batch: batch, budget: budget)
     search.run(from: [lookup.path])
@@ -83,8 +83,8 @@ package struct DocumentFinder: Sendable {
   /// Searches for documents of any volumes at once, from where they were last seen.
   ///
   /// - Parameters:
-  ///   - entries, time: what it may take for each volume; in nanoseconds.
-  /// - Returns: where those are that it has found, and what it has not found although it has been everywhere.
+  ///   - entries, time: its limits for each volume; in nanoseconds.
+  /// - Returns: the places of those that it has found, and those that it has not found although it has been everywhere.
   package func search(
     _ lost: [FileIdentity: String], entries: Int, time: Int64
   ) -> (found: [FileIdentity: String], absent: Set<FileIdentity>) {
@@ -126,7 +126,7 @@ package struct DocumentFinder: Sendable {
     (try? Descriptor.open(path, flags: .place, resolve: .noSymlinks)) != nil
   }
 
-  /// What stands under the last name in the last folder, for ``ReplacementRule``: nothing is followed on the way.
+  /// The file under the last name in the last folder, for ``ReplacementRule``: nothing is followed on the way.
   ///
   /// - Returns: `nil` if nothing stands there. The document is `nil` where the rule cannot take it for one.
   package func standing(
@@ -177,7 +177,7 @@ package struct DocumentFinder: Sendable {
   ) -> Brief {
     if let document = candidate(path, below: nil, identity) { return .found(document, .lastPlace) }
     if isGone { return .gone }
-    // While it is open its number is nobody else's: without a name it is gone, and no search finds it.
+    // While it is open no other file has its number: without a name it is gone, and no search finds it.
     if let pinned, let status = try? pinned.status(), status.links == 0, status.inode == identity.inode,
       identity.birth == 0 || status.birth == identity.birth
     {
@@ -234,7 +234,7 @@ package struct DocumentFinder: Sendable {
     guard identity.handle.canBeOpened else { throw KernelError("open_by_handle_at", path, errno: .notSupported) }
     var document: FoundDocument?
     var tried: Set<UInt64> = []
-    // An ancestor of its last place, else whatever is mounted.
+    // An ancestor of its last place, else any mount.
     for places in [{ path.ancestors }, MountTable.localMountPoints] as [() -> [String]] {
       for place in places() {
         guard let (volume, mount) = folder(place, on: identity.volume), mount.map({ tried.insert($0).inserted }) ?? true

@@ -7,12 +7,12 @@ internal import Kernel
 /// subvolumes are renamed and moved themselves: so those of the documents are gone into wherever they are met, and others last, and
 /// only if there are more in them. Snapshots, which hold copies of everything, mostly have none.
 ///
-/// What it keeps is the numbers of the folders that it has been in, and the names of those that it still has to go to:
-/// some sixteen bytes for each folder that it has read, whatever the number of files.
+/// It keeps the numbers of the folders that it has been in, and the names of those that it still has to go to: some sixteen bytes
+/// for each folder that it has read, for any number of files.
 struct DocumentSearch {
   let finder: DocumentFinder
   private let volume: [UInt8]
-  /// What is looked for, by inode number.
+  /// The wanted files, by inode number.
   private var wanted: [UInt64: [FileIdentity]] = [:]
   /// Without these the search goes on.
   private var essential: Set<FileIdentity>
@@ -65,7 +65,7 @@ struct DocumentSearch {
   mutating func run(from paths: [String]) {
     let ancestors = paths.map(\.ancestors)
     for distance in 0..<(ancestors.map(\.count).max() ?? 0) {
-      // A folder's own entries before what is below them: most documents do not go far.
+      // A folder's own entries before those below them: most documents do not go far.
       for deep in distance == 0 ? [false, true] : [true] {
         for chain in ancestors where distance < chain.count && !isOver {
           begin(at: chain[distance], by: deep ? .search : .siblings, deep: deep)
@@ -141,7 +141,7 @@ struct DocumentSearch {
     if !essential.isEmpty, budget <= 0 { isComplete = false }
   }
 
-  /// Depth first, and a folder is opened only when its turn comes: what is open at a time is one folder a level.
+  /// Depth first, and a folder is opened only when its turn comes: one folder a level is open at a time.
   private mutating func walk(_ start: Descriptor, device: UInt64, _ method: FindMethod, deep: Bool) {
     var waiting: [Waiting] = []
     var current: (folder: Descriptor, device: UInt64)? = (start, device)
@@ -162,7 +162,7 @@ struct DocumentSearch {
   }
 
   private mutating func enter(_ next: Waiting) -> (folder: Descriptor, device: UInt64)? {
-    // What is mounted in a folder is not of this volume, or reached by its own place; and it may keep one waiting.
+    // A mount in a folder is not of this volume, or reached by its own place; and it may keep one waiting.
     guard
       let folder = try? Descriptor.open(
         next.name, below: next.parent, flags: [.read, .directory, .noFollow, .nonBlocking],

@@ -8,7 +8,7 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// By what a file is known to be the one whose content was read: another one, or one that was written since, has another stamp.
+/// The sign that a file is the one whose content was read: another one, or one that was written since, has another stamp.
 package struct FileStamp: Hashable, Sendable {
   package let text: String
   package let size: UInt64
@@ -20,7 +20,8 @@ package struct FileStamp: Hashable, Sendable {
     changed = status.changed
   }
 
-  /// Whether a later change is sure to leave another stamp: what is changed again in the same tick of the kernel's clock may not.
+  /// Whether a later change is sure to leave another stamp: a file that is changed again in the same tick of the
+  /// kernel's clock may not get one.
   ///
   /// - Parameter now: nanoseconds since 1970.
   package func isSettled(at now: Int64) -> Bool { now - changed > 1_000_000_000 }
@@ -55,7 +56,7 @@ package enum FileDigest {
     }
   }
 
-  /// What stands for the content of a file that cannot be read: which file it is, and as of when.
+  /// The substitute for the content of a file that cannot be read: the file's identity, and the time of its state.
   package static func unread(_ stamp: FileStamp) -> [UInt8] {
     Array(SHA256.hash(data: Data("unread \(stamp.text)".utf8)))
   }

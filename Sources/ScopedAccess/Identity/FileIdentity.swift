@@ -2,7 +2,7 @@ package import Folders
 package import Kernel
 internal import SystemPackage
 
-/// Which file it is, whatever it is called and wherever it lies: all four must agree, or it is another file.
+/// The identity of a file under any name and at any place: all four must agree, or it is another file.
 ///
 /// The handle holds the inode's generation, so a reused inode number is told apart; the birth time guards file
 /// systems whose handles have no generation (`BMK-1`, `BMK-3`).
@@ -18,8 +18,8 @@ package struct FileIdentity: Hashable, Sendable {
     self.volume = volume
     self.handle = handle
     self.inode = inode
-    // What a lower layer's file is written to for the first time becomes a copy in the upper layer, with a birth of its own. The
-    // handle goes on naming the lower file, by number and generation (`ovl_encode_fh`): it alone says which one it is.
+    // A file of a lower layer that is written to for the first time becomes a copy in the upper layer, with a birth of its own.
+    // The handle goes on naming the lower file, by number and generation (`ovl_encode_fh`): it alone says which one it is.
     self.birth = handle.isOfLowerLayer ? 0 : birth
   }
 
@@ -35,7 +35,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// What a grant allows.
+/// The access that a grant allows.
 package enum AccessRights: String, Codable, Sendable {
   case readOnly, readWrite
 }

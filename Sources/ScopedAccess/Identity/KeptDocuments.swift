@@ -1,9 +1,9 @@
 package import Kernel
 
-/// Documents that are kept open between their uses, so that they are found wherever they are moved meanwhile.
+/// Documents that are kept open between their uses, so that they are found after any move meanwhile.
 ///
-/// What is kept open keeps its space on the disk when it is deleted. So there are few, each for a while, and one without a name is let
-/// go of: that it is gone is remembered instead.
+/// A file that is kept open keeps its space on the disk when it is deleted. So there are few, each for a while, and one without a
+/// name is let go of: that it is gone is remembered instead.
 package struct KeptDocuments {
   /// More than these are looked for through their folders.
   package static let most = 64

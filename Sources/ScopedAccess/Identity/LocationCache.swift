@@ -1,13 +1,13 @@
 internal import Paths
 
-/// Where documents are now, kept current before anybody asks: for those that could only be found by searching.
+/// The present places of documents, kept current before any request: for those that could only be found by searching.
 ///
-/// A pure value over what a watcher of folders and a survey tell: the folders that documents stand in are watched, and when one has
-/// left its name it is looked for in the background, with all others that are due. What is known here is where to look first. It is
-/// never believed without the file having been compared, so that a mistake costs time and nothing else.
+/// A pure value over the messages of a watcher of folders and a survey: the folders that documents stand in are watched, and when
+/// one has left its name it is looked for in the background, with all others that are due. A place known here is the first one to
+/// look at. It is never believed without the file having been compared, so that a mistake costs time and nothing else.
 ///
-/// Bounded in documents and in folders; what is beyond is searched for when it is asked for. Surveys rest for nine times as long
-/// as they took: whoever moves documents all day costs a tenth of one thread.
+/// Bounded in documents and in folders; documents beyond that are searched for on request. Surveys rest for nine times as long as
+/// they took: moving documents all day costs a tenth of one thread.
 package struct LocationCache: Sendable {
   package struct Asked: Equatable, Sendable {
     package let grant: String
@@ -20,7 +20,7 @@ package struct LocationCache: Sendable {
     let version: Int
   }
 
-  /// What a survey has seen of a document.
+  /// A survey's finding about a document.
   package struct Sighting: Equatable, Sendable {
     /// `nil`: it was not found.
     package var path: String?
@@ -42,7 +42,7 @@ package struct LocationCache: Sendable {
     var state: State
     /// The number of its folder's watch.
     var watch: Int32?
-    /// Changes with everything that is heard of it: what a survey saw before that counts no more.
+    /// Changes with every message about it: a survey's earlier finding counts no more.
     var version: Int
     var guesses: [String] = []
 
@@ -54,7 +54,7 @@ package struct LocationCache: Sendable {
   static let mostFolders = 1024
   static let mostAtOnce = 512
   static let mostGuesses = 8
-  /// Nanoseconds after which what has happened is looked at: a program that saves does several things at once.
+  /// Nanoseconds from an event to a look at it: a program that saves does several things at once.
   static let pause: Int64 = 100_000_000
 
   private var entries: [String: Entry] = [:]
@@ -89,7 +89,7 @@ package struct LocationCache: Sendable {
     if entry.isPending { pending.insert(grant) } else { pending.remove(grant) }
   }
 
-  /// - Returns: a watch that nobody needs any more.
+  /// - Returns: a watch that is no longer needed.
   package mutating func remove(_ grant: String) -> Int32? {
     pending.remove(grant)
     guard let entry = entries.removeValue(forKey: grant) else { return nil }
@@ -128,7 +128,7 @@ package struct LocationCache: Sendable {
     }
   }
 
-  /// What a survey has to look at now; empty while there is nothing, one is under way, or after the last one.
+  /// The task of a survey now; empty while there is nothing, one is under way, or after the last one.
   package mutating func next(now: Int64) -> [Asked] {
     guard surveyed.isEmpty, now >= notBefore else { return [] }
     let all = pending.compactMap { grant in
@@ -151,7 +151,7 @@ package struct LocationCache: Sendable {
   /// - Parameters:
   ///   - sightings: by grant. One that has none was not looked for, and is missing.
   ///   - took: nanoseconds.
-  /// - Returns: watches that nobody needs.
+  /// - Returns: watches that are no longer needed.
   package mutating func finished(_ sightings: [String: Sighting], now: Int64, took: Int64) -> [Int32] {
     var unneeded = Set(sightings.values.compactMap(\.watch))
     for asked in surveyed {

@@ -1,7 +1,7 @@
 internal import Folders
 package import Kernel
 
-/// A document that somebody asks for, with everything that is known of where it may be.
+/// A document that a caller asks for, with everything that is known of where it may be.
 package struct Lookup: Sendable {
   /// For whom, so that two questions can be told apart, or found to be the same.
   package struct Key: Hashable, Sendable {
@@ -24,15 +24,15 @@ package struct Lookup: Sendable {
   package var pinned: Descriptor?
   /// It was seen that it has no name any more: nothing but its last place is looked at.
   package var isGone = false
-  /// Where it has been seen since, by whoever looks ahead: as good as any other path, and believed no more.
+  /// Where a background survey has seen it since: as good as any other path, and believed no more.
   package var hint: String?
   /// It is looked for in this folder and nowhere else.
   package var folder: Descriptor?
-  /// What it is, if that is known: anything else in its place is not opened, not even to ask which volume it is on.
+  /// Its kind, if that is known: anything else in its place is not opened, not even to ask which volume it is on.
   package var kind: FileStatus.Kind?
   /// A search for it looks out for these as well.
   package var batch: [FileIdentity] = []
-  /// What a search has not found a short while ago.
+  /// Documents that a search has not found a short while ago.
   package var absent: Set<FileIdentity> = []
 
   package var identity: FileIdentity { key.identity }
@@ -43,24 +43,24 @@ package struct Lookup: Sendable {
   }
 }
 
-/// What was found.
+/// The result of a look.
 package struct LookupResult: Sendable {
   package var found: (document: FoundDocument, by: FindMethod)?
-  /// What stands in its last place, where it was not found itself.
+  /// The file in its last place, where it was not found itself.
   package var standing: (candidate: ReplacementRule.Candidate, document: FoundDocument?)?
   /// Where it is below the folder that it was looked for in.
   package var pathInside: String?
 
   // Of a thorough look:
-  /// The place of what was found.
+  /// The place of the found file.
   package var place: Place?
   /// A file beside it that says that another program has it open (``Sidecars``).
   package var sidecar: String?
-  /// What was searched for and is nowhere.
+  /// The documents that were searched for and are nowhere.
   package var absent: Set<FileIdentity> = []
   /// Others of the batch that were met, and where.
   package var others: [FileIdentity: String] = [:]
-  /// It was looked at thoroughly: what is not here is not there.
+  /// It was looked at thoroughly: a file that was not found there is not there.
   package var isThorough = false
 
   package init() {}

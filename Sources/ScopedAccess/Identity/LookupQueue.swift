@@ -1,9 +1,9 @@
-/// Which of the lookups that may take long are looked into at a time, and how long somebody waits for one.
+/// Which of the lookups that may take long are looked into at a time, and how long a caller waits for one.
 ///
-/// A pure value: no threads, no clock of its own. A lookup goes by its queueKey: `nil` for what lies on the machine's own disks, else
-/// the mount point of a file system that may keep one waiting. Whoever asks has one under way at a time. What has not come back
-/// within the patience is given up: its thread stays behind until the kernel lets it go, and meanwhile nothing else is begun
-/// that would wait behind it (`BMK-16`).
+/// A pure value: no threads, no clock of its own. A lookup goes by its queueKey: `nil` for documents on the machine's own disks,
+/// else the mount point of a file system that may keep one waiting. A caller has one under way at a time. A lookup that has not
+/// come back within the patience is given up: its thread stays behind until the kernel lets it go, and meanwhile nothing else is
+/// begun that would wait behind it (`BMK-16`).
 package struct LookupQueue: Sendable {
   package struct Job: Equatable, Sendable {
     package let id: Int
@@ -65,7 +65,7 @@ package struct LookupQueue: Sendable {
     return stuck.remove(id) == nil
   }
 
-  /// Gives up what is due, and what waits behind it.
+  /// Gives up due lookups, and those that wait behind them.
   ///
   /// - Returns: the lookups that are answered without a result.
   package mutating func expire(at now: Int64) -> [Int] {

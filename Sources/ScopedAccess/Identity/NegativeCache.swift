@@ -1,9 +1,9 @@
-/// What was searched for and not found, for a while: so that an app that asks for a dead document again and again costs one
-/// search and not one for each time.
+/// Documents that were searched for and not found, for a while: so that an app that asks for a dead document again and again
+/// costs one search and not one for each time.
 ///
 /// A pure value. It only ever keeps a search from being made anew: a file that stands where it was last seen, or where it was
 /// seen since, is found all the same. For twenty times as long as the search has taken, so that no more than a twentieth of
-/// one thread goes into looking for what is not there; and until something is mounted or unmounted.
+/// one thread goes into looking for missing documents; and until something is mounted or unmounted.
 package struct NegativeCache: Sendable {
   private struct Absence {
     let until: Int64
@@ -22,7 +22,7 @@ package struct NegativeCache: Sendable {
 
   /// - Parameters:
   ///   - now: nanoseconds of a clock that does not go back; `took`: how long the search was.
-  ///   - mounts: counts the changes of what is mounted.
+  ///   - mounts: counts the changes of the mounts.
   package mutating func note(_ identity: FileIdentity, at now: Int64, took: Int64, mounts: Int) {
     if absences.removeValue(forKey: identity) != nil { order.removeAll { $0 == identity } }
     if order.count >= Self.limit {

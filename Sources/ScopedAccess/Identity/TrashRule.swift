@@ -1,13 +1,13 @@
 internal import Paths
 
 /// Whether a path lies in a trash, as the XDG trash specification has them (`BMK-11`): `$XDG_DATA_HOME/Trash`, and at
-/// the top of each volume `.Trash-UID` and `.Trash/UID`. What was thrown away lies in its `files`.
+/// the top of each volume `.Trash-UID` and `.Trash/UID`. Deleted files lie in its `files`.
 package struct TrashRule: Equatable, Sendable {
   private let homes: [String]
   private let user: UInt32
 
   /// - Parameters:
-  ///   - dataHomes: what `XDG_DATA_HOME` is, and what it is where it is not set. Absolute.
+  ///   - dataHomes: the value of `XDG_DATA_HOME`, and the default where it is not set. Absolute.
   package init(dataHomes: [String], user: UInt32) {
     homes = dataHomes
     self.user = user

@@ -1,7 +1,7 @@
 package import Kernel
 internal import Paths
 
-/// A folder of the host's and a name in it: where a document stands, whatever the folder's own path is by now.
+/// A folder of the host's and a name in it: the place of a document, even if the folder's own path has changed.
 package struct DocumentPlace: Sendable {
   /// Opened with ``Kernel/OpenFlags/path``.
   package let folder: Descriptor
@@ -33,7 +33,7 @@ package struct DocumentPlace: Sendable {
   /// The file or folder that stands here now. No link is followed.
   package var present: FoundDocument? { Self.document(name, in: folder) }
 
-  /// Whether what stands here is on the folder's own volume, and nothing that was mounted over the name.
+  /// Whether the file here is on the folder's own volume, and nothing that was mounted over the name.
   package func isOnItsVolume(_ document: FoundDocument) -> Bool {
     document.descriptor.mount == folder.mount
       && (try? FileIdentity(of: folder))?.volume == document.identity.volume

@@ -1,10 +1,10 @@
 internal import Kernel
 internal import SystemPackage
 
-/// A copy of a folder with all that is in it: by descriptor, following no link, and never with anything in it that somebody has
+/// A copy of a folder with all that is in it: by descriptor, following no link, and never with anything in it that a process has
 /// open, or that has another name elsewhere. From any thread.
 struct PackageCopy {
-  /// Whose the copy is.
+  /// The owner of the copy.
   let owner: Descriptor
   /// Asked from time to time; where it says no, the error is `ECANCELED`.
   let isWanted: () -> Bool
@@ -19,9 +19,9 @@ struct PackageCopy {
     self.isWanted = isWanted
   }
 
-  /// Fills an empty folder with what is in another one.
+  /// Fills an empty folder with the content of another one.
   ///
-  /// - Parameter former: what has the name and kind there that something has here gives it its attributes.
+  /// - Parameter former: a file there with the same name and kind as one here gives it its attributes.
   /// - Throws: `EPERM` if there is anything but files, folders and links; `E2BIG` if there is too much; `EXDEV` if something is mounted
   ///   in it.
   mutating func fill(_ copy: Descriptor, from source: Descriptor, like former: Descriptor?) throws(KernelError) {

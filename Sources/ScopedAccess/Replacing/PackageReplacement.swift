@@ -1,10 +1,10 @@
 package import Kernel
 internal import SystemPackage
 
-/// One package replaced by a folder that an app has made (`FSF-1`): on the host, in one step, whoever looks.
+/// One package replaced by a folder that an app has made (`FSF-1`): on the host, in one step for every observer.
 ///
-/// What comes in is always a copy: in the app's own folder there may be anything, with other names, open, and the app's. What it
-/// takes out, where it lets the two change places, is a copy as well.
+/// The new package is always a copy: in the app's own folder there may be anything, with other names, open, and the app's. The
+/// package that it takes out, where it lets the two change places, is a copy as well.
 package struct PackageReplacement: Sendable {
   private let document: FoundDocument
   private let place: DocumentPlace
@@ -57,7 +57,7 @@ package struct PackageReplacement: Sendable {
     return (made, try FileIdentity(of: made))
   }
 
-  /// What has to be written down before ``fill(while:)``; `nil` if the folder has no path.
+  /// The names that have to be written down before ``fill(while:)``; `nil` if the folder has no path.
   package var pending: PendingReplacement? {
     place.folder.currentPath.map {
       PendingReplacement(
@@ -82,7 +82,7 @@ package struct PackageReplacement: Sendable {
     try document.descriptor.adopt(taken.folder, as: folder)
   }
 
-  /// Replaces the document. When this has failed, the document is what it was.
+  /// Replaces the document. When this has failed, the document is as it was.
   ///
   /// - Returns: the new document at its place.
   package func carryOut() throws(KernelError) -> FoundDocument {
@@ -98,7 +98,7 @@ package struct PackageReplacement: Sendable {
     return present
   }
 
-  /// Gives the app's folder what the rename leaves there: the old package, or nothing.
+  /// Gives the app's folder the result of the rename there: the old package, or nothing.
   package func settle() {
     if let taken {
       try? area.exchange(taken.name, with: name, in: folder)
@@ -107,7 +107,7 @@ package struct PackageReplacement: Sendable {
     }
   }
 
-  /// Removes what is left of it, whether it was carried out or not, which may take long; from any thread.
+  /// Removes the rest of it, whether it was carried out or not, which may take long; from any thread.
   package func clear() {
     try? workplace.removeTree(made)
     for name in [taken?.name, "\(made).old"].compactMap({ $0 }) { try? area.removeTree(name) }

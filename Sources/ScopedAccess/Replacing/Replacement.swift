@@ -1,11 +1,11 @@
 package import Kernel
 internal import SystemPackage
 
-/// One document replaced by a file that an app has made (`FSF-1`): on the host, in one step, whoever looks.
+/// One document replaced by a file that an app has made (`FSF-1`): on the host, in one step for every observer.
 ///
-/// The app can change names in its own folder at any moment, and who else may change the document's folder is not known. So the
-/// new file is first taken out of the app's reach and only then looked at; and the two files change places
-/// (`RENAME_EXCHANGE`), after which what came out can be held against what should have.
+/// The app can change names in its own folder at any moment, and it is unknown which other processes may change the document's
+/// folder. So the new file is first taken out of the app's reach and only then looked at; and the two files change places
+/// (`RENAME_EXCHANGE`), after which the file that came out can be held against the expected one.
 ///
 /// The document is always a copy. An app can keep its own file open and give it more names at any time (linkat(2) of
 /// `/proc/self/fd`), and each of these would reach the document after its scope has ended (`TOK-16`).
@@ -22,7 +22,7 @@ package struct Replacement: Sendable {
   package let new: FileIdentity
   /// The copy's name beside the document, for a moment.
   private let temporary: String
-  /// The copy has its name from the start: not every file system has files without one. What has a name is written down
+  /// The copy has its name from the start: not every file system has files without one. A file with a name is written down
   /// (``pending``) before it is filled.
   package let isNamed: Bool
 
@@ -75,14 +75,14 @@ package struct Replacement: Sendable {
     try copy.synchronize()
   }
 
-  /// What has to be written down before ``carryOut()``; `nil` if the folder has no path.
+  /// The names that have to be written down before ``carryOut()``; `nil` if the folder has no path.
   package var pending: PendingReplacement? {
     place.folder.currentPath.map {
       PendingReplacement(old: document.identity, new: new, folder: $0, name: place.name, temporary: temporary)
     }
   }
 
-  /// Replaces the document. When this has failed, the document is what it was.
+  /// Replaces the document. When this has failed, the document is as it was.
   ///
   /// - Returns: the new document at its place.
   package func carryOut() throws(KernelError) -> FoundDocument {
@@ -141,7 +141,7 @@ package struct Replacement: Sendable {
     discardCopy()
   }
 
-  /// Ends what a broker that died had begun.
+  /// Ends the replacements that a dead broker had begun.
   ///
   /// - Returns: whether the new file is the document.
   package static func settle(_ pending: PendingReplacement) -> Bool {

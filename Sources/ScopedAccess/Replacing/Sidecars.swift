@@ -6,17 +6,18 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// The files that SQLite keeps beside a database, by exact name (`FSF-6`): what a transaction would undo (`-journal`), and what
-/// has been committed and is not in the database yet (`-wal`). A database without the one that belongs to it is another database.
+/// The files that SQLite keeps beside a database, by exact name (`FSF-6`): the changes that a transaction would undo
+/// (`-journal`), and those that have been committed and are not in the database yet (`-wal`). A database without the one that
+/// belongs to it is another database.
 package enum Sidecars {
   private static let suffixes = ["-journal", "-wal"]
   private static let heading = Array("SQLite format 3\0".utf8)
-  /// Ends a journal that names another file, which whoever rolls it back deletes.
+  /// Ends a journal that names another file, which a rollback would delete.
   private static let reference: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
   /// The name of a file beside a database on the host that says that another program has it open, or died over it.
   ///
-  /// - Parameter place: where the document stands, for who knows it already.
+  /// - Parameter place: the document's place, for callers that know it already.
   package static func inUse(beside document: FoundDocument, at place: DocumentPlace? = nil) -> String? {
     guard document.kind == .file, document.size >= heading.count, let path = document.path else { return nil }
     for suffix in suffixes {
@@ -31,7 +32,7 @@ package enum Sidecars {
     return nil
   }
 
-  /// Takes what an app that did not close its database has left in its own folder out of its reach.
+  /// Takes the files that an app has left in its own folder without closing its database out of the app's reach.
   ///
   /// - Parameters:
   ///   - name: the database's, inside.
@@ -64,7 +65,7 @@ package enum Sidecars {
       })
   }
 
-  /// What was taken for a grant is needed no more.
+  /// The files that were taken for a grant are needed no more.
   package static func discard(_ grant: String, in area: Descriptor) {
     for suffix in suffixes { try? area.removeFile(taken(grant, suffix)) }
   }
@@ -97,8 +98,8 @@ package enum Sidecars {
 
   static func isHeading(_ bytes: [UInt8]) -> Bool { bytes.starts(with: heading) }
 
-  /// Copies what was taken to where its database stands, which may take long; from any thread. Always a copy: who has the app's
-  /// file open could still make it name another one.
+  /// Copies the taken files to the place of their database, which may take long; from any thread. Always a copy: a process with
+  /// the app's file open could still make it name another one.
   ///
   /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package static func copies(

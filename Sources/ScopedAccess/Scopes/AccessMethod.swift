@@ -5,20 +5,20 @@ internal import SystemPackage
 package enum AccessMethod: String, CaseIterable, Sendable {
   /// The document appears on a mount that shows its owner as the app (`mount_setattr(2)`, `MOUNT_ATTR_IDMAP`).
   case idMappedMount
-  /// The document appears with the ids that it has on disk, and these let the app do what the grant allows. An ordinary user's
-  /// app has the user's own id, so it always gets this one.
+  /// The document appears with the ids that it has on disk, and these give the app the grant's rights. An ordinary user's app
+  /// has the user's own id, so it always gets this one.
   case plainMount
-  /// The document appears with the ids that it has on disk, which do not let the app do what the grant allows. The broker opens
-  /// it and hands over descriptors.
+  /// The document appears with the ids that it has on disk, which do not give the app the grant's rights. The broker opens it
+  /// and hands over descriptors.
   case descriptors
 
-  /// What the kernel was asked about one document.
+  /// The kernel's answers about one document.
   package struct Facts: Equatable, Sendable {
     /// The app has a host id of its own, as root's apps have.
     package var hasOwnID: Bool
     /// The document's file system lets its mounts be id-mapped.
     package var isMappable: Bool
-    /// Mode bits and access lists let the app's id do what the grant allows.
+    /// Mode bits and access lists give the app's id the grant's rights.
     package var isAdmitted: Bool
 
     package init(hasOwnID: Bool, isMappable: Bool, isAdmitted: Bool) {
@@ -45,7 +45,7 @@ package enum AccessMethod: String, CaseIterable, Sendable {
     }
   }
 
-  /// What an app with a host id of its own cannot do that it could on an id-mapped mount, as a sentence; `nil`: nothing.
+  /// The acts that an app with a host id of its own cannot do and could on an id-mapped mount, as a sentence; `nil`: none.
   package var cost: String? {
     switch self {
     case .idMappedMount: nil
@@ -59,7 +59,7 @@ package enum AccessMethod: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a grant needs of a document's mode bits.
+  /// The mode bits of a document that a grant needs.
   ///
   /// - Parameter isFolder: also of a package.
   package static func needed(isFolder: Bool, _ rights: AccessRights) -> AccessBits {
@@ -98,7 +98,7 @@ extension DetachedTree {
       try restrict(attributes, recursive: recursive, identity: identity)
       return true
     } catch {
-      // EINVAL: the file system cannot (`mount_setattr(2)`). EPERM: the mount is id-mapped already, by somebody else.
+      // EINVAL: the file system cannot (`mount_setattr(2)`). EPERM: the mount is id-mapped already, by another process.
       guard error.errno == .invalidArgument || error.errno == .notPermitted else { throw error }
       return false
     }

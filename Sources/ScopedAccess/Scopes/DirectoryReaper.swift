@@ -1,8 +1,8 @@
 internal import Kernel
 internal import Synchronization
 
-/// Removes what takes long to remove, one thing after the other, in a thread of its own: nobody waits for it. What a process that
-/// ends leaves of it, the next one finds.
+/// Removes folders that take long to remove, one after the other, in a thread of its own: no caller waits for it. If the process
+/// ends before, the next one finds the rest.
 final class DirectoryReaper: Sendable {
   static let shared = DirectoryReaper()
 

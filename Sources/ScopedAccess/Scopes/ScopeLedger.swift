@@ -1,13 +1,13 @@
 /// Which documents hold a scope slot of one process, and how many starts each still owes a stop.
 ///
-/// A pure value: no kernel, no clock of its own. One slot a document, however often it is started and whatever it
-/// contains (`TOK-4`, `LIM-1`, `LIM-6`).
+/// A pure value: no kernel, no clock of its own. One slot a document, with any number of starts and any content
+/// (`TOK-4`, `LIM-1`, `LIM-6`).
 package struct ScopeLedger: Equatable, Sendable {
   package struct Holder: Equatable, Sendable {
     package let grant: String
     /// Starts that no stop has balanced; at least 1.
     package fileprivate(set) var count: Int
-    /// When the first of them was, in nanoseconds of whatever clock the caller keeps.
+    /// When the first of them was, in nanoseconds of the caller's own clock.
     package let since: Int64
     /// Where in the app's code the first start was, if it said so.
     package let caller: String?
@@ -73,7 +73,7 @@ package struct ScopeLedger: Equatable, Sendable {
     return .nested(count: count - 1)
   }
 
-  /// Ends a scope whatever it owes: the process died, the grant was withdrawn, or showing the document failed.
+  /// Ends a scope even if it owes stops: the process died, the grant was withdrawn, or showing the document failed.
   @discardableResult
   package mutating func end(_ grant: String) -> Holder? { held.removeValue(forKey: grant)?.holder }
 }

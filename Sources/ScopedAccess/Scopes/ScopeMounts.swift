@@ -2,8 +2,8 @@ package import Folders
 package import Kernel
 internal import SystemPackage
 
-/// The granted documents of one app instance as the kernel shows them: placeholders that nobody inside can open, and
-/// over them, while a scope is active, the documents themselves.
+/// The granted documents of one app instance as the kernel shows them: placeholders that no process inside can open, and over them,
+/// while a scope is active, the documents themselves.
 ///
 /// Used from one thread only, which must have its own file-system state (``Kernel/Namespaces``): for the moment of a
 /// mount it visits the instance's mount namespace.
@@ -12,9 +12,9 @@ package final class ScopeMounts {
   private let instance: Descriptor
   /// The writable side of the instance's `/documents`.
   private let documents: Descriptor
-  /// The app's host id where it is not the broker's own: what is made for it must belong to it.
+  /// The app's host id where it is not the broker's own: files that are made for it must belong to it.
   private let hostID: UInt32?
-  /// Programs in what is shown can be run (`SBX-8`). What the app makes beside a document never can.
+  /// Programs in a shown document can be run (`SBX-8`). Files that the app makes beside a document never can.
   private let executes: Bool
   /// `/proc` as the thread has it at home: it tells of the thread wherever that is. Opened when the first of all is made,
   /// which is at home.
@@ -24,10 +24,10 @@ package final class ScopeMounts {
     /// There is a folder of the app's own around the document.
     let isStaged: Bool
     let isFolder: Bool
-    /// What lies in it may be mounts.
+    /// The entries in it may be mounts.
     let isRecursive: Bool
-    /// In a folder of the app's own the mount need not be found under its name: the kernel keeps the app from renaming what is mounted
-    /// over, but not another launch that was sent the open folder.
+    /// In a folder of the app's own the mount need not be found under its name: the kernel keeps the app from renaming a mount
+    /// point, but not another launch that was sent the open folder.
     var place: Place
     /// Under other names, where it is shown as well.
     var others: [Place]
@@ -41,7 +41,7 @@ package final class ScopeMounts {
   private var shown: [String: Shown] = [:]
   /// Whether there are places to leave to (``leave(_:_:name:)``).
   private var hasPlaces = false
-  /// While what waits at one of them is unmounted, documents leave by the other.
+  /// While the mounts at one of them are unmounted, documents leave by the other.
   private var exits = [Exit(), Exit()]
   private var current = 0
   private var departure: (exit: Int, work: Departure, due: Int64)?
@@ -86,7 +86,7 @@ package final class ScopeMounts {
     do throws(KernelError) { try body() } catch { if error.errno != .fileExists { throw error } }
   }
 
-  /// Shows a document at its place. What the mount denies is set before it can be seen.
+  /// Shows a document at its place. The mount's denials are set before it can be seen.
   ///
   /// - Parameters:
   ///   - others: names under which it is shown as well, where their places are still there.
@@ -154,7 +154,7 @@ package final class ScopeMounts {
     return number
   }
 
-  /// Below a folder there may be mounts that an unprivileged broker cannot leave out without showing what they hide.
+  /// Below a folder there may be mounts that an unprivileged broker cannot leave out without showing the files that they hide.
   private func isRecursive(_ document: FoundDocument) -> Bool { document.kind == .folder && hostID == nil }
 
   private static func folder(of grant: String) -> String { "/documents/\(grant)" }
@@ -179,7 +179,7 @@ package final class ScopeMounts {
     return (tree, AccessMethod(facts))
   }
 
-  /// Shows another file in the place of the one that is shown: whoever opens the path gets the one or the other.
+  /// Shows another file in the place of the one that is shown: each opening of the path gets the one or the other.
   package func replace(
     by document: FoundDocument, grant: String, name: String, rights: AccessRights
   ) throws(KernelError) {
@@ -196,8 +196,8 @@ package final class ScopeMounts {
     guard new.isInPlace else { throw KernelError("move_mount", path, errno: .resourceBusy) }
   }
 
-  /// - Returns: the new mount's number, and whether it stands under the name: where somebody has renamed the place meanwhile, nothing of
-  ///   either file stays in the folder.
+  /// - Returns: the new mount's number, and whether it stands under the name: where a process has renamed the place meanwhile,
+  ///   nothing of either file stays in the folder.
   private func replace(
     _ place: Place, by document: FoundDocument, of grant: String, _ rights: AccessRights, _ known: Shown
   ) throws(KernelError) -> (number: UInt64, isInPlace: Bool, method: AccessMethod) {
@@ -225,8 +225,8 @@ package final class ScopeMounts {
 
   /// Takes a document away: new opens fail from here on (`TOK-3`).
   ///
-  /// What the app has nothing open of waits at the exit, where nobody comes, to be unmounted with others (``emptyExit()``).
-  /// What it has something of becomes read-only: whoever stands in a folder, or has it open, can still read what is in it.
+  /// A document that the app has not open waits at the exit, where no process comes, to be unmounted with others (``emptyExit()``).
+  /// One that is in use becomes read-only: a process that stands in a folder, or has it open, can still read its content.
   ///
   /// - Parameter atOnce: it waits for nothing.
   /// - Returns: the mount, if the app still has something of it open (`TOK-16`), or others lie in it. The kernel says so by itself.
@@ -270,10 +270,10 @@ package final class ScopeMounts {
     return due
   }
 
-  /// Nanoseconds after which it is looked whether what another thread unmounts is gone.
+  /// Nanoseconds after which it is looked whether the mounts that another thread unmounts are gone.
   private static let look: Int64 = 10_000_000
 
-  /// Has what waits at the exit unmounted, by another thread: whoever asks for something next does not wait for it.
+  /// Has the mounts at the exit unmounted, by another thread: the next request does not wait for it.
   package func beginEmptying() throws(KernelError) {
     let now = Clock.monotonic()
     if let departure, !departure.work.isOver {
@@ -286,7 +286,7 @@ package final class ScopeMounts {
     if exits[1 - current].isOpen || !depart() { try emptyExit() }
   }
 
-  /// Unmounts what waits at the exit.
+  /// Unmounts the mounts at the exit.
   package func emptyExit() throws(KernelError) {
     try finishDeparture()
     guard exits.contains(where: { $0.waiting.waiting > 0 }) else { return }
@@ -318,7 +318,7 @@ package final class ScopeMounts {
     return true
   }
 
-  /// Waits for what another thread unmounts.
+  /// Waits for the unmounting of another thread.
   private func finishDeparture() throws(KernelError) {
     guard let (number, work, _) = departure else { return }
     departure = nil
@@ -329,7 +329,7 @@ package final class ScopeMounts {
     close(number)
   }
 
-  /// - Returns: the mount, if somebody has something of it open.
+  /// - Returns: the mount, if a process has something of it open.
   private func detach(_ path: String, isRecursive: Bool) throws(KernelError) -> BusyMount? {
     if try Mounts.detachIdle(path) { return nil }
     let held = busyMount(at: path, isRecursive)
@@ -340,7 +340,7 @@ package final class ScopeMounts {
   private func detach(
     _ folder: String, with document: String, _ known: Shown
   ) throws(KernelError) -> BusyMount? {
-    // Whatever stands there: the folder goes with all that is mounted in it. Where the question cannot be answered, somebody has it.
+    // With any content, the folder goes with all mounts in it. Where the question cannot be answered, it counts as in use.
     let isThere = Mounts.number(of: document) == known.place.mount
     var held: BusyMount?
     if !isThere {
@@ -352,12 +352,12 @@ package final class ScopeMounts {
     return held
   }
 
-  /// Moves a document, and the folder around it, to where nobody comes. The document first, and by itself: who has the folder open
-  /// finds an empty place in it from then on. Moved before it is asked for who has it, so that nothing of it is opened between the
-  /// question and the end.
+  /// Moves a document, and the folder around it, to a place where no process comes. The document first, and by itself: a process
+  /// that has the folder open finds an empty place in it from then on. Moved before the question for its users, so that nothing of
+  /// it is opened between the question and the end.
   ///
-  /// - Returns: the mount of which somebody has something, and whether anybody has anything of the two: then they must not wait,
-  ///   since from a folder that somebody stands in `..` leads to the exit. `nil`: nothing was moved.
+  /// - Returns: the mount that is in use, and whether any of the two is in use: then they must not wait, since `..` leads to the
+  ///   exit from a folder in which a process stands. `nil`: nothing was moved.
   private func leave(
     _ known: Shown, _ grant: String, name: String
   ) throws(KernelError) -> (mount: BusyMount?, isHeld: Bool)? {
@@ -383,20 +383,21 @@ package final class ScopeMounts {
     return (held, held != nil || (try? Mounts.isInUse(other)) != false)
   }
 
-  /// Makes a mount read-only that somebody has something of. What lies in it is looked up now: when it is gone, so is that. Where this cannot be told, somebody has it open.
+  /// Makes a mount in use read-only. The mounts in it are looked up now: when it is gone, so are they. Where this
+  /// cannot be told, it counts as open.
   private func busyMount(at path: String, _ isRecursive: Bool) -> BusyMount {
     let number = (try? Descriptor.open(path, flags: [.path, .noFollow], resolve: .noSymlinks).mount) ?? 0
     let inner = isRecursive ? processes.flatMap { try? MountTable.inner(of: number, below: $0) } : nil
     return BusyMount(number: number, inner: inner ?? [], isReadOnly: Mounts.makeReadOnly(path))
   }
 
-  /// Through this folder nobody inside comes: it permits nothing to anybody, and is shown read-only.
+  /// No process inside comes through this folder: it permits nothing to any process, and is shown read-only.
   private static let leaving = ".leaving"
   private static let names = ["now", "next"]
   private static let paths = names.map { "/documents/\(leaving)/\($0)" }
   private static func exit(_ number: Int) -> String { paths[number] }
 
-  /// A mount of its own over the exit: what is moved into it goes with it.
+  /// A mount of its own over the exit: mounts that are moved into it go with it.
   private func openExit(_ number: Int) -> Bool {
     let exit = Self.exit(number)
     do throws(KernelError) {
@@ -437,11 +438,11 @@ package final class ScopeMounts {
     hasPlaces = true
   }
 
-  /// How the app comes to what is shown of a grant; `nil`: nothing is shown.
+  /// The app's way to the shown document of a grant; `nil`: none is shown.
   package func method(of grant: String) -> AccessMethod? { shown[grant]?.method }
 
-  /// The place of what is shown of a grant, on its own mount, so that `..` leads nowhere from it and the mount's denials hold.
-  /// The file system is not asked: ``ShownDocument/open(_:)`` does that, from any thread.
+  /// The place of a grant's shown document, on its own mount, so that `..` leads nowhere from it and the mount's denials hold. The
+  /// file system is not asked: ``ShownDocument/open(_:)`` does that, from any thread.
   package func place(grant: String, name: String) throws(KernelError) -> ShownDocument {
     let path = Self.path(grant: grant, name: name)
     let place = try visit { () throws(KernelError) in
@@ -450,7 +451,7 @@ package final class ScopeMounts {
     return ShownDocument(place: place, method: shown[grant]?.method ?? .plainMount, hostID: hostID)
   }
 
-  /// Takes away whatever is still shown, as a broker does that finds an instance of one that died.
+  /// Takes away all that is still shown, as a broker does that finds an instance of one that died.
   ///
   /// - Returns: the paths that were shown.
   package func hideAll() throws(KernelError) -> [String] {

@@ -1,7 +1,7 @@
 /// The scopes of one app instance: for each of its processes a ledger of its own, with the whole limit (`TOK-4`, `LIM-1`).
 ///
-/// What is shown is shown to all of the instance's processes, which see the same mounts: a document is from the first start of the
-/// first process that wants it to the last stop of the last one. A pure value, as ``ScopeLedger`` is.
+/// A shown document is shown to all of the instance's processes, which see the same mounts: from the first start of the first
+/// process that wants it to the last stop of the last one. A pure value, as ``ScopeLedger`` is.
 package struct ScopeOwners: Equatable, Sendable {
   /// However the caller numbers processes. A number stands for one process until ``end(process:)``.
   package typealias Process = Int32
@@ -24,11 +24,11 @@ package struct ScopeOwners: Equatable, Sendable {
     /// It was this process's last, and another one still has it started.
     case shared
     case nested(count: Int)
-    /// This process has not started it, whoever else has; nothing happens (`TOK-5`).
+    /// This process has not started it, though others may have; nothing happens (`TOK-5`).
     case inactive
   }
 
-  /// A scope, and whose it is.
+  /// A scope, and its owner.
   package struct Owned: Equatable, Sendable {
     package let process: Process
     package let holder: ScopeLedger.Holder
@@ -81,7 +81,7 @@ package struct ScopeOwners: Equatable, Sendable {
     }
   }
 
-  /// Those who have a document started, in the order of their numbers.
+  /// The processes that have a document started, in the order of their numbers.
   package func owners(of grant: String) -> [Owned] {
     guard isActive(grant) else { return [] }
     return ledgers.compactMap { process, ledger in ledger.holder(of: grant).map { Owned(process: process, holder: $0) }
@@ -89,7 +89,7 @@ package struct ScopeOwners: Equatable, Sendable {
     .sorted { $0.process < $1.process }
   }
 
-  /// What the process uses that uses most.
+  /// The number of slots of the process that uses most.
   package var mostUsed: Int { ledgers.values.map(\.used).max() ?? 0 }
 
   // MARK: Changes
@@ -121,7 +121,7 @@ package struct ScopeOwners: Equatable, Sendable {
 
   /// Ends every scope of a process: it has ended (`TOK-11`).
   ///
-  /// - Returns: what it held, in the order in which it was started.
+  /// - Returns: its scopes, in the order in which they were started.
   @discardableResult
   package mutating func end(process: Process) -> [ScopeLedger.Holder] {
     let held = holders(of: process)
@@ -137,7 +137,7 @@ package struct ScopeOwners: Equatable, Sendable {
     return owned
   }
 
-  /// Ends a scope of one process, whatever it owes.
+  /// Ends a scope of one process, even if it owes stops.
   ///
   /// - Returns: whether the document has to be taken away now.
   @discardableResult
@@ -148,7 +148,7 @@ package struct ScopeOwners: Equatable, Sendable {
 
   /// A slot is free again.
   ///
-  /// - Returns: whether nobody has the document any more.
+  /// - Returns: whether no process has the document any more.
   private mutating func release(_ grant: String, of process: Process) -> Bool {
     used -= 1
     if ledgers[process]?.used == 0 { ledgers[process] = nil }

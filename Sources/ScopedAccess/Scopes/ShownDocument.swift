@@ -13,7 +13,7 @@ package struct ShownDocument: Sendable {
   let method: AccessMethod
   let hostID: UInt32?
 
-  /// What is to be opened.
+  /// The file to be opened.
   package struct Wanted: Sendable {
     let isFolder: Bool
     let isWritten: Bool
@@ -35,8 +35,8 @@ package struct ShownDocument: Sendable {
   ///
   /// As the app itself where that is enough, so that the kernel decides as it would for the app; else as the broker, since the user
   /// has granted it.
-  /// - Throws: `EXDEV` or `ELOOP` for a path that leads out of the document or through a link; `EPERM` for what is neither a
-  ///   regular file nor a folder.
+  /// - Throws: `EXDEV` or `ELOOP` for a path that leads out of the document or through a link; `EPERM` for anything but
+  ///   a regular file or a folder.
   package func open(_ wanted: Wanted) throws(KernelError) -> Descriptor {
     let opened: Descriptor
     do throws(KernelError) {

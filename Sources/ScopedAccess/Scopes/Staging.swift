@@ -3,17 +3,17 @@ package import Kernel
 internal import Paths
 internal import SystemPackage
 
-/// Where one app instance keeps what it makes beside its started documents: for each of them a folder of the app's own, which
-/// lies on the disk, out of every container, and appears inside as the document's folder (`SBX-9`, `SBX-14`).
+/// The place of the files that one app instance makes beside its started documents: for each of them a folder of the app's own,
+/// which lies on the disk, out of every container, and appears inside as the document's folder (`SBX-9`, `SBX-14`).
 ///
-/// Beside these folders, where no app can reach, lies what is on its way from one of them to a document's place.
+/// Beside these folders, out of the reach of any app, lie the files that are on their way from one of them to a document's place.
 package final class Staging {
   private let parent: Descriptor
   private let instance: String
   private let hostID: UInt32?
   private var made: Descriptor?
   private var folders: [String: Descriptor] = [:]
-  /// Files and folders that are removed at a time: somebody inside may go on making more.
+  /// Files and folders that are removed at a time: a process inside may go on making more.
   private static let most = 1_000_000
 
   /// - Parameters:
@@ -25,7 +25,7 @@ package final class Staging {
     self.hostID = hostID
   }
 
-  /// This instance's part of it, which is nobody's but the broker's.
+  /// This instance's part of it, which belongs to the broker alone.
   package func area() throws(KernelError) -> Descriptor {
     if let made { return made }
     do throws(KernelError) { try parent.makeDirectory(instance, mode: 0o700) } catch {
@@ -43,7 +43,7 @@ package final class Staging {
     _ grant: String, name: String, also others: [String] = [], kind: DocumentKind = .file
   ) throws(KernelError) -> Descriptor {
     if let folder = folders[grant] {
-      // Somebody inside may have been in the folder all the time.
+      // A process inside may have been in the folder all the time.
       if isPlace(name, in: folder, kind) {
         for other in others where !isPlace(other, in: folder, kind) { try? makePlace(other, in: folder, kind) }
         return folder
@@ -72,7 +72,7 @@ package final class Staging {
     return (try? Descriptor.open(name, below: folder, flags: [.path, .noFollow]).status().kind) == .directory
   }
 
-  /// Lets whoever watches the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.
+  /// Lets watchers of the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.
   package func tell(_ grant: String, name: String) {
     guard let folder = folders[grant] else { return }
     try? Descriptor.open(name, below: folder, flags: [.write, .noFollow, .nonBlocking]).writeAll([0])
@@ -90,15 +90,15 @@ package final class Staging {
     return entries.contains { entry in !names.contains { $0.isSamePath(as: entry.name) } }
   }
 
-  /// Removes the folder of a grant with what the app has made in it. An empty one may stay for the next start: making and removing
-  /// one takes as long as the journal of its file system likes.
+  /// Removes the folder of a grant with the files that the app has made in it. An empty one may stay for the next start: the time
+  /// of making and removing one depends on the journal of its file system.
   package func discard(_ grant: String) {
     guard let folder = folders.removeValue(forKey: grant), let area = made else { return }
     if DirectoryReaper.isLittle(folder) {
       _ = try? folder.removeContents(most: Self.most)
       if (try? area.removeDirectory(grant)) != nil { return }
     }
-    // It is much, or somebody inside is still in it and making more: then it goes with the instance at the latest.
+    // It is much, or a process inside is still in it and making more: then it goes with the instance at the latest.
     let old = "\(grant).\(Clock.monotonic())"
     guard (try? area.moveAside(grant, to: area, as: old)) != nil else { return }
     DirectoryReaper.shared.remove {
@@ -136,7 +136,7 @@ package final class Staging {
     }
   }
 
-  /// What an instance of a broker that died has left.
+  /// The remains of an instance of a dead broker.
   package struct Left {
     package let area: Descriptor
     package let name: String
@@ -154,7 +154,7 @@ package final class Staging {
     package func remove() { Staging.remove(name, area, from: parent) }
   }
 
-  /// What instances of a broker that died have left, out of the way of those of these names that may be handed over.
+  /// The remains of a dead broker's instances, out of the way of those of these names that may be handed over.
   package static func left(in parent: Descriptor) -> [Left] {
     ((try? DirectoryReader.entries(of: parent)) ?? []).compactMap { entry in
       guard let area = try? Descriptor.open(entry.name, below: parent, flags: [.read, .directory, .noFollow]) else {

@@ -1,7 +1,7 @@
 /// The places to which documents are moved when their scopes end, and when all that waits there is unmounted: together, since the
 /// kernel waits for every processor each time.
 ///
-/// A pure value. What waits here nobody has open, and nobody inside comes to.
+/// A pure value. No process has the waiting mounts open, and no process inside comes to them.
 package struct UnmountQueue: Equatable {
   package static let places = 8
   /// Nanoseconds for which the first may wait for others.
@@ -14,7 +14,7 @@ package struct UnmountQueue: Equatable {
 
   package var isFull: Bool { waiting >= Self.places }
 
-  /// When what waits has to go, on the clock of ``enter(now:)``; `nil` while nothing waits.
+  /// When the waiting mounts have to go, on the clock of ``enter(now:)``; `nil` while nothing waits.
   package var due: Int64? {
     if waiting == 0 { return nil }
     return isFull ? since : since + Self.patience

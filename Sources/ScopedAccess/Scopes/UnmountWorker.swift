@@ -2,7 +2,7 @@ internal import Kernel
 internal import Synchronization
 
 /// Unmounts in a thread of its own: before a mount is gone the kernel waits until every processor has taken note, and so would
-/// whoever asks the broker for something meanwhile.
+/// a caller of the broker meanwhile.
 final class UnmountWorker: Sendable {
   static let shared = UnmountWorker()
 
@@ -44,7 +44,7 @@ final class UnmountWorker: Sendable {
   }
 }
 
-/// A mount that somebody else unmounts.
+/// A mount that another thread unmounts.
 final class Departure: Sendable {
   private let path: String
   private let instance: Descriptor

@@ -5,7 +5,7 @@ internal import Foundation
 extension Bookmark {
   private static let version: UInt8 = 1
 
-  /// What goes under the seal.
+  /// The bytes that go under the seal.
   package var bytes: [UInt8] {
     var writer = BinaryWriter()
     writer.write(Self.version)
@@ -88,7 +88,7 @@ extension Bookmark {
   private static func values(_ reader: inout BinaryReader) throws(BinaryReader.Malformed) -> Values {
     let count = try reader.number()
     var keys: [String] = []
-    // Whatever the count says, the bytes end it.
+    // The end of the bytes ends it, even if the count is larger.
     for _ in 0..<min(count, 4096) { keys.append(try reader.text()) }
     return Values(
       keys: keys, kind: try choice(&reader, kinds), size: try reader.number(), birth: try reader.signed(),

@@ -1,6 +1,6 @@
 package import Folders
 
-/// What a bookmark, or a document reference, holds under its seal.
+/// The content of a bookmark, or of a document reference, under its seal.
 package struct Bookmark: Equatable, Sendable {
   /// The app that it was made for (`BMK-4`).
   package let bundleIdentifier: String
@@ -16,9 +16,9 @@ package struct Bookmark: Equatable, Sendable {
   package let scope: Scope
   /// Nanoseconds since 1970;
   package let created: Int64?
-  /// What can be read without resolving (`BMK-22`).
+  /// The part that can be read without resolving (`BMK-22`).
   package let values: Values?
-  /// What was meant in a folder: that of the grant, or without a grant the app's container.
+  /// The file that was meant in a folder: that of the grant, or without a grant the app's container.
   package let inside: Inside?
 
   /// Something in a folder.
@@ -33,9 +33,9 @@ package struct Bookmark: Equatable, Sendable {
     }
   }
 
-  /// Who may resolve it besides the app that made it.
+  /// The apps that may resolve it besides its maker.
   package enum Scope: Equatable, Sendable {
-    /// Nobody (`BMK-4`).
+    /// None (`BMK-4`).
     case app
     /// Any app, until the machine is started anew: the kernel's boot identifier then (`BMK-8`).
     case implicit(boot: String)
@@ -53,7 +53,7 @@ package struct Bookmark: Equatable, Sendable {
 
   /// The document that a document-scoped bookmark was made relative to.
   package struct Anchor: Equatable, Sendable {
-    /// The maker's grant of it: it tells what has become of the document since, also after it was saved anew.
+    /// The maker's grant of it: it tells of the document's fate since, also after it was saved anew.
     package let grant: String
     package let identity: FileIdentity
 
@@ -63,7 +63,7 @@ package struct Bookmark: Equatable, Sendable {
     }
   }
 
-  /// What was true of the document when the bookmark was made, as far as the app may know it.
+  /// The facts of the document when the bookmark was made, as far as the app may know them.
   package struct Values: Equatable, Sendable {
     /// Those that the app asked for, by Apple's names. Name, path and kind need not be asked for.
     package var keys: [String]
@@ -117,7 +117,7 @@ package struct Bookmark: Equatable, Sendable {
     key.seal(bytes, for: purpose)
   }
 
-  /// Opens sealed bytes, whoever they were made for.
+  /// Opens sealed bytes, for any app that they were made for.
   package static func open(
     _ sealed: [UInt8], with key: SealingKey, for purpose: SealingKey.Purpose
   ) throws(OpenError) -> Bookmark {

@@ -8,7 +8,7 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// The broker's secret: what seals bookmarks and references, and what tokens are made with.
+/// The broker's secret: it seals bookmarks and references, and tokens are made with it.
 package struct SealingKey: Sendable {
   private let key: SymmetricKey
 
@@ -42,7 +42,7 @@ package struct SealingKey: Sendable {
       throw StateError("\(path): the key is gone that every bookmark and reference was sealed with. \(remedy(store))")
     }
     do {
-      // Without waiting: were it a pipe, nobody might ever write into it.
+      // Without waiting: were it a pipe, there might never be a writer.
       let file = try Descriptor.open(path, flags: [.read, .noFollow, .nonBlocking])
       let bytes = try file.readAll(limit: 64)
       guard bytes.count == 32 else {
@@ -65,7 +65,7 @@ package struct SealingKey: Sendable {
     return false
   }
 
-  /// What to do about a key that is not the one that the grants were used with.
+  /// The treatment of a key that is not the one that the grants were used with.
   static func remedy(_ store: String) -> String {
     "Put a backup in its place; or move \(store) and \(GrantFile.journal(of: store)) away to start anew: then the log has the end of "
       + "each grant."
@@ -78,7 +78,7 @@ package struct SealingKey: Sendable {
     defer { unsafe unlink(unfinished) }
     try file.writeAll(random())
     try KernelError.check("fsync", path) { fsync(file.rawValue) }
-    // Unlike a rename, this never puts a new key in the place of one that somebody made meanwhile.
+    // Unlike a rename, this never puts a new key in the place of one that another process made meanwhile.
     do throws(KernelError) {
       try KernelError.check("link", path) { unsafe link(unfinished, path) }
     } catch {
@@ -93,7 +93,7 @@ package struct SealingKey: Sendable {
 
   // MARK: Sealed bytes
 
-  /// What sealed bytes stand for; bound into the seal, so that one can never be passed off as the other.
+  /// The meaning of sealed bytes; bound into the seal, so that one can never be passed off as the other.
   package enum Purpose: String, Sendable {
     case bookmark = "ambit bookmark 1"
     case reference = "ambit reference 1"

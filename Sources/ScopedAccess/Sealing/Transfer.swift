@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What an app passes on to another one, under its seal (`TOK-18`).
+/// A right that an app passes on to another one, under its seal (`TOK-18`).
 package struct Transfer: Equatable, Sendable, Codable {
   /// The app that it is for; no other can redeem it.
   package let to: String
