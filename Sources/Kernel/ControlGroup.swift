@@ -7,10 +7,10 @@ internal import SystemPackage
 
 /// The control group of one sandbox: a folder in the unified hierarchy, or one for each controller of version 1.
 ///
-/// Before a folder is made its path is written down, in a file that stays until the folder is gone. Whoever is alive then
+/// Before a folder is made its path is written down, in a file that stays until the folder is gone. The living process then
 /// removes it: the launcher; the broker, if the launcher was killed; or the next broker, if that was as well.
 package struct ControlGroup: Sendable {
-  /// What a group enforces; `nil`: nothing of the kind.
+  /// The limits that a group enforces; `nil`: nothing of the kind.
   package struct Limits: Equatable, Sendable {
     /// Bytes.
     package var memory: Int?
@@ -34,12 +34,12 @@ package struct ControlGroup: Sendable {
   private let name: String
   /// The controllers that are in force.
   package let controllers: Set<GroupController>
-  /// What the kernel starts the sandbox's first process in (`CLONE_INTO_CGROUP`); version 2 alone.
+  /// The descriptor of the group in which the kernel starts the sandbox's first process (`CLONE_INTO_CGROUP`); version 2 alone.
   package let unified: Descriptor?
 
   /// Makes a group.
   ///
-  /// - Parameter name: nobody else's.
+  /// - Parameter name: a name of this group alone.
   package init(_ name: String, _ limits: Limits, in places: ControlGroups, records: GroupRecords) throws(KernelError) {
     self.name = name
     record = records
@@ -67,7 +67,7 @@ package struct ControlGroup: Sendable {
     }
   }
 
-  /// What the names of all of them begin with.
+  /// The common beginning of all their names.
   static let prefix = "ambit-"
 
   /// Moves a process into the groups of version 1. The kernel waits for every processor to have come by (some milliseconds).
@@ -87,7 +87,7 @@ package struct ControlGroup: Sendable {
     return 0
   }
 
-  /// Removes the group, once nothing runs in it any more; if something does, whoever comes next removes it.
+  /// Removes the group, once nothing runs in it any more; if something does, the next process that tries removes it.
   ///
   /// - Returns: whether it is gone.
   package func remove() -> Bool { record.remove(name) }
@@ -101,7 +101,7 @@ package struct ControlGroup: Sendable {
     case .memory:
       guard let bytes = limits.memory else { return }
       try write("\(bytes)", to: "\(folder)/\(unified ? "memory.max" : "memory.limit_in_bytes")")
-      // Where the kernel counts swap: else what does not fit would go there.
+      // Where the kernel counts swap: else the memory above the limit would go there.
       if unified {
         try? write("0", to: "\(folder)/memory.swap.max")
         // The sandbox ends as a whole, and not in some part that it may not notice.
@@ -126,7 +126,7 @@ package struct ControlGroup: Sendable {
   private static func prepare(_ places: [ControlGroups.Place]) throws(KernelError) {
     guard let place = places.first, place.preparation != .none else { return }
     let names = places.map { "+\($0.controller.rawValue)" }.joined(separator: " ")
-    // What starts a process meanwhile can have it start in the group that is being emptied.
+    // A process that starts another one meanwhile can have it start in the group that is being emptied.
     for _ in 1..<10 {
       if place.preparation == .moveProcesses { try moveProcesses(of: place.parent) }
       do throws(KernelError) {
@@ -153,11 +153,12 @@ package struct ControlGroup: Sendable {
   }
 }
 
-/// Which control groups there are of Ambit's, for whoever has to remove those of the dead: a file for each, with a folder a line.
+/// The records of Ambit's control groups, for the process that has to remove those of the dead: a file for
+/// each, with a folder a line.
 package struct GroupRecords: Sendable {
   private let folder: String
 
-  /// - Parameter folder: nobody but this user may write in it.
+  /// - Parameter folder: only this user may write in it.
   package init(_ folder: String) { self.folder = folder }
 
   fileprivate func add(_ name: String, _ paths: [String]) throws(KernelError) {

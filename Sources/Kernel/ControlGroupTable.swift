@@ -9,7 +9,7 @@ package struct ControlGroupTable: Equatable, Sendable {
     /// Those that are bound to it; of version 2 its files say which there are.
     package var controllers: [String]
     package var mountPoint: String
-    /// The folder of the process's own group; `nil` if it lies outside of what is mounted.
+    /// The folder of the process's own group; `nil` if it lies outside of the mounted part.
     package var own: String?
   }
 

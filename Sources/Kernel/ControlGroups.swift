@@ -10,7 +10,7 @@ package enum GroupController: String, CaseIterable, Sendable {
   case memory, pids, cpu
 }
 
-/// Where this process may make control groups, by what the kernel and their owners permit it now.
+/// Where this process may make control groups, by the present permissions of the kernel and of their owners.
 package struct ControlGroups: Equatable, Sendable {
   package enum State: String, Sendable {
     /// The unified hierarchy, with a place where this user may make groups that enforce something.
@@ -82,7 +82,8 @@ package struct ControlGroups: Equatable, Sendable {
     }
   }
 
-  /// Making a group takes writing into its parent, and entering it writing into `cgroup.procs` of what both lie in.
+  /// Making a group takes writing into its parent, and entering it writing into `cgroup.procs` of the
+  /// common parent of both groups.
   private static func mayMake(in folder: String) -> Bool {
     unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
       && faccessat(AT_FDCWD, "\(folder)/cgroup.procs", W_OK, AT_EACCESS) == 0

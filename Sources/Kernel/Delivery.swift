@@ -73,7 +73,7 @@ extension Descriptor {
 package final class FileLock: Sendable {
   private let file: Descriptor
 
-  /// Nil when somebody else has it.
+  /// Nil when another thread has it.
   package init?(of file: Descriptor) throws(KernelError) {
     self.file = file
     do throws(KernelError) {

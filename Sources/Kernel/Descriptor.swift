@@ -4,9 +4,9 @@
 
 /// An open file descriptor that is closed when its last reference goes away.
 ///
-/// A class rather than a noncopyable struct: descriptors travel in arrays (`SCM_RIGHTS`, launch plans) and are
-/// shared between a table and the call in progress, which noncopyable values cannot do. What is given up, a
-/// compile-time proof of single ownership, is made up for by there being no way to close one early by accident.
+/// A class rather than a noncopyable struct: descriptors travel in arrays (`SCM_RIGHTS`, launch plans) and are shared
+/// between a table and the call in progress, which noncopyable values cannot do. The missing compile-time proof of
+/// single ownership is made up for by there being no way to close one early by accident.
 package final class Descriptor: Sendable {
   /// The descriptor's number. Valid as long as this object lives; never close it directly.
   package let rawValue: Int32
@@ -27,7 +27,7 @@ package final class Descriptor: Sendable {
 
   /// The number of a further descriptor for the same file, which the program that this process becomes will have too.
   ///
-  /// It belongs to nobody here: for the moment before ``ThisProcess/become(_:_:)``.
+  /// It has no owner here: for the moment before ``ThisProcess/become(_:_:)``.
   package func inheritable() throws(KernelError) -> Int32 {
     try KernelError.check("fcntl", "F_DUPFD, \(rawValue)") { fcntl(rawValue, F_DUPFD, 3) }
   }

@@ -7,7 +7,7 @@ package import SystemPackage
 /// The devices that Ambit opens by name, or shows to apps.
 ///
 /// Where `/dev` is not the system's own, anything may stand under such a name: a link to a file, which root would write to in the
-/// place of `/dev/null`. So no link is followed at the end of the path, and what is opened has to be the device that it is called.
+/// place of `/dev/null`. So no link is followed at the end of the path, and the opened file has to be the device of that name.
 package enum DeviceNode: String, CaseIterable, Sendable {
   case null, zero, full, random, urandom, tty
 

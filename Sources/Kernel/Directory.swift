@@ -12,9 +12,9 @@ package enum DirectoryReader {
     package let kind: FileStatus.Kind?
   }
 
-  /// What is in an open folder but `.` and `..` (`readdir(3)`).
+  /// The entries of an open folder but `.` and `..` (`readdir(3)`).
   ///
-  /// - Parameter limit: how many of them at most, where whoever filled the folder is not to decide that.
+  /// - Parameter limit: how many of them at most, where the folder's writer is not to decide that.
   package static func entries(of folder: Descriptor, limit: Int = .max) throws(KernelError) -> [Entry] {
     let copy = try Descriptor.open(".", below: folder, flags: [.read, .directory])
     // fdopendir takes the descriptor over, closedir closes it: give it one of its own.
@@ -49,9 +49,10 @@ package enum DirectoryReader {
 }
 
 extension Descriptor {
-  /// Opens a regular file for reading: whatever a user, a policy or an app names. A pipe that stands there keeps nobody waiting.
+  /// Opens a regular file for reading: any that a user, a policy or an app names. A pipe that stands there
+  /// keeps no caller waiting.
   ///
-  /// - Parameter followsLink: what a link at the path's end leads to; otherwise a link is an error (`ELOOP`).
+  /// - Parameter followsLink: opens the target of a link at the path's end; otherwise a link is an error (`ELOOP`).
   /// - Throws: `EISDIR` for a folder, `EINVAL` for anything else but a regular file.
   package static func regularFile(_ path: String, followsLink: Bool = true) throws(KernelError) -> Descriptor {
     var flags: OpenFlags = [.read, .nonBlocking, .noControllingTerminal]
@@ -64,7 +65,7 @@ extension Descriptor {
     return file
   }
 
-  /// What a regular file holds, as ``regularFile(_:followsLink:)`` opens it.
+  /// The content of a regular file, as ``regularFile(_:followsLink:)`` opens it.
   ///
   /// - Throws: `EFBIG` where it holds more than `limit` bytes.
   package static func content(
@@ -116,9 +117,9 @@ extension Descriptor {
 }
 
 extension Descriptor {
-  /// Makes a folder in this one (`mkdirat(2)`). The mode is exactly this one, whatever the umask says.
+  /// Makes a folder in this one (`mkdirat(2)`). The mode is exactly this one, independent of the umask.
   ///
-  /// This folder may be an app's, which can put a link in the new one's place at once; so the mode is set on what was
+  /// This folder may be an app's, which can put a link in the new one's place at once; so the mode is set on the folder that was
   /// opened without following one, not on the name.
   package func makeDirectory(_ name: String, mode: UInt32) throws(KernelError) {
     try KernelError.check("mkdirat", name) { unsafe mkdirat(rawValue, name.kernel, 0o700) }

@@ -2,13 +2,13 @@
   internal import Glibc
 #endif
 
-/// The places between two changes of what is kept or shown, at which a test can end the process or have a change fail.
+/// The places between two changes of stored or shown state, at which a test can end the process or have a change fail.
 ///
 /// Only in programs built for debugging: `AMBIT_FAULT` is `kill POINT FILE` or `fail POINT FILE`, and counts once, for the
 /// process that can remove FILE; or `hold POINT FILE`, which lasts as long as FILE is there. In a release build there is
 /// nothing of it.
 package enum FaultPoint: String, CaseIterable, Sendable {
-  /// What stands at the place is done, and what comes next is not.
+  /// The step at the place is done, and the next one is not.
   case eventsDue, eventsWritten, eventsMoved
   case grantsAdded, grantsDue, grantsSettled, grantMoved, grantsRevoked
   case placeMade, referenceBegun, referenceWritten
@@ -20,7 +20,8 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   case segmentEnded, segmentMade, somethingCarried, removalSaid, removalSigned
   /// Before the content of a file is copied that an app saves, where it has to be.
   case contentDue
-  /// What an app has left of its database is out of its reach; is about to be copied; is about to appear; has appeared.
+  /// The files that an app has left of its database are out of its reach; are about to be copied; are about
+  /// to appear; have appeared.
   case sidecarsTaken, sidecarsDue, sidecarsCopied, sidecarsKept
   /// Before the references to grants that have ended are removed.
   case referencesDue
@@ -28,7 +29,7 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   case picksDue
 
   #if DEBUG
-    /// What a process that a test looks at hands on.
+    /// The variables that a process under test hands on.
     package static let environment = ["AMBIT_FAULT"]
 
     /// Ends the process here, if a test wants that.
@@ -38,7 +39,7 @@ package enum FaultPoint: String, CaseIterable, Sendable {
       while true { pause() }
     }
 
-    /// Whether a test wants what comes next to fail.
+    /// Whether a test wants the next step to fail.
     package var fails: Bool { isChosen("fail") }
 
     /// Waits here as long as a test wants that.

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Synchronization
 
-/// What the kernel calls a file by, whatever its path is (`name_to_handle_at(2)`): inode number and generation, in a
-/// form of the file system's own.
+/// The kernel's name for a file under any path (`name_to_handle_at(2)`): inode number and generation, in a form
+/// of the file system's own.
 package struct FileHandle: Hashable, Sendable {
   package let type: Int32
   package let bytes: [UInt8]
@@ -63,7 +63,7 @@ extension Descriptor {
   ///
   /// - Parameter mount: the file's mount, from ``status()``, where that is known.
   package func volumeIdentity(onMount mount: UInt64? = nil) throws(KernelError) -> [UInt8] {
-    // A file that cannot be read has another name than the UUID, whatever was asked about before: it is the same each time.
+    // A file that cannot be read has another name than the UUID, and it is the same each time, independent of earlier questions.
     if let mount, let known = KnownVolumes.all.volume(of: mount),
       !known.isForReadable || ambit_is_readable(rawValue) == 1
     {
@@ -94,7 +94,7 @@ extension Descriptor {
     (try? status().inode) == FileHandle.topOfSubvolume && (try? FileHandle(of: self))?.subvolume != nil
   }
 
-  /// Whether the subvolume that this open folder is in has other subvolumes in it. Where nobody can tell, it may.
+  /// Whether the subvolume that this open folder is in has other subvolumes in it. Where this cannot be told, it may.
   package var mayHaveSubvolumes: Bool { ambit_has_subvolumes(rawValue) != 0 }
 }
 

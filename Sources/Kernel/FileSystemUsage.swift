@@ -5,12 +5,12 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// What a file system has given out (`fstatfs(2)`), to whomever.
+/// The space that a file system has given out (`fstatfs(2)`), to all its users.
 package struct FileSystemUsage: Equatable, Sendable {
   package var bytes: Int
-  /// Where a file system does not count its files, what they would take at the least tells how many there can be more.
+  /// Where a file system does not count its files, their least possible size tells how many there can be more.
   package var files: Int
-  /// Bytes of all of it, and what is left for programs without privilege.
+  /// Bytes of all of it, and the rest for programs without privilege.
   package var size: Int
   package var left: Int
 }
@@ -33,17 +33,17 @@ extension Descriptor {
   }
 }
 
-/// What lies in folders and below them: bytes on the disk, and how many files. Measured in parts, so that whoever measures
-/// can do something else in between.
+/// The content of folders and of those below them: bytes on the disk, and how many files. Measured in parts, so that the
+/// measuring thread can do something else in between.
 ///
 /// By descriptor, never following a link and never into another mount; but into subvolumes, which have device numbers of their
-/// own and which anybody can make (btrfs). What the owner of the folder changes meanwhile may
-/// be counted as it was or as it is. A file with several names counts once.
+/// own and which any user can make (btrfs). A file that the folder's owner changes meanwhile may be counted as it was or as it
+/// is. A file with several names counts once.
 @safe package final class FolderMeasurement {
   package private(set) var bytes = 0
   /// The folders themselves are not counted.
   package private(set) var files = 0
-  /// There are folders so deep that nobody counts what is in them: more is open at a time than a launcher may have.
+  /// The content of very deep folders is not counted: more folders would be open at a time than a launcher may have.
   package private(set) var isTooDeep = false
 
   /// Of the folders that it has been in.
@@ -115,7 +115,7 @@ extension Descriptor {
     bytes += Int(status.st_blocks) * 512
   }
 
-  /// Gone, replaced, or nobody's to read: then it is not counted.
+  /// Gone, replaced, or not readable: then it is not counted.
   ///
   /// - Returns: whether it is one to look into.
   private func enter(_ name: UnsafePointer<CChar>, in folder: Int32) -> Bool {

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Paths
 internal import SystemPackage
 
-/// A file that somebody watches, as `fdinfo` of an inotify descriptor tells it (`proc_pid_fdinfo(5)`).
+/// A file that a process watches, as `fdinfo` of an inotify descriptor tells it (`proc_pid_fdinfo(5)`).
 struct FileWatched: Hashable {
   let inode: UInt64
   /// The file system's number, as the kernel writes it there.
@@ -44,7 +44,7 @@ struct FileWatched: Hashable {
     handle = nil
   }
 
-  /// What the kernel would tell of a watch on an open file. `nil` where this process may not watch it.
+  /// The kernel's description of a watch on an open file. `nil` where this process may not watch it.
   init?(of file: Descriptor) {
     guard let watcher = try? FolderWatcher(), ambit_watch_file(watcher.descriptor.rawValue, file.rawValue) >= 0,
       let facts = try? Descriptor.open("/proc/thread-self/fdinfo/\(watcher.descriptor.rawValue)", flags: .read),
@@ -69,7 +69,7 @@ struct FileWatched: Hashable {
 
   // MARK: In a folder
 
-  /// Whether the file lies in a folder, at whatever depth.
+  /// Whether the file lies in a folder, at any depth.
   ///
   /// - Returns: `nil` where it takes more than that to tell.
   func lies(in folder: Descriptor, within effort: Effort) -> Bool? {

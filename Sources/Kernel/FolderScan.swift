@@ -5,14 +5,14 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Reads folders for whoever wants a few entries of very many: a name becomes a text only where somebody asks for it.
+/// Reads folders for callers that want a few entries of very many: a name becomes a text only on request.
 package struct FolderScan {
   private var buffer: [UInt8]
 
   /// - Parameter room: bytes that are read at a time; a name takes up to 280 of them.
   package init(room: Int = 65536) { buffer = [UInt8](repeating: 0, count: room) }
 
-  /// From the beginning of an open folder, whatever was read of it before; but for `.` and `..`.
+  /// From the beginning of an open folder, independent of earlier reads of it; but for `.` and `..`.
   ///
   /// - Parameters:
   ///   - goesOn: asked before each part of a long folder is read, with how many entries have been.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Paths
 internal import SystemPackage
 
-/// What a process has of a mount that was taken away: an open descriptor, memory, a folder to stand in, or a watch.
+/// A process's uses of a mount that was taken away: an open descriptor, memory, a folder to stand in, or a watch.
 package struct Hold: Equatable, Sendable {
   /// Inside the sandbox.
   package let process: Int32
@@ -10,11 +10,11 @@ package struct Hold: Equatable, Sendable {
   package var writes = false
   /// In its memory (`mmap(2)`), also without a descriptor.
   package var mapped = false
-  /// A folder, or the process's current one: what is in it can be opened from there.
+  /// A folder, or the process's current one: files in it can be opened from there.
   package var folder = false
   /// And changed, removed and made: the mount could not be made read-only.
   package var changesFolder = false
-  /// The kernel tells it what happens to the document (`inotify(7)`), which needs nothing open of it.
+  /// The kernel tells it of events of the document (`inotify(7)`), which needs nothing open of it.
   package var watches = false
   /// The launch that it is in; `nil`: the one whose scope has ended.
   package var instance: String?
@@ -26,7 +26,7 @@ package struct Hold: Equatable, Sendable {
 package struct BusyMount: Sendable {
   /// As ``Descriptor/mount`` has it.
   package let number: UInt64
-  /// What was mounted in it, by which alone the kernel takes a mount for one that is in use.
+  /// Mounts that were in it; only by them the kernel takes a mount for one that is in use.
   package let inner: [MountTable.Inner]
   /// Nothing can be opened for writing through it any more.
   package let isReadOnly: Bool
@@ -69,11 +69,11 @@ package struct BusyMount: Sendable {
     self.patience = patience
   }
 
-  /// What is asked of a sandbox.
+  /// The question about a sandbox.
   package struct Question: Sendable {
-    /// What was taken away and is in use.
+    /// The mount that was taken away and is in use.
     package var mount: BusyMount?
-    /// Descriptors of the document itself count on whatever mount they were opened.
+    /// Descriptors of the document itself count on every mount on which they were opened.
     package var anyMount = false
     /// Mappings count. They are known by their file alone, so they may be of another mount that shows the same file.
     package var mappings = true
@@ -97,12 +97,13 @@ package struct BusyMount: Sendable {
     package fileprivate(set) var holds: [Hold] = []
     /// `false` where there was more than could be looked at.
     package fileprivate(set) var isComplete = true
-    /// Sockets have descriptors in them that nobody has received yet, whatever they are of. Looked for where that is asked, and
-    /// where the mount has others in it.
+    /// Sockets have descriptors in them, of any file, that no process has received yet. Looked for where that is asked, and where
+    /// the mount has others in it.
     package fileprivate(set) var sends = false
   }
 
-  /// - Parameter document: what was mounted: files that are mapped or watched are known by being this one, or by lying in it.
+  /// - Parameter document: the document that was mounted: files that are mapped or watched are known by being
+  ///   this one, or by lying in it.
   package func holds(_ question: Question, of document: Descriptor) -> Findings {
     var found = Findings()
     guard let own = Self.place("", in: document) else {
@@ -156,7 +157,7 @@ package struct BusyMount: Sendable {
     let asksForSends: Bool
     var isComplete = true
     var sends = false
-    /// What processes watch on the document's file system, by process.
+    /// The watches of processes on the document's file system, by process.
     var watched: [Int32: Set<FileWatched>] = [:]
     let ownWatch: FileWatched?
 
@@ -176,7 +177,7 @@ package struct BusyMount: Sendable {
       mounts.contains(place.mount) || (question.anyMount && place.isSameFile(as: own))
     }
 
-    /// Notes what a thread has in its table of descriptors, and where it stands.
+    /// Notes the entries of a thread's table of descriptors, and where it stands.
     mutating func look(_ thread: Descriptor, _ hold: inout Hold) {
       for name in ["cwd", "root"] {
         if let place = HeldFiles.place(name, in: thread), isHeld(place) { hold.folder = true }
@@ -290,19 +291,19 @@ package struct BusyMount: Sendable {
     func isSameFile(as other: Place) -> Bool { inode == other.inode && device == other.device }
   }
 
-  /// `O_ACCMODE` of an open file. What cannot be read counts as open for both.
+  /// `O_ACCMODE` of an open file. An unreadable one counts as open for both.
   private static func accessMode(_ name: String, of process: Descriptor) -> Int {
     guard let flags = fact("flags:", radix: 8, name, of: process) else { return 2 }
     return flags & 3
   }
 
-  /// Whether a socket has descriptors in it. What cannot be read counts as one that has; sockets that can carry none tell nothing.
+  /// Whether a socket has descriptors in it. An unreadable one counts as one that has; sockets that can carry none tell nothing.
   private static func isCarrying(_ name: String, of process: Descriptor) -> Bool {
     guard fact("flags:", radix: 8, name, of: process) != nil else { return true }
     return fact("scm_fds:", radix: 10, name, of: process) ?? 0 > 0
   }
 
-  /// What an inotify descriptor watches.
+  /// The files that an inotify descriptor watches.
   private static func watches(_ name: String, of process: Descriptor) -> [FileWatched] {
     guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
       let text = try? file.readAll()
@@ -310,7 +311,7 @@ package struct BusyMount: Sendable {
     return text.split(separator: UInt8(ascii: "\n")).compactMap { FileWatched($0) }
   }
 
-  /// What `fdinfo` has of a descriptor.
+  /// The content of a descriptor's `fdinfo`.
   private static func fact(_ key: String, radix: Int, _ name: String, of process: Descriptor) -> Int? {
     guard let file = try? Descriptor.open("fdinfo/\(name)", below: process, flags: .read),
       let text = try? file.readAll(limit: 4096)
@@ -364,7 +365,7 @@ package struct BusyMount: Sendable {
     }
   }
 
-  /// The kernel has the path below the mount that was taken away; of what was mounted in it, below that one or the other.
+  /// The kernel has the path below the mount that was taken away; for mounts in it, below that one or the other.
   private static func lies(_ mapping: Mapping, in folder: Descriptor, _ mount: String = "") -> Bool {
     let path = mapping.path.pathNames.joined(separator: "/")
     guard !path.isEmpty else { return false }

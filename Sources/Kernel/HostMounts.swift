@@ -1,8 +1,8 @@
-/// The mounts of the host, for a process that is about to move into a mount namespace of its own: what the host unmounts later stays
-/// mounted there where mounts are private, and what was inherited from the host cannot be unmounted by itself
+/// The mounts of the host, for a process that is about to move into a mount namespace of its own: a mount that the host unmounts
+/// later stays there where mounts are private, and one that was inherited from the host cannot be unmounted by itself
 /// (`mount_namespaces(7)`, on locked mounts).
 package struct HostMounts: Sendable {
-  /// What is mounted where; numbers of mounts differ between namespaces.
+  /// The mounts and their places; numbers of mounts differ between namespaces.
   struct Mount: Hashable, Sendable {
     let device: String
     let root: String
@@ -11,7 +11,7 @@ package struct HostMounts: Sendable {
 
   private let table: Descriptor
   private var last: Set<Mount>
-  /// What has gone from the host since, and the calling thread's namespace still has.
+  /// The mounts that have gone from the host since, and that the calling thread's namespace still has.
   private var lost: Set<Mount> = []
 
   /// - Throws: if the table cannot be read. To be called in the host's mount namespace: an open `mountinfo` goes on telling of

@@ -5,11 +5,11 @@ package import SystemPackage
   internal import Glibc
 #endif
 
-/// A system call that failed: which one, on what, and why.
+/// A system call that failed: its name, its object, and the reason.
 package struct KernelError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The call's name as its manual page has it, for example `open_tree`.
   package let call: String
-  /// What it was called on: a path, a descriptor's meaning, a flag. Empty when the call says it all.
+  /// The object of the call: a path, a descriptor's meaning, a flag. Empty when the call says it all.
   package let subject: String
   package let errno: Errno
 

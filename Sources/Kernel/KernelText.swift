@@ -1,10 +1,10 @@
 /// Names and paths as texts. To the kernel they are bytes, and nearly always UTF-8; a text that was repaired leads to nothing, or
 /// to another file.
 ///
-/// So a byte that is not part of UTF-8 stands in a text as a scalar of its own, from a stretch of the private planes that nobody
-/// has a use for: U+10FE80 for 0x80 up to U+10FEFF for 0xFF. Where these very scalars stand in a name, each of their bytes is
-/// written so. Every name has one such text, and no two have the same. No byte below 0x80 can be written so: neither a slash nor
-/// a NUL gets into a name by it.
+/// So a byte that is not part of UTF-8 stands in a text as a scalar of its own, from an unused stretch of the private
+/// planes: U+10FE80 for 0x80 up to U+10FEFF for 0xFF. Where these very scalars stand in a name, each of their bytes is
+/// written so. Every name has one such text, and no two have the same. No byte below 0x80 can be written so: neither a
+/// slash nor a NUL gets into a name by it.
 extension String {
   private static let escapes: ClosedRange<UInt32> = 0x10FE80...0x10FEFF
   /// The byte that all of them begin with, as UTF-8. Few others do.
@@ -59,7 +59,7 @@ extension String {
   /// The same for C: ended by a NUL.
   package var kernel: [CChar] { isText ? Array(utf8CString) : kernelBytes.map(CChar.init(bitPattern:)) + [0] }
 
-  /// Whether these bytes are UTF-8, so that the text can be told to whoever knows nothing of the above.
+  /// Whether these bytes are UTF-8, so that the text can be told to readers that know nothing of the above.
   package var isText: Bool {
     !utf8.contains(Self.firstByte) || !unicodeScalars.contains { Self.escapes.contains($0.value) }
   }

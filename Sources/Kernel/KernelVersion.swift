@@ -2,7 +2,7 @@
   internal import Glibc
 #endif
 
-/// As `uname(2)` has it, as far as anybody compares it.
+/// As `uname(2)` has it, as far as any code compares it.
 package struct KernelVersion: Equatable, Comparable, Sendable, CustomStringConvertible {
   package let major: Int
   package let minor: Int

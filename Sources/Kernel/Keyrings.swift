@@ -11,7 +11,7 @@ package enum Keyrings {
     case refused
   }
 
-  /// What this process is answered when it asks for its session's key ring.
+  /// The kernel's answer when this process asks for its session's key ring.
   package static var support: Support {
     let answer = ambit_session_keyring()
     if answer >= 0 { return .present }

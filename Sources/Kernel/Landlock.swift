@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What may be done below a path (`landlock(7)`, `LANDLOCK_ACCESS_FS_*`).
+/// The acts that may be permitted below a path (`landlock(7)`, `LANDLOCK_ACCESS_FS_*`).
 package struct LandlockRights: OptionSet, Sendable, Hashable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -30,7 +30,7 @@ package struct LandlockRights: OptionSet, Sendable, Hashable {
   /// Those that can be given for something that is no folder.
   static let ofFiles: Self = [.execute, .writeFile, .readFile, .truncate, .deviceControl]
 
-  /// What kernels of an ABI know of these.
+  /// The part of these that kernels of an ABI know.
   func known(toABI abi: Int) -> Self {
     var known: Self = [.execute, .writeFile, .readFile, .readFolder, .remove, .make, .makeDevices]
     if abi >= 2 { known.insert(.refer) }
@@ -40,7 +40,7 @@ package struct LandlockRights: OptionSet, Sendable, Hashable {
   }
 }
 
-/// What Landlock permits an app; everything else that the kernel's Landlock knows is denied.
+/// The acts that Landlock permits an app; everything else that the kernel's Landlock knows is denied.
 package struct LandlockRules: Equatable, Sendable {
   package struct Rule: Equatable, Sendable {
     package var path: String
@@ -53,8 +53,8 @@ package struct LandlockRules: Equatable, Sendable {
   }
 
   package var rules: [Rule]
-  /// What is denied of files unless a rule permits it. Nothing, and Landlock does not look at files at all: looking costs each
-  /// open a tenth of what it takes (reading denied as well: a quarter).
+  /// The acts on files that are denied unless a rule permits them. If there are none, Landlock does not look at files at all:
+  /// looking costs each open a tenth of its time (reading denied as well: a quarter).
   package var denied: LandlockRights
   /// Whether TCP may be used. ABI 4.
   package var network: Bool
@@ -70,7 +70,7 @@ extension LandlockRules {
   /// The ABI from which on abstract sockets and signals can be scoped (Linux 6.12).
   package static let scopesABI = 6
 
-  /// What these rules ask for that an ABI does not have, and the ABI that it came with.
+  /// The parts of these rules that an ABI does not have, and the ABI that they came with.
   package func lacking(onABI abi: Int) -> [(what: String, abi: Int)] {
     var asked: [(what: String, abi: Int)] = []
     if denied.contains(.refer) { asked.append(("moving files between folders", 2)) }
@@ -81,7 +81,7 @@ extension LandlockRules {
     return asked.filter { $0.abi > abi }
   }
 
-  /// Whether an ABI denies nothing at all of what these rules ask for.
+  /// Whether an ABI denies nothing at all of the acts that these rules deny.
   package func isEmpty(onABI abi: Int) -> Bool {
     denied.known(toABI: abi).isEmpty && (network || abi < 4) && abi < Self.scopesABI
   }
@@ -106,7 +106,7 @@ extension LandlockRules {
         path: UnsafePointer(memory.string(rule.path)), rights: rule.rights.intersection(denied).rawValue)
     }
     unsafe landlock.files = denied.rawValue
-    // Binding and connecting TCP, from ABI 4; abstract sockets and signals to whoever is outside, from ABI 6.
+    // Binding and connecting TCP, from ABI 4; abstract sockets and signals to processes outside, from ABI 6.
     unsafe landlock.network = abi >= 4 && !network ? 3 : 0
     unsafe landlock.scoped = abi >= Self.scopesABI ? 3 : 0
     // The kernel refuses a set of rules that denies nothing.

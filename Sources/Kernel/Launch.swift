@@ -20,9 +20,10 @@ package enum RootStep: Sendable {
   case terminals(String)
   /// A listening Unix stream socket that the launcher receives.
   case listener(String)
-  /// What is hidden in `/proc`: something empty lies over it that nobody may open. What this kernel does not have needs none.
+  /// The hidden paths in `/proc`: something empty lies over each that no process may open. Paths that this kernel
+  /// does not have need none.
   case mask(String)
-  /// What may only be read in `/proc`, whoever it is open to.
+  /// The read-only paths in `/proc`, independent of their permissions.
   case readOnly(String)
 }
 
@@ -42,11 +43,11 @@ package struct LaunchPlan: Sendable {
   package var limits: [(resource: Int32, soft: UInt64, hard: UInt64)]
   package var directory: String
   package var program: String
-  /// What the program was when it was looked at: another file is not executed (`ESTALE`). `nil`: any is.
+  /// The program's stamp when it was looked at: another file is not executed (`ESTALE`). `nil`: any is.
   package var executable: FileStatus?
   package var arguments: [String]
   package var environment: [String]
-  /// `nil`: none at all, which is for tests of what lies below it.
+  /// `nil`: none at all, which is for tests of the layers below it.
   package var filter: SeccompProgram?
   /// Hold besides ``filter``: of all of them the strictest decides. Loaded in this order, so only the last may refuse seccomp(2).
   package var profiles: [SeccompProgram]
@@ -95,7 +96,7 @@ package enum LaunchStage: Int32, Sendable {
   case directory, exec, landlock
 }
 
-/// What a sandbox's init says to its launcher.
+/// A message of a sandbox's init to its launcher.
 package enum InitMessage: Sendable {
   /// Set up, and waiting. `processes` is the sandbox's own `/proc`, and `sockets` asks about its network (``SocketMemory``). The
   /// terminal is there only if a stream asked for it;
@@ -108,8 +109,8 @@ package enum InitMessage: Sendable {
   case started(Descriptor?)
   case failed(LaunchStage, Errno, step: Int)
   case stopped(signal: Int32)
-  /// status is -1 when a signal ended the app. Processes that it has left behind end with the init. cpuTime: seconds that
-  /// it and what it had waited for have used.
+  /// status is -1 when a signal ended the app. Processes that it has left behind end with the init. cpuTime: seconds that it and
+  /// the processes that it had waited for have used.
   case exited(status: Int32, signal: Int32, leftSomebody: Bool, cpuTime: Int)
   /// The init is gone.
   case ended
@@ -267,7 +268,7 @@ extension LaunchPlan {
         }
         try launched.identityMapsWritten()
       } catch {
-        // Nobody will ever hear of this init again.
+        // No message will ever come from this init again.
         try? launched.process.signalProcess(SIGKILL)
         while !launched.reap() { usleep(1000) }
         throw error

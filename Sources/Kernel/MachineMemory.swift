@@ -4,10 +4,10 @@ internal import CLinux
   internal import Glibc
 #endif
 
-/// What the machine says of its memory (`sysinfo(2)`), in bytes. One call, no file.
+/// The machine's memory (`sysinfo(2)`), in bytes. One call, no file.
 package struct MachineMemory: Equatable, Sendable {
   package var total: Int
-  /// In files in memory, tmpfs and shared mappings, of everybody.
+  /// In files in memory, tmpfs and shared mappings, of all processes.
   package var shared: Int
   package var swapUsed: Int
 

@@ -12,7 +12,7 @@ package enum MemoryFile {
       owning: try KernelError.checkNegative("memfd_create", name) { unsafe ambit_memory_file(name) })
   }
 
-  /// One with this content, which nobody can change any more, whoever it is given to (`F_ADD_SEALS`).
+  /// One with this content, which no process can change any more, even one that is given it (`F_ADD_SEALS`).
   package static func sealed(_ name: String, _ content: [UInt8]) throws(KernelError) -> Descriptor {
     let file = try make(name)
     try file.writeAll(content)

@@ -18,7 +18,7 @@ package enum Clock {
   }
 }
 
-/// How much work a thread may put into something that others wait for. What counts is its own time on a processor, so that on a busy
+/// How much work a thread may put into something that others wait for. Only its own time on a processor counts, so that on a busy
 /// machine as much is done as on an idle one; and it does not go on for more than ten times as long.
 struct Effort {
   private let work: Int64

@@ -4,7 +4,7 @@ internal import Paths
   internal import Glibc
 #endif
 
-/// What is mounted where (`/proc/PID/mountinfo`, proc(5)).
+/// The mounts and their places (`/proc/PID/mountinfo`, proc(5)).
 package enum MountTable {
   package struct Entry: Equatable, Sendable {
     package let point: String
@@ -45,7 +45,7 @@ package enum MountTable {
     entries(process: process).map(\.point)
   }
 
-  /// Without those whose file system may keep one waiting.
+  /// Without those with a file system that may keep one waiting.
   package static func localMountPoints() -> [String] { entries().filter { !$0.mayWait }.map(\.point) }
 
   /// The mount that an absolute path lies on.
@@ -73,7 +73,7 @@ package enum MountTable {
     return nil
   }
 
-  /// A mount that lies in another one, at whatever depth.
+  /// A mount that lies in another one, at any depth.
   package struct Inner: Equatable, Sendable {
     package let number: UInt64
     /// As mappings tell it: the major number above, the minor one in the lower half.
@@ -85,7 +85,7 @@ package enum MountTable {
   /// - Parameters:
   ///   - mount: its number, as ``Descriptor/mount`` has it.
   ///   - processes: a `/proc` that the calling thread has a place in, whichever mount namespace it is in.
-  /// - Returns: what lies in the mount, in the calling thread's mount namespace.
+  /// - Returns: the mounts that lie in the mount, in the calling thread's mount namespace.
   package static func inner(of mount: UInt64, below processes: Descriptor) throws(KernelError) -> [Inner] {
     inner(of: mount, in: try Descriptor.open("thread-self/mountinfo", below: processes, flags: .read).readAll())
   }

@@ -1,10 +1,11 @@
 internal import Paths
 
-/// What is mounted where, and which paths lead to something that may keep one waiting: read anew only when it has changed.
+/// The mounts and their places, and the paths that lead to something that may keep one waiting: read anew
+/// only when they have changed.
 package struct MountWatch {
   private let table: Descriptor?
   private(set) package var entries: [MountTable.Entry] = []
-  /// The mount points whose file systems may wait.
+  /// The mount points with file systems that may wait.
   private var waiting: [String] = []
   /// Counts the changes.
   package private(set) var generation = 0

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import SystemPackage
 
-/// What a mount denies (`mount_setattr(2)`).
+/// The acts that a mount denies (`mount_setattr(2)`).
 package struct MountAttributes: OptionSet, Sendable, Hashable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -27,14 +27,14 @@ package struct MountAttributes: OptionSet, Sendable, Hashable {
   }
 }
 
-/// A mount that hangs nowhere yet: a clone of what a descriptor shows, to be moved to where it shall appear.
+/// A mount that hangs nowhere yet: a clone of the tree that a descriptor shows, to be moved to where it shall appear.
 package struct DetachedTree: Sendable {
   package let descriptor: Descriptor
 
   /// Clones the mount at an open file or folder (`open_tree(2)`, `OPEN_TREE_CLONE`).
   ///
   /// The descriptor has to come from this process's own mount namespace.
-  /// - Parameter recursive: take along what is mounted below.
+  /// - Parameter recursive: take along the mounts below.
   package init(cloning source: Descriptor, recursive: Bool, path: String) throws(KernelError) {
     let raw = try KernelError.checkNegative("open_tree", path) {
       unsafe ambit_clone_tree(source.rawValue, "", recursive ? 1 : 0)
@@ -42,9 +42,9 @@ package struct DetachedTree: Sendable {
     descriptor = Descriptor(owning: raw)
   }
 
-  /// Clones the mount at a path, with what is mounted below.
+  /// Clones the mount at a path, with the mounts below.
   ///
-  /// - Parameter followsLink: what a link at the path's end leads to; otherwise the link itself is cloned.
+  /// - Parameter followsLink: clones the target of a link at the path's end; otherwise the link itself is cloned.
   package init(at path: String, followsLink: Bool) throws(KernelError) {
     let raw = try KernelError.checkNegative("open_tree", path) {
       unsafe ambit_clone_path(path.kernel, followsLink ? 1 : 0)
@@ -52,8 +52,8 @@ package struct DetachedTree: Sendable {
     descriptor = Descriptor(owning: raw)
   }
 
-  /// Adds denials, and parts it from what it was made of: what is mounted here is not mounted there, and the other way round.
-  /// `identity` shows the files to other ids than they have on disk.
+  /// Adds denials, and parts it from its origin: later mounts here do not appear there, and the other way round. `identity` shows
+  /// the files to other ids than they have on disk.
   package func restrict(
     _ attributes: MountAttributes, recursive: Bool, identity: IdentityMap? = nil
   ) throws(KernelError) {
@@ -68,16 +68,16 @@ package struct DetachedTree: Sendable {
     try KernelError.checkNegative("move_mount", path) { ambit_move_mount(descriptor.rawValue, target.rawValue) }
   }
 
-  /// The same over a name in an open folder of that namespace. Who may rename in the folder may do so at the same moment: where the
-  /// tree stands then says ``Mounts/number(of:in:)``.
+  /// The same over a name in an open folder of that namespace. A process that may rename in the folder may do so at the same
+  /// moment: where the tree stands then says ``Mounts/number(of:in:)``.
   package func move(onto name: String, in folder: Descriptor) throws(KernelError) {
     try KernelError.checkNegative("move_mount", name) {
       unsafe ambit_move_mount_into(descriptor.rawValue, folder.rawValue, name.kernel)
     }
   }
 
-  /// The same over what stands at a path. Links are followed on the way to it, and not at its end: the folders on the way have to
-  /// be nobody's whom one does not trust.
+  /// The same over the file at a path. Links are followed on the way to it, and not at its end: the folders on the way must not
+  /// belong to any user that one does not trust.
   package func move(onto path: String) throws(KernelError) {
     try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_to(descriptor.rawValue, path.kernel) }
   }
@@ -99,21 +99,21 @@ package enum Mounts {
   /// The number of the mount that a name leads to, as ``Descriptor/mount`` has it; `nil` where nothing is. No link is followed at its
   /// end.
   ///
-  /// - Parameter folder: what a relative name starts from; `nil`: the current folder.
+  /// - Parameter folder: the start of a relative name; `nil`: the current folder.
   package static func number(of name: String, in folder: Descriptor? = nil) -> UInt64? {
     // AT_FDCWD
     let number = unsafe ambit_mount_of(folder?.rawValue ?? -100, name.kernel)
     return number < 0 ? nil : UInt64(number)
   }
 
-  /// Takes a mount away at once; what is open on it stays open (`umount2(2)`, `MNT_DETACH`).
+  /// Takes a mount away at once; files that are open on it stay open (`umount2(2)`, `MNT_DETACH`).
   package static func detach(_ path: String) throws(KernelError) {
     try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount(path.kernel) }
   }
 
-  /// The same if nobody has anything of the mount open or mapped, nor stands in it.
+  /// The same if no process has anything of the mount open or mapped, nor stands in it.
   ///
-  /// - Returns: `false` if somebody has; then it stays. A mount that others lie in counts as one that is in use.
+  /// - Returns: `false` if one has; then it stays. A mount that others lie in counts as one that is in use.
   package static func detachIdle(_ path: String) throws(KernelError) -> Bool {
     do throws(KernelError) {
       try KernelError.checkNegative("umount2", path) { unsafe ambit_unmount_idle(path.kernel) }
@@ -124,14 +124,15 @@ package enum Mounts {
     }
   }
 
-  /// Whether somebody has something of a mount open or mapped, or stands in it. To be asked once, of a mount that nothing is mounted
-  /// in and that is to be detached: nobody waits for it, as everybody does for a mount to be gone from all processors.
+  /// Whether a process has something of a mount open or mapped, or stands in it. To be asked once, of a mount that
+  /// nothing is mounted in and that is to be detached: this does not wait, in contrast to an unmount, which waits until
+  /// the mount is gone from all processors.
   package static func isInUse(_ path: String) throws(KernelError) -> Bool {
     try KernelError.checkNegative("umount2", path) { unsafe ambit_mount_in_use(path.kernel) } == 1
   }
 
-  /// Makes a mount read-only for good, and what is mounted in it: opening for writing, making and removing files is `EROFS` from
-  /// then on, also for who stands in it (`mount_setattr(2)`).
+  /// Makes a mount read-only for good, and the mounts in it: opening for writing, making and removing files is `EROFS` from then
+  /// on, also for processes that stand in it (`mount_setattr(2)`).
   ///
   /// - Returns: `false` if that cannot be, as long as something of it is open for writing.
   package static func makeReadOnly(_ path: String) -> Bool {
@@ -141,13 +142,13 @@ package enum Mounts {
     }
     // Making a file takes a moment in which it counts as open for writing.
     for _ in 0..<8 where set(recursive: true) { return true }
-    // Something of what is mounted in it, it may be.
+    // The open file may lie in a mount in it.
     _ = set(recursive: false)
     return false
   }
 
-  /// Moves what is mounted at one place of the calling thread's mount namespace to another (`move_mount(2)`). Of links the same
-  /// holds as for ``DetachedTree/move(onto:)``.
+  /// Moves the mount at one place of the calling thread's mount namespace to another (`move_mount(2)`). Of links the same holds as
+  /// for ``DetachedTree/move(onto:)``.
   package static func move(_ path: String, onto target: String) throws(KernelError) {
     try KernelError.checkNegative("move_mount", path) { unsafe ambit_move_mount_at(path.kernel, target.kernel) }
   }

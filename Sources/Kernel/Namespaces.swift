@@ -57,7 +57,7 @@ package enum Namespaces {
   package static func visit<Result>(
     _ namespace: Descriptor, from home: Descriptor, _ body: () throws(KernelError) -> Result
   ) throws(KernelError) -> Result {
-    // Each time: a thread that somebody's queue has started meanwhile shares this one's root and directory again.
+    // Each time: a thread that some queue has started meanwhile shares this one's root and directory again.
     try separateFileSystemState()
     try join(namespace, .mount)
     let outcome: Swift.Result<Result, KernelError>
@@ -86,8 +86,8 @@ package enum Namespaces {
     try KernelError.check("mount", "/, slave") { unsafe mount(nil, "/", nil, UInt(MS_REC | MS_SLAVE), nil) }
   }
 
-  /// Whether this process is root with every id of the host at its disposal. Root in a container that has only some of
-  /// them is, for what sandboxes need, an ordinary user.
+  /// Whether this process is root with every id of the host at its disposal. Root in a container that has only some of them
+  /// is, for the needs of sandboxes, an ordinary user.
   package static var isHostRoot: Bool {
     guard geteuid() == 0, let file = try? Descriptor.open("/proc/self/uid_map", flags: .read),
       let map = try? file.readAll(limit: 4096)
@@ -98,7 +98,7 @@ package enum Namespaces {
   /// Whether this process may mount in its own mount namespace.
   package static var mayMount: Bool { ambit_may_mount() == 1 }
 
-  /// Lets programs that this unprivileged process starts keep what it may do in its user namespace.
+  /// Lets programs that this unprivileged process starts keep its rights in its user namespace.
   package static func passCapabilitiesOn() throws(KernelError) {
     guard geteuid() != 0 else { return }
     try KernelError.checkNegative("prctl", "PR_CAP_AMBIENT") { ambit_pass_capabilities_on() }
@@ -132,7 +132,7 @@ extension Descriptor {
   }
 }
 
-/// Runs the body with the file-system identity of another user: what it creates belongs to that user.
+/// Runs the body with the file-system identity of another user: files that it creates belong to that user.
 package func withFileSystemIdentity<Result>(
   _ identity: UInt32?, _ body: () throws(KernelError) -> Result
 ) throws(KernelError) -> Result {

@@ -40,7 +40,7 @@ package struct OpenFlags: OptionSet, Sendable {
   package static let noFollow = OpenFlags(rawValue: ambit_open_flag_nofollow())
   /// A location only: nothing is read, no device or pipe is woken.
   package static let path = OpenFlags(rawValue: ambit_open_flag_path())
-  /// The location of what stands at a path, also of a link.
+  /// The location of the file at a path, also of a link.
   package static let place: OpenFlags = [.path, .noFollow]
 }
 
@@ -75,7 +75,7 @@ extension Descriptor {
       return unsafe String(kernel: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length]))
     }
     guard let path, path.isAbsolutePath else { return nil }
-    // What the kernel says where it has no path, a file may be called as well.
+    // A file may have the name that the kernel gives where it has no path.
     guard path != "/", !path.hasSuffix(" (deleted)") else { return stands(at: path) ? path : nil }
     return path
   }
@@ -88,7 +88,7 @@ extension Descriptor {
   }
 }
 
-/// What `statx(2)` tells of an open file.
+/// The facts that `statx(2)` tells of an open file.
 package struct FileStatus: Equatable, Sendable {
   package enum Kind: Sendable { case regular, directory, symlink, other }
 
@@ -104,7 +104,7 @@ package struct FileStatus: Equatable, Sendable {
   package var birth: Int64
   /// Nanoseconds since 1970.
   package var modified: Int64
-  /// When the file or what is known of it was changed last (`st_ctime`), in nanoseconds since 1970. No program sets it.
+  /// When the file or its attributes were changed last (`st_ctime`), in nanoseconds since 1970. No program sets it.
   package var changed: Int64
   /// The mount that it was opened on: a number that no other has before the next boot. `nil` before Linux 6.8.
   package var mount: UInt64?
@@ -141,7 +141,7 @@ extension Descriptor {
   }
 }
 
-/// What is asked of mode bits and access lists (`access(2)`).
+/// The access that mode bits and access lists are asked for (`access(2)`).
 package struct AccessBits: OptionSet, Sendable, Hashable {
   package let rawValue: Int32
   package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -152,7 +152,7 @@ package struct AccessBits: OptionSet, Sendable, Hashable {
 }
 
 extension Descriptor {
-  /// Whether mode bits and access lists let another user do this with the file: one whose group has the same number, and who is in
+  /// Whether mode bits and access lists let another user do this with the file: one that has a group of the same number, and is in
   /// no other (`faccessat2(2)`). Only root can ask. Where the kernel does not say, they do not.
   package func admits(_ user: UInt32, _ bits: AccessBits) -> Bool { ambit_admits(rawValue, user, bits.rawValue) == 1 }
 }

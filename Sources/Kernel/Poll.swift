@@ -1,7 +1,7 @@
 internal import CLinux
 internal import SystemPackage
 
-/// What one waits for, or what happened, on a descriptor (`poll(2)`).
+/// The events that one waits for, or that happened, on a descriptor (`poll(2)`).
 package struct PollEvents: OptionSet, Sendable {
   package let rawValue: Int16
   package init(rawValue: Int16) { self.rawValue = rawValue }
@@ -19,12 +19,12 @@ package struct PollEvents: OptionSet, Sendable {
   package static let readOrWrite = PollEvents(rawValue: 0x005)
 }
 
-/// One descriptor to wait for, and what happened to it in the last wait.
+/// One descriptor to wait for, and its events in the last wait.
 package struct PollEntry {
   /// Kept alive while it is being waited for.
   package let descriptor: Descriptor
   package var events: PollEvents
-  /// For whoever waits, to know the entry again.
+  /// For the waiting code, to know the entry again.
   package let tag: Int
   package fileprivate(set) var returned: PollEvents = []
   /// Whether anything has.
@@ -96,7 +96,7 @@ package enum Poll {
       unsafe ambit_poll(buffer.baseAddress, buffer.count, milliseconds)
     }
     if ready >= 0 { return Int(ready) }
-    // What it had written of the last time does not count.
+    // Its events from the last time do not count.
     for index in raw.indices { raw[index].revents = 0 }
     let code = Errno(rawValue: -ready)
     if code == .interrupted { return 0 }

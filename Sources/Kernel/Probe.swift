@@ -1,9 +1,9 @@
 internal import CLinux
 internal import SystemPackage
 
-/// What the running kernel answered when one of its features was tried.
+/// The running kernel's answer when one of its features was tried.
 package enum Support: Equatable, Sendable {
-  /// It is there; the number is what the call returned (a version, a type, or 0).
+  /// It is there; the number is the result of the call (a version, a type, or 0).
   case present(Int)
   /// The kernel does not know it, or the file system or build does not have it. The text is the kernel's answer.
   case absent(String)
@@ -16,7 +16,7 @@ package enum Support: Equatable, Sendable {
   }
 }
 
-/// Tries features of the kernel, harmlessly: each probe undoes what it did, or does it in a child that then ends.
+/// Tries features of the kernel, harmlessly: each probe undoes its act, or does it in a child that then ends.
 package enum Probe {
   /// Makes these namespaces (names as in `/proc/self/ns`) in a user namespace and begins a sandbox in them: own
   /// identity mapped, propagation cut, a tmpfs and, in a pid namespace, a fresh `/proc` mounted.

@@ -28,12 +28,12 @@ package struct ProcessMark: Equatable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(pid):\(started)" }
 
-  /// The kernel says that it has ended, whether or not its parent has taken note yet. What cannot be found out is no end; one
-  /// that is stopped has not ended.
+  /// The kernel says that it has ended, whether or not its parent has taken note yet. A state that cannot be found out is no
+  /// end; one that is stopped has not ended.
   package var hasEnded: Bool {
     let process: Descriptor
     do throws(KernelError) { process = try .process(pid) } catch {
-      // The number is nobody's, or by now that of a thread of another process.
+      // The number is free, or by now that of a thread of another process.
       return error.errno == .noSuchProcess || error.errno == .invalidArgument || error.errno == .noSuchFileOrDirectory
     }
     if process.processHasEnded { return true }

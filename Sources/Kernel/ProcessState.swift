@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// What another process is doing (`proc_pid_stat(5)`).
+/// The state of another process (`proc_pid_stat(5)`).
 package enum ProcessState: Equatable, Sendable {
   case running
   /// It waits for something to happen.
@@ -11,7 +11,7 @@ package enum ProcessState: Equatable, Sendable {
   case stopped
   case ended
 
-  /// For people: what it is.
+  /// For people: the state in a word.
   package var word: String {
     switch self {
     case .running: "at work"

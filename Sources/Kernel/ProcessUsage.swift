@@ -5,8 +5,8 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// What the processes of a sandbox use, read from its own `/proc` (`proc(5)`): it lists them all, whatever became of their
-/// parents, and no others. Its init, process 1, is Ambit's and not counted.
+/// The resources that the processes of a sandbox use, read from its own `/proc` (`proc(5)`): it lists them all, even without
+/// their parents, and no others. Its init, process 1, is Ambit's and not counted.
 @safe package final class ProcessUsage {
   private let processes: Descriptor
   private let sockets: SocketMemory?
@@ -20,7 +20,7 @@ internal import SystemPackage
   /// - Parameters:
   ///   - processes: the sandbox's `/proc`.
   ///   - sockets: of its network namespace; `nil`: this kernel does not tell, and buffers of sockets do not count.
-  ///   - hasOwnNetwork: nobody else has sockets there.
+  ///   - hasOwnNetwork: only its processes have sockets there.
   package init(_ processes: Descriptor, sockets: SocketMemory? = nil, hasOwnNetwork: Bool = true) {
     self.processes = processes
     self.sockets = sockets
@@ -29,9 +29,9 @@ internal import SystemPackage
 
   /// Cheap: a few microseconds a process.
   ///
-  /// - Returns: bytes of private memory, shared pages counted for each process that has them, with the buffers of all sockets
-  ///   of the network namespace; and, if wanted, nanoseconds of
-  ///   processor time of all that live, with what they have waited for.
+  /// - Returns: bytes of private memory, shared pages counted for each process that has them, with the buffers of all
+  ///   sockets of the network namespace; and, if wanted, nanoseconds of processor time of all that live, with the
+  ///   processes that they have waited for.
   package func total(cpuTime wantsTime: Bool) -> (memory: Int, cpuTime: Int64) {
     var memory = sockets?.total ?? 0
     var time: Int64 = 0
@@ -42,8 +42,8 @@ internal import SystemPackage
     return (memory, time)
   }
 
-  /// Dear: the kernel looks at every page. Shared pages count once; what is swapped out counts, and so do files in memory
-  /// that are held open or mapped.
+  /// Dear: the kernel looks at every page. Shared pages count once; swapped-out pages count, and so do files in memory that
+  /// are held open or mapped.
   package func exactMemory() -> Int {
     var (anonymous, mapped, held) = (0, 0, 0)
     var seen: Set<ino_t> = []
@@ -56,7 +56,7 @@ internal import SystemPackage
       }
       held += filesInMemory(process, &seen)
     }
-    // What is held open is mostly what is mapped as well.
+    // Held-open files are mostly mapped as well.
     return anonymous + max(mapped, held + segments()) + socketBuffers()
   }
 
@@ -71,7 +71,7 @@ internal import SystemPackage
     return sockets.total(of: inodes)
   }
 
-  /// Bytes of System V shared memory (`shmget(2)`), which nobody need hold.
+  /// Bytes of System V shared memory (`shmget(2)`), which need have no holder.
   private func segments() -> Int {
     if interprocess == nil {
       for process in listed("") where process != "1" && interprocess == nil {
@@ -80,7 +80,7 @@ internal import SystemPackage
     }
     guard let interprocess else { return 0 }
     let sum = Sum()
-    // The file shows what the reading thread's namespace has, so that one visits the sandbox's, and ends there.
+    // The file shows the values of the reading thread's namespace, so that one visits the sandbox's, and ends there.
     let visitor = try? Worker {
       guard (try? Namespaces.join(interprocess, .ipc)) != nil,
         let file = try? Descriptor.open("/proc/sysvipc/shm", flags: .read), let text = try? file.readAll()
@@ -108,7 +108,7 @@ internal import SystemPackage
     return nil
   }
 
-  /// Bytes of private memory: what is resident and is neither a file's nor shared.
+  /// Bytes of private memory: resident pages that are neither a file's nor shared.
   private func anonymous(_ process: String) -> Int {
     living(process) { path in
       guard let text = content("\(path)/statm") else { return nil }
@@ -148,7 +148,7 @@ internal import SystemPackage
     }
   }
 
-  /// What files on the file system of a folder take that have no name any more and are held open.
+  /// The space of files on the file system of a folder that have no name any more and are held open.
   package func deletedFiles(besides folder: Descriptor) -> (bytes: Int, files: Int) {
     var status = stat()
     guard unsafe fstat(folder.rawValue, &status) == 0 else { return (0, 0) }
@@ -161,7 +161,7 @@ internal import SystemPackage
     return (bytes, seen.count)
   }
 
-  /// Bytes of files in memory (`memfd_create(2)`, shared mappings) that a process holds open and nobody before it did.
+  /// Bytes of files in memory (`memfd_create(2)`, shared mappings) that a process holds open and none before it did.
   private func filesInMemory(_ process: String, _ seen: inout Set<ino_t>) -> Int {
     guard let device = Self.memoryDevice else { return 0 }
     return heldOpen(process, on: device, &seen) { _ in true }

@@ -7,7 +7,7 @@ internal import SystemPackage
 
 /// Putting one file in the place of another.
 extension Descriptor {
-  /// Renames from one folder to another, over what may be there (`renameat2(2)`).
+  /// Renames from one folder to another, over a file that may be there (`renameat2(2)`).
   package func move(_ name: String, to folder: Descriptor, as new: String) throws(KernelError) {
     try KernelError.checkNegative("renameat2", new) {
       unsafe ambit_rename(rawValue, name.kernel, folder.rawValue, new.kernel, 0)
@@ -52,8 +52,9 @@ extension Descriptor {
     }
   }
 
-  /// Gives another file this one's owner, group, mode, access control list and user attributes, as far as this process may; what
-  /// cannot be kept is left out so that nobody may do more than before. Set-id bits are not kept: the content is another.
+  /// Gives another file this one's owner, group, mode, access control list and user attributes, as far as this process
+  /// may; attributes that cannot be kept are left out so that no user gets more rights than before. Set-id bits are not
+  /// kept: the content is another.
   package func copyAttributes(to other: Descriptor) throws(KernelError) {
     try KernelError.checkNegative("chmod", "descriptor \(other.rawValue)") {
       ambit_copy_attributes(rawValue, other.rawValue)
@@ -67,7 +68,7 @@ extension Descriptor {
     }
   }
 
-  /// Makes a link in this folder that says what another one, which is open as a place, does; of the owner of a third.
+  /// Makes a link in this folder with the target of another one, which is open as a place; of the owner of a third.
   package func copyLink(_ link: Descriptor, as name: String, owner: Descriptor) throws(KernelError) {
     var text = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let room = text.count - 1
@@ -108,8 +109,8 @@ extension Descriptor {
 }
 
 extension DetachedTree {
-  /// Makes the tree appear beneath what is mounted on the target: it shows when that is detached, and at no moment is there
-  /// nothing. `EINVAL` before Linux 6.5.
+  /// Makes the tree appear beneath the mount on the target: it shows when that is detached, and at no moment is there nothing.
+  /// `EINVAL` before Linux 6.5.
   package func move(beneath target: Descriptor, path: String) throws(KernelError) {
     try KernelError.checkNegative("move_mount", path) {
       ambit_move_mount_beneath(descriptor.rawValue, target.rawValue)
@@ -117,7 +118,7 @@ extension DetachedTree {
   }
 }
 
-/// Tells what comes to stand in folders, and what leaves them (`inotify(7)`).
+/// Tells of files that come to stand in folders, and of those that leave them (`inotify(7)`).
 package struct FolderWatcher: Sendable {
   package struct Event: Hashable, Sendable {
     /// The number that ``watch(_:)`` answered; -1: events were lost.
@@ -143,8 +144,8 @@ package struct FolderWatcher: Sendable {
 
   package func unwatch(_ watch: Int32) { _ = ambit_unwatch(descriptor.rawValue, watch) }
 
-  /// What has happened since it was last asked, or the first of it: whoever makes files without end in a folder must not keep
-  /// the one who watches it. The descriptor stays readable then.
+  /// The events since the last question, or the first of them: a process that makes files without end in a folder must not keep
+  /// the watcher busy. The descriptor stays readable then.
   package func events() -> Set<Event> {
     var events: Set<Event> = []
     var buffer = [UInt8](repeating: 0, count: 65536)

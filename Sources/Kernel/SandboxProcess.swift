@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// A process of a sandbox, held by its pidfd: while that says that it runs, nobody else has its number.
+/// A process of a sandbox, held by its pidfd: while that says that it runs, no other process has its number.
 package struct SandboxProcess: Sendable {
   /// As this process's pid namespace has it.
   package let pid: Int32
@@ -60,8 +60,8 @@ package struct SandboxProcesses: Sendable {
     return process(sender.pid, opened)
   }
 
-  /// The parent of a process of this sandbox, as the kernel has it now. Not the init: who has that for a parent has lost its own,
-  /// or is the app itself.
+  /// The parent of a process of this sandbox, as the kernel has it now. Not the init: a process with that parent has
+  /// lost its own, or is the app itself.
   package func parent(of process: SandboxProcess) -> SandboxProcess? {
     guard let number = Self.status(of: process)?.parent, number > 1, let opened = try? Descriptor.process(number),
       let parent = self.process(number, opened), parent.inside != 1,
@@ -83,7 +83,7 @@ package struct SandboxProcesses: Sendable {
     if let here = Self.namespace("/proc/\(pid)/ns/pid", nil), let there = Self.namespace("\(inside)/ns/pid", table) {
       return here == there
     }
-    // Of a program that its user may run and not read, the kernel does not tell everybody its namespaces.
+    // Of a program that its user may run and not read, the kernel does not tell every process its namespaces.
     let here = Self.status(try? Descriptor.open("/proc/\(pid)/stat", flags: .read))
     let there = Self.status(try? Descriptor.open("\(inside)/stat", below: table, flags: .read))
     return here != nil && here?.started == there?.started
@@ -96,7 +96,7 @@ package struct SandboxProcesses: Sendable {
     return [found.device, found.inode]
   }
 
-  /// From `/proc/PID/stat` (`proc_pid_stat(5)`), which everybody may read.
+  /// From `/proc/PID/stat` (`proc_pid_stat(5)`), which every process may read.
   struct Status: Equatable {
     let parent: Int32
     /// Clock ticks since the machine was started.

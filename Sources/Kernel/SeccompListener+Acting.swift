@@ -5,10 +5,10 @@ package import SystemPackage
   internal import Glibc
 #endif
 
-/// Doing a call in place of the process that made it: with what is its own, and on a copy of its arguments.
+/// Doing a call in place of the process that made it: with that process's own descriptors, and on a copy of its arguments.
 extension SeccompListener {
-  /// The open file that the caller has under a number (`pidfd_getfd(2)`). Whatever the number stands for there afterwards, this
-  /// one is what was looked at.
+  /// The open file that the caller has under a number (`pidfd_getfd(2)`). Even if the number stands for another file there
+  /// afterwards, this one is the file that was looked at.
   package func descriptor(_ number: Int32, of notification: Notification) throws(KernelError) -> Descriptor {
     let process = Descriptor(
       owning: try KernelError.checkNegative("pidfd_open") { ambit_pidfd_thread(notification.thread) })
@@ -54,7 +54,7 @@ extension SeccompListener {
       unsafe ambit_connect_for(
         descriptor.rawValue, notification.id, notification.thread, socket.rawValue, $0.baseAddress, UInt32($0.count))
     }
-    // Whoever has gone needs no answer.
+    // A process that has gone needs no answer.
     if result != -ECANCELED { _ = ambit_notify_result(descriptor.rawValue, notification.id, -result) }
   }
 
@@ -62,7 +62,7 @@ extension SeccompListener {
   package static func prepareConnects() { ambit_prepare_connects() }
 }
 
-/// What a socket is, whatever it is called.
+/// A socket's kind, under any name.
 package struct SocketKind: Equatable, Sendable {
   package enum Family: Equatable, Sendable { case unix, internet, other(Int32) }
 
@@ -86,7 +86,7 @@ package struct SocketKind: Equatable, Sendable {
   }
 }
 
-/// As whom the kernel looks at a thread of this process.
+/// The user and groups that a thread of this process has for the kernel.
 package enum ThreadIdentity {
   /// Does something with an app's rights and no others.
   ///

@@ -7,8 +7,8 @@ package import SystemPackage
 
 /// The listening side of a filter that notifies (`seccomp_unotify(2)`).
 ///
-/// A call that it lets go on reads its arguments again, so what was looked at need not be what happens: that is for observing
-/// alone. What is decided here is also done here, on copies.
+/// A call that it lets go on reads its arguments again, so the observed call need not be the executed one: that is for
+/// observing alone. A call that is decided here is also done here, on copies.
 package struct SeccompListener: Sendable {
   package let descriptor: Descriptor
 
@@ -32,7 +32,7 @@ package struct SeccompListener: Sendable {
     package let arguments: [UInt64]
   }
 
-  /// The next notification; `nil` when whoever called is gone.
+  /// The next notification; `nil` when the caller is gone.
   package func next() throws(KernelError) -> Notification? {
     var raw = ambit_notification()
     let result = unsafe ambit_notify_receive(descriptor.rawValue, &raw)
@@ -60,11 +60,11 @@ package struct SeccompListener: Sendable {
 
   /// - Parameter errno: `nil` lets the kernel go on with the call.
   package func answer(_ notification: Notification, _ errno: Errno?) {
-    // It fails if the caller is gone, and then there is nobody to answer.
+    // It fails if the caller is gone, and then no answer is needed.
     _ = ambit_notify_answer(descriptor.rawValue, notification.id, errno?.rawValue ?? 0)
   }
 
-  /// Whether the call is still waiting: only then was what has been read since read of the process that made it.
+  /// Whether the call is still waiting: only then the bytes that were read since are of the process that made it.
   package func isWaiting(_ notification: Notification) -> Bool {
     ambit_notify_valid(descriptor.rawValue, notification.id) == 0
   }
@@ -75,7 +75,7 @@ package struct SeccompListener: Sendable {
     var next = address
     let page: UInt64 = 4096
     while path.count < Int(PATH_MAX) {
-      // No further than the page's end: what follows it may not be there.
+      // No further than the page's end: the next page may not be there.
       let count = Int(page - next % page)
       guard let chunk = bytes(at: next, count: count, of: notification), !chunk.isEmpty else { return nil }
       if let end = chunk.firstIndex(of: 0) {

@@ -4,8 +4,8 @@ internal import CLinux
 package struct SignalQueue: Sendable {
   package let descriptor: Descriptor
 
-  /// Holds these signals back from now on and queues them. Before any thread is started: threads take over what their
-  /// maker held back, and a thread that does not would be interrupted in the old way.
+  /// Holds these signals back from now on and queues them. Before any thread is started: threads take over the
+  /// held-back signals of their maker, and a thread that does not would be interrupted in the old way.
   package init(_ signals: [Int32]) throws(KernelError) {
     descriptor = Descriptor(
       owning: try KernelError.checkNegative("signalfd") {

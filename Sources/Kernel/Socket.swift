@@ -7,7 +7,7 @@ package enum UnixSocket {
   /// The most descriptors in one message (`SCM_MAX_FD`).
   package static let maximumDescriptors = Int(AMBIT_MAX_DESCRIPTORS)
 
-  /// Who is at the other end, as the kernel saw them when they connected (`SO_PEERCRED`).
+  /// The process at the other end, as the kernel saw it when it connected (`SO_PEERCRED`).
   package struct Peer: Equatable, Sendable {
     package let pid: Int32
     package let userID: UInt32
@@ -66,7 +66,7 @@ package enum UnixSocket {
     return (Descriptor(owning: sockets.0), Descriptor(owning: sockets.1))
   }
 
-  /// Who connected.
+  /// The process that connected.
   package static func peer(of socket: Descriptor) throws(KernelError) -> Peer {
     var (pid, user, group): (Int32, UInt32, UInt32) = (0, 0, 0)
     try KernelError.checkNegative("getsockopt", "SO_PEERCRED") {

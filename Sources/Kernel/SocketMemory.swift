@@ -6,7 +6,8 @@ internal import CLinux
 
 /// Kernel memory in the buffers of a network namespace's sockets (`sock_diag(7)`).
 ///
-/// A socket with unread messages whose sender is closed counts as a full buffer: the kernel does not tell what they take.
+/// A socket with unread messages and a closed sender counts as a full buffer: the kernel does not
+/// tell the messages' size.
 package struct SocketMemory: Sendable {
   private let diagnosis: Descriptor
   /// The app can have sockets of the internet's families. Without them, their tables are not walked.
@@ -23,7 +24,7 @@ package struct SocketMemory: Sendable {
     [Int32(IPPROTO_TCP), Int32(IPPROTO_UDP)].map { (family, $0) }
   }
 
-  /// Bytes of all sockets of the namespace. What the kernel does not tell counts as nothing.
+  /// Bytes of all sockets of the namespace. Sizes that the kernel does not tell count as nothing.
   package var total: Int { uses(capacity: 0).total }
 
   /// Bytes of the sockets with certain inodes.

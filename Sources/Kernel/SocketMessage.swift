@@ -2,8 +2,8 @@ internal import CLinux
 internal import SystemPackage
 
 extension UnixSocket {
-  /// The process that sent something, by the kernel's word (`SCM_CREDENTIALS`): whoever made the connection, and whatever
-  /// the sender says.
+  /// The sender of a message, by the kernel's word (`SCM_CREDENTIALS`): not by the connection's maker, nor
+  /// by the sender's own words.
   package struct Sender: Sendable {
     /// As this process's pid namespace has it. Another process may have got that number since.
     package let pid: Int32
@@ -16,7 +16,7 @@ extension UnixSocket {
     }
   }
 
-  /// From now on a read says who sent what was read: on this socket, and on every connection that it accepts. Where the
+  /// From now on a read names the sender of the bytes: on this socket, and on every connection that it accepts. Where the
   /// kernel can (Linux 6.5), pidfds come along until ``passNoProcesses(on:)``.
   package static func nameSenders(on socket: Descriptor) throws(KernelError) {
     try KernelError.checkNegative("setsockopt", "SO_PASSCRED") { ambit_socket_name_senders(socket.rawValue) }
@@ -26,19 +26,19 @@ extension UnixSocket {
   /// The process is known now: making a pidfd for each read would cost more than the read.
   package static func passNoProcesses(on socket: Descriptor) { _ = ambit_socket_pass_processes(socket.rawValue, 0) }
 
-  /// What one read of a socket gave.
+  /// The result of one read of a socket.
   package enum Received {
     /// `count` bytes now stand at the beginning of the buffer. The descriptors came with the last of them: the kernel
     /// ends a read after the bytes that carried descriptors, and puts nothing that was sent later behind them.
     ///
-    /// All of them came from one sender, who is known on a socket that names senders: there the kernel ends a read where
-    /// another process's bytes begin.
+    /// All of them came from one sender, which is known on a socket that names senders: there the kernel ends a read
+    /// where another process's bytes begin.
     case bytes(count: Int, descriptors: [Descriptor], sender: Sender?)
     /// There is nothing to read now.
     case nothing
     /// The peer will send no more.
     case end
-    /// The peer has gone with something of ours unread, and what it sent before has been read here.
+    /// The peer has gone with something of ours unread, and its earlier bytes have been read here.
     case unread
     /// Descriptors were lost, because this process can open no more of them, or other control data came. Those
     /// descriptors that did arrive are closed again, and the bytes are gone: the stream is of no more use.
@@ -47,7 +47,7 @@ extension UnixSocket {
 
   /// Sends bytes from `offset` on; descriptors travel with the first of them.
   ///
-  /// - Parameter wait: false: send what fits now.
+  /// - Parameter wait: false: send as much as fits now.
   /// - Returns: how many bytes were taken; 0 when none fits and `wait` is false. If at least one was taken, the
   ///   descriptors went with it.
   package static func send(
@@ -76,7 +76,7 @@ extension UnixSocket {
     }
   }
 
-  /// Reads what is there into a buffer, and takes the descriptors that came with it.
+  /// Reads the waiting bytes into a buffer, and takes the descriptors that came with them.
   package static func receive(
     into buffer: inout [UInt8], from socket: Descriptor, wait: Bool
   ) throws(KernelError) -> Received {
@@ -115,9 +115,9 @@ extension UnixSocket {
 }
 
 extension KernelError {
-  /// The call failed because nobody is at the other end any more.
+  /// The call failed because the other end is closed.
   package var isPeerGone: Bool { errno == .brokenPipe || errno == .connectionReset }
 
-  /// The number in `errno(3)`, for those who do not import swift-system.
+  /// The number in `errno(3)`, for callers that do not import swift-system.
   package var errnoCode: Int32 { errno.rawValue }
 }

@@ -2,12 +2,12 @@
   internal import Glibc
 #endif
 
-/// What a process finds when it starts, as whoever started it has left it.
+/// The state in which a process starts, as its starter has left it.
 package enum StandardDescriptors {
   /// Puts `/dev/null` in the place of each of 0, 1 and 2 that is closed.
   ///
-  /// Before anything else is opened: the next descriptor would take the number, and what is meant for somebody's standard
-  /// input or output, such as an app's, would be that file. Where that cannot be done the process ends, with status 125.
+  /// Before anything else is opened: the next descriptor would take the number, and that file would become a standard input or
+  /// output, such as an app's. Where that cannot be done the process ends, with status 125.
   package static func fill() {
     for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 {
       do throws(KernelError) {
@@ -22,14 +22,14 @@ package enum StandardDescriptors {
     }
   }
 
-  /// Opened, and moved away from the numbers that are to be filled. What it was opened as is closed when this returns.
+  /// Opened, and moved away from the numbers that are to be filled. The first descriptor is closed when this returns.
   private static func aside() throws(KernelError) -> Descriptor {
     try DeviceNode.null.open([.readWrite]).duplicate()
   }
 
   /// Has the children of this process wait to be waited for.
   ///
-  /// Whoever ignores `SIGCHLD` passes that on through `execve(2)`, and the kernel then forgets children as they end: the init of a
-  /// sandbox would wait for its app for ever (`signal(7)`, `wait(2)`).
+  /// A process that ignores `SIGCHLD` passes that on through `execve(2)`, and the kernel then forgets children as they end: the
+  /// init of a sandbox would wait for its app for ever (`signal(7)`, `wait(2)`).
   package static func keepChildren() { _ = signal(SIGCHLD, SIG_DFL) }
 }

@@ -5,7 +5,7 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// What a descriptor that somebody else opened is of, and what can be done with it.
+/// The kind of file of a descriptor that another process opened, and its possible uses.
 package struct StreamFacts: Equatable, Sendable {
   package enum Kind: Sendable, CaseIterable { case file, folder, pipe, socket, character, block, other }
 
@@ -63,8 +63,8 @@ extension Descriptor {
     return mine.inode == its.inode && mine.device == its.device
   }
 
-  /// Opens a regular file anew, for reading, on a mount of its own that hangs nowhere and is read-only: also who opens it once more,
-  /// through `/proc/self/fd`, cannot write to it, nor change its mode. The offset is the same at first.
+  /// Opens a regular file anew, for reading, on a mount of its own that hangs nowhere and is read-only: also a process that opens
+  /// it once more, through `/proc/self/fd`, cannot write to it, nor change its mode. The offset is the same at first.
   ///
   /// - Throws: also where the file has no path on a mount of this process's (unlinked, in memory, another namespace's).
   package func readOnlyOpening() throws(KernelError) -> Descriptor {

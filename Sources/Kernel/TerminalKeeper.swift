@@ -4,10 +4,10 @@ internal import CLinux
   package import Glibc
 #endif
 
-/// A small process that waits for this one to be killed, and then gives its terminal back: SIGKILL lets nobody restore
-/// anything, and not every shell does it in their place.
+/// A small process that waits for this one to be killed, and then gives its terminal back: SIGKILL lets no process
+/// restore anything, and not every shell does it in their place.
 ///
-/// Settings that somebody else has made since are left alone.
+/// Settings that another program has made since are left alone.
 package final class TerminalKeeper: Sendable {
   private let process: Int32
 
@@ -15,7 +15,7 @@ package final class TerminalKeeper: Sendable {
   ///
   /// - Parameters:
   ///   - before, raw: the settings that the terminal has, and those that it is going to have.
-  ///   - farewell: what is written to it first.
+  ///   - farewell: the bytes that are written to it first.
   package init(_ terminal: Descriptor, before: termios, raw: termios, farewell: String) throws(KernelError) {
     let bytes = farewell.utf8.map { CChar(bitPattern: $0) }
     process = try KernelError.checkNegative("clone", "a keeper of the terminal") {

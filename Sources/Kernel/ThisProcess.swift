@@ -5,9 +5,9 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// What this process was started with, for programs that do without Foundation.
+/// This process's arguments and environment, for programs that do without Foundation.
 package enum ThisProcess {
-  /// What it was called with, its own name first. `CommandLine` repairs what is not UTF-8, and a path then leads nowhere.
+  /// Its arguments, its own name first. `CommandLine` repairs texts that are not UTF-8, and a path then leads nowhere.
   package static var arguments: [String] {
     (0..<Int(CommandLine.argc)).compactMap { index in
       unsafe CommandLine.unsafeArgv[index].map { unsafe String(kernel: UnsafePointer($0)) }

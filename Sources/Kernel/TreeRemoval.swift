@@ -6,9 +6,9 @@ internal import SystemPackage
 
 /// Removing folders that another user may have filled, and may be filling: by descriptor, following no link.
 ///
-/// However deep they are, only a few folders are open at a time: what lies in a folder's folders is first moved up.
+/// However deep they are, only a few folders are open at a time: the content of a folder's folders is first moved up.
 extension Descriptor {
-  /// Removes a folder from this one with everything in it. What is mounted in it stays, and is an error.
+  /// Removes a folder from this one with everything in it. A mount in it stays, and is an error.
   ///
   /// - Throws: the first thing that could not be removed; the rest is gone all the same.
   package func removeTree(_ name: String) throws(KernelError) {
@@ -68,7 +68,7 @@ private struct TreeRemoval {
     return true
   }
 
-  /// Removes an entry of the top; of a folder with folders in it, what lies in it directly: those move up.
+  /// Removes an entry of the top; of a folder with folders in it, its direct content: the folders move up.
   ///
   /// - Returns: `false` if it stays.
   private mutating func remove(_ name: String) -> Bool {
@@ -99,7 +99,7 @@ private struct TreeRemoval {
     }
   }
 
-  /// What somebody else removes meanwhile is gone all the same.
+  /// Entries that another process removes meanwhile are gone all the same.
   private mutating func note(_ error: KernelError) {
     if error.errno != .noSuchFileOrDirectory { failure = failure ?? error }
   }

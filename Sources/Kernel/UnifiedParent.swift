@@ -5,7 +5,7 @@
 /// A group of the unified hierarchy in which this user may make others: this process's own, or one above it. A group has
 /// processes or hands controllers down to those in it, and not both, but for the hierarchy's root (`cgroups(7)`).
 package struct UnifiedParent: Equatable, Sendable {
-  /// What has to be done before the groups in it have the controllers.
+  /// The steps that are needed before the groups in it have the controllers.
   package enum Preparation: Int, Sendable {
     case none
     /// It has to be told to hand them down.
@@ -18,7 +18,7 @@ package struct UnifiedParent: Equatable, Sendable {
   /// The controllers that it has, and those that it hands down.
   package var offered: [String]
   package var handedDown: [String]
-  /// This user may tell it what to hand down.
+  /// This user may choose the controllers that it hands down.
   package var mayHandDown: Bool
   /// There are processes in it that keep it from handing anything down.
   package var isOccupied: Bool
@@ -37,7 +37,7 @@ package struct UnifiedParent: Equatable, Sendable {
   }
 
   init(_ path: String, isOwn: Bool) {
-    // The root has no such file, and what a container takes for the root has one.
+    // The root has no such file, and a container's root has one.
     let isRoot = unsafe access("\(path)/cgroup.events", F_OK) == -1
     self.init(
       path: path, offered: ControlGroups.words("\(path)/cgroup.controllers"),

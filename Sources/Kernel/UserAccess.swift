@@ -14,9 +14,9 @@ package enum UserAccess: Equatable, Sendable {
 }
 
 extension Descriptor {
-  /// What the user may do with the open file or folder (`access(2)`). Nothing is opened: no lease is broken, no program notices.
+  /// The user's rights to the open file or folder (`access(2)`). Nothing is opened: no lease is broken, no program notices.
   ///
-  /// A folder can be read by listing it and reaching what is in it. Descriptors that were opened by `O_PATH` will do.
+  /// A folder can be read by listing it and reaching its entries. Descriptors that were opened by `O_PATH` will do.
   package func userAccess(ofFolder isFolder: Bool) -> UserAccess {
     let search = isFolder ? X_OK : 0
     guard ambit_user_may(rawValue, R_OK | search) == 0 else { return .none }

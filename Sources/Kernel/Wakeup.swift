@@ -2,7 +2,7 @@ internal import CLinux
 
 /// Wakes a loop that waits with `poll(2)`, from any thread (`eventfd(2)`).
 package struct Wakeup: Sendable {
-  /// Readable once somebody has rung.
+  /// Readable after a ring.
   package let descriptor: Descriptor
 
   package init() throws(KernelError) {
@@ -11,6 +11,6 @@ package struct Wakeup: Sendable {
 
   package func signal() { ambit_wakeup_signal(descriptor.rawValue) }
 
-  /// Until somebody rings again.
+  /// Until the next ring.
   package func clear() { ambit_wakeup_clear(descriptor.rawValue) }
 }

@@ -25,12 +25,12 @@ package final class Worker {
     }
   }
 
-  /// Starts work that nobody waits for; with the process it ends, wherever it is.
+  /// Starts work that no caller waits for; with the process it ends, at any point.
   package static func start(_ work: @escaping @Sendable () -> Void) throws(KernelError) {
     _ = pthread_detach(try Worker(work).thread)
   }
 
-  /// Lets everybody else's work go before the calling thread's.
+  /// Lets the work of all other threads go before the calling thread's.
   package static func stepBack() { ambit_step_back() }
 
   /// Waits until the work is done. Once.
