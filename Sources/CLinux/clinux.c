@@ -95,8 +95,8 @@ int ambit_move_mount_at(const char *path, const char *place) {
 }
 
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns) {
-  /* A clone would stay with what it was made of, where that is shared, as everything is under systemd: what is mounted on the one
-     would be on the other. */
+  /* A clone would stay with its origin, where that is shared, as everything is under systemd: a mount on the one would be
+     on the other. */
   uint64_t attributes[4] = {set, clear, MS_PRIVATE, 0};
   if (userns != -1) {
     attributes[0] |= 0x00100000; /* MOUNT_ATTR_IDMAP */
@@ -341,7 +341,7 @@ void ambit_set_fs_identity(uint32_t uid, uint32_t gid) {
 }
 
 int ambit_session_keyring(void) {
-  /* A serial number is positive, and wider than it need be; which one it is nobody asks. */
+  /* A serial number is positive, and wider than it need be; its value does not matter. */
   return syscall(SYS_keyctl, 0L /* KEYCTL_GET_KEYRING_ID */, -3L /* KEY_SPEC_SESSION_KEYRING */, 0L) == -1 ? -errno : 0;
 }
 
@@ -477,7 +477,7 @@ int ambit_control_receive(int control, struct ambit_message *message, int32_t *f
   ssize_t got;
   do {
     got = recvmsg(control, &header, MSG_CMSG_CLOEXEC);
-    /* The other end has gone and left something unread; what it said itself comes after that news. */
+    /* The other end has gone and left something unread; its own bytes come after that news. */
   } while (got == -1 && (errno == EINTR || errno == ECONNRESET));
   if (got == -1) return -errno;
   for (struct cmsghdr *each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {

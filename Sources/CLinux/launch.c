@@ -25,8 +25,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Not by sendmsg: a profile of somebody else's making may refuse that, and then nobody would hear why the program cannot be
-   started. */
+/* Not by sendmsg: another author's profile may refuse that, and then the reason why the program cannot be started
+   would be lost. */
 static int say(int control, struct ambit_message message) {
   ssize_t written;
   do {
@@ -141,7 +141,7 @@ static int wipe_launcher_strings(const char *title) {
     if (field >= 48 && field <= 51) values[field - 48] = strtoull(cursor, NULL, 10);
     while (*cursor && *cursor != ' ') cursor++;
   }
-  /* arg_start, arg_end, env_start, env_end. Where the kernel does not say, there is no telling what the app would see. */
+  /* arg_start, arg_end, env_start, env_end. Where the kernel does not say, the app's view cannot be known. */
   if (!values[0] || !values[2]) {
     errno = ENODATA;
     return -1;
@@ -153,7 +153,7 @@ static int wipe_launcher_strings(const char *title) {
   return prctl(PR_SET_NAME, title, 0, 0, 0);
 }
 
-/* Empties the bounding set, for this process and for what it starts: nothing that is executed brings a capability back. */
+/* Empties the bounding set, for this process and its children: no executed program brings a capability back. */
 static int empty_bounding_set(void) {
   for (int capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++) {}
   /* The first that the kernel does not know ends it. */
@@ -268,8 +268,8 @@ static void run_app(const struct ambit_launch *launch, int slave) {
                                  .filter = (struct sock_filter *)launch->filter};
     listener = install_filter(launch, &program);
   }
-  /* Sending is no notified call. From here until the launcher listens, any that is made waits. Without somebody who has the
-     listener they would fail for ever, so a message that does not arrive is the end. */
+  /* Sending is no notified call. From here until the launcher listens, any that is made waits. Without a holder of the listener
+     they would fail for ever, so a message that does not arrive is the end. */
   struct ambit_message started = {.kind = AMBIT_STARTED, .first = getpid()};
   if ((listener == -1 ? say(launch->control, started) : hand_over(launch->control, started, &listener, 1)) < 0)
     ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 2);
@@ -277,16 +277,16 @@ static void run_app(const struct ambit_launch *launch, int slave) {
   /* All of this while the launcher speaks with the broker. The program itself waits for their word. */
   struct ambit_message go;
   if (receive_message(launch->control, &go) < 0 || go.kind != AMBIT_GO) _exit(125);
-  /* Ambit's own filter is known to let seccomp(2) through, and the listener has been sent by now. What others let through
-     nobody knows, so they come behind: the last one need not allow more than the program that is to run wants. Whoever made the
-     plan has put one that refuses seccomp(2) there; of two the second is not loaded, and that ends the launch. */
+  /* Ambit's own filter is known to let seccomp(2) through, and the listener has been sent by now. It is unknown which calls
+     others let through, so they come behind: the last one need not allow more than the program that is to run wants. The maker
+     of the plan has put one that refuses seccomp(2) there; of two the second is not loaded, and that ends the launch. */
   for (size_t i = 0; i < launch->profile_count; i++) {
     struct sock_fprog program = {.len = (unsigned short)launch->profiles[i].count,
                                  .filter = (struct sock_filter *)launch->profiles[i].instructions};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == -1)
       ambit_launch_fail(launch, AMBIT_STAGE_FILTER, 3 + (int)i);
   }
-  /* Once more, since the broker may have taken its time. A filter of somebody else's may kill for this call. */
+  /* Once more, since the broker may have taken its time. Another author's filter may kill for this call. */
   if (launch->profile_count == 0 && is_expected(launch) == 0) {
     errno = ESTALE;
     ambit_launch_fail(launch, AMBIT_STAGE_EXEC, 1);
@@ -320,7 +320,7 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
         }
       }
       if (exited.kind == AMBIT_EXITED) {
-        /* Whatever the app has left behind is this process's child by now. */
+        /* Every process that the app has left behind is this process's child by now. */
         exited.third = pid == -1 && errno == ECHILD;
         struct rusage used;
         if (getrusage(RUSAGE_CHILDREN, &used) == 0)
@@ -342,7 +342,7 @@ static void reap(const struct ambit_launch *launch, pid_t app, int signals) {
 
 /* A session key ring of its own, so that neither a program inside nor the kernel on its behalf (file systems ask for keys)
    finds the launcher's. Returns 0 or errno: where the kernel has no key rings, where something forbids the call, or where the
-   user's quota of keys is used up, the launcher decides what that means for the launch. */
+   user's quota of keys is used up, the launcher decides the meaning for the launch. */
 static int join_session_keyring(void) {
   return syscall(SYS_keyctl, 1L /* KEYCTL_JOIN_SESSION_KEYRING */, NULL) == -1 ? errno : 0;
 }
@@ -352,7 +352,7 @@ static void init_main(const struct ambit_launch *launch) __attribute__((noreturn
 static void init_main(const struct ambit_launch *launch) {
   struct handover handover = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-  /* Ignored signals stay so in a child, and of a child that is ignored nobody is told when it ends. */
+  /* Ignored signals stay so in a child, and the end of an ignored child is not reported. */
   signal(SIGCHLD, SIG_DFL);
   /* First of all: with a copy of the launcher's end here, the end of the conversation would never be seen, and a
      launcher that is killed before its death counts (PR_SET_PDEATHSIG, below) would leave this process for ever. */
@@ -374,7 +374,7 @@ static void init_main(const struct ambit_launch *launch) {
 
   handover.mount_namespace = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
   if (handover.mount_namespace == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 0);
-  /* Its processes and no other's, for the launcher that watches what they use. */
+  /* Its processes and no other's, for the launcher that watches their use of resources. */
   handover.processes = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (handover.processes == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 5);
   /* Where the kernel cannot tell, the launcher does without. */
@@ -393,14 +393,15 @@ static void init_main(const struct ambit_launch *launch) {
   for (size_t i = 0; i < count; i++) {
     if (fds[i] != -1) close(fds[i]);
   }
-  /* While the launcher speaks with the broker: the app is not there yet, and nobody else has this /proc and this network. */
+  /* While the launcher speaks with the broker: the app is not there yet, and no other process has this /proc and
+     this network. */
   ambit_cover(launch, &handover);
   if (launch->bring_up_loopback) ambit_bring_up_loopback();
 
   /* The launcher's death must take the sandbox with it. Only now: identity changes clear this setting. The word that the app
      waits for does not come if the launcher died before it took effect. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) ambit_launch_fail(launch, AMBIT_STAGE_HANDOVER, 3);
-  /* What starts from here on starts in the group that this process is in. */
+  /* Later processes start in the group that this process is in. */
   struct ambit_message entered;
   if (launch->awaits_group && (receive_message(launch->control, &entered) < 0 || entered.kind != AMBIT_ENTERED)) _exit(125);
   if (launch->cgroup_namespace_last && syscall(SYS_unshare, CLONE_NEWCGROUP) == -1)
@@ -424,8 +425,8 @@ static void init_main(const struct ambit_launch *launch) {
   if (app == -1) ambit_launch_fail(launch, AMBIT_STAGE_FORK, 1);
   if (app == 0) run_app(launch, slave);
 
-  /* What the init keeps: its control socket and its signals. Nothing of the app's terminal or pipes, so that
-     they end when the app's own copies do. */
+  /* The init keeps these: its control socket and its signals. Nothing of the app's terminal or pipes, so that they end when the
+     app's own copies do. */
   int keep_low = launch->control < signals ? launch->control : signals;
   int keep_high = launch->control < signals ? signals : launch->control;
   if (keep_low > 0) syscall(SYS_close_range, 0, (unsigned)keep_low - 1, 0);

@@ -4,8 +4,8 @@
 
 /* Between the two halves of a launch: the processes (launch.c) and the root that they see (launch_root.c). */
 
-/* Handed to the launcher with AMBIT_READY, in this order. And what the init keeps for ambit_cover: a file and a folder that
-   nobody may open. */
+/* Handed to the launcher with AMBIT_READY, in this order. And the init's descriptors for ambit_cover: a file and a folder
+   that no process may open. */
 struct handover {
   int mount_namespace, documents, listener, processes, sockets, terminal;
   int empty_file, empty_directory;
@@ -20,7 +20,7 @@ void ambit_restrict_by_landlock(const struct ambit_launch *launch);
 /* Builds the sandbox's root in this mount namespace and moves into it. */
 void ambit_build_root(const struct ambit_launch *launch, struct handover *handover);
 
-/* Covers what the plan hides of /proc, and closes what it takes for that. Before the app starts. */
+/* Covers the plan's hidden parts of /proc, and closes the descriptors that it takes for that. Before the app starts. */
 void ambit_cover(const struct ambit_launch *launch, struct handover *handover);
 
 #endif

@@ -23,7 +23,7 @@ int ambit_landlock_abi(void) {
 
 static int permit(int ruleset, const struct ambit_landlock *landlock, const struct ambit_landlock_rule *rule) {
   int parent = open(rule->path, O_PATH | O_CLOEXEC);
-  /* What is not there needs no permission. */
+  /* A missing file needs no permission. */
   if (parent == -1) return errno == ENOENT ? 0 : -1;
   struct stat status;
   if (fstat(parent, &status) == -1) return -1;

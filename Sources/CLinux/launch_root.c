@@ -32,7 +32,7 @@ failed : {
 }
 }
 
-/* Never follows a symlink, never leaves the root: whatever a mounted tree holds, a step lands where it was meant to. */
+/* Never follows a symlink, never leaves the root: with any content of a mounted tree, a step lands where it was meant to. */
 static int open_below(int root, const char *path) {
   return ambit_openat2_raw(root, path, O_PATH | O_CLOEXEC | O_NOFOLLOW, 0,
                            0x04 /* NO_SYMLINKS */ | 0x02 /* NO_MAGICLINKS */ | 0x10 /* IN_ROOT */);
@@ -59,8 +59,8 @@ static void forget_folder(struct place *place) {
   place->path[0] = 0;
 }
 
-/* The folder that a step's entry is to lie in, not for the caller to close, and the entry's name. The last component is never
-   followed by what makes an entry; those before it are, by everything but openat2. */
+/* The folder that a step's entry is to lie in, not for the caller to close, and the entry's name. The calls that make an
+   entry never follow the last component; those before it are followed, by everything but openat2. */
 static int open_parent(struct place *place, const char *path, const char **name) {
   const char *slash = strrchr(path, '/');
   *name = slash ? slash + 1 : path;
@@ -78,13 +78,13 @@ static int open_parent(struct place *place, const char *path, const char **name)
   return place->folder;
 }
 
-/* Mounts a tree on an entry that is there; only what is found by its name in this very folder, and no link. */
+/* Mounts a tree on an existing entry; only on one that is found by its name in this very folder, and is no link. */
 static int attach_tree(struct place *place, int tree, const char *path) {
   const char *name;
   int parent = open_parent(place, path, &name);
   if (parent == -1) return -1;
   if (syscall(SYS_move_mount, tree, "", parent, name, 0x04 /* F_EMPTY_PATH */) == -1) return -1;
-  /* What is open of the place by now lies below the mount. */
+  /* Files of the place that are open by now lie below the mount. */
   size_t length = strlen(path);
   if (strncmp(place->path, path, length) == 0 && (place->path[length] == 0 || place->path[length] == '/'))
     forget_folder(place);
@@ -215,7 +215,7 @@ static int carry_out(struct place *place, const struct ambit_step *step, struct 
 }
 
 void ambit_build_root(const struct ambit_launch *launch, struct handover *handover) {
-  /* Nothing that is mounted from here on may travel back to the host, whatever the host's propagation says. */
+  /* Nothing that is mounted from here on may travel back to the host, under any propagation of the host's. */
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1) ambit_launch_fail(launch, AMBIT_STAGE_PRIVATE, 0);
 
   const char *options[] = {"mode", "0755", "size", "4m", "nr_inodes", "1k", NULL};
@@ -252,8 +252,8 @@ static int cover(const struct ambit_launch *launch, int root, const struct ambit
   struct stat status;
   if (fstat(target, &status) == -1) return finish(target, -1);
   int source = target;
-  /* Each cover costs each launch five microseconds. What is open to its owner alone, who is not the app, is closed to it
-     anyhow: it has no capability to get past mode bits. The owner is the host's root, whom the app can be to the kernel where
+  /* Each cover costs each launch five microseconds. A file for its owner alone, which is not the app, is closed to the app
+     anyhow: it has no capability to get past mode bits. The owner is the host's root; to the kernel the app can be that where
      root of a user namespace launches it. */
   if (step->kind == AMBIT_STEP_MASK && (status.st_mode & 077) == 0 && status.st_uid != launch->inside_id)
     return finish(target, 0);

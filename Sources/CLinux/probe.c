@@ -70,7 +70,7 @@ static int drop(long fd) {
 }
 
 /* The errno is the answer: anything but ENOSYS shows that the call is there. A call that policy forbids (EPERM from a
- * container's filter) looks the same as one that refuses bad arguments only where EPERM is not what it says itself. */
+ * container's filter) looks the same as one that refuses bad arguments only where EPERM is not its own answer. */
 static int present(long result, int expected) {
   if (result != -1 || errno == expected) return 0;
   return -errno;
@@ -194,7 +194,7 @@ int cprobe_pidfd_open(void) { return drop(syscall(SYS_pidfd_open, getpid(), 0));
 int cprobe_pidfd_getfd(void) {
   pid_t child = raw_fork(0);
   if (child == 0) {
-    /* Gone by itself, should nobody be there to end it. */
+    /* Gone by itself, should no process be there to end it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) pause();
   }
@@ -214,7 +214,7 @@ int cprobe_openat2(void) { return present(syscall(SYS_openat2, -1, "", NULL, 0),
 int cprobe_open_tree(void) { return present(syscall(SYS_open_tree, -1, "", AT_EMPTY_PATH), EBADF); }
 
 int cprobe_move_mount(void) {
-  /* Whoever may not mount hears EPERM from the call itself, before it looks at anything. */
+  /* Without the right to mount the call itself answers EPERM, before it looks at anything. */
   int result = present(syscall(SYS_move_mount, -1, "", -1, "", 0), EBADF);
   return result == -EPERM || result == -ENOENT ? 0 : result;
 }

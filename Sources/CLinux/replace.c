@@ -77,7 +77,7 @@ int ambit_copy_attributes(int from, int to) {
   mode_t mode = old.st_mode & 0777;
   if (old.st_uid != new.st_uid || old.st_gid != new.st_gid) {
     if (chown(target, old.st_uid, old.st_gid) == -1) {
-      /* Another one's file, or the group of others: as it is for everybody who may write here and is not root. */
+      /* Another one's file, or the group of others: as it is for every user that may write here and is not root. */
       if (old.st_gid != new.st_gid && chown(target, (uid_t)-1, old.st_gid) == -1) mode &= ~(mode_t)070;
     }
   }
@@ -86,7 +86,7 @@ int ambit_copy_attributes(int from, int to) {
     if (strncmp(names + at, "user.", 5) == 0) copy_attribute(source, target, names + at);
   }
   copy_attribute(source, target, "security.selinux");
-  /* What the new file has of its own would outlive the mode. */
+  /* The new file's own attributes would outlive the mode. */
   removexattr(target, access_list);
   if (chmod(target, mode) == -1) return -errno;
   if (copy_attribute(source, target, access_list) < 0 && chmod(target, mode & ~(mode_t)070) == -1) return -errno;
@@ -119,7 +119,7 @@ int ambit_make_link(const char *text, int directory, const char *name, int owner
   struct stat whose;
   if (fstat(owner, &whose) == -1 || symlinkat(text, directory, name) == -1) return -errno;
   if (fchownat(directory, name, whose.st_uid, whose.st_gid, AT_SYMLINK_NOFOLLOW) == -1) {
-    /* Whose it is, nobody asks of a link. */
+    /* The owner of a link does not matter. */
     (void)!fchownat(directory, name, (uid_t)-1, whose.st_gid, AT_SYMLINK_NOFOLLOW);
   }
   return 0;

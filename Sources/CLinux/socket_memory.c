@@ -100,8 +100,8 @@ static bool read_use(const struct nlmsghdr *message, int family, struct ambit_so
   }
   const struct unix_diag_msg *socket = NLMSG_DATA(message);
   use->inode = socket->udiag_ino;
-  /* A Unix socket's message is charged to its sender until it is read. A sender that was closed is in no list any more. How much
-     its messages take nobody says: at the most about what a buffer holds. */
+  /* A Unix socket's message is charged to its sender until it is read. A sender that was closed is in no list any more. The size
+     of its messages is unknown: at the most about the size of a buffer. */
   if (socket->udiag_state != listening && found.peer == 0 && found.queue && found.queue->udiag_rqueue > 0) {
     __u32 most = found.memory[SK_MEMINFO_RCVBUF];
     use->bytes += found.queue->udiag_rqueue > most ? found.queue->udiag_rqueue : most;

@@ -11,8 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Fills in the address of `name` in `directory`. The name is one component: what is listened on or connected to is
-   in that directory and nowhere else. */
+/* Fills in the address of `name` in `directory`. The name is one component: the socket of a listener or a connection is in
+   that directory and nowhere else. */
 static int address_of(struct sockaddr_un *address, int directory, const char *name) {
   if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
     return -EINVAL;
@@ -146,7 +146,7 @@ ssize_t ambit_socket_send(int socket, const void *bytes, size_t size, const int 
   return sent < 0 ? -errno : sent;
 }
 
-/* Notes what the kernel says of the sender; 0: this is something else. */
+/* Notes the kernel's word on the sender; 0: this is something else. */
 static int note_sender(struct cmsghdr *header, struct ambit_sender *sender) {
   if (header->cmsg_type == SCM_CREDENTIALS && header->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
     struct ucred credentials;

@@ -33,7 +33,7 @@
 
 static int answer(long result) { return result == -1 ? -errno : (int)result; }
 
-/* What /proc/PID/status has of a thread that concerns its signals. */
+/* The part of /proc/PID/status that concerns a thread's signals. */
 struct signal_state {
   unsigned long long thread, process, blocked, caught;
   long threads, group;
@@ -145,12 +145,12 @@ void ambit_prepare_connects(void) {
   sigaction(wake_signal(), &action, NULL);
 }
 
-/* 0, or what the call is to be answered because a signal waits for its thread, which sleeps so that only a fatal one wakes it. */
+/* 0, or the answer to the call because a signal waits for its thread, which sleeps so that only a fatal one wakes it. */
 static int interruption(pid_t thread) {
   struct signal_state state;
   if (read_state(thread, &state) < 0) return 0;
   unsigned long long own = state.thread & ~state.blocked, all = (state.thread | state.process) & ~state.blocked;
-  /* What no other thread can take in the meantime, the kernel finds when the call returns, and does what is due. */
+  /* A signal that no other thread can take in the meantime the kernel finds when the call returns, and then delivers it. */
   if (own || (all && state.threads == 1)) return -RESTART_SYSTEM_CALL;
   return all & state.caught ? -EINTR : 0;
 }
@@ -162,7 +162,7 @@ static int64_t now(void) {
 }
 
 int ambit_connect_for(int listener, uint64_t id, pid_t thread, int socket, const void *address, uint32_t length) {
-  /* One that does not wait needs nobody to wake it. */
+  /* One that does not wait needs no waking. */
   if (ambit_is_nonblocking(socket) == 1) {
     int result = connect(socket, address, length) == -1 ? -errno : 0;
     return result == -EINTR ? -EAGAIN : result;
@@ -229,7 +229,8 @@ int ambit_notify_result(int listener, uint64_t id, int error) { return send_repl
 
 int ambit_notify_value(int listener, uint64_t id, int64_t value) { return send_reply(listener, id, value, 0); }
 
-/* Of these file systems a regular file is a question to the kernel, which looks at whoever reads or writes: here the launcher. */
+/* Of these file systems a regular file is a question to the kernel, which looks at the process that reads or writes: here
+   the launcher. */
 static int is_content(int file) {
   static const long without[] = {0x9fa0 /* proc */, 0x62656572 /* sysfs */, 0x27e0eb /* cgroup */, 0x63677270 /* cgroup2 */,
                                  0x64626720 /* debugfs */, 0x74726163 /* tracefs */, 0x73636673 /* securityfs */};
@@ -248,7 +249,8 @@ ssize_t ambit_copy_file(int from, int to, int64_t *offset, size_t count, uint64_
   if (flags == -1) return -errno;
   if (!S_ISREG(source.st_mode) || !S_ISREG(target.st_mode) || (flags & O_APPEND)) return -EINVAL;
   if (!is_content(from) || !is_content(to)) return -EINVAL;
-  /* By place and not by position: whoever moves the position meanwhile does not move what is checked against the ceiling. */
+  /* By place and not by position: a process that moves the position meanwhile does not move the offset that is checked
+     against the ceiling. */
   if (offset && *offset < 0) return -EINVAL;
   off_t reading = offset ? *offset : lseek(from, 0, SEEK_CUR), writing = lseek(to, 0, SEEK_CUR);
   if (reading == -1 || writing == -1) return -errno;

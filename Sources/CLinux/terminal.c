@@ -19,12 +19,13 @@ struct held {
   size_t farewell_length;
 };
 
-/* Waits for the end of the process that it is a copy of, and nothing else: whoever is killed outright restores nothing. */
+/* Waits for the end of the process that it is a copy of, and nothing else: a process that is killed outright
+   restores nothing. */
 static void keep(const struct held *held, int process) __attribute__((noreturn));
 
 static void keep(const struct held *held, int process) {
-  /* A session of its own: what is sent to the job, and to its group, does not reach it; and a terminal that is not its own it
-     may set without being stopped for that (SIGTTOU). */
+  /* A session of its own: signals to the job, and to its group, do not reach it; and a terminal that is not its own it may
+     set without being stopped for that (SIGTTOU). */
   setsid();
   prctl(PR_SET_NAME, "ambit-terminal", 0, 0, 0);
   int low = held->terminal < process ? held->terminal : process;
@@ -58,7 +59,7 @@ pid_t ambit_keep_terminal(int terminal, const void *before, const void *raw, con
   sigset_t all, previous;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &previous);
-  /* Not libc's fork, which runs handlers for a program that has threads; and its end is nobody's SIGCHLD. */
+  /* Not libc's fork, which runs handlers for a program that has threads; and its end sends no SIGCHLD. */
   long pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
   if (pid == 0) keep(&held, process);
   int error = errno;

@@ -80,7 +80,7 @@ int ambit_volume_identity(int descriptor, uint8_t bytes[16]) {
   if (fstat(descriptor, &kind) == 0 && (S_ISDIR(kind.st_mode) || S_ISREG(kind.st_mode))) {
     int readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (readable != -1) {
-      /* btrfs has no answer to the call that is everybody's, and before Linux 6.9 there is none; f_fsid is then no name for a
+      /* btrfs has no answer to the call of all file systems, and before Linux 6.9 there is none; f_fsid is then no name for a
          volume: XFS makes it of the device's number, btrfs another one for each subvolume. */
       int is_named = general_uuid(readable, bytes) || ambit_volume_own_uuid(readable, bytes);
       close(readable);
@@ -103,8 +103,8 @@ int ambit_is_readable(int descriptor) {
 }
 
 int ambit_user_may(int descriptor, int mode) {
-  /* Without AT_EACCESS: the kernel then takes the capabilities of everybody but root away for the question, and so those that this
-     process has in its own user namespace, where it could open the user's own files whatever their modes say. */
+  /* Without AT_EACCESS: the kernel then takes the capabilities of all users but root away for the question, and so those that this
+     process has in its own user namespace, where it could open the user's own files with any modes. */
   if (syscall(SYS_faccessat2, descriptor, "", mode, AT_EMPTY_PATH) == 0) return 0;
   if (errno != ENOSYS) return -errno;
   char path[32];
@@ -113,7 +113,7 @@ int ambit_user_may(int descriptor, int mode) {
 }
 
 int ambit_admits(int descriptor, uint32_t identity, int access) {
-  /* Groups are the thread's own in this call, and not the process's as in glibc's: what root's groups may does not count. */
+  /* Groups are the thread's own in this call, and not the process's as in glibc's: the rights of root's groups do not count. */
   gid_t groups[65536 / sizeof(gid_t)];
   int count = getgroups(sizeof groups / sizeof *groups, groups);
   if (count < 0 || syscall(SYS_setgroups, 0, NULL) == -1) return -errno;

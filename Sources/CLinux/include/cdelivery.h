@@ -17,7 +17,7 @@ int ambit_datagram_send_file(int socket, int file);
 /* Connects over TCP to a port of this machine's own, 127.0.0.1 or with `six` ::1. */
 int ambit_loopback_connect(int six, uint16_t port);
 
-/* How much of what was written the other end has not read: of a pipe bytes (FIONREAD), of a Unix socket the kernel's own
+/* How many of the written bytes the other end has not read: of a pipe bytes (FIONREAD), of a Unix socket the kernel's own
    count (SIOCOUTQ); 0 is nothing in both. -ENOTTY: the file is neither. */
 int64_t ambit_unread(int file);
 

@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 /*
- * What happens between clone and exec. Swift must not run there (it may allocate, lock and grow its
- * runtime's tables), so everything is prepared beforehand as one flat plan, and the functions here only
- * carry it out. They are async-signal-safe.
+ * The steps between clone and exec. Swift must not run there (it may allocate, lock and grow its runtime's
+ * tables), so everything is prepared beforehand as one flat plan, and the functions here only carry it out.
+ * They are async-signal-safe.
  */
 
 /* One entry of the new root, built in order. Paths are relative to the new root and have no symlink in them. */
@@ -21,7 +21,7 @@ enum ambit_step_kind {
   AMBIT_STEP_PROC,          /* path */
   AMBIT_STEP_DEVPTS,        /* path */
   AMBIT_STEP_SOCKET,        /* path: listening stream socket, handed to the launcher */
-  AMBIT_STEP_MASK,          /* path in /proc: covered by something empty that nobody may open; not there: nothing to cover */
+  AMBIT_STEP_MASK,          /* path in /proc: covered by something empty that no process may open; not there: nothing to cover */
   AMBIT_STEP_READ_ONLY,     /* path in /proc: covered by itself, read-only */
 };
 
@@ -38,7 +38,7 @@ struct ambit_step {
   const char *inodes;
 };
 
-/* One of somebody else's making. */
+/* One of another author's. */
 struct ambit_profile {
   const void *instructions; /* struct sock_filter[] */
   size_t count;
@@ -98,7 +98,7 @@ struct ambit_message {
   int32_t fourth;
 };
 
-/* What Landlock permits below a path of the sandbox (LANDLOCK_ACCESS_FS_*). */
+/* The acts that Landlock permits below a path of the sandbox (LANDLOCK_ACCESS_FS_*). */
 struct ambit_landlock_rule {
   const char *path;
   uint64_t rights;
@@ -106,7 +106,7 @@ struct ambit_landlock_rule {
 
 /* landlock(7). `size` is how much of the kernel's structure this kernel knows; 0: Landlock is not used. */
 struct ambit_landlock {
-  uint64_t files, network, scoped; /* what is denied unless a rule permits it */
+  uint64_t files, network, scoped; /* the acts that are denied unless a rule permits them */
   size_t size;
   uint64_t file_rights; /* those that can be given for something that is no folder */
   const struct ambit_landlock_rule *rules;
@@ -127,7 +127,7 @@ struct ambit_launch {
   int32_t parent_maps; /* the launcher writes the identity maps (it is privileged); else the init does */
   uint32_t inside_id, outside_id;
   const char *hostname;
-  const char *title; /* what pid 1 shows as its command line */
+  const char *title; /* the command line that pid 1 shows */
   const struct ambit_step *steps;
   size_t step_count;
   int32_t stdio[3]; /* descriptor, or -1 for the sandbox's own terminal */

@@ -34,7 +34,7 @@ int ambit_clone_tree(int directory, const char *path, int recursive);
 int ambit_clone_path(const char *path, int follow);
 /* move_mount(2) of a detached tree onto an opened mount point. */
 int ambit_move_mount(int tree, int target);
-/* The same onto a path, and of what is mounted at a path. A link at the end of one is not followed. */
+/* The same onto a path, and of the mount at a path. A link at the end of one is not followed. */
 int ambit_move_mount_to(int tree, const char *place);
 int ambit_move_mount_at(const char *path, const char *place);
 /* Moves a detached tree over a name in a folder. No link is followed. */
@@ -43,10 +43,10 @@ int ambit_move_mount_into(int tree, int folder, const char *name);
 int ambit_set_attributes(int tree, int recursive, uint64_t set, uint64_t clear, int userns);
 /* umount2(2) with MNT_DETACH | UMOUNT_NOFOLLOW. */
 int ambit_unmount(const char *path);
-/* The same only if nobody has anything of the mount open or mapped, nor stands in it; else -EBUSY. */
+/* The same only if no process has anything of the mount open or mapped, nor stands in it; else -EBUSY. */
 int ambit_unmount_idle(const char *path);
-/* Whether somebody has something of a mount open or mapped, or stands in it (umount2(2), MNT_EXPIRE): 1 or 0. For a mount that
-   stays where it is; asked twice, one that nobody has is taken away. */
+/* Whether a process has something of a mount open or mapped, or stands in it (umount2(2), MNT_EXPIRE): 1 or 0. For a mount that
+   stays where it is; asked twice, an unused one is taken away. */
 int ambit_mount_in_use(const char *path);
 
 /* Takes the loopback interface of this network namespace into service, if that is possible. For code after clone too. */
@@ -59,7 +59,7 @@ int ambit_setns(int descriptor, int type);
 int ambit_unshare(int flags);
 int ambit_pidfd_open(pid_t pid);
 int ambit_pidfd_signal(int pidfd, int signal_number);
-/* Whether the process of a pidfd has ended. What is no pidfd has. */
+/* Whether the process of a pidfd has ended. For any other descriptor it has. */
 int ambit_pidfd_ended(int pidfd);
 
 /* A user namespace in which the on-disk ids are shown as the others, for id-mapped mounts (mount_setattr(2)). */
@@ -111,13 +111,13 @@ int ambit_processors(void);
 int ambit_wakeup_make(void);
 void ambit_wakeup_signal(int wakeup);
 void ambit_wakeup_clear(int wakeup);
-/* Everybody else's work goes before this thread's (setpriority(2), which is a thread's on Linux). */
+/* The work of all others goes before this thread's (setpriority(2), which is a thread's on Linux). */
 void ambit_step_back(void);
 /* memmem(3): whether a text has a part. */
 int ambit_find(const void *text, size_t length, const void *part, size_t part_length);
-/* What identifies the volume after a reboot: FS_IOC_GETFSUUID where there is one, what XFS and btrfs have instead, else statfs's
-   f_fsid. 16 bytes. 1 if it is a UUID: then it is the same for all files of the mount that can be opened for reading. 2: for all
-   of them. */
+/* The identity of the volume after a reboot: FS_IOC_GETFSUUID where there is one, the substitutes of XFS and btrfs, else
+   statfs's f_fsid. 16 bytes. 1 if it is a UUID: then it is the same for all files of the mount that can be opened for reading.
+   2: for all of them. */
 int ambit_volume_identity(int descriptor, uint8_t bytes[16]);
 /* The same UUID by an open file, as XFS and btrfs alone are asked for it. 0 if there is none. */
 int ambit_volume_own_uuid(int file, uint8_t bytes[16]);
@@ -125,15 +125,15 @@ int ambit_volume_own_uuid(int file, uint8_t bytes[16]);
 int ambit_has_subvolumes(int directory);
 /* faccessat2(2): whether the file of a descriptor could be opened for reading. 1, 0, or -errno. */
 int ambit_is_readable(int descriptor);
-/* access(2) of an open file, which may be O_PATH: whether the user may read it, or write it, or (a folder) reach what is in it.
-   By the real ids: what an ordinary user's process may do in a namespace of its own does not count, and what root may does.
-   mode: R_OK, W_OK, X_OK. 0, or -errno: EACCES, EROFS, EPERM (immutable). */
+/* access(2) of an open file, which may be O_PATH: whether the user may read it, or write it, or (a folder) reach its entries. By
+   the real ids: the rights of an ordinary user's process in a namespace of its own do not count, and root's do. mode: R_OK, W_OK,
+   X_OK. 0, or -errno: EACCES, EROFS, EPERM (immutable). */
 int ambit_user_may(int descriptor, int mode);
 /* faccessat2(2): whether mode bits and access lists let a user id that is in no group but its own of the same number do this
    (R_OK, W_OK, X_OK) with the file of a descriptor. Needs CAP_SETUID and CAP_SETGID. 1, 0, or -errno. */
 int ambit_admits(int descriptor, uint32_t identity, int access);
 
-/* fstatfs(2): what a file system has and has free. */
+/* fstatfs(2): the size of a file system and its free space. */
 struct ambit_space {
   /* available_blocks: for programs without privilege. */
   uint64_t block, blocks, free_blocks, available_blocks, files, free_files;
@@ -146,7 +146,7 @@ struct ambit_memory {
 };
 int ambit_machine_memory(struct ambit_memory *result);
 
-/* memfd_create(2), and fcntl(2) F_ADD_SEALS: nobody changes the file from then on. */
+/* memfd_create(2), and fcntl(2) F_ADD_SEALS: no process can change the file from then on. */
 int ambit_memory_file(const char *name);
 int ambit_seal(int file);
 
@@ -162,15 +162,15 @@ int ambit_session_keyring(void);
 /* prctl(PR_SET_DUMPABLE, 1): a process that joined a user namespace owns its /proc entries again. */
 int ambit_make_dumpable(void);
 
-/* prctl(PR_SET_CHILD_SUBREAPER, 1): what this process's descendants leave behind becomes its children. */
+/* prctl(PR_SET_CHILD_SUBREAPER, 1): processes that this process's descendants leave behind become its children. */
 int ambit_adopt_orphans(void);
 
 /* posix_spawn_file_actions_addclosefrom_np(3): the program has no descriptor from that number on. Returns 0 or an error's number. */
 int ambit_close_from(posix_spawn_file_actions_t *actions, int first);
 
-/* What the kernel still holds of processes that have ended it lets go of: membarrier(2) waits until every processor has left what
-   it read before, and with sched_setaffinity(2) the calling thread runs for a moment on each that it may use; one that idles
-   holds the memory map of the last process it ran until then. Where there are more of them than fit the set it does not run there. */
+/* The kernel lets go of all that it still holds of ended processes: membarrier(2) waits until every processor has left its earlier
+   reads, and with sched_setaffinity(2) the calling thread runs for a moment on each that it may use; one that idles holds the
+   memory map of the last process it ran until then. Where there are more of them than fit the set it does not run there. */
 void ambit_settle_processors(void);
 
 /* wait4(2) without blocking. Returns the pid, 0 if it still runs, -errno. */

@@ -8,7 +8,7 @@
  * The listening side of seccomp user notifications (seccomp_unotify(2)). All functions return 0 or more, or -errno.
  */
 
-/* What a call does that a listener of Ambit's looks at. */
+/* The act of a call that a listener of Ambit's looks at. */
 enum ambit_call_kind {
   AMBIT_CALL_OTHER = 0,
   AMBIT_CALL_OPEN,    /* path: argument 0, flags: 1 */
@@ -35,13 +35,13 @@ struct ambit_notification {
 /* Lets a notified call be handed over without waking up another processor. -errno where the kernel is older. */
 int ambit_notify_sync(int listener);
 
-/* The next notification, once the listener is readable. -ENOENT: whoever called is gone. */
+/* The next notification, once the listener is readable. -ENOENT: the caller is gone. */
 int ambit_notify_receive(int listener, struct ambit_notification *notification);
 
 /* Answers: 0 lets the kernel go on with the call, which reads its arguments again; an errno makes it fail. */
 int ambit_notify_answer(int listener, uint64_t id, int error);
 
-/* 0 while the call is waiting: what was read of its process since it was received was that process's. */
+/* 0 while the call is waiting: the bytes that were read of its process since it was received were that process's. */
 int ambit_notify_valid(int listener, uint64_t id);
 
 /* Copies bytes of another process's memory (process_vm_readv(2)); the number that could be copied. */

@@ -3,8 +3,8 @@
 #include <stdint.h>
 
 /* Probes: each tries one thing that the kernel may or may not offer, harmlessly, and undoes it. All return a value that
- * is zero or more when the kernel did it, and -errno when it did not. What takes effect on the calling process is tried
- * in a child that lives for that alone. */
+ * is zero or more when the kernel did it, and -errno when it did not. A call that takes effect on the calling process
+ * is tried in a child that lives for that alone. */
 
 /* How far cprobe_sandbox got. */
 enum cprobe_stage {
@@ -16,7 +16,7 @@ enum cprobe_stage {
   CPROBE_DONE = 5,
 };
 
-/* Makes namespaces (CLONE_NEW* flags) in a child and does there what a sandbox begins with. A kernel can allow the
+/* Makes namespaces (CLONE_NEW* flags) in a child and takes there the first steps of a sandbox. A kernel can allow the
  * namespaces and then refuse everything in them (Ubuntu's AppArmor does), so making them proves nothing. */
 int cprobe_sandbox(uint64_t flags, int *stage);
 

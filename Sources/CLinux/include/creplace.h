@@ -13,14 +13,14 @@
 #define AMBIT_RENAME_EXCHANGE 2
 int ambit_rename(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
 
-/* Lets the empty file `to` share what `from` holds (FICLONE), where the file system can. */
+/* Lets the empty file `to` share the content of `from` (FICLONE), where the file system can. */
 int ambit_share_content(int from, int to);
 /* Copies some more, from where either stands; answers how much, 0 at the end. Holes stay holes. */
 ssize_t ambit_copy_part(int from, int to);
 
 /* Gives `to` the owner, group, mode (without set-id bits), access control list and user attributes of `from`; either may be a
-   place only (O_PATH). What cannot be kept is left out so that nobody may do more than before: without the list or the group
-   the group has no rights. */
+   place only (O_PATH). Attributes that cannot be kept are left out so that no user gets more rights than before: without the
+   list or the group the group has no rights. */
 int ambit_copy_attributes(int from, int to);
 
 /* Gives `to` the mode (without set-id bits) and user attributes of `from`, and the owner and group of `owner`. Without the group
@@ -39,14 +39,14 @@ int ambit_sync_data(int file);
 int ambit_unnamed_file(int directory);
 int ambit_name_file(int file, int directory, const char *name);
 
-/* move_mount(2) beneath what is mounted at the target (Linux 6.5): whoever takes that away sees this. */
+/* move_mount(2) beneath the mount at the target (Linux 6.5): this shows when that is taken away. */
 int ambit_move_mount_beneath(int tree, int target);
 
 /* inotify(7): never blocks. */
 int ambit_watcher(void);
-/* Watches an open folder for what comes to stand in it and for what leaves it; answers the watch's number. */
+/* Watches an open folder for entries that come to stand in it and for those that leave it; answers the watch's number. */
 int ambit_watch_folder(int watcher, int directory);
-/* Watches an open folder for what is moved into it and out of it, and for its own moves. */
+/* Watches an open folder for entries that are moved into it and out of it, and for its own moves. */
 int ambit_watch_moves(int watcher, int directory);
 /* Watches an open file or folder for its end. */
 int ambit_watch_file(int watcher, int file);

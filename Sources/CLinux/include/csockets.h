@@ -29,7 +29,7 @@ int ambit_socket_pair(int sockets[2]);
 /* Sends bytes, and descriptors with their first byte; answers how many bytes went. Never raises SIGPIPE. */
 ssize_t ambit_socket_send(int socket, const void *bytes, size_t size, const int *descriptors, int count, int wait);
 
-/* Who sent what was received, by the kernel's word: a process, not a thread. pid: as the receiver numbers processes; 0: the
+/* The sender of the received bytes, by the kernel's word: a process, not a thread. pid: as the receiver numbers processes; 0: the
    kernel does not say, or the process has no number there. process: its pidfd, or -1. */
 struct ambit_sender {
   pid_t pid;
@@ -42,12 +42,12 @@ struct ambit_sender {
 ssize_t ambit_socket_receive(
   int socket, void *bytes, size_t size, int *descriptors, int *count, struct ambit_sender *sender, int wait);
 
-/* From now on the kernel says of each message on this socket who sent it (SO_PASSCRED), also of what a listening socket
-   accepts; with `processes` it sends a pidfd along, where it can (SO_PASSPIDFD, Linux 6.5). */
+/* From now on the kernel names the sender of each message on this socket (SO_PASSCRED), also on connections that a listening
+   socket accepts; with `processes` it sends a pidfd along, where it can (SO_PASSPIDFD, Linux 6.5). */
 int ambit_socket_name_senders(int socket);
 int ambit_socket_pass_processes(int socket, int wanted);
 
-/* Who connected, as the kernel saw them then (SO_PEERCRED). */
+/* The process that connected, as the kernel saw it then (SO_PEERCRED). */
 int ambit_socket_peer(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 
 /* Kernel memory in buffers of sockets (sock_diag(7)). The descriptor tells of the network namespace that it was made in. */

@@ -49,8 +49,8 @@ void ambit_drop_thread_groups(void);
 void ambit_prepare_connects(void);
 
 /* connect(2) on `socket` for the thread that the notification is of. While it waits it looks whether the notification is still
-   valid and whether the thread has a signal to take. -ECANCELED: nobody waits for the answer any more. -512 (ERESTARTSYS, for
-   ambit_notify_result): the kernel is to take the signal and, as far as its handler wants that, make the call again. */
+   valid and whether the thread has a signal to take. -ECANCELED: no process waits for the answer any more. -512 (ERESTARTSYS,
+   for ambit_notify_result): the kernel is to take the signal and, as far as its handler wants that, make the call again. */
 int ambit_connect_for(int listener, uint64_t id, pid_t thread, int socket, const void *address, uint32_t length);
 
 /* Answers a call that has been done here: 0, or an errno. */
