@@ -18,7 +18,7 @@ package actor BrokerLoop {
   /// Makes the calling thread the loop's. Once in a process, before anything of the broker runs.
   package static func adoptThread() { shared.executor.adoptThread() }
 
-  /// Counts the jobs that have run: while it stays the same, nothing else can have changed what the caller knows.
+  /// Counts the jobs that have run: while it stays the same, nothing else can have changed the caller's state.
   @BrokerLoop package static var step: Int { unsafe shared.executor.step }
 
   /// Has the loop look around, from any thread.
@@ -71,7 +71,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     if !isOwnThread { wakeup.signal() }
   }
 
-  /// Runs what is queued, and what that queues. A chain of jobs without end gets so many turns, and the loop looks around.
+  /// Runs the queued jobs, and the jobs that those queue. A chain of jobs without end gets so many turns,
+  /// and the loop looks around.
   ///
   /// - Returns: whether there is something left.
   func drain() -> Bool {

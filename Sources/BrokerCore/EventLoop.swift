@@ -9,7 +9,7 @@ package protocol LoopMember: AnyObject {
   func prepare(now: Int64)
   /// Appends the descriptors that it waits for; `handle` gets the same entries back.
   func appendEntries(to entries: inout [PollEntry], now: Int64)
-  /// When it wants a turn, whatever happens to its descriptors; `nil`: not at all.
+  /// When it wants a turn, even without events on its descriptors; `nil`: not at all.
   func nextDue(now: Int64) -> Int64?
   /// After the wait.
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64)
@@ -25,7 +25,7 @@ extension LoopMember {
   package func finishTurn(now: Int64) {}
 }
 
-/// Work that nobody waits for. A client that has just been answered often asks again at once: so it is put off until no request
+/// Work that no caller waits for. A client that has just been answered often asks again at once: so it is put off until no request
 /// comes, or until it has waited for long enough.
 package struct DeferredWork {
   /// Since when there is some, in nanoseconds of CLOCK_MONOTONIC; `nil`: there is none.
@@ -128,7 +128,7 @@ package final class EventLoop: LoopMember {
     return false
   }
 
-  // MARK: As a member of another loop, whose clock may show another time
+  // MARK: As a member of another loop, with a clock that may show another time
 
   package func prepare(now: Int64) {
     let now = clock.monotonic

@@ -1,13 +1,13 @@
 /// Which of the pieces of work that may take long, and change something, are under way at a time.
 ///
-/// A pure value: no threads, no clock of its own. Each is of an owner, who has two places and one for each subject: what is done
-/// to a document waits for what is being done to it. One that shows no progress for the patience is given up: it keeps its
-/// place until its thread has come back, so that a file system that hangs takes no more than its owner's two threads.
+/// A pure value: no threads, no clock of its own. Each is of an owner, which has two places and one for each subject: a job on a
+/// document waits for the running job on it. One that shows no progress for the patience is given up: it keeps its place until
+/// its thread has come back, so that a file system that hangs takes no more than its owner's two threads.
 package struct JobQueue: Sendable {
   package struct Job: Equatable, Sendable {
     package let id: Int
     package let owner: String
-    /// What is worked on, for example a grant.
+    /// The subject of the work, for example a grant.
     package let subject: String
   }
 
@@ -41,7 +41,7 @@ package struct JobQueue: Sendable {
   /// The next one to begin now; ask until there is none.
   package mutating func begin(at now: Int64) -> Job? {
     if waiting.isEmpty || running.count >= Self.most { return nil }
-    // Whoever comes later for the same thing does not overtake.
+    // A later job for the same thing does not overtake.
     var passed: Set<[String]> = []
     let index = waiting.firstIndex { job in
       defer { passed.insert([job.owner, job.subject]) }
@@ -69,9 +69,9 @@ package struct JobQueue: Sendable {
     return stuck.remove(id) == nil
   }
 
-  /// Gives up what shows no progress, and what waits behind it for the same thing.
+  /// Gives up jobs that show no progress, and those that wait behind them for the same thing.
   ///
-  /// - Returns: what is over without a result.
+  /// - Returns: the jobs that are over without a result.
   package mutating func expire(at now: Int64) -> [Int] {
     let overdue = progress.filter { now - $0.value >= Self.patience && !stuck.contains($0.key) }.map(\.key).sorted()
     stuck.formUnion(overdue)

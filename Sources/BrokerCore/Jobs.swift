@@ -1,8 +1,8 @@
 package import Kernel
 internal import Synchronization
 
-/// Work that may take long and changes something, each piece in a thread of its own. The loop goes on meanwhile, and then with what
-/// the work came to.
+/// Work that may take long and changes something, each piece in a thread of its own. The loop goes on meanwhile, and
+/// then with the result of the work.
 @BrokerLoop
 package final class Jobs: LoopMember {
   /// Between a thread and the loop: whether the work is still wanted, and when it last made progress.
@@ -37,7 +37,7 @@ package final class Jobs: LoopMember {
   ///
   /// - Parameters:
   ///   - owner: has two places, and one for each subject.
-  ///   - subject: what is worked on, for example a grant.
+  ///   - subject: the subject of the work, for example a grant.
   /// - Returns: `nil` if it was given up: it made no progress for 10 s, or its owner has too much waiting.
   package func run<Value: Sendable>(
     owner: String, subject: String, _ work: @escaping @Sendable (Heartbeat) -> Value
@@ -89,7 +89,7 @@ package final class Jobs: LoopMember {
 
   package func nextDue(now: Int64) -> Int64? { queue.nextDue }
 
-  /// Gives up what makes no progress.
+  /// Gives up jobs that make no progress.
   package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     if queue.isIdle { return }
     for id in queue.running.keys {

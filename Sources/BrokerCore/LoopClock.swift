@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// What time it is, for a broker. Tests set their own.
+/// The time, for a broker. Tests set their own.
 package protocol LoopClock: Sendable {
   /// Nanoseconds of a clock that does not go back.
   var monotonic: Int64 { get }

@@ -1,7 +1,7 @@
 package import Kernel
 package import Wire
 
-/// What a call is answered.
+/// The answer to a call.
 package struct Answer {
   package let parameters: JSONObject
   package let descriptors: [Descriptor]
@@ -13,7 +13,7 @@ package struct Answer {
   package init(_ message: some WireMessage) { self.init(message.json) }
 }
 
-/// A call that is being served. It begins at once, may wait, and goes on with what it waited for; it is over when it is answered,
+/// A call that is being served. It begins at once, may wait, and goes on with the awaited result; it is over when it is answered,
 /// or when its client has gone.
 @BrokerLoop
 package final class Request {
@@ -22,7 +22,7 @@ package final class Request {
 
   package init(on connection: WireConnection) { self.connection = connection }
 
-  /// Whatever goes wrong becomes an answer: nothing that a client sends may end the broker.
+  /// Every failure becomes an answer: nothing that a client sends may end the broker.
   ///
   /// - Parameters:
   ///   - failure: how an error that no interface knows is told to this client.

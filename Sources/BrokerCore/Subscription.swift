@@ -22,7 +22,7 @@ package final class Subscription<Event: WireMessage> {
     flush()
   }
 
-  /// Sends what the client has room for.
+  /// Sends as much as the client has room for.
   package func flush() {
     while !waiting.isEmpty, !connection.wantsWrite {
       connection.send(Reply(waiting.removeFirst().json, continues: true))
