@@ -6,18 +6,19 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Whose Ambit's folders are. Their owner decides what is in them: policies, grants, and the socket that documents are handed to.
+/// The owner of Ambit's folders. The owner decides their content: policies, grants, and the socket that
+/// documents are handed to.
 extension AmbitFolders {
   /// Refuses folders that another user than this one and root could have filled, or could exchange.
   ///
-  /// Each folder on the way to them is looked at, and each link. What is not there yet can be made by whoever owns the folder
-  /// around it, so that is enough.
+  /// Each folder on the way to them is looked at, and each link. The owner of a folder can make a missing one
+  /// in it, so that is enough.
   ///
-  /// - Parameter user: who is asking; root may be asked for as well.
+  /// - Parameter user: the asking user; root may be asked for as well.
   package func check(as user: UInt32) throws(StateError) {
     var way = Way(owners: [user])
     do throws(KernelError) {
-      // In a user namespace root has no number of its own, and is whoever the top of the tree belongs to.
+      // In a user namespace root has no number of its own, and is the owner of the top of the tree.
       way.owners.insert(try Descriptor.open("/", flags: [.path, .directory]).status().userID)
     } catch { throw StateError("Ambit's folders cannot be looked at: \(error)") }
     for folder in [data, state, runtime, configuration] { try way.check(folder) }
@@ -60,7 +61,7 @@ private struct Way {
         if link.isAbsolutePath { reached = "" }
         continue
       }
-      // In a folder such as /tmp each has what is theirs.
+      // In a folder such as /tmp each user has folders of their own.
       if status.kind == .directory, status.mode & 0o1002 == 0o002 {
         throw Self.refusal(path, next, "can be written by everybody, who could put something else there (chmod o-w)")
       }

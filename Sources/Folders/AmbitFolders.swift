@@ -22,7 +22,7 @@ package struct AmbitFolders: Equatable, Sendable {
   package let furtherMachinePolicy: String?
 
   package var containers: String { "\(data)/containers" }
-  /// What running apps keep beside their started documents.
+  /// Files that running apps keep beside their started documents.
   package var staging: String { "\(data)/staging" }
   package var grants: String { "\(state)/grants.sqlite" }
   package var sealingKey: String { "\(state)/sealing.key" }
@@ -108,14 +108,14 @@ package struct AmbitFolders: Equatable, Sendable {
     }
   }
 
-  /// What may be granted, given these folders. Links in their paths are resolved, since documents' paths are.
+  /// The files that may be granted, given these folders. Links in their paths are resolved, since documents' paths are.
   package var grantRules: GrantRules {
     func real(_ path: String) -> String {
       if let resolved = unsafe realpath(path, nil) {
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
       }
-      // What is not there yet, as the folder of settings may be, lies where its folder lies.
+      // A missing folder, as the folder of settings may be, counts as lying where its parent lies.
       guard let folder = path.parentPath, path != "/" else { return path }
       return real(folder).path(of: path.lastPathName)
     }

@@ -1,6 +1,6 @@
 internal import Paths
 
-/// What stands behind a grant.
+/// The kind of file behind a grant.
 package enum DocumentKind: String, Codable, Sendable {
   case file, folder
   /// A folder that is one document (``PackageTypes``).
@@ -10,15 +10,15 @@ package enum DocumentKind: String, Codable, Sendable {
   package var isFolder: Bool { self != .file }
 }
 
-/// What may be granted at all (`SBX-15`, `G9`): decided on what the kernel says an open descriptor is, never on a
-/// name that somebody gave.
+/// The files that may be granted at all (`SBX-15`, `G9`): decided on the kernel's word about an open descriptor, never
+/// on a name that was given.
 package struct GrantRules: Equatable, Sendable {
   /// The user's home folder.
   package let home: String
   /// Ambit's own folders: containers, state, sockets, settings.
   package let own: [String]
-  /// Files and folders whose content is a key to more than itself, by their names in the home folder and by the places that
-  /// links there lead to.
+  /// Files and folders with content that is a key to more than itself, by their names in the home folder and by the places
+  /// that links there lead to.
   private let sensitive: [String]
 
   /// - Parameters: absolute, with links resolved.
@@ -42,7 +42,7 @@ package struct GrantRules: Equatable, Sendable {
     "/var/lib", "/var/run",
   ]
 
-  /// Where desktops mount what the user plugs in; below a folder of the system, and the user's all the same.
+  /// Where desktops mount devices that the user plugs in; below a folder of the system, and the user's all the same.
   private static let removableMedia = "/run/media"
 
   /// Below the home folder: keys, passwords, sessions and settings of programs.
@@ -54,12 +54,13 @@ package struct GrantRules: Equatable, Sendable {
 
   /// Why a document may not be granted, or `nil` if it may. A single file in a sensitive place may not either.
   ///
-  /// What a path does not tell, this does not know: a hard link to a key, a bind mount of the home folder, and a link to a single
-  /// file among the keys.
+  /// Facts that a path does not tell are unknown here: a hard link to a key, a bind mount of the home folder, and a link to a
+  /// single file among the keys.
   ///
   /// - Parameters:
   ///   - path: where the kernel says that the open document is; `nil` if it has no path.
-  ///   - shared: folders of Ambit's own whose content may be granted all the same: the Documents of apps that show them (`SBX-6`).
+  ///   - shared: folders of Ambit's own with content that may be granted all the same: the Documents of apps
+  ///     that show them (`SBX-6`).
   package func refusal(of kind: DocumentKind, at path: String?, shared: [String] = []) -> String? {
     guard let path else { return "it has no place in the file system" }
     if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }

@@ -6,11 +6,11 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Which launchers are running and what they have launched, for a broker that has to take over from one that died.
+/// The running launchers and their launches, for a broker that has to take over from one that died.
 ///
-/// An unprivileged broker's namespaces live on in its launchers and apps: another one finds them by these records. And a launch
-/// whose launcher was ended together with the broker is known by them to be over. A record is a link that leads nowhere, with what
-/// there is to say as its text: it is there as a whole or not at all. It is believed only as far as the kernel agrees.
+/// An unprivileged broker's namespaces live on in its launchers and apps: another one finds them by these records. And they show
+/// that a launch is over if its launcher was ended together with the broker. A record is a link that leads nowhere, with its
+/// content as its text: it is there as a whole or not at all. It is believed only as far as the kernel agrees.
 package struct LauncherRecords {
   /// One launch. The processes are numbered as its launcher's pid namespace does it.
   package struct Record: Equatable, Sendable {
@@ -40,7 +40,7 @@ package struct LauncherRecords {
 
   package init(_ folders: AmbitFolders) { folder = "\(folders.runtime)/launchers" }
 
-  /// Notes what this process has launched. One that is left behind by a crash does no harm.
+  /// Notes a launch of this process. One that is left behind by a crash does no harm.
   ///
   /// - Parameter process: the sandbox's init.
   package func add(_ instance: String, init process: Int32) throws(KernelError) {
@@ -66,7 +66,7 @@ package struct LauncherRecords {
     unsafe unlink("\(folder)/\(instance)")
   }
 
-  /// All that there are. What is no record is left alone.
+  /// All that there are. Anything but records is left alone.
   package func all() -> [Record] {
     guard let records = try? Descriptor.open(folder, flags: [.read, .directory, .noFollow]),
       let entries = try? DirectoryReader.entries(of: records)

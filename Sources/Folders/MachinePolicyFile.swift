@@ -2,15 +2,15 @@ internal import Kernel
 internal import Paths
 internal import SystemPackage
 
-/// A file with what this machine's owner lets any user's policy permit.
+/// A file with the limits that this machine's owner sets to any user's policy.
 package struct MachinePolicyFile: Equatable, Sendable {
   package let path: String
   package let bytes: [UInt8]
 
-  /// The one that holds for everybody.
+  /// The one that holds for all users.
   package static let ofTheMachine = "/etc/ambit/policy.toml"
 
-  /// Larger ones are nobody's policy.
+  /// Larger ones are no policy.
   private static let maximumSize = 1 << 20
 
   /// Those that there are.
@@ -19,22 +19,22 @@ package struct MachinePolicyFile: Equatable, Sendable {
   package static func all(_ folders: AmbitFolders) throws(StateError) -> [MachinePolicyFile] {
     var files: [MachinePolicyFile] = []
     if let file = try read(ofTheMachine, onlyFromRoot: true) { files.append(file) }
-    // Whoever can write it is its user, who takes something from nobody else.
+    // Its writer is the user that it applies to, and takes rights from no other user.
     if let path = folders.furtherMachinePolicy, let file = try read(path, onlyFromRoot: false) { files.append(file) }
     return files
   }
 
-  /// - Parameter onlyFromRoot: what somebody else might have written is refused.
+  /// - Parameter onlyFromRoot: a file that another user might have written is refused.
   /// - Returns: `nil` if there is none.
   package static func read(_ path: String, onlyFromRoot: Bool) throws(StateError) -> MachinePolicyFile? {
     let status: FileStatus
     let bytes: [UInt8]
     var root: UInt32 = 0
     do throws(KernelError) {
-      // Whoever put a pipe there would otherwise keep us waiting.
+      // A pipe there would otherwise keep the reader waiting.
       let file = try Descriptor.open(path, flags: [.read, .nonBlocking])
       status = try file.status()
-      // In a user namespace root has no number of its own, and is whoever the top of the tree belongs to.
+      // In a user namespace root has no number of its own, and is the owner of the top of the tree.
       root = try Descriptor.open("/", flags: [.path, .directory]).status().userID
       bytes = status.kind == .regular ? try file.readAll(limit: maximumSize) : []
     } catch {
@@ -48,7 +48,7 @@ package struct MachinePolicyFile: Equatable, Sendable {
     return MachinePolicyFile(path: path, bytes: bytes)
   }
 
-  /// The last part of a path that is there, if that is a link: somebody meant the rest to be.
+  /// The last existing part of a path, if that is a link: its maker meant the rest to be there.
   private static func link(in path: String) -> String? {
     var path = path
     while path.utf8.count > 1 {
@@ -61,9 +61,9 @@ package struct MachinePolicyFile: Equatable, Sendable {
     return nil
   }
 
-  /// What is wrong with such a file, as the end of a sentence.
+  /// The fault of such a file, as the end of a sentence.
   ///
-  /// - Parameter root: the only one who may have written it; `nil`: anybody.
+  /// - Parameter root: the only user that may have written it; `nil`: any.
   static func fault(_ status: FileStatus, root: UInt32?) -> String? {
     if status.kind != .regular { return "is no file" }
     guard let root else { return nil }

@@ -12,7 +12,7 @@ package struct PackageTypes: Equatable, Sendable {
   /// Lower-case, without dot.
   package let extensions: Set<String>
 
-  /// - Parameter declared: extensions of the app's own package types; what can be none is left out.
+  /// - Parameter declared: extensions of the app's own package types; impossible ones are left out.
   package init(declared: [String] = []) {
     extensions = Self.known.union(declared.prefix(Self.mostDeclared).map { $0.lowercased() }.filter(Self.isExtension))
   }

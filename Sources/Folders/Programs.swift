@@ -14,7 +14,7 @@ package enum Programs: String, Sendable {
   case tools = "ambit-tools"
   /// The command line inside sandboxes.
   case control = "ambitctl"
-  /// What `ambit verify` runs inside.
+  /// The program that `ambit verify` runs inside.
   case battery
 
   /// Where the program lies; `nil` if it is in none of these places.

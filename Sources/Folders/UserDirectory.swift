@@ -1,7 +1,7 @@
 internal import Kernel
 internal import Paths
 
-/// What the system knows of its users.
+/// The system's records of its users.
 enum UserDirectory {
   /// The home folder of a user by `/etc/passwd`.
   ///
