@@ -4,13 +4,13 @@ internal import Paths
 /// An app: a folder `Name.app` with an `Info.plist`, an optional `Entitlements.plist`, and an executable; on macOS these lie in a
 /// folder `Contents` in it, and the executable in `MacOS` there.
 ///
-/// Reading one checks everything that can be known without running it; see ``AppBundleError`` for what may be wrong.
+/// Reading one checks everything that can be known without running it; see ``AppBundleError`` for the possible faults.
 package struct AppBundle: Equatable, Sendable {
   /// The folder, absolute and with symbolic links resolved.
   package let url: URL
   package let manifest: AppManifest
   package let entitlements: Entitlements
-  /// What of the two asks for something, and where it stands.
+  /// The keys of the two that ask for something, and their places.
   package let keys: DeclaredKeys
 
   /// The folder's own name, `Name.app`.

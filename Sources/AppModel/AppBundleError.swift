@@ -1,7 +1,6 @@
 /// Why a folder cannot be launched as an app.
 ///
-/// Each case's ``description`` is a sentence that names the file, says what was expected and what was found, and
-/// what to do about it.
+/// Each case's ``description`` is a sentence that names the file, the expected and the found value, and the remedy.
 package enum AppBundleError: Error, Equatable, Sendable {
   /// There is nothing at the path.
   case bundleMissing(path: String)
@@ -30,7 +29,7 @@ package enum AppBundleError: Error, Equatable, Sendable {
 }
 
 extension AppBundleError {
-  /// What a launcher ends with: 127 when there is nothing to run, 126 when it cannot be run, 125 for the rest.
+  /// The exit status of a launcher: 127 when there is nothing to run, 126 when it cannot be run, 125 for the rest.
   package var exitStatus: Int32 {
     switch self {
     case .bundleMissing, .executableMissing: 127

@@ -1,6 +1,6 @@
 internal import Paths
 
-/// What Ambit reads of an app's `Info.plist`. Other keys are left alone, so that a real app's file is read unchanged.
+/// The part of an app's `Info.plist` that Ambit reads. Other keys are left alone, so that a real app's file is read unchanged.
 package struct AppManifest: Equatable, Sendable {
   /// `CFBundleIdentifier`, by the rules of ``BundleIdentifier``.
   package let bundleIdentifier: String
@@ -10,7 +10,8 @@ package struct AppManifest: Equatable, Sendable {
   package let name: String
   /// `CFBundleVersion`.
   package let version: String?
-  /// Extensions of its own package types, sorted: of what it declares as `com.apple.package` (``PackageDeclarations``).
+  /// Extensions of its own package types, sorted: of the types that it declares as `com.apple.package`
+  /// (``PackageDeclarations``).
   package let packageTypes: [String]
   /// Other apps' pickers show its Documents: `UISupportsDocumentBrowser`, or `UIFileSharingEnabled` with
   /// `LSSupportsOpeningDocumentsInPlace` (`SBX-6`).
@@ -56,7 +57,7 @@ extension AppManifest {
     name = try list.optionalText("CFBundleName") ?? folderName
     version = try list.optionalText("CFBundleVersion")
     packageTypes = PackageDeclarations(list).extensions
-    // Each is read, so that one of another type is named whatever the others say.
+    // Each is read, so that a value of another type is reported, independently of the other keys.
     let browser = try list.looseFlag("UISupportsDocumentBrowser") ?? false
     let sharing = try list.looseFlag("UIFileSharingEnabled") ?? false
     let inPlace = try list.looseFlag("LSSupportsOpeningDocumentsInPlace") ?? false

@@ -1,7 +1,7 @@
-/// What Apple's sandbox lets an app have of what its user selects, by its entitlements.
+/// An app's rights in Apple's sandbox to the files that its user selects, by its entitlements.
 ///
 /// An app asks for that sandbox with `com.apple.security.app-sandbox`. One that does not, as those of iOS and Ambit's own, is held
-/// to none of this: what it is granted is as it asked for it.
+/// to none of this: its grants are as it asked for them.
 package struct AppSandbox: Equatable, Sendable {
   package enum Selection: String, CaseIterable, Equatable, Sendable {
     /// The user can select nothing for it: its open panel stays closed.
@@ -11,7 +11,7 @@ package struct AppSandbox: Equatable, Sendable {
   }
 
   package var selection: Selection
-  /// `com.apple.security.files.bookmarks.app-scope`: it may keep what was selected.
+  /// `com.apple.security.files.bookmarks.app-scope`: it may keep the selected files.
   package var appBookmarks: Bool
   /// `com.apple.security.files.bookmarks.document-scope`: bookmarks that a document keeps.
   package var documentBookmarks: Bool
@@ -33,7 +33,7 @@ extension AppSandbox {
     (appBookmarks ? [] : [Self.appScope]) + (documentBookmarks ? [] : [Self.documentScope])
   }
 
-  /// Of the two for what the user selects the ones that it does not have; writing has reading in it.
+  /// Of the two for files that the user selects, those that it does not have; writing has reading in it.
   package var missingSelections: [String] {
     switch selection {
     case .nothing: [Self.readOnlySelection, Self.readWriteSelection]
@@ -55,7 +55,7 @@ extension AppSandbox {
   init?(_ list: PropertyListFile) throws(AppBundleError) {
     func flag(_ key: String) throws(AppBundleError) -> Bool { try list.flag(Self.prefix + key) ?? false }
 
-    // Each is read, so that one of another type is named whatever the others say.
+    // Each is read, so that a value of another type is reported, independently of the other keys.
     let isAsked = try flag("app-sandbox")
     let (reads, writes) = (try flag("files.user-selected.read-only"), try flag("files.user-selected.read-write"))
     self.init(

@@ -12,11 +12,11 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
   /// The longest identifier in bytes: it becomes one file name (`NAME_MAX`).
   package static let maximumLength = 255
 
-  /// What identifiers of plain programs begin with. Bundles may not take one: they would share its container.
+  /// The beginning of the identifiers of plain programs. Bundles may not take one: they would share its container.
   package static let programPrefix = "program."
 
-  /// What identifiers begin with under which an app runs that is not the one its own identifier belongs to. No manifest may have
-  /// one.
+  /// The beginning of the identifiers of apps that run while their own identifier belongs to another app.
+  /// No manifest may have one.
   package static let anotherPrefix = "another."
 
   /// Fails when ``check(_:)`` has something to say.
@@ -57,8 +57,9 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
     return anotherPrefix + name + end
   }
 
-  /// The identifier that a plain program runs under: `program.`, its file name with `-` for what an identifier cannot hold, and the
-  /// beginning of the SHA-256 of its path: `program.foo-0123456789ab`. So another program of the same name is another app.
+  /// The identifier that a plain program runs under: `program.`, its file name with `-` for characters that an
+  /// identifier cannot hold, and the beginning of the SHA-256 of its path: `program.foo-0123456789ab`. So another
+  /// program of the same name is another app.
   ///
   /// - Parameter path: absolute, the way to its folder without links.
   package static func forProgram(_ path: String) -> String {

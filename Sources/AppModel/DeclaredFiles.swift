@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What an app says of itself: the property lists at a place, whether or not it could be launched.
+/// An app's statements about itself: the property lists at a place, whether or not it could be launched.
 package struct DeclaredFiles: Equatable, Sendable {
   package let path: String
   /// The manifest first, where there is one.
@@ -30,14 +30,14 @@ package struct DeclaredFiles: Equatable, Sendable {
   /// The first counts.
   static func entitlements(in folder: String) throws(AppBundleError) -> [PropertyListFile] {
     var lists: [PropertyListFile] = []
-    // The second is what Xcode left in bundles for devices.
+    // The second is the one that Xcode left in bundles for devices.
     for name in ["Entitlements.plist", "archived-expanded-entitlements.xcent"] {
       if let list = try PropertyListFile(path: "\(folder)/\(name)") { lists.append(list) }
     }
     return lists
   }
 
-  /// - Parameter bytes: one property list; `name` is what errors call it.
+  /// - Parameter bytes: one property list; `name` is its name in errors.
   package init(bytes: [UInt8], name: String) throws(AppBundleError) {
     path = name
     lists = [try PropertyListFile(bytes: bytes, path: name)]
@@ -45,7 +45,7 @@ package struct DeclaredFiles: Equatable, Sendable {
 
   package var listings: [ManifestListing] { lists.map { ManifestListing($0) } }
 
-  /// What a link leads to: here it is the user who names the file, and not an app.
+  /// The target of a link: here the user names the file, and not an app.
   private static func target(_ path: String) -> String {
     URL(fileURLWithPath: path).resolvingSymlinksInPath().path
   }

@@ -1,4 +1,4 @@
-/// The keys by which an app's property lists ask for something, with their lines: what a decision can be traced to.
+/// The keys by which an app's property lists ask for something, with their lines: a decision can be traced to them.
 package struct DeclaredKeys: Equatable, Sendable {
   package struct Key: Equatable, Sendable {
     /// `UIFileSharingEnabled`.

@@ -1,4 +1,4 @@
-/// The entitlements that decide anything, as words of a log: what a launch went by then can be asked again.
+/// The entitlements that decide anything, as words of a log: so the entitlements of a past launch can be asked again.
 extension Entitlements {
   /// Those that it has, in an order that stays.
   package var words: [String] {
@@ -16,7 +16,7 @@ extension Entitlements {
     return all.filter(\.isOn).map(\.word)
   }
 
-  /// - Parameter words: as ``words`` has them. What is none of these says nothing.
+  /// - Parameter words: as ``words`` has them. Other words say nothing.
   package init(words: [String]) {
     let words = Set(words)
     var sandbox: AppSandbox?

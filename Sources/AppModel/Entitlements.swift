@@ -1,4 +1,4 @@
-/// What an app's `Entitlements.plist` asks for, of that which has a meaning to Ambit now.
+/// The requests of an app's `Entitlements.plist`, as far as they have a meaning to Ambit now.
 ///
 /// An entitlement asks; a policy decides whether asking is enough.
 package struct Entitlements: Equatable, Sendable {
@@ -8,14 +8,14 @@ package struct Entitlements: Equatable, Sendable {
   package var networkServer: Bool
   /// `io.ambit.pass-grants`: passing its own rights to documents on to other apps.
   package var passGrants: Bool
-  /// `com.apple.security.files.user-selected.executable`: running programs that lie in what the user picked.
+  /// `com.apple.security.files.user-selected.executable`: running programs that lie in documents that the user picked.
   package var executePicked: Bool
-  /// What Apple's sandbox lets it have; `nil`: it does not ask for that sandbox, and is held to none of its rules.
+  /// Its rights in Apple's sandbox; `nil`: it does not ask for that sandbox, and is held to none of its rules.
   package var sandbox: AppSandbox?
   /// The file's other keys, sorted. They change nothing.
   package var unknown: [String]
 
-  /// What an app without an `Entitlements.plist` has.
+  /// The entitlements of an app without an `Entitlements.plist`.
   package static let none = Entitlements()
 
   package init(

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a path itself names, a symbolic link not being followed.
+/// The kind of the file that a path itself names, a symbolic link not being followed.
 enum FileKind: Equatable, CustomStringConvertible {
   case regular, folder, link, other
 

@@ -1,4 +1,4 @@
-/// What an `Info.plist` says of packages: documents that are folders.
+/// The declarations of packages in an `Info.plist`: documents that are folders.
 ///
 /// A declaration that is not as it should be declares nothing: a real app's file is read as it is.
 struct PackageDeclarations {

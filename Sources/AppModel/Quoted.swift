@@ -1,5 +1,5 @@
 extension String {
-  /// The text in quotes, with control characters escaped and long text cut: what was found in a file is shown on a
+  /// The text in quotes, with control characters escaped and long text cut: a text from a file is shown on a
   /// terminal, and must not be able to write to it.
   package var quoted: String {
     let limit = 80

@@ -44,10 +44,10 @@ package enum WideningEntitlement: String, CaseIterable, Equatable, Hashable, Sen
 }
 
 extension Entitlements {
-  /// Those of the app's that can widen what it has, in an order that stays.
+  /// The app's entitlements that can widen its rights, in a fixed order.
   package var widening: [WideningEntitlement] { WideningEntitlement.allCases.filter { self[keyPath: $0.flag] } }
 
-  /// The same without the widening ones that are not among these. What narrows stays as it is.
+  /// The same without the widening ones that are not among these. Narrowing ones stay as they are.
   package func keeping(_ kept: Set<WideningEntitlement>) -> Entitlements {
     var result = self
     for entitlement in WideningEntitlement.allCases where !kept.contains(entitlement) {

@@ -1,4 +1,4 @@
-/// SHA-256 over what an app is: its manifest, its entitlements and the file that is executed, each with its length before it.
+/// SHA-256 over an app's parts: its manifest, its entitlements and the file that is executed, each with its length before it.
 package struct AppDigest: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 
@@ -70,7 +70,7 @@ package struct RememberedApp: Equatable, Sendable {
 
 /// Which app it is that claims an identifier.
 package enum IdentityVerdict: Equatable, Sendable {
-  /// Nobody has claimed the identifier before.
+  /// No app has claimed the identifier before.
   case first
   case same(RememberedApp)
   /// The same app, which lies elsewhere now; nothing is left in the old place.
@@ -93,8 +93,8 @@ package enum IdentityVerdict: Equatable, Sendable {
     if let record = alike.first(where: { isHere($0) && $0.owners == seen.owners }) {
       self = .same(record)
     } else if let record = alike.first(where: { isHere($0) || !seen.isProgram }) {
-      // By the content before the place: what was once taken for a stranger does not become the app in whose place it is put.
-      // Another owner could put anything there later, so the place is not taken over from one to the other.
+      // By the content before the place: an app that was once taken for a stranger does not become the app in whose place it
+      // is put. Another owner could put anything there later, so the place is not taken over from one to the other.
       self = !isHere(record) && record.owners == seen.owners && isVacant(record) ? .moved(record) : .copied(record)
     } else if let record = records.first(where: { isHere($0) && $0.owners == seen.owners }) {
       self = .updated(record)

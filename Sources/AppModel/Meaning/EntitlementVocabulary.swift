@@ -1,5 +1,5 @@
 extension KeyVocabulary {
-  /// Entitlements, by what they come to.
+  /// Entitlements, with their effects.
   package static let entitlements = KeyVocabulary(access + folders + exceptions + devices + services + signing)
 
   private static let access: [Group] = [

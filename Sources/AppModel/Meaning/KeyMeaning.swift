@@ -1,17 +1,18 @@
-/// What a key of a manifest or of entitlements comes to under Ambit.
+/// The effect of a key of a manifest or of entitlements under Ambit.
 package enum KeyMeaning: Equatable, Sendable {
-  /// Something is done by it: the sentence says what.
+  /// It has an effect, which the sentence names.
   case mapped(String)
   /// It is known and changes nothing: the sentence says why.
   case idle(String)
-  /// Nobody has said what it is for, so it changes nothing.
+  /// Its purpose is unknown, so it changes nothing.
   case unknown
 }
 
-/// The keys that are known, with what they come to.
+/// The known keys, with their effects.
 ///
-/// Keys within others are joined by `>`, without the numbers of arrays: `CFBundleDocumentTypes>LSItemContentTypes`; `*` at the end of
-/// a first key stands for whatever follows, and between two `>` for a name that its owner chose. What lies within a key that is known has its meaning, unless it has one of its own.
+/// Keys within others are joined by `>`, without the numbers of arrays: `CFBundleDocumentTypes>LSItemContentTypes`; `*` at the end
+/// of a first key stands for any further text, and between two `>` for a name that its owner chose. A key within a known key has
+/// its meaning, unless it has one of its own.
 package struct KeyVocabulary: Sendable {
   package struct Group: Sendable {
     let meaning: KeyMeaning
@@ -41,7 +42,7 @@ package struct KeyVocabulary: Sendable {
     self.prefixes = prefixes.sorted { $0.prefix.utf8.count > $1.prefix.utf8.count }
   }
 
-  /// The first keys that are known by their whole name, sorted: what a mistyped one may have been meant to be.
+  /// The first keys that are known by their whole name, sorted: a mistyped key may have been meant to be one of them.
   package var names: [String] { exact.keys.filter { !$0.contains(">") }.sorted() }
 
   /// Whether a key is known by its whole name, and not by how it begins alone.

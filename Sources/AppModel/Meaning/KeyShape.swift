@@ -1,4 +1,4 @@
-/// What type of value a key that is known has to have.
+/// The type of value that a known key has to have.
 ///
 /// Where Apple's systems take several for one (`YES` for a boolean, a list of one as the one), so does this; and a key that is
 /// not in the table may hold anything.
@@ -46,7 +46,7 @@ package enum KeyShape: Equatable, Sendable {
   }
 }
 
-/// A value that is not what its key needs.
+/// A value that does not fit its key.
 package struct ShapeFault: Equatable, Sendable {
   package let file: String
   package let path: KeyPath
@@ -102,7 +102,7 @@ package struct ShapeFault: Equatable, Sendable {
 }
 
 extension KeyShape {
-  /// What each member of a list has to be.
+  /// The required type of each member of a list.
   fileprivate var member: KeyShape? {
     switch self {
     case .strings, .dictionaryOrStrings: .string
@@ -111,7 +111,7 @@ extension KeyShape {
     }
   }
 
-  /// What a key of a file has to be; `nil`: anything.
+  /// The required type of a key of a file; `nil`: any.
   static func of(_ path: KeyPath, as kind: ManifestListing.Kind) -> KeyShape? {
     let keys = path.steps.compactMap { step in if case .key(let key) = step { key } else { nil } }
     guard let first = keys.first else { return nil }
@@ -132,7 +132,7 @@ extension KeyShape {
     guard keys.count == 1, let key = keys.first else { return nil }
     let exceptions = "com.apple.security.temporary-exception."
     if key.hasPrefix(exceptions) {
-      // Of one that nobody knows the type is not known either.
+      // The type of an unknown key is unknown as well.
       guard KeyVocabulary.entitlements.isNamed(key) else { return nil }
       return key == exceptions + "audio-unit-host" ? .boolean : .strings
     }

@@ -1,4 +1,4 @@
-/// Every key of a manifest or of entitlements, with what it comes to here. Nothing that is in the file is left out.
+/// Every key of a manifest or of entitlements, with its effect here. No key of the file is left out.
 package struct ManifestListing: Equatable, Sendable {
   package enum Kind: String, Equatable, Sendable {
     case manifest, entitlements
@@ -11,7 +11,7 @@ package struct ManifestListing: Equatable, Sendable {
     /// The value in short, for people.
     package let value: String
     package let meaning: KeyMeaning
-    /// What has to be known of how the value is written, as the end of a sentence.
+    /// A necessary remark on the form of the value, as the end of a sentence.
     package let note: String?
   }
 
@@ -60,7 +60,8 @@ package struct ManifestListing: Equatable, Sendable {
 }
 
 extension ManifestListing.Kind {
-  /// By what only entitlements have: a signature's header, a file's name, or keys of theirs and none of a manifest's.
+  /// By signs that only entitlements have: a signature's header, a file's name, or keys of theirs
+  /// and none of a manifest's.
   package init(of list: PropertyListFile) {
     let isNamed = ["Entitlements.plist", ".entitlements", ".xcent"].contains { list.path.hasSuffix($0) }
     let marks = ["com.apple.security.", "com.apple.developer.", "com.apple.private.", "io.ambit."]
@@ -77,7 +78,7 @@ extension ManifestListing.Kind {
 }
 
 extension PropertyListNode {
-  /// The value on one line: what it is if it is simple, and how much of it there is if not. Not made printable.
+  /// The value on one line: itself if it is simple, and its size if not. Not made printable.
   package var summary: String {
     switch value {
     case .string(let text): text.quoted

@@ -1,5 +1,5 @@
 extension KeyVocabulary {
-  /// Keys of an `Info.plist`, by what they come to.
+  /// Keys of an `Info.plist`, with their effects.
   package static let manifest = KeyVocabulary(identity + documents + types + sharing + appearance + system + build)
 
   private static let identity: [Group] = [

@@ -202,7 +202,7 @@ struct BinaryPropertyList {
 
   private func number(_ count: Int, _ position: Int) throws(PropertyListFault) -> UInt64 {
     guard count <= bytes.count - position else { throw fault("expected \(count) bytes, and the file ends before them") }
-    // Of those that are longer, eight bytes are what anybody could need.
+    // Of longer ones, only the last eight bytes can be needed.
     let slice = bytes[position..<(position + count)]
     guard slice.dropLast(8).allSatisfy({ $0 == 0 }) else { throw fault("expected a number of at most 64 bits") }
     return slice.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }

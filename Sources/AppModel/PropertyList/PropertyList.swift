@@ -1,10 +1,10 @@
 /// Reads property lists as apps bring them along: XML or binary, in UTF-8 or UTF-16, and as `codesign` prints entitlements.
 ///
-/// Foundation has a reader too. This one says where a value stands and which key is wrong, refuses a key that is in a
-/// dictionary twice rather than choosing one, and has a bound on everything that a file can make large: what is read here
-/// was written by an app.
+/// Foundation has a reader too. This one says where a value stands and which key is wrong, refuses a key that
+/// is in a dictionary twice rather than choosing one, and has a bound on everything that a file can make
+/// large: an app wrote the file.
 enum PropertyList {
-  /// What entitlements begin with that were taken out of a signature (`CSMAGIC_EMBEDDED_ENTITLEMENTS`); the blob's length
+  /// The beginning of entitlements that were taken out of a signature (`CSMAGIC_EMBEDDED_ENTITLEMENTS`); the blob's length
   /// follows, both in network order.
   private static let blob: [UInt8] = [0xFA, 0xDE, 0x71, 0x71]
 
@@ -19,7 +19,7 @@ enum PropertyList {
     return try reader.parse()
   }
 
-  /// Whether the bytes are entitlements in a blob, whatever is in it.
+  /// Whether the bytes are entitlements in a blob, with any content.
   static func isBlob(_ bytes: [UInt8]) -> Bool { bytes.starts(with: blob) }
 
   private static func contents(of bytes: [UInt8]) throws(PropertyListFault) -> [UInt8] {
@@ -39,7 +39,7 @@ enum PropertyList {
   }
 }
 
-/// The text of an XML list, whatever it is encoded in, as UTF-8.
+/// The text of an XML list, in any encoding, as UTF-8.
 enum PropertyListText {
   static func decode(_ bytes: [UInt8]) throws(PropertyListFault) -> [UInt8] {
     let text: [UInt8]
@@ -83,7 +83,7 @@ enum PropertyListText {
     return Array(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })).utf8)
   }
 
-  /// By what the XML declaration says.
+  /// By the encoding in the XML declaration.
   private static func isLatin1(_ bytes: [UInt8]) -> Bool {
     guard bytes.starts(with: Array("<?xml".utf8)), let end = bytes.firstIndex(of: UInt8(ascii: ">")) else {
       return false

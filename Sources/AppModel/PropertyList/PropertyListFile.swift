@@ -13,7 +13,7 @@ package struct PropertyListFile: Equatable, Sendable {
 
   /// Reads a property list: XML, binary, or as `codesign` prints entitlements.
   ///
-  /// - Parameter name: what errors call it; its path, if nothing is said.
+  /// - Parameter name: its name in errors; its path, if none is given.
   /// - Returns: `nil` when there is nothing at the path.
   package init?(path: String, name: String? = nil) throws(AppBundleError) {
     let name = name ?? path
@@ -34,7 +34,7 @@ package struct PropertyListFile: Equatable, Sendable {
 
   init(path: String, entries: [PropertyListEntry]) { (self.path, self.entries, isBlob) = (path, entries, false) }
 
-  /// - Parameter path: what errors call it.
+  /// - Parameter path: its name in errors.
   package init(bytes: [UInt8], path: String) throws(AppBundleError) {
     if bytes.count > PropertyListBounds.size {
       throw AppBundleError.unreadable(path: path, reason: "it is larger than 1 MiB, which no manifest is")
@@ -85,8 +85,8 @@ package struct PropertyListFile: Equatable, Sendable {
     return value
   }
 
-  /// An entitlement. It claims rights, so nothing is taken for one that only looks like it: readers on macOS differ there (to its
-  /// kernel whatever is not false is on, and the App Store refuses what is no boolean).
+  /// An entitlement. It claims rights, so nothing is taken for one that only looks like it: readers on macOS differ there (for
+  /// its kernel every value but false is on, and the App Store refuses all but booleans).
   func flag(_ key: String) throws(AppBundleError) -> Bool? {
     guard let entry = entries.first(where: { $0.key == key }) else { return nil }
     guard let flag = entry.node.boolean else {

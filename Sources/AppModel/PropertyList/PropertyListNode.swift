@@ -25,7 +25,7 @@ package struct PropertyListNode: Equatable, Sendable {
     self.line = line
   }
 
-  /// What it is, with its article: "a string".
+  /// Its type, with an article: "a string".
   package var kind: String {
     switch value {
     case .string: "a string"
@@ -44,7 +44,7 @@ package struct PropertyListNode: Equatable, Sendable {
   /// A boolean of a manifest, also as it is written by hand: YES, NO, true or false in any case, 1 or 0, as text or as number.
   ///
   /// Apple's systems read it so: CoreFoundation takes the words and any number (`_CFBundleGetInfoDictionaryBoolean`), and Launch
-  /// Services' keys were texts of one digit before they were booleans. What is none of these is not guessed at.
+  /// Services' keys were texts of one digit before they were booleans. Other values are not guessed at.
   package var looseBoolean: Bool? {
     switch value {
     case .boolean(let flag): flag
@@ -130,12 +130,12 @@ package struct KeyPath: Equatable, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What is wrong with a property list, and where.
+/// A fault in a property list, and its place.
 struct PropertyListFault: Error, Equatable, CustomStringConvertible {
   /// `nil` in a binary list, and where no line is at fault.
   let line: Int?
   let path: KeyPath
-  /// What was expected and what was found, as the end of a sentence.
+  /// The expected and the found value, as the end of a sentence.
   let problem: String
 
   init(line: Int? = nil, path: KeyPath = KeyPath(), _ problem: String) {
@@ -150,7 +150,7 @@ struct PropertyListFault: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// What no manifest goes beyond.
+/// Bounds that no manifest exceeds.
 enum PropertyListBounds {
   /// A manifest is a few kilobytes; more is another file under its name.
   static let size = 1 << 20

@@ -1,4 +1,4 @@
-/// Reads the XML form: the elements of Apple's DTD, without what a DTD could add to them.
+/// Reads the XML form: the elements of Apple's DTD, without a DTD's additions to them.
 struct XMLPropertyList {
   private let bytes: [UInt8]
   private var position = 0
@@ -108,7 +108,7 @@ struct XMLPropertyList {
 
   // MARK: - Tags and text
 
-  /// `<name …>` or `<name/>`. What attributes say means nothing in a property list.
+  /// `<name …>` or `<name/>`. Attributes mean nothing in a property list.
   private mutating func openTag(
     expecting expected: String
   ) throws(PropertyListFault) -> (name: String, isEmpty: Bool, line: Int) {
@@ -225,7 +225,7 @@ struct XMLPropertyList {
     return Unicode.Scalar(number)
   }
 
-  // MARK: - What stands between elements
+  // MARK: - Between elements
 
   private mutating func skipProlog() throws(PropertyListFault) {
     try skipBetween()

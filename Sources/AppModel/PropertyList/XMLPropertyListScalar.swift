@@ -1,4 +1,4 @@
-/// The texts of `<integer>`, `<real>`, `<date>` and `<data>`. Each answers `nil` for what is none.
+/// The texts of `<integer>`, `<real>`, `<date>` and `<data>`. Each answers `nil` for a text that is none.
 enum XMLPropertyListScalar {
   static func integer(_ text: String) -> PropertyListNode.Value? {
     var digits = trimmed(text)
@@ -16,7 +16,7 @@ enum XMLPropertyListScalar {
 
   static func real(_ text: String) -> Double? { Double(trimmed(text)) }
 
-  /// `YYYY-MM-DDThh:mm:ssZ`: nothing else is written by anybody.
+  /// `YYYY-MM-DDThh:mm:ssZ`: no program writes anything else.
   static func date(_ text: String) -> Double? {
     let bytes = Array(trimmed(text).utf8)
     let pattern = Array("0000-00-00T00:00:00Z".utf8)
