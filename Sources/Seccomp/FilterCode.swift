@@ -78,11 +78,11 @@ struct FilterCode {
 
   private enum Target { case next, match, fail }
 
-  /// A rule: its answer if all conditions hold, else what stands behind it. Six conditions are at most 43 instructions, well
-  /// within what a comparison can leave out.
+  /// A rule: its answer if all conditions hold, else the code behind it. Six conditions are at most 43 instructions, well
+  /// within the reach of a comparison's jump.
   private mutating func append(_ rule: SeccompRule) {
     let start = count
-    /// What still has to learn how far it is: to the rule's end, or to the next condition.
+    /// The jumps that still lack their length: to the rule's end, or to the next condition.
     var failing: [(index: Int, ifTrue: Bool)] = []
     for condition in rule.conditions.prefix(6) {
       var matching: [(index: Int, ifTrue: Bool)] = []

@@ -4,16 +4,16 @@ package import Kernel
 
 /// Compiled filters by the content of their profile: compiling costs a millisecond that a launch need not spend twice.
 ///
-/// The folder belongs to the user and nobody else may write there; a file that is not whole is compiled anew.
+/// The folder belongs to the user and no other user may write there; a file that is not whole is compiled anew.
 package struct SeccompCache: Sendable {
   private let folder: String?
 
   /// - Parameter folder: made when it is missing; `nil` compiles every time.
   package init(folder: String?) { self.folder = folder }
 
-  /// Who compiles. The same rules may make different programs.
+  /// The compiler. The same rules may make different programs.
   package enum Compiler: String, Sendable {
-    /// For Ambit's own profiles, whose rules do not overlap.
+    /// For Ambit's own profiles, which have no overlapping rules.
     case libseccomp
     /// For others' (``SeccompProgram/init(strictest:otherwise:)``).
     case strictest

@@ -14,8 +14,7 @@ package struct SeccompDifference: Equatable, Sendable {
   package let before: SeccompProfile.Explanation
   package let after: SeccompProfile.Explanation
 
-  /// Of these calls those that come out differently: what becomes possible, what becomes impossible, and the rest, each by
-  /// name.
+  /// Of these calls those that come out differently: the newly possible, the newly impossible, and the rest, each by name.
   package static func between(_ first: SeccompProfile, _ second: SeccompProfile, calls: [String]) -> [SeccompDifference]
   {
     let found = Set(calls).sorted().compactMap { call -> SeccompDifference? in
@@ -34,8 +33,8 @@ package struct SeccompDifference: Equatable, Sendable {
 }
 
 extension SeccompProfile.Explanation {
-  /// What decides, without where it was said: equal for profiles that treat the call in the same way and say so in the same
-  /// comparisons.
+  /// The deciding rules, without their places in the file: equal for profiles that treat the call in the same way and say
+  /// so in the same comparisons.
   fileprivate var decision: Decision {
     let always = parts.filter(\.conditions.isEmpty).map(\.action).min { $0.rank < $1.rank }
     let conditional = parts.filter { !$0.conditions.isEmpty && $0.action.rank < always?.rank ?? .max }

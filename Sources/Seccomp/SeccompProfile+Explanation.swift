@@ -1,11 +1,11 @@
 internal import Kernel
 
 extension SeccompProfile {
-  /// What happens to one call, and which rules decide.
+  /// The answer to one call, and the rules that decide.
   package struct Explanation: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
       package let action: SeccompAction
-      /// What the arguments have to be; empty: whatever they are.
+      /// The conditions on the arguments; empty: any arguments.
       package let conditions: [SeccompCondition]
       package let group: String
       package let reason: String
@@ -14,7 +14,7 @@ extension SeccompProfile {
     package let call: String
     /// Rules that name the call, in order.
     package let parts: [Part]
-    /// What happens where none of them matches.
+    /// The answer where none of them matches.
     package let otherwise: SeccompAction
 
     /// Whether nothing but the default decides.
@@ -23,8 +23,8 @@ extension SeccompProfile {
     /// Whether there are arguments with which the call goes through, or is left to an observer.
     package var canPass: Bool { outcomes.contains(where: \.canPass) }
 
-    /// What may come of it, by the arguments. Where rules overlap the strictest holds, so that one without conditions leaves
-    /// nothing to laxer ones, nor to the default.
+    /// Its possible answers, by the arguments. Where rules overlap the strictest holds, so that one without conditions
+    /// leaves nothing to laxer ones, nor to the default.
     package var outcomes: [SeccompAction] {
       let always = parts.filter(\.conditions.isEmpty).map(\.action).min { $0.rank < $1.rank }
       let sometimes = parts.filter { !$0.conditions.isEmpty }.map(\.action)

@@ -12,9 +12,9 @@ extension SeccompProfile {
   /// A file that runs with its owner's rights, made in a granted folder, would be a program of root's on the host where root has
   /// launched the app. So no mode has these bits (systemd's `RestrictSUIDSGID=`).
   ///
-  /// Calls that only take a mode are left to the profile's default where it has one of the bits. Those that open are refused in so
-  /// many words: an observed profile asks about what the default denies, and an opening that its observer has no objection to goes
-  /// on.
+  /// Calls that only take a mode are left to the profile's default where it has one of the bits. Those that open are
+  /// refused in so many words: an observed profile asks about calls that the default denies, and an opening that its
+  /// observer has no objection to goes on.
   static let modeRules: [SeccompRule] = {
     let withMode: [(call: String, mode: UInt32)] = [
       ("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2), ("mkdir", 1), ("mkdirat", 2), ("mknod", 1),
@@ -41,17 +41,17 @@ extension SeccompProfile {
     ]
   }
 
-  /// These move pages of a file into a pipe or a socket without copying them: what the host writes to the file later, also after
-  /// the document was taken away, is read from there. `EINVAL` is what they answer where a file system or a device cannot do it,
-  /// so programs have another way.
+  /// These move pages of a file into a pipe or a socket without copying them: later writes of the host to the file, also after the
+  /// document was taken away, are read from there. `EINVAL` is their answer where a file system or a device cannot do it, so
+  /// programs have another way.
   ///
   /// sendfile(2) between regular files moves no pages, and Foundation copies files with nothing else: the launcher does it.
   static let pageRules =
     ["splice", "tee", "vmsplice"].map { SeccompRule($0, .fail(EINVAL)) } + [SeccompRule("sendfile", .notify)]
 
-  /// fcntl(2) but for leases and delegations (`F_SETLEASE`, `F_SETDELEG`), which make whoever opens the file on the host wait for
-  /// up to 45 seconds, also where the app may only read; and for `F_NOTIFY`, which is inotify without a descriptor of its own.
-  /// Numbers from 1024 on are Linux's own and are let through one by one, so that a new one is not let through unseen.
+  /// fcntl(2) but for leases and delegations (`F_SETLEASE`, `F_SETDELEG`), which make a process that opens the file on the host
+  /// wait for up to 45 seconds, also where the app may only read; and for `F_NOTIFY`, which is inotify without a descriptor of its
+  /// own. Numbers from 1024 on are Linux's own and are let through one by one, so that a new one is not let through unseen.
   static let controlRules: [SeccompRule] = {
     // F_GETLEASE; F_CREATED_QUERY; F_DUPFD_CLOEXEC, pipe sizes, seals and hints (1030 to 1038).
     let known: [(mask: UInt32, value: UInt32)] = [

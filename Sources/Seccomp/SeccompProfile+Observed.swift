@@ -6,12 +6,12 @@ extension SeccompProfile {
   /// Calls by which an app reaches for something by its name.
   private static let reaching: Set<String> = ["open", "openat", "creat", "connect"]
 
-  /// The same profile for an app whose refusals are to be seen: what it denies with `EPERM`, and sockets of other families, it
-  /// asks about; and it asks about every file that is opened by name, since the mount namespace denies those without a word.
+  /// The same profile for an app with refusals that are to be seen. It asks about calls that it denies with `EPERM`, about sockets
+  /// of other families, and about every file that is opened by name, since the mount namespace denies those without a word.
   ///
-  /// What the plain profile answers so that programs take another way stays as it is: libc asks for `ENOSYS` all the time, and does
-  /// without. So does what is refused by an argument of a call that opens (``modeRules``): whatever the observer thinks of the path,
-  /// such a call must not go on.
+  /// The plain profile's answers that make programs take another way stay as they are: libc asks for `ENOSYS` all the time, and
+  /// does without. So do refusals by an argument of a call that opens (``modeRules``): even if the observer has no objection to the
+  /// path, such a call must not go on.
   package var observed: SeccompProfile {
     SeccompProfile(
       groups: groups.map { group in

@@ -157,14 +157,14 @@ extension SeccompProfile {
     SeccompRule("clone", .allow, [SeccompCondition(argument: 0, .masked(mask: namespaceBits, value: 0))])
   ]
 
-  /// TIOCSTI and TIOCLINUX. Of btrfs what names a subvolume (`struct btrfs_ioctl_vol_args`, also the second one) and
-  /// BTRFS_IOC_SUBVOL_SETFLAGS: before Linux 6.7 anybody who owned one file could make a snapshot of all the subvolume that it is in.
+  /// TIOCSTI and TIOCLINUX. Of btrfs the requests that name a subvolume (`struct btrfs_ioctl_vol_args`, also the second one) and
+  /// BTRFS_IOC_SUBVOL_SETFLAGS: before Linux 6.7 the owner of one file could make a snapshot of all the subvolume that it is in.
   private static let requestRules = ioctlExcept([0x5412, 0x541c, 0x4008_941a], noneOf: [0x5000_9400])
 
   /// Allows ioctl for every 32-bit request but these. An allow rule for "anything else" cannot be said in 32 bits at once: each
   /// forbidden number is cut out by allowing, for every bit, the numbers that agree with it above that bit and differ in it.
   ///
-  /// - Parameter families: requests that are forbidden whatever their lowest byte is.
+  /// - Parameter families: requests that are forbidden with any lowest byte.
   static func ioctlExcept(_ forbidden: [UInt32], noneOf families: [UInt32] = []) -> [SeccompRule] {
     var rules: [SeccompRule] = []
     func cut(prefix: UInt32, depth: Int) {
@@ -209,9 +209,8 @@ extension SeccompProfile {
     return rules
   }
 
-  /// Streams and sequenced packets (1 and 5, beside flags in the upper bits). A datagram, which is also what the kernel makes
-  /// of SOCK_RAW, carries the path of its receiver in a structure that no filter sees; it is refused as a kernel would that does
-  /// not have it.
+  /// Streams and sequenced packets (1 and 5, beside flags in the upper bits). A datagram (the kernel makes one of SOCK_RAW as well)
+  /// carries the path of its receiver in a structure that no filter sees; it is refused as a kernel would that does not have it.
   private static func unixRules(_ call: String) -> [SeccompRule] {
     func rule(_ action: SeccompAction, _ mask: UInt32, _ value: UInt32) -> SeccompRule {
       SeccompRule(
@@ -221,7 +220,7 @@ extension SeccompProfile {
           SeccompCondition(argument: 1, .masked(mask: mask, value: value)),
         ])
     }
-    // 0b0001 and 0b0101; then whatever differs in some bit, each number once.
+    // 0b0001 and 0b0101; then all numbers that differ in some bit, each number once.
     return [
       rule(.allow, 0b1011, 0b0001), rule(.fail(ESOCKTNOSUPPORT), 0b0001, 0),
       rule(.fail(ESOCKTNOSUPPORT), 0b0011, 0b0011), rule(.fail(ESOCKTNOSUPPORT), 0b1011, 0b1001),

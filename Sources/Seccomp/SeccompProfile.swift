@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// Which system calls a sandboxed program may make: default deny, in groups that say what they are for.
+/// The system calls that a sandboxed program may make: default deny, in groups that state their purpose.
 package struct SeccompProfile: Equatable, Sendable {
   package struct Group: Equatable, Sendable {
     package let name: String
@@ -14,7 +14,7 @@ package struct SeccompProfile: Equatable, Sendable {
 
   package var rules: [SeccompRule] { groups.flatMap(\.rules) }
 
-  /// A text that is the same for the same filter, whatever the process: the key of the cache.
+  /// A text that is the same for the same filter, in every process: the key of the cache.
   package var identity: String {
     // Spelt out: this runs at every launch, and describing values by reflection costs more than the rest of it.
     var text = "ambit seccomp 1\nlibseccomp \(SeccompProgram.compilerVersion)\n"

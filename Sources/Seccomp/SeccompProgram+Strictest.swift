@@ -14,7 +14,7 @@ extension SeccompProgram {
   /// where none does.
   ///
   /// libseccomp does not promise that: there a rule without conditions swallows those with some, and of two without, the
-  /// first wins, whatever they say. In a profile that somebody else wrote, either may turn a refusal into a permission.
+  /// first wins, with any answer. In another author's profile, either may turn a refusal into a permission.
   ///
   /// Calls that this machine does not have are left out. Of another architecture than the native one every call ends
   /// the process.

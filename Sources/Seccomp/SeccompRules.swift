@@ -1,13 +1,13 @@
 internal import CSeccomp
 
-/// What happens to a system call.
+/// The answer to a system call.
 package enum SeccompAction: Hashable, Sendable {
   case allow
   /// The call fails with this errno.
   case fail(Int32)
   /// The process ends with SIGSYS.
   case kill
-  /// Whoever listens is asked (`seccomp_unotify(2)`).
+  /// A listener is asked (`seccomp_unotify(2)`).
   case notify
 
   // Ambit's own profiles do without these; others' have them.
@@ -16,7 +16,7 @@ package enum SeccompAction: Hashable, Sendable {
   case killThread
   /// The call is not made, and the thread receives SIGSYS.
   case trap
-  /// Whoever traces is told this number; untraced, the call fails with `ENOSYS`.
+  /// A tracer is told this number; untraced, the call fails with `ENOSYS`.
   case trace(Int32)
   /// The call is let through, and the kernel's log says so.
   case log

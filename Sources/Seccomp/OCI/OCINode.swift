@@ -11,7 +11,7 @@ struct OCINode {
   let value: JSONValue
   let place: String
 
-  /// - Parameter sentence: what has to be there, or what to do.
+  /// - Parameter sentence: the requirement, or the remedy.
   func fault(_ sentence: String) -> Fault { Fault(place: place, reason: sentence) }
 
   func wrong(_ expected: String) -> Fault { fault("must be \(expected), and is \(Self.describe(value))") }

@@ -5,7 +5,7 @@ package import Kernel
 #endif
 
 extension OCIProfile {
-  /// What `includes` and `excludes` ask about. Capabilities are not among it: an app has none.
+  /// The facts that `includes` and `excludes` ask about. Capabilities are not among them: an app has none.
   package struct Machine: Equatable, Sendable {
     /// As Go calls it.
     package var architecture: String
@@ -33,7 +33,7 @@ extension OCIProfile {
   package struct Evaluated: Equatable, Sendable {
     /// Groups are called by their place, `syscalls[3]`.
     package let profile: SeccompProfile
-    /// What `includes` and `excludes` have left out, and why.
+    /// The rules that `includes` and `excludes` have left out, and why.
     package let leftOut: [LeftOut]
     /// Calls that this machine's libseccomp does not know; the default holds for them.
     package let unknown: [String]

@@ -6,7 +6,7 @@ extension OCIProfile {
   /// Docker's own has 20 kB.
   package static let maximumSize = 1 << 20
 
-  /// Reads a profile strictly: what it says is taken as it is meant, or refused with the place and what to do.
+  /// Reads a profile strictly: its content is taken as it is meant, or refused with the place and the remedy.
   package init(contentsOf path: String) throws(OCIProfileError) {
     let bytes: [UInt8]
     do throws(KernelError) {
@@ -19,7 +19,7 @@ extension OCIProfile {
     try self.init(parsing: bytes, file: path)
   }
 
-  /// - Parameter file: what messages call it.
+  /// - Parameter file: its name in messages.
   package init(parsing bytes: [UInt8], file: String) throws(OCIProfileError) {
     guard bytes.count <= Self.maximumSize else {
       throw OCIProfileError(
@@ -57,7 +57,7 @@ extension OCIProfile {
     if let node = top["architectures"], let other = top["archMap"] {
       throw node.fault("there is also \(other.place), which says the same; take one of them out")
     }
-    // Other architectures end the process whatever is said of them; the names have to be right all the same.
+    // Calls of other architectures end the process, even if the profile lists them; the names have to be right all the same.
     _ = try top["architectures"]?.words(Self.architectureWords) { Self.architectures.contains($0) ? $0 : nil }
     for node in try top["archMap"]?.elements() ?? [] {
       let map = try node.fields(["architecture", "subArchitectures"])
@@ -101,7 +101,7 @@ extension OCIProfile {
       "SCMP_ACT_KILL_PROCESS": .kill, "SCMP_ACT_TRAP": .trap, "SCMP_ACT_LOG": .log,
     ]
     if let action = plain[word] {
-      // The specification wants it refused: whoever wrote it meant another action.
+      // The specification wants it refused: its author meant another action.
       if let extra = number ?? name {
         throw extra.fault("\(word) has no errno; take it out, or use SCMP_ACT_ERRNO")
       }
@@ -147,7 +147,7 @@ extension OCIProfile.Entry {
     self.action = try OCIProfile.action(action, number: fields["errnoRet"], name: fields["errno"])
     for element in try fields["args"]?.elements() ?? [] {
       let condition = try SeccompCondition(element)
-      // Runtimes disagree with what one would think: they take two of the same argument as alternatives.
+      // Runtimes differ from the expectation: they take two of the same argument as alternatives.
       guard !conditions.contains(where: { $0.argument == condition.argument }) else {
         throw element.fault(
           "argument \(condition.argument) is compared twice in one entry. If either is enough, write an entry for each; both "

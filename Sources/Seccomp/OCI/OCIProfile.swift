@@ -1,7 +1,7 @@
 package import Kernel
 
-/// A seccomp profile as container engines have it: the JSON of the OCI's runtime specification (`linux.seccomp`), with what
-/// Docker and Podman add to it. As it stands in the file; ``evaluated(on:)`` says what it comes to on a machine.
+/// A seccomp profile as container engines have it: the JSON of the OCI's runtime specification (`linux.seccomp`), with
+/// Docker's and Podman's additions. As it stands in the file; ``evaluated(on:)`` gives its result on a machine.
 package struct OCIProfile: Equatable, Sendable {
   /// One element of `syscalls`.
   package struct Entry: Equatable, Sendable {
@@ -14,7 +14,7 @@ package struct OCIProfile: Equatable, Sendable {
     package var comment = ""
   }
 
-  /// What `includes` or `excludes` asks for.
+  /// The conditions of `includes` or `excludes`.
   package struct Requirements: Equatable, Sendable {
     package var capabilities: [String] = []
     /// As Go calls them: `amd64`, `arm64`.
@@ -34,7 +34,7 @@ package struct OCIProfileError: Error, Equatable, Sendable, CustomStringConverti
   package let file: String
   /// `syscalls[3].args[0].op`, or `line 4, column 7`; empty if the file as a whole is meant.
   package let place: String
-  /// What was expected, and what to do.
+  /// The expectation, and the remedy.
   package let reason: String
 
   package var description: String { place.isEmpty ? "\(file): \(reason)" : "\(file): \(place): \(reason)" }
