@@ -15,7 +15,7 @@ public struct AccessLists: Sendable, Hashable {
     public let isKept: Bool
   }
 
-  /// What is kept until it is given up, by a bookmark or a reference; under most policies, all that the user picked.
+  /// Documents that are kept until they are given up, by a bookmark or a reference; under most policies, all that the user picked.
   public struct FutureAccessList: Sendable, Hashable {
     /// How many are kept now.
     public let count: Int
@@ -23,7 +23,7 @@ public struct AccessLists: Sendable, Hashable {
     public let maximumItemsAllowed: Int?
   }
 
-  /// What was used last. What falls out of it, and is not kept, the app has lost.
+  /// The documents used last. The app has lost one that falls out of this list and is not kept.
   public struct MostRecentlyUsedList: Sendable, Hashable {
     /// Newest first.
     public let entries: [Entry]
@@ -33,7 +33,7 @@ public struct AccessLists: Sendable, Hashable {
 
   /// The name of the policy's rule: `unlimited`, `android`, `windows`, …, or a number.
   public let profile: String
-  /// What is kept until it is given up.
+  /// Documents that are kept until they are given up.
   public let futureAccessList: FutureAccessList
   /// Nil where the policy's rule knows no such list: then nothing is lost for not being used.
   public let mostRecentlyUsedList: MostRecentlyUsedList?

@@ -1,8 +1,8 @@
 public import Foundation
 internal import Wire
 
-/// What resolving a bookmark tells beyond Apple's initialiser: by which evidence the document was found, and where it
-/// is. Ambit's addition.
+/// The facts that resolving a bookmark tells beyond Apple's initialiser: the evidence that found the document, and its
+/// place. Ambit's addition.
 public struct BookmarkResolution: Sendable, Hashable {
   /// Which evidence found the document.
   public enum Evidence: String, Sendable, Hashable, Codable {
@@ -73,7 +73,7 @@ public struct BookmarkResolution: Sendable, Hashable {
   }
 }
 
-/// The bookmark of a URL that is no file's: the URL, and nothing that anybody could be given access to (`BMK-19`).
+/// The bookmark of a URL that is no file's: the URL, and nothing that an app could be given access to (`BMK-19`).
 struct PlainBookmark {
   private static let mark = Data("ambit-url\0".utf8)
   let url: URL

@@ -10,7 +10,7 @@ package enum Broker {
 
   private struct Idle {
     var address = ""
-    /// Whose connections they are: a process that was forked does not read its parent's answers.
+    /// The process that owns the connections: a process that was forked does not read its parent's answers.
     var process: Int32 = 0
     var clients: [WireClient] = []
   }
@@ -26,7 +26,7 @@ package enum Broker {
     try call { client throws(WireError) in try client.call(method, parameters, answer: answer) }
   }
 
-  /// For an answer whose one field is the descriptor that comes with it.
+  /// For an answer with one field, the descriptor that comes with it.
   ///
   /// - Returns: the caller's to close.
   static func descriptor(_ method: String, _ parameters: some WireMessage) throws(WireError) -> Int32 {
@@ -50,7 +50,7 @@ package enum Broker {
       do throws(WireError) {
         return try use(try client(address), address, body)
       } catch .unread {
-        // That broker has left, since the last call or at this moment; the next one takes over what calls here.
+        // That broker has left, since the last call or at this moment; the next one takes over the calling app.
       }
     }
     return try use(try client(address), address, body)
@@ -78,7 +78,7 @@ package enum Broker {
     }
   }
 
-  /// Stands for the environment in tests: those of a whole package run in one process, whose environment cannot be
+  /// Stands for the environment in tests: those of a whole package run in one process, and its environment cannot be
   /// changed while other threads read it.
   package static let addressInTests = Mutex<String?>(nil)
 

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Kernel
 internal import Wire
 
-/// What the broker answers, as the errors that Foundation's users know: a Cocoa code, the POSIX error underneath where
-/// the kernel has one for it (`SBX-3`), and a sentence that says what to do.
+/// The broker's answers, as the errors that Foundation's users know: a Cocoa code, the POSIX error underneath where
+/// the kernel has one for it (`SBX-3`), and a sentence with the remedy.
 extension WireError {
   func cocoa(for url: URL? = nil) -> CocoaError {
     guard case .remote(let name, let parameters) = self else { return transport(for: url) }
@@ -137,7 +137,7 @@ extension CocoaError {
     return CocoaError(code, userInfo: userInfo)
   }
 
-  /// What Apple's systems do and this version of Ambit does not do yet.
+  /// Functions that Apple's systems have and this version of Ambit does not have yet.
   static func notInThisVersion(_ what: String) -> CocoaError {
     make(.featureUnsupported, nil, nil, "This version of Ambit does not do this yet: \(what).")
   }

@@ -10,12 +10,12 @@ internal import Wire
 ///
 /// or, without a delegate, `try DocumentPicker.pick(allowsMultipleSelection: true)`.
 public final class DocumentPicker {
-  /// What the user's choice means. This version does `open`; the others say so when they are presented.
+  /// The meaning of the user's choice. This version does `open`; the others say so when they are presented.
   public enum Mode: Sendable {
     case `import`, open, exportToService, moveToService
   }
 
-  /// Is told what the user chose when the picker was presented.
+  /// Is told of the user's choice after the picker was presented.
   public weak var delegate: (any DocumentPickerDelegate)?
   /// One document unless set (`PCK-8`).
   public var allowsMultipleSelection = false
@@ -23,15 +23,16 @@ public final class DocumentPicker {
   public var isReadOnly = false
   /// Shown to the user above the documents.
   public var message: String?
-  /// Where the policy starts what is picked, for which process.
+  /// The process for which picked documents are started, where the policy starts them.
   public var counted = SecurityScope.Counted.thisProcess
-  /// What the choice means; as given when the picker was made.
+  /// The meaning of the choice; as given when the picker was made.
   public let documentPickerMode: Mode
-  /// What may be chosen; as given when the picker was made.
+  /// The types that may be chosen; as given when the picker was made.
   public let contentTypes: [UTType]
 
   /// - Parameters:
-  ///   - contentTypes: what may be chosen; only files whose type is one of these (`PCK-7`). With `.folder`, a folder.
+  ///   - contentTypes: the types that may be chosen; only files with one of these types (`PCK-7`).
+  ///     With `.folder`, a folder.
   ///   - asCopy: the app wants a copy and not the original. Not in this version.
   public init(forOpeningContentTypes contentTypes: [UTType], asCopy: Bool = false) {
     self.contentTypes = contentTypes
@@ -59,8 +60,8 @@ public final class DocumentPicker {
   /// Shows the picker and waits until the user has chosen.
   ///
   /// - Returns: scoped URLs of the chosen documents, at least one. Their scopes are not started.
-  /// - Throws: `CocoaError`: `userCancelled`; `featureUnsupported` when nobody can be asked, or for what this version
-  ///   does not do; `fileReadNoPermission` when the choice cannot be granted.
+  /// - Throws: `CocoaError`: `userCancelled`; `featureUnsupported` when no user can be asked, or for functions that
+  ///   this version does not have; `fileReadNoPermission` when the choice cannot be granted.
   public func pick() throws -> [URL] {
     let call = try self.call()
     do {
@@ -69,7 +70,7 @@ public final class DocumentPicker {
     } catch let error as WireError { throw error.cocoa() }
   }
 
-  /// Refuses what cannot be asked for before anybody is asked (`PCK-20`).
+  /// Refuses impossible requests before the user is asked (`PCK-20`).
   private func call() throws -> PickerInterface.PickCall {
     guard documentPickerMode == .open else {
       throw CocoaError.notInThisVersion("the picker's mode “\(documentPickerMode)”; it does “open”")
@@ -121,14 +122,14 @@ public final class DocumentPicker {
   }
 }
 
-/// Is told what the user chose.
+/// Is told of the user's choice.
 public protocol DocumentPickerDelegate: AnyObject {
   /// The user chose: one URL, or several when `allowsMultipleSelection` was set, in one call (`PCK-8`).
   func documentPicker(_ controller: DocumentPicker, didPickDocumentsAt urls: [URL])
   /// The user chose nothing. Called once; nothing was granted (`PCK-9`).
   func documentPickerWasCancelled(_ controller: DocumentPicker)
-  /// The user could not be asked. Ambit's addition; who does not implement it is told of a cancelled picker, and the
-  /// reason goes to standard error.
+  /// The user could not be asked. Ambit's addition; a delegate that does not implement it is told of a cancelled
+  /// picker, and the reason goes to standard error.
   func documentPicker(_ controller: DocumentPicker, didFailWithError error: any Error)
 }
 

@@ -7,13 +7,13 @@ internal import SystemPackage
 #endif
 
 extension FileManager {
-  /// Puts the content of one file in the place of another, in one step: whoever reads has the old one or the new one, whole. The
+  /// Puts the content of one file in the place of another, in one step: a reader has the old one or the new one, whole. The
   /// document keeps its name, its place on the host, its owner and its attributes; the other file is gone afterwards.
   ///
-  /// As `replaceItemAt(_:withItemAt:)`, for a document whose scope is started; a package gives way to a folder in the same way. What
-  /// does not lie in the document's own folder, as something in the container, cannot be renamed over it (`EXDEV`) and is copied
-  /// beside it first. A folder that was picked as such does not give way to another one: there is no room beside it.
-  /// - Throws: `CocoaError` with the POSIX error underneath; the document is then what it was.
+  /// As `replaceItemAt(_:withItemAt:)`, for a document with a started scope; a package gives way to a folder in the same way. A
+  /// file that does not lie in the document's own folder, as something in the container, cannot be renamed over it (`EXDEV`) and is
+  /// copied beside it first. A folder that was picked as such does not give way to another one: there is no room beside it.
+  /// - Throws: `CocoaError` with the POSIX error underneath; the document is then as it was.
   public func replaceDocument(at document: URL, withItemAt item: URL) throws {
     var isFolder = ObjCBool(false)
     let isPackage = unsafe fileExists(atPath: document.path, isDirectory: &isFolder) && isFolder.boolValue

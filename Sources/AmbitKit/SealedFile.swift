@@ -6,9 +6,9 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// A short file with sealed bytes, in the place of which anybody who can write to the container may have put anything.
+/// A short file with sealed bytes. A process that can write to the container may have put anything in its place.
 enum SealedFile {
-  /// - Parameter what: what it should hold, with its article.
+  /// - Parameter what: its expected content, with an article.
   static func content(of url: URL, longest: Int, _ what: String) throws -> Data {
     let bytes: [UInt8]
     do throws(KernelError) {

@@ -3,11 +3,11 @@ internal import Kernel
 internal import Synchronization
 internal import Wire
 
-/// What happens to an app's documents without a call of its own. Ambit's addition.
+/// The events of an app's documents without a call of its own. Ambit's addition.
 extension SecurityScope {
   /// Something that happened to one of the app's documents.
   public struct Event: Sendable, Hashable {
-    /// What happened.
+    /// The kind of event.
     public enum Kind: String, Sendable, Hashable, Codable {
       /// A started document was taken away.
       case scopeEnded
@@ -15,15 +15,15 @@ extension SecurityScope {
       case grantEnded
       /// Another file is the document from now on; it stands at the same path.
       case replaced
-      /// Events were dropped because they were not read. ``SecurityScope/status(of:)`` says what is started.
+      /// Events were dropped because they were not read. ``SecurityScope/status(of:)`` tells the started documents.
       case lost
     }
 
-    /// What happened.
+    /// The kind of event.
     public let kind: Kind
     /// Where the document stood while it was started; `nil` for ``Kind/lost``, and for a document that this launch has not seen.
     public let path: String?
-    /// What ended it: `user`, `app`, `lifetime`, `quota`, `reference`, `removed`. For ``Kind/replaced``: `app` or `host`.
+    /// The cause of its end: `user`, `app`, `lifetime`, `quota`, `reference`, `removed`. For ``Kind/replaced``: `app` or `host`.
     public let cause: String?
   }
 

@@ -8,12 +8,12 @@ internal import Wire
   internal import Glibc
 #endif
 
-/// What an app may do with a right besides turning it on and off. Ambit's additions.
+/// An app's uses of a right besides turning it on and off. Ambit's additions.
 extension SecurityScope {
   /// Opens the document of a scoped URL that is started, or its folder, without going through its path; for something in a granted
   /// folder that thing, if no link is on the way.
   ///
-  /// The descriptor can do what opening the path could: no more than the grant.
+  /// The descriptor gives the same access as opening the path: no more than the grant.
   /// - Parameter writing: for writing as well; refused where the grant is for reading only. Folders are opened for reading.
   /// - Parameter creating: with `writing`, makes a file in a granted folder if nothing is there.
   /// - Returns: an open descriptor, the caller's to close.
@@ -47,8 +47,8 @@ extension SecurityScope {
   public enum Opening: Sendable, Hashable {
     /// At its path, or by a descriptor.
     case byPath
-    /// With ``openDescriptor(_:writing:creating:)`` alone: the file system shows it with an owner whose permissions do not reach the
-    /// app's user, so opening the path is `EACCES`.
+    /// With ``openDescriptor(_:writing:creating:)`` alone: the file system shows it with an owner and permissions that do not reach
+    /// the app's user, so opening the path is `EACCES`.
     case byDescriptor
   }
 
@@ -73,9 +73,9 @@ extension SecurityScope {
     } catch let error as WireError { throw error.cocoa(for: url) }
   }
 
-  /// Where the document lies on the host now, to show it to the user: the app cannot open anything by it. Only where the app's
-  /// policy lets it be told (`[grants] host_paths`). What the policy holds back is the answer: `/proc/self/mountinfo` has the path of
-  /// what is started.
+  /// Where the document lies on the host now, to show it to the user: the app cannot open anything by it. Only where
+  /// the app's policy lets it be told (`[grants] host_paths`). The policy holds back only the answer:
+  /// `/proc/self/mountinfo` has the path of a started document.
   ///
   /// - Returns: nil when no path is known, or none leads to the document any more.
   /// - Throws: `CocoaError`: `fileReadNoPermission` where the policy does not let it.
@@ -88,15 +88,15 @@ extension SecurityScope {
     } catch { throw error.cocoa(for: url) }
   }
 
-  /// Gives up this app's right to a document, in all of its launches; what is started ends. Only picking the document again gives it
-  /// back (`TOK-19`). What lies in a granted folder has no right of its own to be given up.
+  /// Gives up this app's right to a document, in all of its launches; its scopes end. Only picking the document again gives it back
+  /// (`TOK-19`). A file in a granted folder has no right of its own to be given up.
   public static func release(_ url: URL) throws {
     let call = AccessInterface.ScopeCall(scope: try ownScope(of: url, for: "given back"))
     do { try Broker.call(AccessInterface.release, call) } catch { throw error.cocoa(for: url) }
   }
 
   /// Makes bytes with which another app can take this app's right to a document, or less of it (`TOK-18`). To be allowed to, an app
-  /// has the entitlement `io.ambit.pass-grants`. What the other app then has ends with this app's own right.
+  /// has the entitlement `io.ambit.pass-grants`. The other app's right then ends with this app's own right.
   ///
   /// - Parameters:
   ///   - app: its bundle identifier; no other can use the bytes.

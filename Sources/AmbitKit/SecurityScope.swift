@@ -2,27 +2,27 @@ public import Foundation
 internal import Paths
 internal import Wire
 
-/// What lies behind `URL.startAccessingSecurityScopedResource()`: the scopes of this process, counted and limited, with reasons
-/// where the URL's own methods only answer true or false.
+/// The scopes behind `URL.startAccessingSecurityScopedResource()`: those of this process, counted and limited, with reasons where
+/// the URL's own methods only answer true or false.
 ///
-/// Starts are counted by document and process, whatever thread or connection they come from. What a process has started ends with
-/// it; a program that it becomes (`exec`) goes on with its starts, and a process that it makes (`fork`) begins with none. What one
-/// process of an app has started all of them can open: they share what they see.
+/// Starts are counted by document and process, on any thread or connection. A process's scopes end with it; a program that it
+/// becomes (`exec`) goes on with its starts, and a process that it makes (`fork`) begins with none. All processes of an app can
+/// open a document that one of them has started: they share their view of the files.
 public enum SecurityScope {
   /// For which process a start, a stop or a question counts.
   public enum Counted: Sendable {
     /// The one that calls.
     case thisProcess
-    /// The one that has started it, as the kernel knows it; for commands that a script runs, since what the command itself has
-    /// started ends with it. Where that is no process of this app, the one that calls.
+    /// The one that has started it, as the kernel knows it; for commands that a script runs, since the command's own scopes end
+    /// with it. Where that is no process of this app, the one that calls.
     case parent
 
     var message: CountedProcess? { self == .parent ? .parent : nil }
   }
 
-  /// How many scopes are used, how many there are, and who holds them (`LIM-8`).
+  /// How many scopes are used, how many there are, and their holders (`LIM-8`).
   public struct Status: Sendable, Hashable, Codable {
-    /// Documents whose scope is active now, however often each was started.
+    /// Documents that have an active scope now, however often each was started.
     public let used: Int
     /// How many the process can have active at a time; set by the policy the app was launched with.
     public let limit: Int
@@ -69,7 +69,7 @@ public enum SecurityScope {
 
   /// Makes the document of a scoped URL appear at the URL's path. Every start wants a stop (`TOK-4`).
   ///
-  /// - Parameter caller: for people who look for a scope that was not stopped.
+  /// - Parameter caller: for people that look for a scope that was not stopped.
   /// - Returns: how many starts of this document the process has not balanced yet, this one included.
   /// - Throws: `CocoaError` with the reason: `fileReadNoPermission` when the scope is not one of this launch, was
   ///   withdrawn, or when all are in use (`EMFILE` underneath); `fileReadNoSuchFile` when the document is gone.
@@ -124,7 +124,7 @@ public enum SecurityScope {
     }
   }
 
-  /// The token in the URL's fragment. A URL without one asks nobody.
+  /// The token in the URL's fragment. For a URL without one the broker is not asked.
   static func scope(of url: URL) throws -> String {
     guard url.isFileURL, let fragment = url.fragment(percentEncoded: false),
       let scope = ScopedURLFormat.scope(fragment: fragment)
@@ -139,9 +139,9 @@ public enum SecurityScope {
     return scope
   }
 
-  /// What a URL's path has behind the granted document's own: empty, or `/…` for something in a granted folder.
+  /// The part of a URL's path behind the granted document's own: empty, or `/…` for something in a granted folder.
   ///
-  /// - Throws: for what would lead out of that folder again.
+  /// - Throws: for a path that would lead out of that folder again.
   static func inside(_ url: URL) throws -> String {
     // documents, grant, name, …
     let names = url.path(percentEncoded: false).pathNames.dropFirst(3)

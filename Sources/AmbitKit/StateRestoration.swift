@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Has the documents that are open now open again in the next launch, whatever ends this one (`RST-1`).
+/// Has the documents that are open now open again in the next launch, after any end of this one (`RST-1`).
 ///
-/// An app says when it goes to the background or is about to quit, as UIKit's delegates hear it; what ends it afterwards need not
-/// tell it. What is kept are bookmarks, in the app's own container: a URL saved as a string would lead nowhere (`RST-2`), and a
-/// document that was renamed meanwhile is found (`RST-3`).
+/// An app says when it goes to the background or is about to quit, as UIKit's delegates hear it; a later end need not be announced
+/// to it. Bookmarks are kept, in the app's own container: a URL saved as a string would lead nowhere (`RST-2`), and a document
+/// that was renamed meanwhile is found (`RST-3`).
 ///
 ///     let restoration = StateRestoration(delegate: editor)
 ///     for document in restoration.restore().documents { editor.open(document) }
@@ -21,7 +21,7 @@ public final class StateRestoration {
   private weak var delegate: (any StateRestorationDelegate)?
 
   /// - Parameters:
-  ///   - delegate: who is asked; not kept alive.
+  ///   - delegate: the object that is asked; not kept alive.
   ///   - fileURL: where to keep the state.
   public init(delegate: any StateRestorationDelegate, fileURL: URL = StateRestoration.defaultFileURL) {
     self.delegate = delegate
@@ -42,7 +42,7 @@ public final class StateRestoration {
   public func applicationWillTerminate() throws { try save() }
 
   /// Keeps bookmarks of the documents that are open now, and of no others. Whole or not at all. Where the delegate says that the
-  /// state shall not be saved nothing is stored, and what was stored before is removed (`RST-4`).
+  /// state shall not be saved nothing is stored, and the state that was stored before is removed (`RST-4`).
   ///
   /// - Throws: when the state cannot be written. A document of which no bookmark can be made, since the user has withdrawn it, is
   ///   left out.
@@ -73,11 +73,11 @@ public final class StateRestoration {
 
   // MARK: Restoring
 
-  /// What the last launch left.
+  /// The state that the last launch left.
   public struct Restored {
     /// The documents that were open, in the same order, with their scopes, which are not started.
     public var documents: [URL] = []
-    /// What is not to be had any more: its name, where the bookmark still says it, and why.
+    /// A document that is not to be had any more: its name, where the bookmark still says it, and why.
     public var failures: [(name: String?, error: any Error)] = []
   }
 
@@ -99,7 +99,7 @@ public final class StateRestoration {
         kept.append(bookmark)
       }
     }
-    // What cannot be written now is what it was: stale, and found all the same.
+    // A bookmark that cannot be written now is as it was: stale, and found all the same.
     if kept != saved.bookmarks { try? write(kept) }
     return restored
   }
@@ -112,7 +112,7 @@ public final class StateRestoration {
   }
 }
 
-/// What an app says about its state. Apple's questions, of which the first two have an answer of their own.
+/// An app's answers about its state. Apple's questions; the first two have an answer of their own.
 public protocol StateRestorationDelegate: AnyObject {
   /// UIKit's `application(_:shouldSaveSecureApplicationState:)`: true unless the app says otherwise.
   func shouldSaveApplicationState() -> Bool

@@ -47,13 +47,13 @@ extension URL {
   /// is handed it. With `withSecurityScope` it is for this app alone.
   ///
   /// - Parameters:
-  ///   - keys: what `resourceValues(forKeys:fromBookmarkData:)` shall answer.
-  ///   - url: with `withSecurityScope`, a document whose scope is started: the bookmark is then for every app that has
-  ///     access to it (`BMK-5`), and this URL must be a file's.
-  /// - Throws: `CocoaError`: `fileReadNoPermission` when a scope is not started (`BMK-18`); `fileReadUnknown` for options
-  ///   that exclude each other (`BMK-7`); also for anything but what the user picked, what lies in a folder that they
-  ///   picked, and what lies in the app's container, whose bookmark needs no scope and has none. For a URL that is no file's, the
-  ///   bookmark holds the URL, and options and keys mean nothing (`BMK-19`).
+  ///   - keys: the keys that `resourceValues(forKeys:fromBookmarkData:)` shall answer.
+  ///   - url: with `withSecurityScope`, a document with a started scope: the bookmark is then for every app that has access to it
+  ///     (`BMK-5`), and this URL must be a file's.
+  /// - Throws: `CocoaError`: `fileReadNoPermission` when a scope is not started (`BMK-18`); `fileReadUnknown` for options that
+  ///   exclude each other (`BMK-7`); also for anything but documents that the user picked, files in a folder that they picked,
+  ///   and files in the app's container (their bookmark needs no scope and has none). For a URL that is no file's, the bookmark
+  ///   holds the URL, and options and keys mean nothing (`BMK-19`).
   public func bookmarkData(
     options: URL.BookmarkCreationOptions = [], includingResourceValuesForKeys keys: Set<URLResourceKey>? = nil,
     relativeTo url: URL? = nil
@@ -105,7 +105,7 @@ extension URL {
   /// every slot is taken; balance it by a stop.
   ///
   /// - Parameters:
-  ///   - url: what a document-scoped bookmark was made relative to, as this app has it.
+  ///   - url: the URL that a document-scoped bookmark was made relative to, as this app has it.
   ///   - bookmarkDataIsStale: set to true when something that the bookmark remembers has changed: make a new one from this
   ///     URL (`BMK-2`).
   /// - Throws: `CocoaError`: `fileReadCorruptFile` when the bytes are not a bookmark that this app may resolve, or were

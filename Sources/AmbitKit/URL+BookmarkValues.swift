@@ -2,8 +2,8 @@ public import Foundation
 internal import Wire
 
 extension URL {
-  /// What a bookmark remembers of its document. Foundation's `URLResourceValues` has these names and cannot be made with
-  /// values by others. What was not asked for when the bookmark was made, or now, is nil.
+  /// A bookmark's record of its document. Foundation's `URLResourceValues` has these names and cannot be made with
+  /// values by others. Values that were not asked for when the bookmark was made, or now, are nil.
   public struct BookmarkResourceValues: Sendable, Hashable {
     /// The document's file name.
     public var name: String?
@@ -27,7 +27,7 @@ extension URL {
     public var contentModificationDate: Date?
     /// The uniform type identifier that its name's extension stands for.
     public var typeIdentifier: String?
-    /// What a person would call the volume.
+    /// A person's name for the volume.
     public var volumeName: String?
     /// The type that its name's extension stands for.
     public var contentType: UTType? { typeIdentifier.map { UTType(importedAs: $0) } }
@@ -49,7 +49,7 @@ extension URL {
       return all
     }
 
-    /// Of what is no file's nothing is known.
+    /// Of a URL that is no file's nothing is known.
     fileprivate init() {}
 
     init(_ reply: BookmarksInterface.ValuesReply, _ keys: Set<URLResourceKey>) {
@@ -58,7 +58,7 @@ extension URL {
       func date(_ nanoseconds: Int?) -> Date? {
         nanoseconds.flatMap { $0 == 0 ? nil : Date(timeIntervalSince1970: Double($0) / 1e9) }
       }
-      // Without being asked for: what a bookmark is no bookmark without (`BMK-9`).
+      // Without being asked for: the values that every bookmark must have (`BMK-9`).
       if keys.contains(.nameKey) || keys.contains(.localizedNameKey) { name = reply.name }
       if keys.contains(.pathKey) { path = reply.path }
       if keys.contains(.isDirectoryKey) { isDirectory = reply.kind.map { $0 != .file } }
@@ -81,7 +81,7 @@ extension URL {
     public static let contentTypeKey = URLResourceKey(rawValue: "NSURLContentTypeKey")
   }
 
-  /// What a bookmark remembers, without resolving it: the document may have been deleted (`BMK-9`, `BMK-22`).
+  /// A bookmark's record, without resolving it: the document may have been deleted (`BMK-9`, `BMK-22`).
   ///
   /// - Returns: nil when the bytes are no bookmark that this app may resolve. Name, path and kind are always known;
   ///   anything else only if it was asked for when the bookmark was made. Of a URL that is no file's there is

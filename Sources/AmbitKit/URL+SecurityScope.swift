@@ -9,8 +9,8 @@ extension URL {
   /// Makes the document that the user picked appear at this URL's path, until the start is balanced by
   /// `stopAccessingSecurityScopedResource()`. Starts are counted per process.
   ///
-  /// A URL without scope answers false and asks nobody. That includes every URL in the app's own container, where
-  /// access needs no start, and start and stop have no effect (`TOK-10`).
+  /// A URL without scope answers false without a call to the broker. That includes every URL in the app's own
+  /// container, where access needs no start, and start and stop have no effect (`TOK-10`).
   ///
   /// - Parameters: `fileID` and `line` tell the broker where the scope was started, so that one that was never stopped
   ///   can be found (`LIM-8`). Leave them out.

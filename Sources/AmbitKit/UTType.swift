@@ -24,7 +24,7 @@ public struct UTType: Hashable, Sendable {
     self = Self.known.first { $0.identifier == identifier } ?? UTType(identifier, nil)
   }
 
-  /// The type of files with that extension; nil for what is no extension.
+  /// The type of files with that extension; nil for a text that is no extension.
   public init?(filenameExtension: String) {
     guard !filenameExtension.isEmpty, !filenameExtension.hasSlash, !filenameExtension.hasPrefix(".") else {
       return nil
