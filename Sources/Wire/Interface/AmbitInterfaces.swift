@@ -9,9 +9,9 @@ extension Interface {
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
-  /// What an app instance's own socket serves.
+  /// The interfaces that an app instance's own socket serves.
   package static var app: [Interface] { [picker, access, bookmarks, transfer] }
-  /// What the user's socket serves, which no sandbox can see.
+  /// The interfaces that the user's socket serves, which no sandbox can see.
   package static var user: [Interface] { [launcher, grants, inspector] }
 
   /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.

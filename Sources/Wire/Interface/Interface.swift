@@ -8,7 +8,7 @@ package indirect enum VarlinkType: Equatable, Sendable {
   case object
   case named(String)
   case array(VarlinkType)
-  /// An object whose names are free and whose values are of one type.
+  /// An object with free names, and values of one type.
   case map(VarlinkType)
   case optional(VarlinkType)
   case structure(VarlinkStructure)
@@ -23,7 +23,7 @@ package struct VarlinkStructure: Equatable, Sendable {
   package let fields: [Field]
 }
 
-/// A Varlink interface: what its description says, in a form against which messages are checked.
+/// A Varlink interface: the content of its description, in a form against which messages are checked.
 package struct Interface: Sendable {
   package struct Method: Equatable, Sendable {
     package let parameters: VarlinkStructure
@@ -32,7 +32,7 @@ package struct Interface: Sendable {
 
   /// For example `io.ambit.Picker`.
   package let name: String
-  /// The description as it was written, comments included; what `GetInterfaceDescription` answers.
+  /// The description as it was written, comments included; the answer of `GetInterfaceDescription`.
   package let description: String
   package let types: [String: VarlinkType]
   package let methods: [String: Method]

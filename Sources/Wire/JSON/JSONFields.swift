@@ -1,4 +1,4 @@
-/// A field that is not what the interface says.
+/// A field that differs from the interface's description.
 package struct FieldError: Error, Equatable, Sendable, CustomStringConvertible {
   package let field: String
   package let expected: String
@@ -11,8 +11,8 @@ package struct FieldError: Error, Equatable, Sendable, CustomStringConvertible {
   package var description: String { "the field “\(field)” is not \(expected)" }
 }
 
-/// Typed access to the fields of a message. What was checked against its interface has these fields; what comes from
-/// the other side unchecked is refused here.
+/// Typed access to the fields of a message. A message that was checked against its interface has these fields; one
+/// that comes from the other side unchecked is refused here.
 extension JSONObject {
   package func string(_ name: String) throws(FieldError) -> String {
     guard case .string(let value)? = self[name] else { throw FieldError(field: name, expected: "a string") }

@@ -8,9 +8,9 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 
 extension JSONValue {
   /// Reads one JSON document that fills the bytes, as RFC 8259 has it, and stricter than most parsers, since this is
-  /// where what an app says enters the broker:
-  /// UTF-8 only; no field twice in an object; no half of a surrogate pair; numbers fit in Int64 or UInt64 or, written
-  /// with fraction or exponent or too large for those, in a finite Double; nested at most `depth` deep.
+  /// where an app's words enter the broker: UTF-8 only; no field twice in an object; no half of a surrogate pair;
+  /// numbers fit in Int64 or UInt64 or, written with fraction or exponent or too large for those, in a finite Double;
+  /// nested at most `depth` deep.
   ///
   /// Work and memory are linear in the number of bytes, which the caller bounds.
   package init(parsing bytes: [UInt8], depth: Int = 32) throws(JSONError) {

@@ -33,7 +33,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 
 /// The fields of a JSON object, in the order in which they were written. Names occur once.
 ///
-/// An array and not a dictionary: messages have a handful of fields, and order makes what is sent reproducible.
+/// An array and not a dictionary: messages have a handful of fields, and order makes the sent bytes reproducible.
 package struct JSONObject: Sendable {
   package struct Field: Sendable, Equatable {
     package let name: String
@@ -65,7 +65,7 @@ package struct JSONObject: Sendable {
 }
 
 extension JSONObject: Equatable {
-  /// Objects are equal whatever the order of their fields.
+  /// Objects are equal in any order of their fields.
   package static func == (left: JSONObject, right: JSONObject) -> Bool {
     if left.fields == right.fields { return true }
     guard left.fields.count == right.fields.count else { return false }

@@ -7,7 +7,7 @@ internal import Paths
 package struct ScopedURLFormat: Equatable, Sendable {
   /// Where granted documents appear in a sandbox.
   package static let root = "/documents"
-  /// What stands before the token in the fragment.
+  /// The text before the token in the fragment.
   package static let fragmentPrefix = "ambit-scope="
 
   package let grant: String
@@ -33,7 +33,7 @@ package struct ScopedURLFormat: Equatable, Sendable {
   }
 
   /// Reads a scoped URL; nil when it is none. A URL of something inside a granted folder is one too, with the scope of
-  /// the folder: what follows the folder's name is left out.
+  /// the folder: the rest behind the folder's name is left out.
   package init?(url: String) {
     let prefix = "file://\(Self.root)/"
     guard url.hasPrefix(prefix), let hash = url.firstIndex(of: "#") else { return nil }

@@ -39,7 +39,7 @@ extension Reply {
 extension CheckedCall {
   /// The parameters as a Swift value.
   ///
-  /// - Throws: `InvalidParameter` for what the description cannot say, such as a `mode` that this version does not know.
+  /// - Throws: `InvalidParameter` for values that the description cannot express, such as a `mode` that this version does not know.
   package func read<Message: WireMessage>(_ type: Message.Type = Message.self) throws(ErrorReply) -> Message {
     do {
       return try Message(json: parameters)

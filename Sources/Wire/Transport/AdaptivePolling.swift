@@ -1,7 +1,7 @@
 /// How long it pays to stay awake for the next message, by how soon the last ones came.
 ///
-/// To be woken costs more than many an answer takes. Who has just been answered within microseconds is likely to be so again; who
-/// was not sleeps at once. A pure value: times are nanoseconds, and nobody is asked what time it is.
+/// Waking costs more time than many an answer takes. A waiter that has just been answered within microseconds is likely to be so
+/// again; any other sleeps at once. A pure value: times are nanoseconds, and no clock is read.
 package struct AdaptivePolling: Equatable, Sendable {
   /// Never awake for longer.
   package let most: Int64
@@ -11,7 +11,8 @@ package struct AdaptivePolling: Equatable, Sendable {
   /// So many of the last eight have to have come soon.
   private static let needed = 6
 
-  /// - Parameter processors: those that this process may use. With one alone whoever is to answer would wait for us.
+  /// - Parameter processors: those that this process may use. With one alone the answering process would
+  ///   wait for the polling one.
   package init(most: Int64, processors: Int) { self.most = processors > 1 ? max(0, most) : 0 }
 
   /// How long to stay awake now before going to sleep; 0: not at all.

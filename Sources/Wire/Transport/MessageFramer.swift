@@ -39,9 +39,9 @@ package struct MessageFramer<Passenger> {
   /// `next` has a message to give.
   package var hasMessage: Bool { searched < buffer.count && buffer[searched...].contains(0) }
 
-  /// Adds what one read gave. Passengers count as having come with the last of the bytes: the kernel ends a read behind
-  /// the bytes that carry descriptors, while others may stand in front of them. Whoever sends descriptors therefore
-  /// begins a message with them and puts no other message behind it in the same call of `sendmsg(2)`.
+  /// Adds the result of one read. Passengers count as having come with the last of the bytes: the kernel ends a read
+  /// behind the bytes that carry descriptors, while others may stand in front of them. A sender of descriptors
+  /// therefore begins a message with them and puts no other message behind it in the same call of `sendmsg(2)`.
   package mutating func append(_ bytes: ArraySlice<UInt8>, passengers: [Passenger] = []) {
     precondition(!bytes.isEmpty, "passengers come with bytes")
     if start > 0 {

@@ -51,7 +51,7 @@ package struct IncomingCall: Sendable {
   }
 }
 
-/// An answer that is an error of an interface. Can be thrown by whoever handles a call.
+/// An answer that is an error of an interface. Can be thrown by the handler of a call.
 package struct ErrorReply: Error, Equatable, Sendable {
   /// Interface and member, for example `io.ambit.Access.LimitReached`.
   package let name: String
@@ -79,7 +79,7 @@ package struct ErrorReply: Error, Equatable, Sendable {
   }
   package static let permissionDenied = ErrorReply("org.varlink.service.PermissionDenied")
   package static let expectedMore = ErrorReply("org.varlink.service.ExpectedMore")
-  /// What came is not the protocol. The last message on a connection.
+  /// The bytes were not the protocol. The last message on a connection.
   package static func protocolError(_ reason: String) -> ErrorReply {
     ErrorReply("io.ambit.ProtocolError", ["reason": .string(reason)])
   }

@@ -8,7 +8,7 @@ package enum WireAddress {
     guard address.hasPrefix("unix:") else {
       throw .badAddress("the address “\(address)” is not of the form unix:/PATH")
     }
-    // Options, for example `;mode=0600`, are for whoever listens.
+    // Options, for example `;mode=0600`, are for the listening process.
     let path = String(address.dropFirst("unix:".count).prefix { $0 != ";" })
     guard path.isAbsolutePath, !path.utf8.contains(0) else {
       throw .badAddress("the address “\(address)” is not of the form unix:/PATH, with an absolute path")

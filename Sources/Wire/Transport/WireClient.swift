@@ -15,21 +15,21 @@ package final class WireClient: Sendable {
     var patience: Patience?
   }
 
-  /// What is done when an answer does not come.
+  /// The step to take when an answer does not come.
   package struct Patience: Sendable {
     let limit: Duration
     let isOver: @Sendable () throws(WireError) -> Duration?
 
     /// - Parameters:
     ///   - limit: how long nothing has to come.
-    ///   - isOver: told so, from the thread that waits. It answers how much longer to wait before it is told again; `nil`: for ever.
-    ///     What it throws the call throws.
+    ///   - isOver: told so, from the thread that waits. It answers how much longer to wait before it is told again; `nil`: for
+    ///     ever. The call throws its errors.
     package init(_ limit: Duration, isOver: @escaping @Sendable () throws(WireError) -> Duration?) {
       (self.limit, self.isOver) = (limit, isOver)
     }
   }
 
-  /// Nanoseconds; most answers take less, and nobody burns a processor for the others.
+  /// Nanoseconds; most answers take less, and no processor is burnt for the others.
   private static let mostAwake: Int64 = 200_000
 
   /// One answer, with the descriptors that came with it.
@@ -64,7 +64,7 @@ package final class WireClient: Sendable {
     }
   }
 
-  /// From now on, whoever waits for an answer does so with this patience. Without any it is for ever.
+  /// From now on, each wait for an answer has this patience. Without any it is for ever.
   package func setPatience(_ patience: Patience?) { state.withLock { $0.patience = patience } }
 
   /// Calls a method and waits for its one answer.
@@ -176,7 +176,7 @@ package final class WireClient: Sendable {
       parameters: reply.parameters, descriptors: message.passengers, continues: reply.continues)
   }
 
-  /// Who sends into a socket that was closed is told so (EPIPE); what came of the call is not all of it.
+  /// A process that sends into a closed socket is told so (EPIPE); the other side has received only a part of the call.
   private static func lost(_ error: KernelError) -> WireError {
     error.isPeerGone ? .unread : .kernel(error)
   }

@@ -2,8 +2,8 @@ package import Kernel
 
 /// The server's end of one connection, for a loop that waits with `poll(2)`: nothing in it waits.
 ///
-/// Calls are answered in order. While a call waits for its answer, nothing more is read; what the peer sends meanwhile
-/// waits in the kernel's socket buffer, which is bounded, and so is what is buffered here.
+/// Calls are answered in order. While a call waits for its answer, nothing more is read; the peer's later bytes wait in the
+/// kernel's socket buffer, which is bounded, and so is the buffer here.
 ///
 /// The loop, whenever the socket is readable **and whenever it has answered a call**, since a whole message may
 /// already be in memory:
@@ -22,7 +22,7 @@ package final class WireConnection {
   private var outstanding = 0
   /// The call that waits for its answer, and whether it takes several.
   private var pending: (method: String, more: Bool)?
-  /// Who sent what is in memory, and with it the next call. With its pidfd once that has come.
+  /// The sender of the bytes in memory, and with them of the next call. With its pidfd once that has come.
   private var sender: UnixSocket.Sender?
 
   private struct Outgoing {
@@ -44,7 +44,7 @@ package final class WireConnection {
   package var hasMessage: Bool { wantsRead && framer.hasMessage }
   package var wantsRead: Bool { !isClosed && pending == nil }
   package var wantsWrite: Bool { !isClosed && !outgoing.isEmpty }
-  /// What to wait for.
+  /// The events to wait for.
   package var events: PollEvents {
     if wantsRead { return wantsWrite ? .readOrWrite : .read }
     return wantsWrite ? .write : PollEvents(rawValue: 0)
@@ -52,7 +52,7 @@ package final class WireConnection {
 
   /// The next call, or nil when none is here, a call waits for its answer, or the connection is closed.
   ///
-  /// - Throws: when what came is not the protocol. The peer has then been told why, if it could still be told, and the
+  /// - Throws: when the bytes were not the protocol. The peer has then been told why, if it could still be told, and the
   ///   connection is closed. Also when the connection breaks.
   package func receive() throws(WireError) -> IncomingCall? {
     while wantsRead {
@@ -76,8 +76,8 @@ package final class WireConnection {
     return nil
   }
 
-  /// Whose call the next one is. One that two processes have written together is nobody's: here, where it is read, nothing whole
-  /// is in memory any more, so what is there is the beginning of that call.
+  /// The owner of the next call. A call that two processes have written together has none: here, where it is read, nothing whole
+  /// is in memory any more, so the bytes there are the beginning of that call.
   private func note(_ sender: UnixSocket.Sender?) throws(WireError) {
     if framer.buffered > 0, sender?.pid != self.sender?.pid {
       throw end("a message came from two processes (\(self.sender?.pid ?? 0) and \(sender?.pid ?? 0))")
@@ -100,7 +100,7 @@ package final class WireConnection {
     return call
   }
 
-  /// Answers the call that waits, and sends what can be sent now.
+  /// Answers the call that waits, and sends as much as can be sent now.
   ///
   /// An answer that continues keeps the call waiting for the next one; one to a call that takes only one answer is sent
   /// as the last. With nothing waiting (the call was `oneway`, or the connection has closed since), nothing is sent.
@@ -122,7 +122,7 @@ package final class WireConnection {
     outstanding += bytes.count
   }
 
-  /// Sends what can be sent now. Closes the connection when the peer has gone, or leaves too much unread.
+  /// Sends as much as can be sent now. Closes the connection when the peer has gone, or leaves too much unread.
   package func flush() {
     while !isClosed, let first = outgoing.first {
       do {
@@ -158,7 +158,7 @@ package final class WireConnection {
     close()
   }
 
-  /// Tells the peer what was wrong, if that fits, and ends the connection.
+  /// Tells the peer the fault, if that fits, and ends the connection.
   private func end(_ reason: String) -> WireError {
     refuse(.protocolError(reason))
     return .broken(reason)

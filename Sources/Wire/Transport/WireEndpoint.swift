@@ -1,7 +1,7 @@
 package import Kernel
 
 /// One listening socket with its connections, for a loop that waits with `poll(2)`: accepts, reads, checks every call
-/// against the service, answers introspection, and keeps the limits. What is left is for the loop.
+/// against the service, answers introspection, and keeps the limits. The rest is for the loop.
 ///
 ///     let range = endpoint.appendEntries(to: &entries, now: now)
 ///     try Poll.wait(&entries, timeout: endpoint.timeout(now: now))
@@ -14,7 +14,7 @@ package final class WireEndpoint {
     case call(WireConnection, CheckedCall)
     /// The connection is over; a call that it waited with needs no answer any more.
     case closed(WireConnection)
-    /// What came was not the protocol; the peer was told, and the connection is over.
+    /// The bytes were not the protocol; the peer was told, and the connection is over.
     case broken(WireConnection, reason: String)
     /// One connection too many was refused.
     case refused(limit: Int)
@@ -45,7 +45,7 @@ package final class WireEndpoint {
     bucket = TokenBucket(burst: limits.callBurst, perSecond: limits.callsPerSecond, now: now)
   }
 
-  /// Appends what the endpoint waits for; answers where it stands.
+  /// Appends the entries that the endpoint waits for; answers where they stand.
   package func appendEntries(to entries: inout [PollEntry], now: Int64) -> Range<Int> {
     let start = entries.count
     if let listener, now >= acceptAgain { entries.append(PollEntry(listener, .read)) }
@@ -67,13 +67,13 @@ package final class WireEndpoint {
     return times.min().map { .nanoseconds($0) }
   }
 
-  /// Deals with what `poll(2)` reported on the endpoint's entries. At most one call of each connection comes out;
-  /// `broken` is followed by `closed`.
+  /// Deals with the events that `poll(2)` reported on the endpoint's entries. At most one call of each connection
+  /// comes out; `broken` is followed by `closed`.
   package func process(_ entries: ArraySlice<PollEntry>, now: Int64) -> [Event] {
     var events: [Event] = []
     var readable = starved
     starved = []
-    // What was read ahead while a call was waiting is not announced by poll.
+    // Bytes that were read ahead while a call was waiting are not announced by poll.
     for (id, connection) in connections where connection.hasMessage { readable.insert(id) }
     for entry in entries where entry.hasHappened {
       guard entry.tag != 0 else {
@@ -94,7 +94,7 @@ package final class WireEndpoint {
     return events
   }
 
-  /// From now on nobody can connect. Who has, and was not accepted yet, is told that nothing was read.
+  /// From now on no client can connect. A client that has, and was not accepted yet, is told that nothing was read.
   package func stopListening() { listener = nil }
 
   private func accept(now: Int64, _ events: inout [Event]) {

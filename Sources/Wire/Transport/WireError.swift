@@ -1,18 +1,19 @@
 package import Kernel
 
-/// What can go wrong between a client and a server.
+/// The possible failures between a client and a server.
 package enum WireError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The other side answered with an error of its interface.
   case remote(name: String, parameters: JSONObject)
-  /// The other side has gone, and has not read all of the call: nothing of it was done, and somebody else can be asked.
+  /// The other side has gone, and has not read all of the call: nothing of it was done, and
+  /// another server can be asked.
   case unread
-  /// The other side has gone. Whether it has done what it was called for is not known.
+  /// The other side has gone. Whether it has carried out the call is not known.
   case closed
   /// No answer came in the time that its caller had.
   case silent
-  /// What came is not the protocol; the connection is over.
+  /// The bytes were not the protocol; the connection is over.
   case broken(String)
-  /// A reply whose fields are not what the interface says.
+  /// A reply with other fields than the interface describes.
   case unexpectedReply(FieldError)
   case kernel(KernelError)
   /// An address that this version cannot connect to, and why.

@@ -1,4 +1,4 @@
-/// What one side puts up with from the other.
+/// The limits that one side sets to the other.
 package struct WireLimits: Equatable, Sendable {
   /// Of one message, in bytes, without its final zero.
   package var messageSize: Int
@@ -27,23 +27,23 @@ package struct WireLimits: Equatable, Sendable {
     self.callsPerSecond = callsPerSecond
   }
 
-  /// For what an app may send. No method of an app's takes descriptors.
+  /// For an app's messages. No method of an app's takes descriptors.
   package static let app = WireLimits(
     messageSize: 64 << 10, depth: 32, descriptors: 0, outstandingBytes: 1 << 20, connections: 64, callBurst: 4096,
     callsPerSecond: 20_000)
 
-  /// For what the user's own side may send: a multiple pick sends many paths and descriptors.
+  /// For messages of the user's own side: a multiple pick sends many paths and descriptors.
   package static let user = WireLimits(
     messageSize: 4 << 20, depth: 32, descriptors: 253, outstandingBytes: 16 << 20, connections: 4096,
     callBurst: 65_536, callsPerSecond: 100_000)
 
-  /// For what a client takes from its broker, which it has to trust anyway.
+  /// For a broker's messages to a client, which has to trust it anyway.
   package static let client = WireLimits(
     messageSize: 16 << 20, depth: 64, descriptors: 253, outstandingBytes: 16 << 20, connections: 1, callBurst: 1,
     callsPerSecond: 1)
 }
 
-/// Allows so many at once, and so many a second after that. A value without a clock: whoever asks says what time it is.
+/// Allows so many at once, and so many a second after that. A value without a clock: the caller passes the time.
 package struct TokenBucket: Equatable, Sendable {
   package let burst: Int
   package let perSecond: Int

@@ -1,4 +1,4 @@
-/// What a server says of itself (`org.varlink.service.GetInfo`).
+/// A server's description of itself (`org.varlink.service.GetInfo`).
 package struct ServiceInfo: Sendable {
   package let vendor: String
   package let product: String
@@ -13,7 +13,7 @@ package struct ServiceInfo: Sendable {
   }
 }
 
-/// A call whose interface, method and parameters are as described.
+/// A call with interface, method and parameters as described.
 package struct CheckedCall: Sendable {
   /// For example `io.ambit.Access`.
   package let interface: String
@@ -60,8 +60,8 @@ package struct WireService: Sendable {
     }
   }
 
-  /// Whether an answer is as the interface describes it; what is wrong with it otherwise. For tests and assertions:
-  /// the server's own answers are its own responsibility.
+  /// Whether an answer is as the interface describes it; its fault otherwise. For tests and assertions: the
+  /// server's own answers are its own responsibility.
   package func fault(in reply: Reply, to method: String) -> String? {
     guard let (interface, member) = split(method), let description = interfaces[interface] else { return method }
     if let error = reply.error {
