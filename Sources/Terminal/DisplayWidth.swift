@@ -1,8 +1,8 @@
 /// How many columns of a terminal the text takes: an approximation of `wcwidth(3)` that does not depend on the locale.
 ///
-/// East Asian wide characters and emoji take two columns, combining marks none. Counted by what a reader sees as one
-/// character, so a family of four joined into one emoji takes two columns, as current terminals draw it.
-/// Controls count as none: text goes through `printable(_:)` first.
+/// East Asian wide characters and emoji take two columns, combining marks none. Counted by characters as a reader sees
+/// them, so a family of four joined into one emoji takes two columns, as current terminals draw it. Controls count as
+/// none: text goes through `printable(_:)` first.
 package func displayWidth(_ text: String) -> Int {
   // Printing ASCII, which is nearly all text, needs no table.
   if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
@@ -20,7 +20,7 @@ package func displayWidth(_ character: Character) -> Int {
   return width
 }
 
-/// The text cut to a number of columns; `…` stands in the place of what was cut.
+/// The text cut to a number of columns; `…` stands in the place of the rest.
 package func truncated(_ text: String, to width: Int, keeping side: TruncationSide = .start) -> String {
   guard displayWidth(text) > width else { return text }
   guard width > 0 else { return "" }

@@ -1,8 +1,8 @@
-/// A terminal in a state that is known, whatever the program before has left it in: what is written then is seen as it is meant,
-/// and keys come as they are pressed.
+/// A terminal in a known state, independent of the program before: the text that is written then is seen as it is meant, and keys
+/// come as they are pressed.
 ///
-/// For whatever Ambit draws on the user's terminal while an app has it. An app may have moved the place that lines are counted
-/// from, have letters drawn as lines, or have the mouse and the keys reported in other ways (ECMA-48, DEC VT510, xterm's
+/// For everything that Ambit draws on the user's terminal while an app has it. An app may have moved the place that lines are
+/// counted from, have letters drawn as lines, or have the mouse and the keys reported in other ways (ECMA-48, DEC VT510, xterm's
 /// `ctlseqs`, kitty's keyboard protocol).
 package enum KnownTerminal {
   /// Takes the terminal: a screen of one's own, empty, with the cursor hidden, lines that do not wrap, and pastes marked.
@@ -10,11 +10,11 @@ package enum KnownTerminal {
   /// Lines do not wrap: where a program and the terminal disagree about a character's width, one line is wrong, and not the
   /// whole screen.
   package static let take =
-    // First whatever is half written: an unfinished sequence would swallow the next one. CAN ends it, and ST an open text.
+    // First a half-written sequence or text: an unfinished sequence would swallow the next one. CAN ends it, and ST an open text.
     "\u{18}\(escape)\\"
     // VT52 mode knows no sequence but its own.
     + "\(escape)<"
-    // What the app has set is kept, where the terminal can (XTSAVE), before any of it is changed.
+    // The app's settings are kept, where the terminal can (XTSAVE), before any of them is changed.
     + modes("s")
     // A screen of one's own. The cursor's place, character sets and origin mode are kept with the other one (DECSC).
     + "\(control)?1049h"
@@ -25,7 +25,7 @@ package enum KnownTerminal {
     + "\(control)r"
     // G0 to G3 are ASCII, and G0 is in use; UTF-8; answers and keys in 7 bits.
     + "\(escape)(B\(escape))B\(escape)*B\(escape)+B\u{F}\(escape)%G\(escape) F"
-    // Keypad and cursor keys send what is on them.
+    // Keypad and cursor keys send the characters that are on them.
     + "\(escape)>"
     // Keys as ever: kitty's flags are put aside, xterm's modifyOtherKeys is off.
     + "\(control)>0u\(control)>4;0m"

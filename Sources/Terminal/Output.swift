@@ -5,7 +5,7 @@ internal import SystemPackage
   internal import Glibc
 #endif
 
-/// Text on its way to a descriptor, unbuffered: what has been written is out when the call returns.
+/// Text on its way to a descriptor, unbuffered: written text is out when the call returns.
 package struct Output: Sendable {
   package static let standard = Output(STDOUT_FILENO)
   package static let error = Output(STDERR_FILENO)
@@ -39,8 +39,8 @@ package struct Output: Sendable {
     try write(printableJSON(text) + (text.isEmpty || text.hasSuffix("\n") ? "" : "\n"))
   }
 
-  /// Waits, and says whether the reader has gone away meanwhile: a pipe whose other end is closed, a terminal hung up,
-  /// a descriptor that is not open at all.
+  /// Waits, and says whether the reader has gone away meanwhile: a pipe with a closed other end, a terminal hung up, a
+  /// descriptor that is not open at all.
   ///
   /// For a program that writes seldom and would notice only at its next write.
   package func hasHungUp(within milliseconds: Int32) throws(KernelError) -> Bool {
@@ -55,6 +55,6 @@ package struct Output: Sendable {
 }
 
 extension KernelError {
-  /// Whether the error says that whoever was reading has gone away: a reason to end, nothing to report.
+  /// Whether the error says that the reader has gone away: a reason to end, nothing to report.
   package var isHangUp: Bool { call == "write" && errno == .brokenPipe }
 }

@@ -1,4 +1,4 @@
-/// How a command that lists writes what it lists: for people, or for programs (one JSON object a line).
+/// The form of a listing command's output: for people, or for programs (one JSON object a line).
 package enum OutputFormat: String, CaseIterable, Sendable {
   case table
   case json

@@ -1,6 +1,6 @@
 internal import Kernel
 
-/// Text with nothing in it that a terminal would obey or that would hide what the text says.
+/// Text with nothing in it that a terminal would obey or that would hide the text's meaning.
 ///
 /// A file's name, an app's name and every word an app says may hold any character. An escape code among them could
 /// move the cursor over an earlier line, rename the window or answer on the user's behalf; a bidirectional override

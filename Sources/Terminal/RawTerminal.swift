@@ -8,9 +8,8 @@ internal import Synchronization
 /// A terminal that hands over every key as it is pressed: no echo, no lines, no signals from keys, no output changes.
 ///
 /// The settings that it had come back with `restore()`, at the latest when this object goes away, and also when the process is
-/// killed (``TerminalKeeper``). What else ends a process without unwinding it (a signal's default action, `_exit`) is noticed by
-/// the keeper as well; whoever holds a raw terminal still catches the signals that end it, so that nothing is
-/// drawn in between.
+/// killed (``TerminalKeeper``). Other ends of a process without unwinding (a signal's default action, `_exit`) are noticed by
+/// the keeper as well; the holder of a raw terminal still catches the signals that end it, so that nothing is drawn in between.
 package final class RawTerminal: Sendable {
   private struct Saved {
     let terminal: Descriptor
@@ -28,8 +27,8 @@ package final class RawTerminal: Sendable {
   /// The terminal is kept open until it is restored, even if the descriptor's number is closed or reused meanwhile.
   /// A process in the background is stopped by the kernel here (SIGTTOU), as with every program that sets a terminal.
   /// - Parameters:
-  ///   - discardingInput: what was typed before is thrown away; else type-ahead stays.
-  ///   - farewell: what has to be written to the terminal, should this process be killed before it could.
+  ///   - discardingInput: earlier input is thrown away; else type-ahead stays.
+  ///   - farewell: the bytes that have to be written to the terminal, should this process be killed before it could.
   /// - Throws: ENOTTY when the descriptor is not a terminal.
   package init(_ descriptor: Int32, discardingInput: Bool = false, farewell: String = "") throws(KernelError) {
     var settings = termios()
@@ -61,7 +60,7 @@ package final class RawTerminal: Sendable {
       guard let last = saved else { return }
       saved = nil
       var settings = last.settings
-      // A terminal that has gone away (hang-up) has no settings to bring back: there is nobody to tell.
+      // A terminal that has gone away (hang-up) has no settings to bring back: there is no user to tell.
       _ = try? KernelError.check("tcsetattr") { unsafe tcsetattr(last.terminal.rawValue, TCSANOW, &settings) }
       last.keeper?.dismiss()
     }

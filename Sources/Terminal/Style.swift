@@ -30,7 +30,7 @@ package struct Style: Equatable, Sendable {
     self.isEnabled = isEnabled
   }
 
-  /// The style for what is written to a descriptor.
+  /// The style for text that is written to a descriptor.
   package init(for descriptor: Int32, environment: [String: String] = ThisProcess.environment) {
     self.init(isEnabled: Style.isWanted(environment: environment, isTerminal: isatty(descriptor) == 1))
   }

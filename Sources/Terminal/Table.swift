@@ -15,7 +15,7 @@ package struct Table: Sendable {
     package var minWidth: Int
     /// Columns of the terminal that it takes at most; nil: as many as its longest cell needs.
     package var maxWidth: Int?
-    /// What is kept of a cell that does not fit.
+    /// The part that is kept of a cell that does not fit.
     package var keeping: TruncationSide
 
     package init(
@@ -55,7 +55,7 @@ package struct Table: Sendable {
     self.width = width
   }
 
-  /// A table for what is written to a descriptor: styled and cut to its width if it is a terminal.
+  /// A table for output to a descriptor: styled and cut to its width if it is a terminal.
   package init(_ columns: [Column], for descriptor: Int32) {
     self.init(columns, style: Style(for: descriptor), width: WindowSize.columns(of: descriptor))
   }
@@ -94,7 +94,7 @@ package struct Table: Sendable {
     }
   }
 
-  /// A table whose widths are settled.
+  /// A table with settled widths.
   package struct Layout: Sendable {
     static let gap = "  "
 
