@@ -1,8 +1,8 @@
 /// Paths as texts, taken apart and compared by their bytes, as the kernel does.
 ///
 /// Swift's own ways with text know characters: to them a slash and an accent that a name begins with are one character that is no
-/// slash, and two spellings of `é` are equal. A name may begin with an accent, and two spellings are two files. So whatever decides by
-/// a path asks here; `make check` refuses code that looks for a slash itself.
+/// slash, and two spellings of `é` are equal. A name may begin with an accent, and two spellings are two files. So every decision
+/// by a path asks here; `make check` refuses code that looks for a slash itself.
 extension StringProtocol {
   package var isAbsolutePath: Bool { utf8.first == slash }
 
@@ -14,7 +14,7 @@ extension String {
   /// The names between its slashes, none of them empty: `a` and `b` of `/a//b/`.
   package var pathNames: [String] { utf8.split(separator: slash).map { String(Substring($0)) } }
 
-  /// What stands between its slashes, empty parts as well: nothing, `a` and nothing of `/a/`.
+  /// The parts between its slashes, empty ones as well: nothing, `a` and nothing of `/a/`.
   package var pathParts: [String] {
     utf8.split(separator: slash, omittingEmptySubsequences: false).map { String(Substring($0)) }
   }
@@ -22,7 +22,7 @@ extension String {
   /// The last of its names; all of it where there is none, as in `/`.
   package var lastPathName: String { utf8.split(separator: slash).last.map { String(Substring($0)) } ?? self }
 
-  /// The path without its last slash and what comes after that: `/a` of `/a/b`, `/` of `/a`. `nil` where there is no slash.
+  /// The path without its last slash and the part after that: `/a` of `/a/b`, `/` of `/a`. `nil` where there is no slash.
   package var parentPath: String? {
     utf8.lastIndex(of: slash).map { $0 == startIndex ? "/" : String(self[..<$0]) }
   }
