@@ -68,7 +68,9 @@ let package = Package(
     .target(name: "AppModel", dependencies: ["Kernel", "Paths", crypto], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(
-      name: "Policy", dependencies: ["Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit], swiftSettings: strict),
+      name: "Policy", dependencies: ["Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit],
+      // A link to the folder at the top: one text of each policy.
+      resources: [.embedInCode("Policies")], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
@@ -103,7 +105,7 @@ let package = Package(
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
         "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", "Rulebook", argumentParser,
-        tomlKit, system,
+        system,
       ], swiftSettings: strict),
     .executableTarget(
       name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
