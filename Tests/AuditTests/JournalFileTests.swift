@@ -27,7 +27,7 @@ extension Folder {
 @Suite struct `The journal and the database` {
   @Test(arguments: 0..<2)
   func `AUD-4: hold together what was appended, whatever dies and when`(seed: Int) throws {
-    try endAtRandom(seed)
+    try endAtRandom(seed, steps: 60)
   }
 
   @Test(arguments: 20..<24)
@@ -65,48 +65,7 @@ extension Folder {
   }
 
   @Test func `a reader misses nothing and sees nothing twice while entries move`() throws {
-    let folder = try Folder()
-    let path = folder.log
-    let answered = Answered()
-    let total: Int64 = 1000
-    // A new journal takes the old one's place at every move.
-    var small = AuditLog.Settings()
-    small.journalSize = 0
-    let log = try AuditLog(path: path, settings: small)
-    let writer = OwnThread {
-      for number in 1...total {
-        try #require(try log.append([AuditEvent(.start, reason: "\(number)")]) == number)
-        answered.number.store(number, ordering: .sequentiallyConsistent)
-        if number % 2 == 0 { try log.flush() }
-      }
-    }
-    let calls = try onOwnThreads(2) { _ in
-      let reader = try AuditReader(path: path)
-      var seen: Int64 = 0
-      var calls = 0
-      while seen < total {
-        if writer.isOver { try writer.value() }
-        let known = answered.number.load(ordering: .sequentiallyConsistent)
-        let events = try reader.events(after: seen, limit: 10_000)
-        try #require(events.map(\.sequence) == Array(seen..<seen + Int64(events.count)).map { $0 + 1 })
-        seen += Int64(events.count)
-        try #require(seen >= known, "what was answered before the call is seen by it")
-        // Many more looks than moves: what could go wrong between two reads goes wrong in one of them.
-        for _ in 0..<20 {
-          let again = answered.number.load(ordering: .sequentiallyConsistent)
-          try #require(try reader.lastSequence() >= again)
-        }
-        calls += 1
-      }
-      return calls
-    }
-    try writer.value()
-    #expect(calls.allSatisfy { $0 > 3 })
-    #expect(
-      try ChainMark()
-        != Journal(Array(Data(contentsOf: URL(filePath: folder.journal))), boot: JournalFile.boot).base,
-      "the journal was begun anew")
-    #expect(try AuditReader(path: path).verify() == total)
+    try readWhileEntriesMove(300)
   }
 
   @Test func `what the database does not take stays in the journal, for every reader to see`() throws {
@@ -260,18 +219,22 @@ private func readForbiddenJournal() throws {
 @Suite struct JournalFileRaceTests {
   @Test(arguments: 2..<6)
   func `AUD-4: the journal and the database hold together what was appended, whatever dies and when`(seed: Int) throws {
-    try endAtRandom(seed)
+    try endAtRandom(seed, steps: 80)
+  }
+
+  @Test func `a reader misses nothing and sees nothing twice while very many entries move`() throws {
+    try readWhileEntriesMove(1000)
   }
 }
 
 /// Appends, moves, ends in every way, and what a dying process can leave, against an array.
-private func endAtRandom(_ seed: Int) throws {
+private func endAtRandom(_ seed: Int, steps: Int) throws {
   var generator = SplitMix(seed: UInt64(seed))
   var folder = try Folder()
   var model: [AuditEvent] = []
   var log: AuditLog? = try AuditLog(path: folder.log)
   var takenOver = 0
-  for _ in 0..<80 {
+  for _ in 0..<steps {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0..<4:
       model += generator.events(Int.random(in: 0..<6, using: &generator))
@@ -324,4 +287,49 @@ private func endAtRandom(_ seed: Int) throws {
     #expect(try reader.latest(few) == numbered(model).suffix(few))
   }
   #expect(takenOver > 0)
+}
+
+/// Entries that are moved to the database while two read them.
+private func readWhileEntriesMove(_ total: Int64) throws {
+  let folder = try Folder()
+  let path = folder.log
+  let answered = Answered()
+  // A new journal takes the old one's place at every move.
+  var small = AuditLog.Settings()
+  small.journalSize = 0
+  let log = try AuditLog(path: path, settings: small)
+  let writer = OwnThread {
+    for number in 1...total {
+      try #require(try log.append([AuditEvent(.start, reason: "\(number)")]) == number)
+      answered.number.store(number, ordering: .sequentiallyConsistent)
+      if number % 2 == 0 { try log.flush() }
+    }
+  }
+  let calls = try onOwnThreads(2) { _ in
+    let reader = try AuditReader(path: path)
+    var seen: Int64 = 0
+    var calls = 0
+    while seen < total {
+      if writer.isOver { try writer.value() }
+      let known = answered.number.load(ordering: .sequentiallyConsistent)
+      let events = try reader.events(after: seen, limit: 10_000)
+      try #require(events.map(\.sequence) == Array(seen..<seen + Int64(events.count)).map { $0 + 1 })
+      seen += Int64(events.count)
+      try #require(seen >= known, "what was answered before the call is seen by it")
+      // Many more looks than moves: what could go wrong between two reads goes wrong in one of them.
+      for _ in 0..<20 {
+        let again = answered.number.load(ordering: .sequentiallyConsistent)
+        try #require(try reader.lastSequence() >= again)
+      }
+      calls += 1
+    }
+    return calls
+  }
+  try writer.value()
+  #expect(calls.allSatisfy { $0 > 3 })
+  #expect(
+    try ChainMark()
+      != Journal(Array(Data(contentsOf: URL(filePath: folder.journal))), boot: JournalFile.boot).base,
+    "the journal was begun anew")
+  #expect(try AuditReader(path: path).verify() == total)
 }

@@ -46,7 +46,11 @@ import Testing
   }
 
   /// The model: every lookup that was taken is in one of four states, and the rules are looked at one by one.
-  @Test(arguments: 0..<40) func `whatever happens, each is answered once and the limits hold`(seed: UInt64) throws {
+  @Test(arguments: 0..<12) func `whatever happens, each is answered once and the limits hold`(seed: UInt64) throws {
+    try lookUpAtRandom(seed)
+  }
+
+  fileprivate func lookUpAtRandom(_ seed: UInt64) throws {
     enum State { case waiting, running, stuck, answered }
     var random = Seeded(seed: seed)
     var queue = LookupQueue()
@@ -166,5 +170,13 @@ import Testing
     for number in 1_000..<20_000 as Range<UInt64> { absences.note(identity(number), at: 0, took: 0, mounts: 1) }
     #expect(absences.count <= NegativeCache.limit)
     #expect(absences.holds(identity(19_999), at: 1, mounts: 1))
+  }
+}
+
+/// The same for more random sequences.
+@Suite struct LookupQueueRaceTests {
+  @Test(arguments: 12..<40)
+  func `BMK-16: whatever happens, each lookup is answered once and the limits hold`(seed: UInt64) throws {
+    try `BMK-16: lookups that take long`().lookUpAtRandom(seed)
   }
 }
