@@ -116,21 +116,25 @@ import Testing
     #expect(all == 3 && gaps.isEmpty)
   }
 
-  @Test func `LIM-11: under windows the 1,001st bookmark is refused, and another one of a document is not`() {
+  @Test func `LIM-11: a bookmark of one document too many is refused, and another one of a document is not`() {
+    refuseBookmark(behind: 100, under: .together(quota: 100, recent: 25, releasesOldest: false))
+  }
+
+  fileprivate func refuseBookmark(behind count: Int, under quota: PersistedGrants) {
     var story = Story { $0.references = false }
-    for number in 0..<1_000 {
+    for number in 0..<count {
       story.pick("d\(number)")
       _ = story.bookmark("d\(number)")
     }
     story.pick("last")
     _ = story.bookmark("d0")
     let last = story.bookmark("last")
-    let (own, all, gaps) = story.under { $0.persisted = .windows }
+    let (own, all, gaps) = story.under { $0.persisted = quota }
     #expect(own == ["\(last) refused last.txt LIM-11 grants.persisted"] && all == 1 && gaps.isEmpty)
     // Refused then, it is made under a policy without such a list.
     var refused = Story {
       $0.references = false
-      $0.persisted = .windows
+      $0.persisted = quota
     }
     refused.pick("d")
     let number = refused.add(.bookmarkCreated, .refused, "d", rule: "LIM-11")
@@ -242,5 +246,12 @@ import Testing
     var chosen = Story { $0.picker.folders = false }
     let number = chosen.add(.pick, .refused, "f", how: "user", rule: "PCK-10")
     #expect(chosen.under { $0.picker.folders = true }.own == ["\(number) allowed f.txt PCK-10 picker.folders"])
+  }
+}
+
+/// The same with the number that Windows has.
+@Suite struct SimulatedQuotaRaceTests {
+  @Test func `LIM-11: under windows the 1,001st bookmark is refused, and another one of a document is not`() {
+    SimulatedQuotaTests().refuseBookmark(behind: 1_000, under: .windows)
   }
 }
