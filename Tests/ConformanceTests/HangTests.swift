@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// File systems that do not answer, or only when they are asked for (`BMK-16`, `BMK-10`).
-@Suite(.serialized, .waiting)
+@Suite(.serialized, .waitingLong)
 struct HangTests {
   private func resolve(_ bookmark: String, _ options: [String] = []) -> [String: JSON] {
     var fields: [String: JSON] = ["bookmark": .string(bookmark), "as": "b"]

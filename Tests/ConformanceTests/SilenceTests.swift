@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A broker that does not answer: stopped by a signal, as a debugger or a user does it.
-@Suite(.serialized, .waiting)
+@Suite(.serialized, .waitingLong)
 struct SilenceTests {
   private func withStopped(_ body: (Workspace, _ broker: Int32) throws -> Void) throws {
     try Workspace.with(TestUser.all[0]) { world in

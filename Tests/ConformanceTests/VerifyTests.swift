@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ambit verify`: the escape catalogue against the real sandbox, and against none.
-@Suite(.waiting)
+@Suite(.waitingLong)
 struct VerifyTests {
   private struct Line: Decodable {
     let id: String
