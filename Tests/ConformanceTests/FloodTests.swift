@@ -6,7 +6,7 @@ import Testing
 /// An app that has itself refused without end.
 @Suite(.serialized, .waiting)
 struct FloodTests {
-  private static let calls = 2_000
+  private static let calls = 800
   private static let rounds = 4
 
   @Test(arguments: TestUser.one(.root))
@@ -18,7 +18,7 @@ struct FloodTests {
     try Workspace.with(user) { world in
       let app = try world.probe(picks: [try world.document("letter.txt", "text")])
       try app.pick()
-      let pairs = 500
+      let pairs = 200
       #expect(try app.start())
       for _ in 1...pairs {
         #expect(try app.start())

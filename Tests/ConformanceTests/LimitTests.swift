@@ -137,7 +137,7 @@ struct LimitTests {
         try world.probe(name, picks: documents, options: ["--policy", "teach"])
       }
       for app in apps { for number in 0..<12 { try app.pick(as: "d\(number)") } }
-      for app in apps { try app.process.send("{\"do\": \"hammer\", \"rounds\": 250}\n") }
+      for app in apps { try app.process.send("{\"do\": \"hammer\", \"rounds\": 120}\n") }
       var refused = 0
       for app in apps {
         let line = try app.process.readLine(patience: .seconds(120))
