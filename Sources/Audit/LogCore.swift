@@ -155,7 +155,10 @@ final class LogCore: Sendable {
   func willFlush() { state.withLock { $0.isMoving = true } }
 
   func flush() throws(AuditLogError) {
-    try store.withLock { store throws(AuditLogError) in try move(&store) }
+    try store.withLock { store throws(AuditLogError) in
+      // A thread of a broker that has ended may come here late.
+      if !state.withLock(\.isFinished) { try move(&store) }
+    }
   }
 
   private func move(_ store: inout SegmentStore) throws(AuditLogError) {

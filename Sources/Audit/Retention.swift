@@ -44,10 +44,17 @@ extension LogCore {
         try removeFiles(through: begins?.mark.sequence ?? 0)
         let retention = settings.retention
         guard retention.bytes != nil || retention.span != nil else { return nil }
-        let newest = store.withLock { (number: $0.number, bytes: $0.size()) }
+        let found = try store.withLock { store in
+          // A thread of a broker that has ended may come here late.
+          state.withLock(\.isFinished)
+            ? nil
+            : (
+              number: store.number, bytes: store.size(),
+              hasAllCarried: try store.queue.read(SegmentReader.hasAllCarried)
+            )
+        }
+        guard let newest = found else { return nil }
         let numbers = files.segments().filter { $0 < newest.number }
-        // The file after the last one is the newest.
-        let mayAll = try store.withLock { try $0.queue.read { try SegmentReader.hasAllCarried($0) } }
         let old = try numbers.map { try OldSegment(files, $0) }
         var bytes = old.map(\.bytes).reduce(newest.bytes, +)
         var gone: [OldSegment] = []
@@ -58,7 +65,8 @@ extension LogCore {
           guard isTooMuch || isTooOld else { break }
           bytes -= segment.bytes
           gone.append(segment)
-          if index + 1 < old.count ? old[index + 1].hasAllCarried : mayAll { count = gone.count }
+          // The file after the last one is the newest.
+          if index + 1 < old.count ? old[index + 1].hasAllCarried : newest.hasAllCarried { count = gone.count }
         }
         guard let last = gone.prefix(count).last else { return nil }
         try remove(Array(gone.prefix(count)), through: last, after: begins)

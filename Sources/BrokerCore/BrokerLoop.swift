@@ -37,6 +37,13 @@ package actor BrokerLoop {
     if unsafe !shared.executor.isDraining { _ = shared.executor.drain() }
   }
 
+  /// Runs something on the loop from elsewhere, and waits for it.
+  package static func run<Value: Sendable>(
+    _ body: @escaping @BrokerLoop @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await Task(executorPreference: shared.executor) { @BrokerLoop @Sendable in try await body() }.value
+  }
+
   /// Runs something at once that has to run on the loop. Ends the process on any other thread.
   package static func assumeIsolated<Value>(_ body: @BrokerLoop () throws -> Value) rethrows -> Value {
     shared.executor.checkIsolated()

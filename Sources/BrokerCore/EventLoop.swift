@@ -106,7 +106,8 @@ package final class EventLoop: LoopMember {
 
     let asked = clock.monotonic
     if try !doDeferred(&entries, now: asked) {
-      let left = Duration.nanoseconds(max(0, due - clock.monotonic))
+      // That may have queued jobs.
+      let left = Duration.nanoseconds(drain() ? 0 : max(0, due - clock.monotonic))
       try Poll.wait(&entries, timeout: left, awake: polling.patience)
     }
     let after = clock.monotonic

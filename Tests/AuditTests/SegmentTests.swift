@@ -43,6 +43,17 @@ extension Folder {
     try changeAtRandom(seed, steps: 60)
   }
 
+  @Test func `a thread that comes after the log was closed does nothing`() throws {
+    let folder = try Folder()
+    var settings = AuditLog.Settings()
+    settings.retention = .init(bytes: 1, span: nil)
+    let log = try AuditLog(path: folder.log, settings: settings)
+    try log.append([AuditEvent(.brokerStarted)])
+    try log.finish()
+    try log.flush()
+    #expect(try log.removeOld(now: 0) == nil)
+  }
+
   @Test func `every file begins with the entry that says so, and its end is signed and on the disk`() throws {
     let folder = try Folder()
     let log = try AuditLog(path: folder.log)

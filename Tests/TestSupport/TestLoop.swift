@@ -27,8 +27,8 @@ package enum TestLoop {
 
 /// Runs a test on the loop.
 package func onLoop<Value: Sendable>(
-  _ body: @BrokerLoop @Sendable () async throws -> Value
-) async throws -> Value { try await body() }
+  _ body: @escaping @BrokerLoop @Sendable () async throws -> Value
+) async throws -> Value { try await BrokerLoop.run(body) }
 
 /// The calling thread, as a number.
 package func pthread() -> UInt { pthread_self() }
