@@ -182,24 +182,4 @@ import Testing
     #expect(try store.knownApps().count == 3)
   }
 
-  @Test func `of grants from before, a bookmark is taken to exist`() throws {
-    let folder = try Folder()
-    let path = "\(folder.path)/grants.sqlite"
-    do {
-      let store = try store(folder)
-      try store.add(grant("a"))
-    }
-    // As the version before would have left it.
-    try DatabaseQueue(path: path).write { db in
-      try db.execute(
-        sql: """
-          DROP TABLE grantReference; DROP TABLE grantLife; DROP TABLE removedApp;
-          DELETE FROM grdb_migrations WHERE identifier = 'how grants end';
-          """)
-    }
-    let store = try store(folder)
-    try store.noteReference("a", inode: 5)
-    #expect(try store.heldByReferences(of: "io.ambit.one").isEmpty)
-    #expect(try store.records().map(\.bookmarks) == [1])
-  }
 }

@@ -253,28 +253,6 @@ private func place(_ number: Int) -> Place { Place(folder: identity(number + 7),
     #expect(model.count > 50)
   }
 
-  @Test func `a store of the time before places is read, and its grants have none`() throws {
-    let folder = try Folder()
-    let path = "\(folder.path)/grants.sqlite"
-    do {
-      let store = try store(folder)
-      _ = try store.register(bundleIdentifier: "io.ambit.one", name: "One", version: nil)
-      try store.add(grant(1))
-    }
-    let database = try DatabaseQueue(path: path)
-    try database.writeWithoutTransaction {
-      try $0.execute(
-        sql: "ALTER TABLE grant_ DROP COLUMN place; DELETE FROM grdb_migrations WHERE identifier LIKE 'places%'")
-    }
-    try database.close()
-    let store = try store(folder)
-    var expected = grant(1)
-    expected.place = nil
-    #expect(try store.grant("grant1") == expected)
-    store.move("grant1", to: "/x", place: place(3))
-    #expect(try store.grant("grant1")?.place == place(3))
-  }
-
   @Test func `what was written comes into the database itself while the store is open, and nobody waits for it`() throws
   {
     let folder = try Folder()
