@@ -132,12 +132,12 @@ package final class EventLoop: LoopMember {
   // MARK: As a member of another loop, with a clock that may show another time
 
   package func prepare(now: Int64) {
-    let now = clock.monotonic
+    let now = isOutermost ? now : clock.monotonic
     for member in members { member.prepare(now: now) }
   }
 
   package func appendEntries(to entries: inout [PollEntry], now: Int64) {
-    let now = clock.monotonic
+    let now = isOutermost ? now : clock.monotonic
     ranges = members.map { member in
       let start = entries.count
       member.appendEntries(to: &entries, now: now)
@@ -146,22 +146,28 @@ package final class EventLoop: LoopMember {
   }
 
   package func nextDue(now: Int64) -> Int64? {
-    let own = clock.monotonic
-    let dues = members.compactMap { $0.nextDue(now: own) } + timers.map(\.due)
-    return dues.min().map { now + max(0, $0 - own) }
+    let own = isOutermost ? now : clock.monotonic
+    var due = Int64.max
+    for member in members { if let next = member.nextDue(now: own) { due = min(due, next) } }
+    for timer in timers { due = min(due, timer.due) }
+    return due == .max ? nil : now + max(0, due - own)
   }
 
   package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
-    let now = clock.monotonic
+    let now = isOutermost ? now : clock.monotonic
+    if !timers.isEmpty { endTimers(now: now) }
+    for (member, range) in ranges { member.handle(entries[range], now: now) }
+  }
+
+  private func endTimers(now: Int64) {
     timers.removeAll { timer in
       if timer.due <= now { timer.wait.finish(false) }
       return timer.wait.isOver
     }
-    for (member, range) in ranges { member.handle(entries[range], now: now) }
   }
 
   package func finishTurn(now: Int64) {
-    let now = clock.monotonic
+    let now = isOutermost ? now : clock.monotonic
     for (member, _) in ranges { member.finishTurn(now: now) }
     ranges = []
     if !isOutermost { for work in deferred where work.since() != nil { work.run() } }

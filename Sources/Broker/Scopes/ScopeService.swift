@@ -83,10 +83,12 @@ final class ScopeService {
     let attempt = try attempt(request, by: asking, for: instance)
     // A slot is taken only when nothing is waited for any more.
     guard attempt.wouldBeFirst else { return try startShown(attempt) }
+    let step = BrokerLoop.step
     let location: Location
     do { location = try await find(request.scope, instance, known) } catch { throw failure(error, of: attempt) }
-    // Meanwhile another process may have started it, taken the last slot, or ended.
-    return try startNow(request, by: asking, for: instance, location)
+    // During a wait another process may have started it, taken the last slot, or ended.
+    guard step == BrokerLoop.step else { return try startNow(request, by: asking, for: instance, location) }
+    do { return try startFirst(attempt, location) } catch { throw failure(error, of: attempt) }
   }
 
   /// The same with a document that has just been found: nothing is waited for.
