@@ -16,7 +16,7 @@ final class Broker {
   private let trail: AuditTrail
   private let keeper: LogKeeper
   let sessions = SessionTable()
-  let events = AppEvents()
+  let events: AppEvents
   private let jobs: Jobs
   private let sidecars: SidecarKeeper
   private let ender: SessionEnder
@@ -40,6 +40,7 @@ final class Broker {
     // Before the log is: with another key than theirs, the grants would end one after the other.
     let key = try grants.sealingKey(at: host.folders.sealingKey)
     trail = try AuditTrail(host, grants)
+    events = AppEvents(sessions)
     keeper = LogKeeper(trail, grants, sessions, clock)
     replies = PendingReplies(trail.log)
     jobs = Jobs(clock: clock)

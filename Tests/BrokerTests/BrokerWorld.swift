@@ -76,6 +76,9 @@ final class BrokerWorld {
     }
   }
 
+  /// How many clients listen to events.
+  func listeners() async throws -> Int { try await onLoop { [broker] in broker.broker.events.listeners.count } }
+
   /// The log's entries of one kind so far.
   func events(_ kind: AuditEvent.Kind) throws -> [AuditEvent] {
     try AuditReader(path: folders.auditLog).events(matching: AuditQuery(kind: kind), limit: .max)

@@ -203,6 +203,19 @@ import Wire
     try await world.end()
   }
 
+  @Test func `TOK-11: of a launch that is over the broker keeps nothing, also if it listened`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let events = try listen(app)
+    #expect(try await world.listeners() == 1)
+    let report: JSONObject = ["instance": .string(app.instance), "status": 0, "signal": 0]
+    _ = try app.launcher.call("io.ambit.Launcher.Ended", report)
+    _ = try world.launch().status()
+    #expect(try await world.listeners() == 0)
+    withExtendedLifetime(events) {}
+    try await world.end()
+  }
+
   @Test func `a call for events without “more” is refused`() async throws {
     let world = try await BrokerWorld()
     let app = try world.launch()

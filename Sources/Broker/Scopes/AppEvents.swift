@@ -6,8 +6,11 @@ internal import Wire
 /// Tells apps of the events of their documents without a call of their own (`io.ambit.Access.Events`).
 @BrokerLoop
 final class AppEvents: LoopMember {
-  private typealias Listener = (instance: Instance, events: Subscription<AccessInterface.EventsReply>)
-  private var listeners: [Listener] = []
+  typealias Listener = (instance: Instance, events: Subscription<AccessInterface.EventsReply>)
+  private let sessions: SessionTable
+  private(set) var listeners: [Listener] = []
+
+  init(_ sessions: SessionTable) { self.sessions = sessions }
 
   /// The answers to a call are the events from now on.
   func subscribe(_ instance: Instance, on connection: WireConnection) {
@@ -35,7 +38,8 @@ final class AppEvents: LoopMember {
   /// Sends waiting events, and forgets clients that have gone.
   func finishTurn(now: Int64) {
     guard !listeners.isEmpty else { return }
-    listeners.removeAll { $0.events.isOver }
+    // The connections of a launch that is over are not read any more, so nothing closes them.
+    listeners.removeAll { $0.events.isOver || !sessions.isRunning($0.instance) }
     for (_, events) in listeners { events.flush() }
   }
 }
