@@ -43,6 +43,8 @@ let package = Package(
     .executable(name: "ambit", targets: ["ambit"]),
     .executable(name: "ambit-tools", targets: ["ambit-tools"]),
     .executable(name: "ambitctl", targets: ["ambitctl"]),
+    .executable(name: "ambit-agent", targets: ["ambit-agent"]),
+    .executable(name: "plain-agent", targets: ["plain-agent"]),
     .executable(name: "TextEdit", targets: ["TextEdit"]),
     .executable(name: "battery", targets: ["battery"]),
     .library(name: "AmbitKit", targets: ["AmbitKit"]),
@@ -97,14 +99,16 @@ let package = Package(
       name: "Launcher",
       dependencies: ["Kernel", "Paths", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system],
       swiftSettings: strict),
-    .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy"], swiftSettings: strict),
+    .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy", "Wire", system], swiftSettings: strict),
     .target(
       name: "Verification", dependencies: ["Kernel", "Paths", "Terminal", "Scenario", system], swiftSettings: strict),
+    .target(
+      name: "Conformance", dependencies: ["Kernel", "Rulebook", "Scenario", "Wire"], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
-        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Verification", "Rulebook", argumentParser,
+        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Verification", "Rulebook", argumentParser,
         system,
       ], swiftSettings: strict),
     .executableTarget(
@@ -125,9 +129,19 @@ let package = Package(
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-stdlib", "-Xclang-linker", "-Wl,--as-needed"])]),
 
-    // Runs inside sandboxes for the tests: a line-driven program that uses AmbitKit as an app does.
+    // The app under test of scenarios: a line-driven program that uses AmbitKit as an app does.
+    // Its plain acts are C, so that they run wherever C does: under other systems, and as WebAssembly.
+    .target(
+      name: "CAgent", cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     .executableTarget(
-      name: "probe", dependencies: ["AmbitKit"], path: "Tests/Probe", swiftSettings: strict,
+      name: "plain-agent", dependencies: ["CAgent"], path: "Sources/agent-c", linkerSettings: standalone),
+    .target(name: "Agent", dependencies: ["AmbitKit", "CAgent"], swiftSettings: strict),
+    .executableTarget(
+      name: "ambit-agent", dependencies: ["Agent"], swiftSettings: strict, linkerSettings: selfContained),
+
+    // The same with further acts for Ambit's own tests.
+    .executableTarget(
+      name: "probe", dependencies: ["Agent", "AmbitKit"], path: "Tests/Probe", swiftSettings: strict,
       linkerSettings: selfContained),
     // Writes logs for the benchmarks.
     .executableTarget(

@@ -2,7 +2,8 @@
 """Compares the catalogue with the repository, or writes the Swift file that carries it.
 
   catalogue.py check    fails if a row is malformed, if the Swift file differs, if a cited identifier does not exist, or if a
-                        state is wrong: in force means that a test or an entry of the escape battery cites the statement
+                        state is wrong: in force means that a test, a scenario or an entry of the
+                        escape battery cites the statement
   catalogue.py write    writes the Swift file
 
 docs/reference/catalogue.md is the one place where statements are written. Run it from the top of the repository.
@@ -17,7 +18,7 @@ BATTERY = "Sources/Verification/Entry.swift"
 STATES = {"in force": "inForce", "planned": "planned"}
 
 # Where identifiers are cited.
-READ = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Sources", "Tests", "docs", "Policies", "Demos"]
+READ = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Sources", "Tests", "docs", "Policies", "Demos", "Conformance", "Lessons"]
 ENDINGS = (".swift", ".c", ".h", ".md", ".toml", ".varlink")
 # In other people's property lists such words mean something else. Tests of the catalogue itself name identifiers without proving
 # them, and some that do not exist.
@@ -26,11 +27,13 @@ APART = ("Tests/Fixtures/", "Tests/RulebookTests/", "Tests/AmbitCommandsTests/Ru
 STANDARDS = {"CVE", "ISO", "UTF", "SHA", "SSH", "UTC", "RFC"}
 
 FAMILY = re.compile(r"## ([A-Z]{3}|[A-Z]): (\S.*)")
-ROW = re.compile(r"\| ([A-Z]+-?\d+) \| (\S.*?) \| (\S.*?) \| (\S.*?) \|")
+ROW = re.compile(r"\| ([A-Z]+-?\d+) \| (\S.*?) \| (\S.*?) \| ([A-D]) \| (\S.*?) \|")
 STATEMENT = re.compile(r"(?<![\w-])([A-Z]{3})-([0-9]+)\b")
 ESCAPE = re.compile(r"\b[A-I][0-9]{1,2}\b")
 # The name of a test or a suite, and a comment.
 TEST_NAME = re.compile(r"(?:func|struct|class|enum) (`[^`]*`)|(///?.*)$", re.M)
+# The statement that a conformance scenario shows.
+ENTRY_LINE = re.compile(r'^entry = "([^"]*)"', re.M)
 ENTRY = re.compile(r'Entry\("([^"]*)"')
 
 complaints = []
@@ -59,9 +62,9 @@ def catalogue():
             continue
         match = ROW.fullmatch(line)
         if not match or "|" in match[2] + match[3]:
-            complain(f"{place} is no row of an identifier, a statement, a source and a state")
+            complain(f"{place} is no row of an identifier, a statement, a source, a strength (A to D) and a state")
             continue
-        identifier, statement, source, state = match.groups()
+        identifier, statement, source, strength, state = match.groups()
         name, number = re.fullmatch(r"([A-Z]+)-?(\d+)", identifier).groups()
         if name != family.name or ("-" in identifier) != (len(name) == 3):
             complain(f"{place}: {identifier} is not one of the family {family.name}")
@@ -72,7 +75,7 @@ def catalogue():
         if identifier in seen:
             complain(f"{place}: {identifier} is there twice, first at {seen[identifier]}")
         seen[identifier] = place
-        family.rules.append((int(number), identifier, statement, source, state))
+        family.rules.append((int(number), identifier, statement, source, strength, state))
     return [family for family in families if family]
 
 
@@ -95,9 +98,9 @@ def swift(families):
     for family in families:
         lines += ["", f"  private static let {constant(family)} = RuleFamily(",
                   f"    {quoted(family.name)}, {quoted(family.title)},", "    ["]
-        for _, identifier, statement, source, state in family.rules:
+        for _, identifier, statement, source, strength, state in family.rules:
             lines += [f"      Rule({quoted(identifier)}, {quoted(statement)},",
-                      f"        source: {quoted(source)}, .{STATES.get(state, state)}),"]
+                      f"        source: {quoted(source)}, .{strength.lower()}, .{STATES.get(state, state)}),"]
         lines += ["    ])"]
     return "\n".join(lines + ["}", ""])
 
@@ -142,7 +145,7 @@ def escapes_cited(path, text):
 
 
 def check(families):
-    known = {rule[1]: rule[4] for family in families for rule in family.rules}
+    known = {rule[1]: rule[5] for family in families for rule in family.rules}
     tested, unknown = set(), {}
     for path, text in texts():
         cited = {match[0] for match in STATEMENT.finditer(text) if match[1] not in STANDARDS}
@@ -151,11 +154,14 @@ def check(families):
             unknown.setdefault(identifier, path)
         if path == BATTERY or (path.startswith("Tests/") and "@Test" in text):
             tested |= cited
+        entry = ENTRY_LINE.search(text) if path.startswith("Conformance/") else None
+        if entry:
+            tested.add(entry[1])
     for identifier, path in sorted(unknown.items()):
         complain(f"{path} cites {identifier}, which is not in {PAGE}")
     for identifier, state in known.items():
         if state == "in force" and identifier not in tested:
-            complain(f"{PAGE}: {identifier} is in force, and no test and no entry of the escape battery cites it")
+            complain(f"{PAGE}: {identifier} is in force, and no test, no scenario and no entry of the escape battery cites it")
         if state == "planned" and identifier in tested:
             complain(f"{PAGE}: {identifier} is planned, and a test cites it: say “in force”")
     if not known:

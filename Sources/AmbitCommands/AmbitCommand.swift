@@ -45,7 +45,7 @@ package struct AmbitCommand: ParsableCommand {
       PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       DoctorCommand.self,
-      ScenarioCommand.self, BrokerCommand.self,
+      ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ])
 
   package init() {}

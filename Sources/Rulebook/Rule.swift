@@ -15,17 +15,40 @@ package struct Rule: Equatable, Sendable {
     }
   }
 
+  /// Where a statement comes from.
+  package enum Strength: String, CaseIterable, Sendable {
+    /// Apple's talks or documentation state it.
+    case a = "A"
+    /// Another implementation or its tests state it.
+    case b = "B"
+    /// Users observed it, or it was measured.
+    case c = "C"
+    /// Ambit decided it.
+    case d = "D"
+
+    package var words: String {
+      switch self {
+      case .a: "stated by Apple"
+      case .b: "stated by another implementation"
+      case .c: "observed"
+      case .d: "Ambit's decision"
+      }
+    }
+  }
+
   /// `PCK-9`, or `A1` for an escape.
   package let id: String
   package let statement: String
   /// Where the statement comes from, in the catalogue's short form: `S18@36:30`, `open_tree(2)`.
   package let source: String
+  package let strength: Strength
   package let state: State
 
-  package init(_ id: String, _ statement: String, source: String, _ state: State) {
+  package init(_ id: String, _ statement: String, source: String, _ strength: Strength, _ state: State) {
     self.id = id
     self.statement = statement
     self.source = source
+    self.strength = strength
     self.state = state
   }
 }

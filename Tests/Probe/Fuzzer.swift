@@ -1,3 +1,4 @@
+internal import Agent
 internal import Foundation
 
 /// Sends damaged and random messages to the instance's socket. The same seed sends the same messages.

@@ -1,17 +1,33 @@
+internal import Agent
 internal import Foundation
 
-/// Runs inside sandboxes for the tests, as an app does that was written against AmbitKit: reads one request a line,
-/// `{"do": "start", "of": "a"}`, and answers one JSON object a line. URLs stay here, under names, because a URL that
-/// went through a string is exactly what some tests must be able to tell from one that did not.
-///
-/// A request that makes no sense is answered with `usage`; everything else with what Foundation and the kernel said.
+/// The agent, with further acts that only Ambit's own tests need: races, floods and damaged messages.
 @main
 struct Probe {
   static func main() {
     if CommandLine.arguments.count > 1 { exit(once(CommandLine.arguments[1])) }
-    var session = Session()
-    while let line = readLine() {
-      answer(session.answer(to: line))
+    Agent.run(additions: [act])
+  }
+
+  private static func act(_ session: inout Session, _ act: String, _ request: [String: Any]) throws -> [String: Any]? {
+    switch act {
+    case "fuzz": return try Fuzzer.run(request)
+    case "race": return try Race.run(try session.url(request), request)
+    case "pickMany": return try session.pickMany(request)
+    case "startAll":
+      return session.startAll(most: request["count"] as? Int ?? .max, stopping: request["stopping"] as? Bool ?? false)
+    case "stopAll": return session.stopAll()
+    case "pickAll": return try Race.pickAll(request)
+    case "leadBack":
+      return try LeadBack.run(
+        try session.url(request), rounds: request["rounds"] as? Int ?? 1,
+        standing: request["standing"] as? Bool ?? false)
+    case "hammer":
+      let names = session.urls.keys.sorted()
+      return try Hammer.run(
+        names.compactMap { session.urls[$0] }, threads: 4, rounds: request["rounds"] as? Int ?? 100,
+        leaving: request["leaving"] as? Bool ?? false)
+    default: return nil
     }
   }
 
@@ -24,18 +40,12 @@ struct Probe {
     case "spin":
       // Starts and stops without end, for launchers and brokers that are killed meanwhile.
       var session = Session()
-      answer(session.answer(to: #"{"do": "pick", "as": "a"}"#))
+      Agent.print(session.answer(to: #"{"do": "pick", "as": "a"}"#))
       while true {
         _ = session.answer(to: #"{"do": "start", "of": "a"}"#)
         _ = session.answer(to: #"{"do": "stop", "of": "a"}"#)
       }
     default: return 64
     }
-  }
-
-  static func answer(_ object: [String: Any]) {
-    let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
-    // Straight to the descriptor: the test waits for the line.
-    try? FileHandle.standardOutput.write(contentsOf: (data ?? Data(#"{"usage": "no JSON"}"#.utf8)) + Data("\n".utf8))
   }
 }

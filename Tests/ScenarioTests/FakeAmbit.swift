@@ -79,6 +79,6 @@ final class Silent: ScenarioReporter {}
 
 extension ScenarioResult {
   var checks: [Check] { steps.flatMap(\.checks) }
-  var failure: Failure? { checks.compactMap(\.failure).first }
+  var failure: CheckFailure? { checks.compactMap(\.failure).first }
   var evidence: [[String]] { checks.map(\.evidence) }
 }

@@ -55,7 +55,7 @@ import Testing
       try fake.run(head + #"{ tell = "no", line = "EACCES denied", fails = "EACCES", expect = "denied" },"#).isPassed)
     #expect(try fake.run(head + #"{ tell = "no", line = "EACCES", fails = ["EPERM", "EACCES"] },"#).isPassed)
     let other = try fake.run(head + #"{ tell = "no", line = "ENOENT gone", fails = "EACCES" },"#)
-    #expect(other.failure == Failure(expected: "error EACCES", seen: "error ENOENT gone"))
+    #expect(other.failure == CheckFailure(expected: "error EACCES", seen: "error ENOENT gone"))
     let plain = try fake.run(head + #"{ tell = "no", line = "ENOENT gone" },"#)
     #expect(plain.failure?.seen == "error ENOENT gone")
     let unexpected = try fake.run(launch + #"{ tell = "app", line = "x", fails = "EACCES" },"#)

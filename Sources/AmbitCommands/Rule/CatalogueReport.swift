@@ -44,7 +44,7 @@ package struct CatalogueReport {
         entries.map { rule, family in
           [
             "rule": .string(rule.id), "family": .string(family.id), "statement": .string(rule.statement),
-            "source": .string(rule.source), "state": .string(rule.state.rawValue),
+            "source": .string(rule.source), "strength": .string(rule.strength.rawValue), "state": .string(rule.state.rawValue),
           ]
         })
     ]
@@ -82,7 +82,8 @@ package struct CatalogueReport {
     var text = "\(style.bold(rule.id)), \(family.title): \(state(rule, style))\n\n"
     for line in wrapped(rule.statement, to: width.map { max(20, $0 - 2) }) { text += "  \(line)\n" }
     let label = "  Source: "
-    for (index, line) in wrapped(rule.source, to: width.map { max(20, $0 - label.count) }).enumerated() {
+    let source = "\(rule.source) (\(rule.strength.rawValue): \(rule.strength.words))"
+    for (index, line) in wrapped(source, to: width.map { max(20, $0 - label.count) }).enumerated() {
       text += index == 0 ? "\n\(style.dim(label))\(line)\n" : "\(blanks(label.count))\(line)\n"
     }
     return text

@@ -11,9 +11,46 @@ package struct Scenario: Equatable, Sendable {
   package var policy: Template?
   /// How long each wait may take that does not say otherwise, in seconds.
   package var timeout: Double
+  /// The catalogue entry that a conformance scenario shows.
+  package var entry: Entry?
+  /// Parts of scoped access that it needs besides those that its actions need anyway.
+  package var needs: Set<Capability> = []
+  /// Features of the machine, by the name that `ambit doctor` gives them or as a file system (`fs:ext4`).
+  package var features: [String] = []
+  /// Users that it is played as; empty: every user.
+  package var users: [User] = []
+  /// Policies that it is played under, one after the other; empty: ``policy``.
+  package var policies: [String] = []
+  /// Variables with their values, in order.
+  package var variables: [Variable] = []
+  /// Begins and ends every run: also a run that failed has its `tear_down`.
+  package var setUp: [Action] = []
   package var steps: [Step]
+  package var tearDown: [Action] = []
 
   package static let defaultTimeout = 10.0
+
+  package struct Variable: Equatable, Sendable {
+    package var name: String
+    package var value: Template
+  }
+
+  package enum User: String, Equatable, Sendable, CaseIterable { case root, ordinary }
+
+  /// A statement of the catalogue, as the scenario quotes it.
+  package struct Entry: Equatable, Sendable {
+    package var id: String
+    package var statement: String
+    package var source: String
+    /// A stated by Apple, B stated by another implementation, C observed, D Ambit's decision.
+    package var strength: String
+  }
+
+  /// Every action, in order.
+  package var actions: [Action] { setUp + steps.flatMap(\.actions) + tearDown }
+
+  /// What a system needs to have to play this.
+  package var neededCapabilities: Set<Capability> { actions.reduce(into: needs) { $0.formUnion($1.verb.needs) } }
 }
 
 /// One statement, and the actions that show it. A step without actions is narration only.
@@ -22,8 +59,17 @@ package struct Step: Equatable, Sendable {
   package var say: String
   /// Catalogue identifiers that the step shows, for example `TOK-1`.
   package var rules: [String]
+  /// The actions are carried out once for each value of this variable.
+  package var loop: Loop?
   package var actions: [Action]
   package var place: Place
+}
+
+extension Step {
+  package struct Loop: Equatable, Sendable {
+    package var variable: String
+    package var values: [Template]
+  }
 }
 
 /// One act or question, with its required result.
@@ -32,6 +78,8 @@ package struct Action: Equatable, Sendable {
   package var place: Place
   /// Seconds; nil: the scenario's.
   package var timeout: Double?
+  /// Repeats the question until it holds, for so many seconds at most.
+  package var within: Double?
 }
 
 /// The vocabulary. One case a word of the language; `Docs` of each word are in ``ScenarioReader``.
@@ -42,24 +90,44 @@ package enum Verb: Equatable, Sendable {
   case remove(paths: [Template])
   case present(paths: [Template])
   case absent(paths: [Template])
+  case replace(path: Template, content: Template)
+  case append(path: Template, content: Template)
+  case copy(from: Template, to: Template)
+  case trash(path: Template)
+  case link(path: Template, target: Template)
+  case makeFolder(paths: [Template])
+  case mode(path: Template, bits: UInt32)
+  case policy(name: String, content: Template)
   case launch(Launch)
+  case give(Give)
+  case revoke(document: String, app: String)
+  case act(Act)
+  case pause(seconds: Double)
   case tell(Tell)
   case kill(instance: String)
   case close(instance: String, outcome: Outcome)
   case wait(instance: String, outcome: Outcome)
   case run(Command)
-  case audit(events: [EventPattern])
+  case audit(events: [EventPattern], count: Int?)
   case never(events: [EventPattern])
 }
 
-/// Starts an app (or any program) under `ambit run` and leaves it running.
+/// Starts an app (or any program) under the system and leaves it running.
 package struct Launch: Equatable, Sendable {
-  package var program: Template
+  /// nil: the agent, the app that carries acts out.
+  package var program: Template?
   package var arguments: [Template]
   /// The name of this instance for later actions.
   package var name: String
   package var policy: Template?
   package var container: String?
+  /// For an agent: the name of the app that it is an instance of; nil: ``name``.
+  package var app: String?
+  /// For an agent: keys of its Info.plist and of its entitlements.
+  package var manifest: [Property] = []
+  package var entitlements: [Property] = []
+  /// Further arguments of `ambit run`.
+  package var options: [Template] = []
   /// Entitlements that the user allows beforehand, by name.
   package var allowEntitlements: [String] = []
   /// The user's answers when the app asks, one for each question.
@@ -68,6 +136,19 @@ package struct Launch: Equatable, Sendable {
   package var interactive: Bool
   /// The first line that the app prints, when the launch waits for one.
   package var expect: TextExpectation?
+}
+
+/// A key of a property list.
+package struct Property: Equatable, Sendable {
+  package enum Value: Equatable, Sendable {
+    case bool(Bool)
+    case integer(Int)
+    case string(String)
+    case strings([String])
+  }
+
+  package var key: String
+  package var value: Value
 }
 
 package enum UserAnswer: Equatable, Sendable {
@@ -149,6 +230,10 @@ package struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertibl
   package var file: String
   package var place: Place?
   package var message: String
+
+  package init(file: String, place: Place?, message: String) {
+    (self.file, self.place, self.message) = (file, place, message)
+  }
 
   package var description: String {
     if let place { "\(file):\(place): \(message)" } else { "\(file): \(message)" }

@@ -8,6 +8,10 @@ package struct ScenarioReader {
   var variables: Set<String> = Set(Variables.given)
   /// Instances launched by this point of the story.
   var instances: [String] = []
+  /// Those of them that are the agent.
+  var agents: Set<String> = []
+  /// Documents that an app has by this point.
+  var documents: Set<String> = []
 
   /// Bytes. No story is longer.
   private static let largest = 1 << 22
@@ -37,12 +41,69 @@ package struct ScenarioReader {
     var scenario = Scenario(
       file: file, title: title, about: try fields.string("about"), policy: try reader.template(&fields, "policy"),
       timeout: try fields.seconds("timeout") ?? Scenario.defaultTimeout, steps: [])
+    try reader.header(&fields, &scenario)
+    scenario.setUp = try reader.actions(&fields, "set_up")
     for step in try fields.tables("step", of: "a step") ?? [] { scenario.steps.append(try reader.step(step)) }
-    try fields.finish(known: ["title", "about", "policy", "timeout", "step"], what: "a scenario")
+    scenario.tearDown = try reader.actions(&fields, "tear_down")
+    try fields.finish(
+      known: [
+        "title", "about", "policy", "policies", "users", "timeout", "entry", "statement", "source", "strength", "needs",
+        "features", "variables", "set_up", "step", "tear_down",
+      ], what: "a scenario")
     guard scenario.steps.contains(where: { !$0.actions.isEmpty }) else {
       throw ScenarioError(file: file, place: nil, message: "no step does anything; give one a `do = [{ … }]`")
     }
     return scenario
+  }
+
+  /// What stands before the steps, besides the title.
+  private mutating func header(_ fields: inout Fields, _ scenario: inout Scenario) throws(ScenarioError) {
+    if let id = try fields.string("entry") {
+      guard let statement = try fields.string("statement"), let source = try fields.string("source"),
+        let strength = try fields.string("strength")
+      else {
+        throw fields.problem("`entry` goes with the entry's `statement`, `source` and `strength`", at: "entry")
+      }
+      guard ["A", "B", "C", "D"].contains(strength) else {
+        throw fields.problem("`strength` is A, B, C or D", at: "strength")
+      }
+      scenario.entry = Scenario.Entry(id: id, statement: statement, source: source, strength: strength)
+    }
+    scenario.needs = Set(try words(&fields, "needs", Capability.self))
+    scenario.users = try words(&fields, "users", Scenario.User.self)
+    scenario.features = try fields.strings("features") ?? []
+    scenario.policies = try fields.strings("policies") ?? []
+    if !scenario.policies.isEmpty, scenario.policy != nil {
+      throw fields.problem("either `policy` or `policies`", at: "policies")
+    }
+    if let node = fields.node("variables") {
+      var table = try Fields(node, file: file, what: "`variables`")
+      for name in table.remaining {
+        guard let value = try template(&table, name) else { continue }
+        scenario.variables.append(Scenario.Variable(name: name, value: value))
+        variables.insert(name)
+      }
+    }
+  }
+
+  private func words<Word: RawRepresentable & CaseIterable>(
+    _ fields: inout Fields, _ key: String, _ type: Word.Type
+  ) throws(ScenarioError) -> [Word] where Word.RawValue == String {
+    var words: [Word] = []
+    for text in try fields.strings(key) ?? [] {
+      guard let word = Word(rawValue: text) else {
+        throw fields.problem(
+          "`\(key)` has no word `\(text)`\(Nearest.proposal(for: text, among: Word.allCases.map(\.rawValue)))", at: key)
+      }
+      words.append(word)
+    }
+    return words
+  }
+
+  private mutating func actions(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Action] {
+    var actions: [Action] = []
+    for action in try fields.tables(key, of: "an action") ?? [] { actions.append(try self.action(action)) }
+    return actions
   }
 
   private mutating func step(_ table: Fields) throws(ScenarioError) -> Step {
@@ -51,8 +112,16 @@ package struct ScenarioReader {
       throw fields.problem("a step needs a `say`: what a person learns from it")
     }
     var step = Step(say: say, rules: try fields.strings("rules") ?? [], actions: [], place: fields.place)
-    for action in try fields.tables("do", of: "an action") ?? [] { step.actions.append(try self.action(action)) }
-    try fields.finish(known: ["say", "rules", "do"], what: "a step")
+    if let node = fields.node("for_each") {
+      var table = try Fields(node, file: file, what: "`for_each`")
+      guard let name = table.remaining.first, let values = try templates(&table, name), table.remaining.isEmpty else {
+        throw fields.problem("`for_each` has one variable and its values: { name = [\"a\", \"b\"] }", at: "for_each")
+      }
+      step.loop = Step.Loop(variable: name, values: values)
+      variables.insert(name)
+    }
+    step.actions = try actions(&fields, "do")
+    try fields.finish(known: ["say", "rules", "for_each", "do"], what: "a step")
     return step
   }
 }
@@ -143,7 +212,7 @@ extension ScenarioReader {
     }
   }
 
-  private mutating func json(_ table: Fields) throws(ScenarioError) -> [TextExpectation.JSONField] {
+  mutating func json(_ table: Fields) throws(ScenarioError) -> [TextExpectation.JSONField] {
     var table = table
     var fields: [TextExpectation.JSONField] = []
     for key in table.remaining {

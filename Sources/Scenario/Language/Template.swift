@@ -66,14 +66,18 @@ package struct Variables: Equatable, Sendable {
   private let containers: String
 
   /// Names that every scenario can use. `container:` is followed by a bundle identifier.
-  package static let given = ["home", "here", "apps", "scratch", "ambit"]
+  package static let given = ["home", "here", "apps", "scratch", "ambit", "agent", "ambitctl"]
   package static let containerPrefix = "container:"
 
   /// - Parameters:
   ///   - home: the scratch home folder. here: the folder that the scenario's file is in.
   ///   - apps: folder of the demo apps. scratch: the folder that home is in. ambit: the executable.
-  package init(home: String, here: String, apps: String, scratch: String, ambit: String, containers: String) {
-    values = ["home": home, "here": here, "apps": apps, "scratch": scratch, "ambit": ambit]
+  ///   - agent: the agent's program.
+  package init(
+    home: String, here: String, apps: String, scratch: String, ambit: String, agent: String, containers: String
+  ) {
+    values = ["home": home, "here": here, "apps": apps, "scratch": scratch, "ambit": ambit, "agent": agent]
+    values["ambitctl"] = String(ambit.prefix(ambit.count - (ambit.split(separator: "/").last?.count ?? 0))) + "ambitctl"
     self.containers = containers
   }
 

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// The conditions on a text. All conditions given must hold; none given holds for any text.
 package struct TextExpectation: Equatable, Sendable {
   package var equals: Template?
@@ -77,10 +79,10 @@ extension TextExpectation {
   }
 
   private func judgeFields(of text: String, _ variables: Variables) throws {
-    guard let value = JSONValue(parsing: text) else { throw Mismatch(expected: "a JSON value", seen: text) }
+    guard let value = JSONValue(line: text) else { throw Mismatch(expected: "a JSON value", seen: text) }
     for field in json {
       let wanted = try variables.expand(field.value)
-      guard let found = value[path: field.path]?.text else {
+      guard let found = value[path: field.path]?.plainText else {
         throw Mismatch(expected: "\(field.path) = \(wanted)", seen: "no such field in \(text)")
       }
       guard found == wanted else {

@@ -1,56 +1,85 @@
-/// The words of the language: how each action is written. Each `do` element holds exactly one of these keys, which names its act,
-/// and the keys that go with it. `timeout` (seconds) goes with all.
+/// The words for the user, the host and the log: how each action is written. Each `do` element holds exactly one of these words and
+/// the keys that go with it; `timeout` (seconds) goes with all. An action with `app` has a word of ``AppWord`` instead.
 ///
 /// Programs are started in `${home}`; other paths begin with a variable or are absolute.
-///
-///     { write = PATH | [PATHS], content = TEXT }       makes host files, and the folders above them
-///     { read = PATH, expect = … }                      a host file's content
-///     { move = PATH, to = PATH }                       renames or moves a host file
-///     { remove = PATH | [PATHS] }
-///     { present = PATH | [PATHS] }                     these exist on the host
-///     { absent = PATH | [PATHS] }                      these do not
-///     { launch = PROGRAM, as = NAME, args, policy, container, allow_entitlements, user = [ANSWERS], interactive,
-///       expect }
-///     { tell = NAME, line = LINE | [LINES], expect | fails | reply, save }
-///     { kill = NAME }                                  SIGKILL to its launcher; the sandbox goes with it
-///     { close = NAME, status | signal, expect, errors, save }   ends its input and waits for it
-///     { wait = NAME, status | signal, expect, errors, save }
-///     { run = [ARGS], status | signal, expect, errors, save }   an `ambit` command
-///     { audit = EVENT | [EVENTS] }                     the audit log has these events, in this order
-///     { never = EVENT | [EVENTS] }                     the audit log has none of these
-extension ScenarioReader {
-  static let words: [String: [String]] = [
-    "write": ["content"],
-    "read": ["expect"],
-    "move": ["to"],
-    "remove": [], "present": [], "absent": [],
-    "launch": ["as", "args", "policy", "container", "allow_entitlements", "user", "interactive", "expect"],
-    "tell": ["line", "expect", "fails", "reply", "save"],
-    "kill": [],
-    "close": ["status", "signal", "expect", "errors", "save"],
-    "wait": ["status", "signal", "expect", "errors", "save"],
-    "run": ["status", "signal", "expect", "errors", "save"],
-    "audit": [], "never": [],
+package struct HostWord: Equatable, Sendable {
+  package var word: String
+  package var keys: [String]
+  package var says: String
+
+  package static let all: [HostWord] = [
+    HostWord(word: "write", keys: ["content"], says: "makes host files, and the folders above them"),
+    HostWord(word: "append", keys: ["content"], says: "writes at the end of a host file"),
+    HostWord(word: "replace", keys: ["content"], says: "saves a host file as editors do: a new file takes its name"),
+    HostWord(word: "read", keys: ["expect", "within"], says: "a host file's content"),
+    HostWord(word: "move", keys: ["to"], says: "renames or moves a host file or folder"),
+    HostWord(word: "copy", keys: ["to"], says: "copies a host file"),
+    HostWord(word: "trash", keys: [], says: "moves a host file to the user's trash"),
+    HostWord(word: "remove", keys: [], says: "removes host files and folders"),
+    HostWord(word: "link", keys: ["target"], says: "makes a symbolic link on the host"),
+    HostWord(word: "make_folder", keys: [], says: "makes host folders"),
+    HostWord(word: "mode", keys: ["bits"], says: "changes the mode bits of a host file, in octal"),
+    HostWord(word: "present", keys: ["within"], says: "these exist on the host"),
+    HostWord(word: "absent", keys: ["within"], says: "these do not"),
+    HostWord(word: "policy", keys: ["content"], says: "writes a policy of the user's, by this name"),
+    HostWord(
+      word: "launch",
+      keys: [
+        "as", "of", "args", "options", "policy", "container", "manifest", "entitlements", "allow_entitlements", "user",
+        "interactive", "expect",
+      ],
+      says: "starts `agent`, the app that acts, or a program, in a sandbox"),
+    HostWord(word: "give", keys: ["to", "as", "access", "started"], says: "the user gives a document to an app"),
+    HostWord(word: "revoke", keys: ["from"], says: "the user takes a document back that was given to an app"),
+    HostWord(
+      word: "tell", keys: ["line", "expect", "fails", "reply", "save"],
+      says: "sends lines to a program; each is answered by `ok …` or `error SYMBOL …`"),
+    HostWord(word: "kill", keys: [], says: "SIGKILL: the sandbox ends with it"),
+    HostWord(word: "close", keys: Self.outcome, says: "ends a program's input and waits for its end"),
+    HostWord(word: "wait", keys: Self.outcome, says: "waits for a program's end"),
+    HostWord(word: "pause", keys: [], says: "lets some seconds pass"),
+    HostWord(word: "run", keys: Self.outcome, says: "an `ambit` command"),
+    HostWord(word: "audit", keys: ["count"], says: "the log has these events, in this order"),
+    HostWord(word: "never", keys: [], says: "the log has none of these events"),
   ]
 
+  private static let outcome = ["status", "signal", "expect", "errors", "save"]
+  package static let common = ["timeout"]
+}
+
+extension ScenarioReader {
   mutating func action(_ table: Fields) throws(ScenarioError) -> Action {
     var fields = table
-    let known = Self.words.keys.sorted()
-    let found = known.filter { fields.has($0) }
+    let isAct = fields.has("app")
+    let known = isAct ? AppWord.all.map(\.word) : HostWord.all.map(\.word)
+    // A word can be a key of another one: `write` of `hold`. The first key that is a word counts, in the order of the file.
+    let found = fields.keysInOrder.filter { known.contains($0) }
     guard let word = found.first else {
-      let stranger = fields.remaining.first ?? ""
+      let stranger = fields.keysInOrder.first { !["app", "process"].contains($0) } ?? ""
       throw fields.problem(
-        "an action needs one of the words that say what it does\(Nearest.proposal(for: stranger, among: known))",
+        "an action needs one of the words that say what it does\(Nearest.proposal(for: stranger, among: known.sorted()))",
         at: stranger)
     }
-    guard found.count == 1 else {
-      throw fields.problem(
-        "an action does one thing; this one has `\(found.joined(separator: "` and `"))`", at: found[1])
-    }
     let timeout = try fields.seconds("timeout")
+    if let appWord = isAct ? AppWord.named(word) : nil {
+      let within = try fields.seconds("within")
+      let act = try act(appWord, &fields)
+      try finish(fields, Self.keys(of: appWord), word)
+      return Action(verb: .act(act), place: fields.place, timeout: timeout, within: within)
+    }
+    let keys = HostWord.all.first { $0.word == word }?.keys ?? []
+    let within = keys.contains("within") ? try fields.seconds("within") : nil
     let verb = try verb(word, &fields)
-    try fields.finish(known: (Self.words[word] ?? []) + ["timeout"], what: "`\(word)`")
-    return Action(verb: verb, place: fields.place, timeout: timeout)
+    try finish(fields, keys + HostWord.common, word)
+    return Action(verb: verb, place: fields.place, timeout: timeout, within: within)
+  }
+
+  /// A second word among an action's keys is the likelier slip.
+  private func finish(_ fields: Fields, _ known: [String], _ word: String) throws(ScenarioError) {
+    if let second = fields.remaining.first(where: { key in HostWord.all.contains { $0.word == key } }) {
+      throw fields.problem("an action does one thing; this one has `\(word)` and `\(second)`", at: second)
+    }
+    try fields.finish(known: known, what: "`\(word)`")
   }
 
   private mutating func verb(_ word: String, _ fields: inout Fields) throws(ScenarioError) -> Verb {
@@ -59,15 +88,38 @@ extension ScenarioReader {
       return .write(
         paths: try paths(&fields, word),
         content: try required(try template(&fields, "content"), "content", word, fields))
+    case "append", "replace":
+      let path = try path(&fields, word)
+      let content = try required(try template(&fields, "content"), "content", word, fields)
+      return word == "append" ? .append(path: path, content: content) : .replace(path: path, content: content)
     case "read":
       return .read(
         path: try path(&fields, word), expect: try required(try expectation(&fields, "expect"), "expect", word, fields))
-    case "move":
-      return .move(from: try path(&fields, word), to: try required(try template(&fields, "to"), "to", word, fields))
+    case "move", "copy":
+      let from = try path(&fields, word)
+      let to = try required(try template(&fields, "to"), "to", word, fields)
+      return word == "move" ? .move(from: from, to: to) : .copy(from: from, to: to)
+    case "trash": return .trash(path: try path(&fields, word))
+    case "link":
+      return .link(
+        path: try path(&fields, word), target: try required(try template(&fields, "target"), "target", word, fields))
+    case "make_folder": return .makeFolder(paths: try paths(&fields, word))
+    case "mode":
+      let bits = try required(try fields.string("bits"), "bits", word, fields)
+      guard let value = UInt32(bits, radix: 8), value <= 0o7777 else {
+        throw fields.problem("`bits` are mode bits in octal, as in \"0644\"", at: "bits")
+      }
+      return .mode(path: try path(&fields, word), bits: value)
+    case "policy":
+      let name = try name(&fields, word)
+      return .policy(name: name, content: try required(try template(&fields, "content"), "content", word, fields))
     case "remove": return .remove(paths: try paths(&fields, word))
     case "present": return .present(paths: try paths(&fields, word))
     case "absent": return .absent(paths: try paths(&fields, word))
     case "launch": return .launch(try launch(&fields))
+    case "give": return .give(try give(&fields))
+    case "revoke": return .revoke(document: try document(&fields, word), app: try instance(&fields, "from"))
+    case "pause": return .pause(seconds: try required(try fields.seconds(word), word, word, fields))
     case "tell": return .tell(try tell(&fields))
     case "kill": return .kill(instance: try instance(&fields, word))
     case "close": return .close(instance: try instance(&fields, word), outcome: try outcome(&fields))
@@ -76,7 +128,7 @@ extension ScenarioReader {
       return .run(
         Command(
           arguments: try required(try templates(&fields, word), word, word, fields), outcome: try outcome(&fields)))
-    case "audit": return .audit(events: try events(&fields, word))
+    case "audit": return .audit(events: try events(&fields, word), count: try fields.int("count"))
     default: return .never(events: try events(&fields, word))
     }
   }
@@ -104,18 +156,70 @@ extension ScenarioReader {
 
   private mutating func launch(_ fields: inout Fields) throws(ScenarioError) -> Launch {
     let program = try path(&fields, "launch")
-    let name = try required(try fields.string("as"), "as", "launch", fields)
-    guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }) else {
-      throw fields.problem("`as`: a name of letters, digits, `-` and `_`", at: "as")
-    }
+    let isAgent = program == Template(text: "agent")
+    let name = try name(&fields, "as")
     var launch = Launch(
-      program: program, arguments: try templates(&fields, "args") ?? [], name: name,
+      program: isAgent ? nil : program, arguments: try templates(&fields, "args") ?? [], name: name,
       policy: try template(&fields, "policy"), container: try fields.string("container"), user: [],
       interactive: try fields.bool("interactive") ?? false, expect: try expectation(&fields, "expect"))
+    launch.options = try templates(&fields, "options") ?? []
     launch.allowEntitlements = try fields.strings("allow_entitlements") ?? []
     for answer in try fields.tables("user", of: "a user's answer") ?? [] { launch.user.append(try userAnswer(answer)) }
+    if isAgent {
+      launch.app = try fields.has("of") ? instance(&fields, "of") : nil
+      launch.manifest = try properties(&fields, "manifest")
+      launch.entitlements = try properties(&fields, "entitlements")
+      if !launch.user.isEmpty || launch.expect != nil || !launch.arguments.isEmpty {
+        throw fields.problem(
+          "the agent is told what to do by actions with `app`; `args`, `user` and `expect` are for other programs")
+      }
+      for variable in ["home", "container", "id"] { variables.insert("\(name).\(variable)") }
+      agents.insert(name)
+    }
     instances.append(name)
     return launch
+  }
+
+  /// Keys of a property list.
+  private mutating func properties(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Property] {
+    guard let node = fields.node(key) else { return [] }
+    var table = try Fields(node, file: file, what: "`\(key)`")
+    var properties: [Property] = []
+    for name in table.remaining {
+      guard let node = table.node(name) else { continue }
+      let value: Property.Value
+      switch node.value {
+      case .bool(let flag): value = .bool(flag)
+      case .integer(let number): value = .integer(number)
+      case .string(let text): value = .string(text)
+      case .array: value = .strings(try table.strings(name) ?? [])
+      default: throw table.problem("a property is true, false, a number, a string or an array of strings", at: name)
+      }
+      properties.append(Property(key: name, value: value))
+    }
+    return properties
+  }
+
+  private mutating func give(_ fields: inout Fields) throws(ScenarioError) -> Give {
+    let path = try path(&fields, "give")
+    let app = try agent(&fields, "to")
+    let access = try fields.string("access") ?? "write"
+    guard ["read", "write"].contains(access) else {
+      throw fields.problem("`access` is `read` or `write`", at: "access")
+    }
+    let isStarted = try fields.bool("started") ?? true
+    return Give(
+      path: path, app: app, name: try document(naming: &fields, "as"), isReadOnly: access == "read",
+      isStarted: isStarted)
+  }
+
+  /// A name of letters, digits, `-` and `_`.
+  private mutating func name(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> String {
+    guard let name = try fields.string(key) else { throw fields.problem("`\(key)` is missing: a name") }
+    guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }) else {
+      throw fields.problem("`\(key)`: a name of letters, digits, `-` and `_`", at: key)
+    }
+    return name
   }
 
   private mutating func userAnswer(_ table: Fields) throws(ScenarioError) -> UserAnswer {

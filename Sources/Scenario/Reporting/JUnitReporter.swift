@@ -21,16 +21,16 @@ package final class JUnitReporter: ScenarioReporter {
     let counts =
       "tests=\"\(cases.count)\" failures=\"\(cases.count { $0.verdict == .failed })\""
       + " skipped=\"\(cases.count { $0.verdict == .skipped })\""
-    let name = Self.escaped(result.scenario.title)
+    let name = XMLText.escaped(result.scenario.title)
     write("  <testsuite name=\"\(name)\" \(counts) time=\"\(Self.time(result.seconds))\">\n")
     for step in cases { testCase(step, of: result.scenario) }
     write("  </testsuite>\n")
   }
 
   private func testCase(_ step: StepResult, of scenario: Scenario) {
-    let file = Self.escaped(scenario.file)
+    let file = XMLText.escaped(scenario.file)
     write(
-      "    <testcase name=\"\(Self.escaped("\(step.number). \(step.step.say)"))\" classname=\"\(file)\""
+      "    <testcase name=\"\(XMLText.escaped("\(step.number). \(step.step.say)"))\" classname=\"\(file)\""
         + " file=\"\(file)\" line=\"\(step.step.place.line)\" time=\"\(Self.time(step.seconds))\">\n")
     if step.verdict == .skipped { write("      <skipped message=\"a step before it failed\"/>\n") }
     if let check = step.checks.last, let failure = check.failure {
@@ -41,18 +41,21 @@ package final class JUnitReporter: ScenarioReporter {
         ]
         + failure.context
       write(
-        "      <failure message=\"\(Self.escaped("expected \(failure.expected)"))\">"
-          + "\(Self.escaped(lines.joined(separator: "\n")))</failure>\n")
+        "      <failure message=\"\(XMLText.escaped("expected \(failure.expected)"))\">"
+          + "\(XMLText.escaped(lines.joined(separator: "\n")))</failure>\n")
     }
     let evidence = step.checks.filter { $0.failure == nil }.map { ([$0.what] + $0.evidence).joined(separator: " | ") }
-    if !evidence.isEmpty { write("      <system-out>\(Self.escaped(evidence.joined(separator: "\n")))</system-out>\n") }
+    if !evidence.isEmpty { write("      <system-out>\(XMLText.escaped(evidence.joined(separator: "\n")))</system-out>\n") }
     write("    </testcase>\n")
   }
 
   private static func time(_ seconds: Double) -> String { String(Double((seconds * 1000).rounded()) / 1000) }
+}
 
+/// Text in XML.
+package enum XMLText {
   /// Text for content and attributes alike, without the characters that XML 1.0 cannot hold.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {

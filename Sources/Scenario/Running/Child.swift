@@ -8,27 +8,27 @@ internal import SystemPackage
 /// A program that the runner started: its streams, and how it ended.
 ///
 /// Only the runner's own thread uses one. Nothing here blocks; ``Waiting`` does the waiting.
-final class Child {
+package final class Child {
   /// For messages: an instance's name, or the command.
-  let name: String
-  let pid: Int32
+  package let name: String
+  package let pid: Int32
   /// A person at the terminal may be answering this one's questions, so its answers have no time limit.
   let isInteractive: Bool
   private var input: Descriptor?
-  private(set) var output: Stream
-  private(set) var errors: Stream
-  private(set) var ending: Ending?
+  package private(set) var output: Stream
+  package private(set) var errors: Stream
+  package private(set) var ending: Ending?
 
   /// The output that has been read from one stream and not yet been taken.
-  struct Stream {
+  package struct Stream {
     fileprivate(set) var descriptor: Descriptor?
     fileprivate var bytes: [UInt8] = []
 
     var isAtEnd: Bool { descriptor == nil }
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
   }
 
-  init(
+  package init(
     name: String, executable: String, arguments: [String], environment: [String: String], directory: String,
     isInteractive: Bool = false
   ) throws {
@@ -49,7 +49,7 @@ final class Child {
   var readable: [Int32] { [output.descriptor, errors.descriptor].compactMap { $0?.rawValue } }
 
   /// Reads all there is, of both streams, so that the program never waits for its reader.
-  func drain() {
+  package func drain() {
     Self.drain(&output, keeping: Self.most)
     Self.drain(&errors, keeping: Self.most)
   }
@@ -75,8 +75,11 @@ final class Child {
     }
   }
 
+  /// Whether a whole line of its output is there to take.
+  package var hasLine: Bool { output.bytes.contains(10) }
+
   /// Takes the next whole line of its output; a last line without its end counts once nothing can follow.
-  func takeLine() -> String? {
+  package func takeLine() -> String? {
     if let end = output.bytes.firstIndex(of: 10) {
       let line = String(decoding: output.bytes[..<end], as: UTF8.self)
       output.bytes.removeSubrange(...end)
@@ -91,23 +94,23 @@ final class Child {
     return output.text
   }
 
-  func takeErrors() -> String {
+  package func takeErrors() -> String {
     defer { errors.bytes = [] }
     return errors.text
   }
 
   /// Sends bytes as far as the pipe takes them; nil: the program does not read any more.
-  func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+  package func send(_ bytes: ArraySlice<UInt8>) -> Int? {
     guard let input else { return nil }
     let count = unsafe bytes.withUnsafeBytes { unsafe write(input.rawValue, $0.baseAddress, $0.count) }
     if count >= 0 { return count }
     return errno == EAGAIN || errno == EINTR ? 0 : nil
   }
 
-  func closeInput() { input = nil }
+  package func closeInput() { input = nil }
 
   /// Asks the kernel whether the program has ended, without waiting.
-  func reap() {
+  package func reap() {
     guard ending == nil else { return }
     var status: Int32 = 0
     let answer = unsafe waitpid(pid, &status, WNOHANG)
@@ -120,7 +123,7 @@ final class Child {
   }
 
   /// Sends a signal, unless the program has ended and its number may be another's by now.
-  func signal(_ number: Int32) {
+  package func signal(_ number: Int32) {
     reap()
     if ending == nil { _ = kill(pid, number) }
   }

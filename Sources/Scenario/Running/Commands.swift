@@ -1,3 +1,5 @@
+internal import Wire
+
 /// `ambit` commands that are run to their end, and the events of the audit log.
 extension Play {
   func perform(_ command: Command, limit: Double) throws -> [String] {
@@ -16,7 +18,9 @@ extension Play {
   }
 
   /// Waits until the log has events that match the patterns, in this order (others may stand between them).
-  func expectEvents(_ patterns: [EventPattern], limit: Double) throws -> [String] {
+  ///
+  /// - Parameter count: so many events match the (first) pattern, and no more.
+  func expectEvents(_ patterns: [EventPattern], count: Int?, limit: Double) throws -> [String] {
     // An event may come a moment after its cause: the end of a sandbox is noticed, not announced.
     var log = try readLog(limit: limit)
     var attempt = match(patterns, in: log)
@@ -28,10 +32,19 @@ extension Play {
       attempt = match(patterns, in: log)
     }
     switch attempt {
-    case .matched(let events): return events.map { display.line(Self.summary(of: $0)) }
+    case .matched(let events):
+      if let count, let pattern = patterns.first {
+        let found = log.filter { matches($0, pattern) }
+        guard found.count == count else {
+          throw CheckFailure(
+            expected: "\(count) events with \(try describe(pattern))",
+            seen: "\(found.count):\n" + found.map(Self.summary).joined(separator: "\n"))
+        }
+      }
+      return events.map { display.line(Self.summary(of: $0)) }
     case .stopped(let index):
       let place = patterns.count > 1 ? " (number \(index + 1) of \(patterns.count), after the ones before it)" : ""
-      throw Failure(
+      throw CheckFailure(
         expected: "an event with \(try describe(patterns[index]))\(place) within \(seconds(limit))",
         seen: log.isEmpty ? "an empty log" : log.map(Self.summary).joined(separator: "\n"))
     }
@@ -41,7 +54,7 @@ extension Play {
     let log = try readLog(limit: limit)
     for pattern in patterns {
       if let event = log.first(where: { matches($0, pattern) }) {
-        throw Failure(expected: "no event with \(try describe(pattern))", seen: Self.summary(of: event))
+        throw CheckFailure(expected: "no event with \(try describe(pattern))", seen: Self.summary(of: event))
       }
     }
     return ["none among \(log.count) events"]
@@ -66,7 +79,7 @@ extension Play {
 
   private func matches(_ event: JSONValue, _ pattern: EventPattern) -> Bool {
     pattern.fields.allSatisfy { field in
-      guard let text = event[path: field.name]?.text else { return false }
+      guard let text = event[path: field.name]?.plainText else { return false }
       return (try? field.expect.judge(text, variables)) != nil
     }
   }
@@ -75,16 +88,16 @@ extension Play {
     let child = try start(["audit", "log", "--format", "json"])
     defer { child.signal(9) }
     guard let ending = try wait(for: "ambit audit log", limit: limit, { child.ending }) else {
-      throw Failure(expected: "`ambit audit log` to end within \(seconds(limit))", seen: "it still runs")
+      throw CheckFailure(expected: "`ambit audit log` to end within \(seconds(limit))", seen: "it still runs")
     }
     guard ending == .exit(0) else {
-      throw Failure(
+      throw CheckFailure(
         expected: "`ambit audit log` to print the log", seen: "\(ending)",
         context: display.tail(child.takeErrors()).map { "stderr: \($0)" })
     }
     return try child.takeOutput().split(separator: "\n").map { line in
-      guard let event = JSONValue(parsing: String(line)) else {
-        throw Failure(expected: "one JSON object a line from `ambit audit log --format json`", seen: String(line))
+      guard let event = JSONValue(line: String(line)) else {
+        throw CheckFailure(expected: "one JSON object a line from `ambit audit log --format json`", seen: String(line))
       }
       return event
     }
@@ -102,8 +115,8 @@ extension Play {
 
   /// One line: its kind in a column of its own, then its details. That it was allowed goes without saying.
   private static func summary(of event: JSONValue) -> String {
-    let kind = event[path: "kind"]?.text ?? "?"
-    let rest = telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.text)
+    let kind = event[path: "kind"]?.plainText ?? "?"
+    let rest = telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.plainText)
       .filter { !$0.isEmpty && $0 != "allowed" }
     return ([kind + String(repeating: " ", count: max(0, 16 - kind.count))] + rest).joined(separator: "  ")
   }

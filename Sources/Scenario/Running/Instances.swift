@@ -7,27 +7,35 @@ import Foundation
 /// App instances: launching them, talking to them, ending them.
 extension Play {
   func perform(_ launch: Launch, limit: Double) throws -> [String] {
+    if let adapter { return try launchUnder(adapter, launch, limit: limit) }
     let isInteractive = launch.interactive && options.isInteractive
     var arguments = ["run"]
     if let policy = launch.policy ?? scenario.policy { arguments += ["--policy", try variables.expand(policy)] }
     if let container = launch.container { arguments += ["--container", container] }
+    arguments += try launch.options.map { try variables.expand($0) }
     arguments += launch.allowEntitlements.flatMap { ["--allow-entitlement", $0] }
     if isInteractive {
       reporter.asks(try instructions(for: launch))
       try waitForEnter()
-    } else if !launch.user.isEmpty {
-      arguments += ["--answers", try writeAnswers(of: launch)]
+    } else if let answers = try answers(for: launch) {
+      arguments += ["--answers", try write(answers, of: launch)]
     }
-    arguments.append(try variables.expand(launch.program))
+    arguments.append(try launch.program.map { try variables.expand($0) } ?? bundle(for: launch))
     arguments += try launch.arguments.map { try variables.expand($0) }
     if let earlier = instances[launch.name], earlier.ending == nil {
-      throw Failure(expected: "no instance named \(launch.name)", seen: "process \(earlier.pid) is still running")
+      throw CheckFailure(expected: "no instance named \(launch.name)", seen: "process \(earlier.pid) is still running")
     }
     let child = try Child(
       name: launch.name, executable: options.ambit, arguments: arguments, environment: environment,
       directory: stage.home, isInteractive: isInteractive)
     children.append(child)
     instances[launch.name] = child
+    if launch.program == nil {
+      let id = Self.identifier(of: launch.app ?? launch.name)
+      variables["\(launch.name).id"] = id
+      variables["\(launch.name).home"] = options.appHome
+      variables["\(launch.name).container"] = "\(stage.containers)/\(id)"
+    }
     guard let expect = launch.expect else { return ["process \(child.pid)"] }
     let line = try nextLine(of: child, limit: limit)
     try judge(expect, line, of: child)
@@ -40,12 +48,8 @@ extension Play {
     var evidence: [String] = []
     for template in tell.lines {
       let line = try variables.expand(template)
-      guard !line.contains("\n") else { throw Failure(expected: "one line to send", seen: line) }
-      // Earlier output, before the question, is no answer to it.
-      child.drain()
-      while child.takeLine() != nil {}
-      try send(line, to: child, limit: limit)
-      let reply = try nextLine(of: child, limit: limit)
+      guard !line.contains("\n") else { throw CheckFailure(expected: "one line to send", seen: line) }
+      let reply = try exchange(line, with: child, limit: limit)
       let kept = try judge(tell.answer, reply, of: child)
       if let save = tell.save { variables[save] = kept }
       evidence.append(evidenceText(reply))
@@ -53,21 +57,36 @@ extension Play {
     return [display.line(evidence.joined(separator: ", "), width: evidence.count > 1 ? 200 : 160)]
   }
 
+  /// One line to an instance, and one back.
+  func ask(_ name: String, _ line: String, limit: Double) throws -> String {
+    try exchange(line, with: try instance(name), limit: limit)
+  }
+
+  private func exchange(_ line: String, with child: Child, limit: Double) throws -> String {
+    // Earlier output, before the question, is no answer to it.
+    child.drain()
+    while child.takeLine() != nil {}
+    try send(line, to: child, limit: limit)
+    return try nextLine(of: child, limit: limit)
+  }
+
   /// SIGKILL to the launcher, as when the system takes an app away.
   func killInstance(_ name: String, limit: Double) throws -> [String] {
+    if let adapter { return try endUnder(adapter, name, how: "kill", limit: limit) }
     let child = try instance(name)
     child.reap()
-    if let ending = child.ending { throw Failure(expected: "\(name) to be running", seen: "\(ending)") }
+    if let ending = child.ending { throw CheckFailure(expected: "\(name) to be running", seen: "\(ending)") }
     let number: Int32 = 9
     child.signal(number)
     guard let ending = try wait(for: "\(name) to end", limit: limit, { child.ending }) else {
-      throw Failure(expected: "\(name) to end", seen: "process \(child.pid) still runs after \(seconds(limit))")
+      throw CheckFailure(expected: "\(name) to end", seen: "process \(child.pid) still runs after \(seconds(limit))")
     }
-    guard ending == .signal(number) else { throw Failure(expected: "\(Ending.signal(number))", seen: "\(ending)") }
+    guard ending == .signal(number) else { throw CheckFailure(expected: "\(Ending.signal(number))", seen: "\(ending)") }
     return ["process \(child.pid) \(ending)"]
   }
 
   func end(_ name: String, closing: Bool, _ outcome: Outcome, limit: Double) throws -> [String] {
+    if let adapter { return try endUnder(adapter, name, how: "close", limit: limit) }
     let child = try instance(name)
     if closing { child.closeInput() }
     return try finish(child, outcome, limit: limit)
@@ -77,11 +96,11 @@ extension Play {
   func finish(_ child: Child, _ outcome: Outcome, limit: Double) throws -> [String] {
     let patience = child.isInteractive ? nil : limit
     guard let ending = try wait(for: "\(child.name) to end", limit: patience, { child.ending }) else {
-      throw Failure(
+      throw CheckFailure(
         expected: "\(child.name) to end within \(seconds(limit))", seen: "it still runs", context: printed(by: child))
     }
     guard ending == outcome.ending else {
-      throw Failure(expected: "\(outcome.ending)", seen: "\(ending)", context: printed(by: child))
+      throw CheckFailure(expected: "\(outcome.ending)", seen: "\(ending)", context: printed(by: child))
     }
     let output = child.takeOutput()
     let errors = child.takeErrors()
@@ -90,7 +109,7 @@ extension Play {
       if let save = outcome.save { variables[save] = kept }
       try outcome.errors.judge(errors, variables)
     } catch let mismatch as TextExpectation.Mismatch {
-      throw Failure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(errors))
+      throw CheckFailure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(errors))
     }
     let count = output.split(separator: "\n").count
     if count == 0 { return [errors.isEmpty ? "\(ending)" : "\(ending), \(display.line(errors))"] }
@@ -104,14 +123,14 @@ extension Play {
     let sent: Bool? = try wait(for: "\(child.name) to read", limit: limit) {
       guard let count = child.send(rest) else {
         guard let ending = child.ending else { return nil }
-        throw Failure(
+        throw CheckFailure(
           expected: "\(child.name) to read a line", seen: "it has ended: \(ending)", context: printed(by: child))
       }
       rest = rest.dropFirst(count)
       return rest.isEmpty ? true : nil
     }
     guard sent != nil else {
-      throw Failure(
+      throw CheckFailure(
         expected: "\(child.name) to read a line within \(seconds(limit))", seen: "it does not read its input",
         context: printed(by: child))
     }
@@ -124,11 +143,11 @@ extension Play {
       guard let ending = child.ending else { return nil }
       let rest = child.takeOutput()
       if !rest.isEmpty { return rest }
-      throw Failure(
+      throw CheckFailure(
         expected: "a line from \(child.name)", seen: "it ended without one: \(ending)", context: printed(by: child))
     }
     guard let line else {
-      throw Failure(
+      throw CheckFailure(
         expected: "a line from \(child.name) within \(seconds(limit))",
         seen: child.output.text.isEmpty ? "nothing" : "only the beginning of one: \(child.output.text)",
         context: printed(by: child))
@@ -143,13 +162,13 @@ extension Play {
     case .line(let expect): return try judge(expect, reply, of: child)
     case .ok(let expect):
       guard words.first == "ok" else {
-        throw Failure(expected: "an answer that begins with: ok", seen: reply, context: errorLines(child.errors.text))
+        throw CheckFailure(expected: "an answer that begins with: ok", seen: reply, context: errorLines(child.errors.text))
       }
       return try judge(expect, rest, of: child)
     case .error(let symbols, let expect):
       let parts = rest.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.first == "error", let symbol = parts.first, symbols.contains(symbol) else {
-        throw Failure(
+        throw CheckFailure(
           expected: "error \(symbols.joined(separator: " or "))", seen: reply, context: errorLines(child.errors.text))
       }
       return try judge(expect, parts.count > 1 ? parts[1] : "", of: child)
@@ -161,7 +180,7 @@ extension Play {
     do {
       return try expect.judge(text, variables)
     } catch let mismatch as TextExpectation.Mismatch {
-      throw Failure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(child.errors.text))
+      throw CheckFailure(expected: mismatch.expected, seen: mismatch.seen, context: errorLines(child.errors.text))
     }
   }
 
@@ -175,7 +194,7 @@ extension Play {
 
   private func instance(_ name: String) throws -> Child {
     guard let child = instances[name] else {
-      throw Failure(expected: "\(name) to be launched", seen: "it is not")
+      throw CheckFailure(expected: "\(name) to be launched", seen: "it is not")
     }
     return child
   }
@@ -214,10 +233,37 @@ extension Play {
       "Your turn: when the picker opens, \(steps.isEmpty ? "answer it" : steps.joined(separator: "; then ")). Press Enter to go on."
   }
 
-  /// The answers file of `ambit run --answers`.
-  private func writeAnswers(of launch: Launch) throws -> String {
+  /// The user's answers to an instance: those of the launch, or those of its acts up to its next launch.
+  private func answers(for launch: Launch) throws -> [UserAnswer]? {
+    guard launch.program == nil else { return launch.user.isEmpty ? nil : launch.user }
+    var answers: [UserAnswer] = []
+    for (action, values) in plan.dropFirst(position + 1) {
+      switch action.verb {
+      case .launch(let later) where later.name == launch.name: return answers
+      case .give(let give) where give.app == launch.name: answers.append(.pick([try expand(give.path, values)]))
+      case .act(let act) where act.app == launch.name && act.word.act == "pick":
+        if case .texts(let paths) = act.subject {
+          answers.append(.pick(try paths.map { try expand($0, values) }))
+        } else {
+          answers.append(.cancel)
+        }
+      default: break
+      }
+    }
+    return answers
+  }
+
+  /// A path of a later action, with the values that its loop will give.
+  private func expand(_ path: Template, _ values: [String: Template]) throws -> Template {
+    var later = variables
+    for (name, value) in values { later[name] = try variables.expand(value) }
+    return Template(text: try later.expand(path))
+  }
+
+  /// Writes the file of `ambit run --answers`.
+  private func write(_ answers: [UserAnswer], of launch: Launch) throws -> String {
     var text = ""
-    for answer in launch.user {
+    for answer in answers {
       text += "[[answer]]\n"
       switch answer {
       case .cancel: text += "cancel = true\n"

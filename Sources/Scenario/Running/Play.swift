@@ -1,4 +1,5 @@
 import Foundation
+internal import Wire
 
 /// One scenario while it runs: its variables, its instances, and the folder it plays in.
 final class Play {
@@ -13,8 +14,25 @@ final class Play {
   var instances: [String: Child] = [:]
   /// Every process started, in order.
   var children: [Child] = []
+  /// The system under test; nil: Ambit.
+  let adapter: Adapter?
+  /// Every action in the order of the play, with the values of its loop's variable.
+  let plan: [(action: Action, values: [String: Template])]
+  /// The action that is carried out now.
+  var position = 0
+  /// Places on the host of documents that were given, by their names.
+  var hostPaths: [String: String] = [:]
+  // Under an adapter: apps that are to be launched, apps that run, and the grants of each.
+  var waitingLaunches: Set<String> = []
+  var running: Set<String> = []
+  var grantsGiven: [String: [JSONObject]] = [:]
 
-  init(scenario: Scenario, stage: Stage, options: ScenarioRunner.Options, reporter: any ScenarioReporter) {
+  init(
+    scenario: Scenario, stage: Stage, options: ScenarioRunner.Options, adapter: Adapter?,
+    reporter: any ScenarioReporter
+  ) {
+    self.adapter = adapter
+    plan = Self.plan(of: scenario)
     self.scenario = scenario
     self.stage = stage
     self.options = options
@@ -25,7 +43,16 @@ final class Play {
     let here = URL(fileURLWithPath: scenario.file).deletingLastPathComponent().path
     variables = Variables(
       home: stage.home, here: here, apps: options.apps, scratch: stage.folder, ambit: options.ambit,
-      containers: stage.containers)
+      agent: options.agent, containers: stage.containers)
+  }
+
+  private static func plan(of scenario: Scenario) -> [(action: Action, values: [String: Template])] {
+    func once(_ actions: [Action]) -> [(action: Action, values: [String: Template])] { actions.map { ($0, [:]) } }
+    let steps = scenario.steps.flatMap { step in
+      guard let loop = step.loop else { return once(step.actions) }
+      return loop.values.flatMap { value in step.actions.map { ($0, [loop.variable: value]) } }
+    }
+    return once(scenario.setUp) + steps + once(scenario.tearDown)
   }
 
   /// The work of one action, for its check.
@@ -39,16 +66,18 @@ final class Play {
     var what = ""
     do {
       what = display.line(try summary(of: action.verb), width: 72)
-      let evidence = try perform(action.verb, limit: action.timeout ?? scenario.timeout)
+      let evidence = try insist(action)
       return Check(what: what, evidence: evidence, failure: nil, place: action.place)
     } catch let error as Interrupted {
       throw error
+    } catch let error as NotApplicable {
+      throw error
     } catch {
-      var failure: Failure
+      var failure: CheckFailure
       switch error {
-      case let error as Failure: failure = error
-      case let error as TextExpectation.Mismatch: failure = Failure(expected: error.expected, seen: error.seen)
-      default: failure = Failure(expected: "to get that far", seen: "\(error)")
+      case let error as CheckFailure: failure = error
+      case let error as TextExpectation.Mismatch: failure = CheckFailure(expected: error.expected, seen: error.seen)
+      default: failure = CheckFailure(expected: "to get that far", seen: "\(error)")
       }
       failure.expected = display.clean(failure.expected)
       failure.seen = display.tail(failure.seen).joined(separator: "\n")
@@ -57,16 +86,38 @@ final class Play {
     }
   }
 
+  /// Carries an action out, and again while it does not hold and has time.
+  private func insist(_ action: Action) throws -> [String] {
+    let limit = action.timeout ?? scenario.timeout
+    guard let within = action.within else { return try perform(action.verb, limit: limit) }
+    let clock = ContinuousClock()
+    let start = clock.now
+    while true {
+      do { return try perform(action.verb, limit: limit) } catch {
+        if error is Interrupted || error is NotApplicable || start.duration(to: clock.now) / .seconds(1) > within {
+          throw error
+        }
+      }
+      let _: Bool? = try wait(for: "it to hold", limit: 0.05) { nil }
+    }
+  }
+
   private func perform(_ verb: Verb, limit: Double) throws -> [String] {
     switch verb {
-    case .write, .read, .move, .remove, .present, .absent: try performOnHost(verb)
+    case .write, .read, .move, .remove, .present, .absent, .replace, .append, .copy, .trash, .link, .makeFolder, .mode:
+      try performOnHost(verb)
+    case .policy(let name, let content): try writePolicy(name, content)
+    case .give(let give): try perform(give, limit: limit)
+    case .revoke(let document, let app): try revoke(document, from: app, limit: limit)
+    case .act(let act): try perform(act, limit: limit)
+    case .pause(let seconds): try pause(seconds)
     case .launch(let launch): try perform(launch, limit: limit)
     case .tell(let tell): try perform(tell, limit: limit)
     case .kill(let name): try killInstance(name, limit: limit)
     case .close(let name, let outcome): try end(name, closing: true, outcome, limit: limit)
     case .wait(let name, let outcome): try end(name, closing: false, outcome, limit: limit)
     case .run(let command): try perform(command, limit: limit)
-    case .audit(let events): try expectEvents(events, limit: limit)
+    case .audit(let events, let count): try expectEvents(events, count: count, limit: limit)
     case .never(let events): try expectNone(of: events, limit: limit)
     }
   }
@@ -83,14 +134,37 @@ final class Play {
     case .remove(let paths): return "remove \(try all(paths))"
     case .present(let paths): return "\(try all(paths)) exists"
     case .absent(let paths): return "\(try all(paths)) does not exist"
-    case .launch(let launch): return "launch \(try variables.expand(launch.program)) as \(launch.name)"
+    case .replace(let path, _): return "save \(try variables.expand(path)) anew"
+    case .append(let path, _): return "append to \(try variables.expand(path))"
+    case .copy(let from, let to): return "copy \(try variables.expand(from)) to \(try variables.expand(to))"
+    case .trash(let path): return "move \(try variables.expand(path)) to the trash"
+    case .link(let path, let target):
+      return "link \(try variables.expand(path)) to \(try variables.expand(target))"
+    case .makeFolder(let paths): return "make \(try all(paths))"
+    case .mode(let path, let bits): return "mode of \(try variables.expand(path)): \(String(bits, radix: 8))"
+    case .policy(let name, _): return "write the policy \(name)"
+    case .give(let give): return "give \(give.app) \(try variables.expand(give.path))"
+    case .revoke(let document, let app): return "revoke \(document) from \(app)"
+    case .pause(let seconds): return "wait \(self.seconds(seconds))"
+    case .act(let act):
+      let subject: String =
+        switch act.subject {
+        case .text(let text): try variables.expand(text)
+        case .texts(let texts): try all(texts)
+        case .number(let number): String(number)
+        case .none, .flag: ""
+        }
+      let words = act.word.word.replacing("_", with: " ")
+      return "\(act.app)\(act.process.map { " (\($0))" } ?? ""): \(words) \(subject)"
+    case .launch(let launch):
+      return "launch \(try launch.program.map { try variables.expand($0) } ?? "the agent") as \(launch.name)"
     case .tell(let tell): return "\(tell.instance): \(try all(tell.lines))"
     case .kill(let name): return "kill \(name)"
     case .close(let name, _): return "close \(name)"
     case .wait(let name, _): return "wait for \(name) to end"
     case .run(let command):
       return "ambit " + (try command.arguments.map { try variables.expand($0) }.joined(separator: " "))
-    case .audit(let events): return events.count == 1 ? "audit log" : "audit log: \(events.count) events in this order"
+    case .audit(let events, _): return events.count == 1 ? "audit log" : "audit log: \(events.count) events in this order"
     case .never: return "audit log: none such"
     }
   }
@@ -106,8 +180,12 @@ final class Play {
   /// - Returns: remarks.
   func cleanUp() -> [String] {
     var notes = endChildren()
-    if let note = stopBroker() { notes.append(note) }
-    notes += endChildren()
+    if let adapter {
+      do { try adapter.tearDown() } catch { notes.append("\(adapter.name) could not be torn down: \(error)") }
+    } else {
+      if let note = stopBroker() { notes.append(note) }
+      notes += endChildren()
+    }
     if options.keepsScratch {
       notes.append("kept: \(stage.folder) (AMBIT_HOME=\(stage.ambitHome))")
     } else if let note = stage.remove() {

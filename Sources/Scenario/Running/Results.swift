@@ -5,8 +5,15 @@ package struct ScenarioResult: Equatable, Sendable {
   /// Remarks that are no failures, for example a scratch folder that was kept.
   package var notes: [String]
   package var seconds: Double
+  /// The reason why the system cannot play it; nil: it was played.
+  package var notApplicable: String?
 
-  package var isPassed: Bool { steps.allSatisfy { $0.verdict != .failed && $0.verdict != .skipped } }
+  package var isPassed: Bool {
+    notApplicable == nil && steps.allSatisfy { $0.verdict != .failed && $0.verdict != .skipped }
+  }
+
+  /// Whether the system did not do its part, so that nothing was shown.
+  package var isFault: Bool { steps.contains { $0.checks.contains { $0.failure?.isFault == true } } }
 }
 
 package struct StepResult: Equatable, Sendable {
@@ -33,21 +40,24 @@ package struct Check: Equatable, Sendable {
   /// One line each; the first is the one that counts.
   package var evidence: [String]
   /// nil: it held.
-  package var failure: Failure?
+  package var failure: CheckFailure?
   package var place: Place
 }
 
 /// An expectation that did not hold. Also thrown inside the runner.
-package struct Failure: Error, Equatable, Sendable {
+package struct CheckFailure: Error, Equatable, Sendable {
   package var expected: String
   package var seen: String
   /// Other facts that help to see the reason: a program's output on standard error, for example.
   package var context: [String]
+  /// The system under test did not do its part; the statement was not tried.
+  package var isFault: Bool
 
-  package init(expected: String, seen: String, context: [String] = []) {
+  package init(expected: String, seen: String, context: [String] = [], isFault: Bool = false) {
     self.expected = expected
     self.seen = seen
     self.context = context
+    self.isFault = isFault
   }
 }
 

@@ -10,14 +10,21 @@ package struct ScenarioRunner {
     package var ambit: String
     /// Folder of the demo apps, `${apps}`.
     package var apps: String
+    /// The program of the agent, the app that carries acts out.
+    package var agent: String
+    /// An app's home as the app sees it.
+    package var appHome = "/home/user"
     /// Launches that allow it leave the picker to a person at the terminal.
     package var isInteractive: Bool
     /// Leaves the scratch folder where it is, for a look.
     package var keepsScratch: Bool
 
-    package init(ambit: String, apps: String, isInteractive: Bool = false, keepsScratch: Bool = false) {
+    package init(
+      ambit: String, apps: String, agent: String = "", isInteractive: Bool = false, keepsScratch: Bool = false
+    ) {
       self.ambit = ambit
       self.apps = apps
+      self.agent = agent
       self.isInteractive = isInteractive
       self.keepsScratch = keepsScratch
     }
@@ -26,8 +33,12 @@ package struct ScenarioRunner {
   package let options: Options
   package let reporter: any ScenarioReporter
 
-  package init(options: Options, reporter: any ScenarioReporter) {
+  /// The system under test; nil: Ambit.
+  package let adapter: Adapter?
+
+  package init(options: Options, adapter: Adapter? = nil, reporter: any ScenarioReporter) {
     self.options = options
+    self.adapter = adapter
     self.reporter = reporter
   }
 
@@ -38,14 +49,20 @@ package struct ScenarioRunner {
     Interruption.ignoreBrokenPipes()
     let clock = ContinuousClock()
     let start = clock.now
-    let stage = try Stage()
-    let play = Play(scenario: scenario, stage: stage, options: options, reporter: reporter)
-    reporter.began(scenario)
     var result = ScenarioResult(scenario: scenario, steps: [], notes: [], seconds: 0)
+    if let missing = missingCapability(for: scenario) {
+      result.notApplicable = missing
+      reporter.ended(result)
+      return result
+    }
+    let stage = try Stage()
+    let play = Play(scenario: scenario, stage: stage, options: options, adapter: adapter, reporter: reporter)
+    reporter.began(scenario)
     do {
-      for (index, step) in scenario.steps.enumerated() {
-        result.steps.append(try run(step, number: index + 1, of: play, after: result.steps.last))
-      }
+      try adapter?.setUp(folder: stage.folder + "/system", home: stage.home, agent: options.agent)
+      try run(scenario, play, &result)
+    } catch let error as NotApplicable {
+      result.notApplicable = error.reason
     } catch {
       _ = play.cleanUp()
       throw error
@@ -54,6 +71,28 @@ package struct ScenarioRunner {
     result.seconds = start.duration(to: clock.now) / .seconds(1)
     reporter.ended(result)
     return result
+  }
+
+  private func missingCapability(for scenario: Scenario) -> String? {
+    guard let adapter else { return nil }
+    let missing = scenario.neededCapabilities.subtracting(adapter.capabilities)
+    return Capability.allCases.first { missing.contains($0) }.map { "\(adapter.name) has no \($0.words)" }
+  }
+
+  private func run(_ scenario: Scenario, _ play: Play, _ result: inout ScenarioResult) throws {
+    for variable in scenario.variables { play.variables[variable.name] = try play.variables.expand(variable.value) }
+    if !scenario.setUp.isEmpty {
+      let step = Step(say: "Set-up", rules: [], actions: scenario.setUp, place: scenario.setUp[0].place)
+      result.steps.append(try run(step, number: 0, of: play, after: nil))
+    }
+    for (index, step) in scenario.steps.enumerated() {
+      result.steps.append(try run(step, number: index + 1, of: play, after: result.steps.last))
+    }
+    if !scenario.tearDown.isEmpty {
+      let step = Step(say: "Tear-down", rules: [], actions: scenario.tearDown, place: scenario.tearDown[0].place)
+      play.position = play.plan.count - scenario.tearDown.count
+      result.steps.append(try run(step, number: scenario.steps.count + 1, of: play, after: nil))
+    }
   }
 
   private func run(_ step: Step, number: Int, of play: Play, after last: StepResult?) throws -> StepResult {
@@ -65,18 +104,26 @@ package struct ScenarioRunner {
       result.verdict = .skipped
     } else {
       reporter.began(step, number: number)
-      for action in step.actions {
-        let check = try play.check(action)
-        result.checks.append(check)
-        reporter.checked(check)
-        if check.failure != nil {
-          result.verdict = .failed
-          break
-        }
-      }
+      try run(step, of: play, &result)
     }
     result.seconds = start.duration(to: clock.now) / .seconds(1)
     reporter.ended(result)
     return result
+  }
+
+  private func run(_ step: Step, of play: Play, _ result: inout StepResult) throws {
+    for value in step.loop?.values.map(Optional.some) ?? [nil] {
+      if let loop = step.loop, let value { play.variables[loop.variable] = try play.variables.expand(value) }
+      for action in step.actions {
+        let check = try play.check(action)
+        play.position += 1
+        result.checks.append(check)
+        reporter.checked(check)
+        if check.failure != nil {
+          result.verdict = .failed
+          return
+        }
+      }
+    }
   }
 }

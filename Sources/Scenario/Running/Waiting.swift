@@ -3,9 +3,11 @@
 #endif
 
 /// Waits for conditions to become true while it reads the output of every child.
-struct Waiting {
+package struct Waiting {
   /// Told now and then during a wait: the awaited condition, and the number of seconds so far.
-  var progress: (String, Double) -> Void
+  package var progress: (String, Double) -> Void
+
+  package init(progress: @escaping (String, Double) -> Void) { self.progress = progress }
 
   /// How often a wait looks for ended children, which nothing on a stream announces. Milliseconds.
   private static let interval: Int32 = 20
@@ -16,7 +18,7 @@ struct Waiting {
   /// - Parameter isInterruptible: false while cleaning up after an interruption.
   /// - Returns: nil: the time is over.
   /// - Throws: ``Interrupted``, or an error of `check`.
-  func wait<Value>(
+  package func wait<Value>(
     for what: String, limit: Double?, children: [Child], isInterruptible: Bool = true,
     _ check: () throws -> Value?
   ) throws -> Value? {

@@ -18,8 +18,12 @@ struct Fields {
 
   /// Keys in the table that were not asked for, in the file's order.
   var remaining: [String] {
-    members.keys.filter { !asked.contains($0) }
-      .sorted { (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1) }
+    keysInOrder.filter { !asked.contains($0) }
+  }
+
+  /// All keys, in the file's order.
+  var keysInOrder: [String] {
+    members.keys.sorted { (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1) }
   }
 
   func has(_ key: String) -> Bool { members[key] != nil }

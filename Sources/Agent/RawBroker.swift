@@ -1,15 +1,15 @@
 internal import Foundation
 
 /// The instance's socket without AmbitKit in between, for what a well-meaning library would never send.
-struct RawBroker {
+package struct RawBroker {
   private let socket: Int32
   private var received: [UInt8] = []
-  var descriptor: Int32 { socket }
+  package var descriptor: Int32 { socket }
 
   /// A connection that another process has made.
   init(inherited descriptor: Int32) { socket = descriptor }
 
-  init() throws {
+  package init() throws {
     let address = ProcessInfo.processInfo.environment["AMBIT_ADDRESS"] ?? ""
     guard address.hasPrefix("unix:") else { throw Session.Usage(sentence: "AMBIT_ADDRESS is not set") }
     socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -32,10 +32,10 @@ struct RawBroker {
     unsafe setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  func end() { close(socket) }
+  package func end() { close(socket) }
 
   /// - Returns: whether all of it went out; the broker may have hung up.
-  func send(_ bytes: [UInt8]) -> Bool {
+  package func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
       let count = unsafe bytes.withUnsafeBytes {
@@ -48,7 +48,7 @@ struct RawBroker {
   }
 
   /// One message, without its final zero; `nil` when the broker hung up.
-  mutating func receive() -> String? {
+  package mutating func receive() -> String? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       if let end = received.firstIndex(of: 0) {
@@ -61,10 +61,10 @@ struct RawBroker {
     }
   }
 
-  enum Heard { case answer, silence, hungUp }
+  package enum Heard { case answer, silence, hungUp }
 
   /// Takes whatever comes within some milliseconds, and forgets it.
-  func hear(patience: Int32) -> Heard {
+  package func hear(patience: Int32) -> Heard {
     var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&entry, 1, patience) > 0 else { return .silence }
     var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -1,7 +1,7 @@
 internal import AmbitKit
 internal import Foundation
 
-/// What the probe holds open, and what it does with its rights besides start and stop.
+/// Descriptors that the agent holds, and rights besides start and stop.
 extension Session {
   mutating func rightsAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
     switch act {
@@ -65,16 +65,8 @@ extension Session {
       guard let memory = unsafe mapped else { throw Usage(sentence: "nothing is mapped") }
       unsafe mapped = nil
       return unsafe Files.result(munmap(memory, 4096))
-    case "leadBack":
-      return try LeadBack.run(
-        try url(request), rounds: request["rounds"] as? Int ?? 1, standing: request["standing"] as? Bool ?? false)
     case "enter": return Files.result(unsafe chdir(try place(request)))
     case "remove": return Files.result(unsafe unlink(try place(request)))
-    case "hammer":
-      let names = urls.keys.sorted()
-      return try Hammer.run(
-        names.compactMap { urls[$0] }, threads: 4, rounds: request["rounds"] as? Int ?? 100,
-        leaving: request["leaving"] as? Bool ?? false)
     case "openDescriptor":
       held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
         try url(request), writing: request["write"] as? Bool ?? false,

@@ -1,12 +1,12 @@
 internal import AmbitKit
 internal import Foundation
 
-/// What the probe keeps of itself from one launch to the next.
+/// What the agent keeps of itself from one launch to the next.
 extension Session {
   mutating func restorationAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
     switch act {
     case "background":
-      let state = ProbeState()
+      let state = KeptState()
       state.openDocuments = try (request["open"] as? [String] ?? []).map { name in
         guard let url = urls[name] else { throw Usage(sentence: "there is no URL “\(name)”") }
         return url
@@ -15,7 +15,7 @@ extension Session {
       try StateRestoration(delegate: state).applicationDidEnterBackground()
       return ["done": true]
     case "restore":
-      let state = ProbeState()
+      let state = KeptState()
       state.shouldRestore = request["shouldRestore"] as? Bool ?? true
       let restored = StateRestoration(delegate: state).restore()
       for (index, url) in restored.documents.enumerated() { urls["r\(index)"] = url }
@@ -30,7 +30,7 @@ extension Session {
   }
 }
 
-private final class ProbeState: StateRestorationDelegate {
+private final class KeptState: StateRestorationDelegate {
   var openDocuments: [URL] = []
   var shouldSave = true
   var shouldRestore = true

@@ -1,19 +1,29 @@
 internal import AmbitKit
-internal import Foundation
+package import Foundation
 
-/// The URLs that the probe has been handed, by name, and what can be done with them.
-@safe struct Session {
-  var urls: [String: URL] = [:]
+/// The app under test: carries out one act after the other, and keeps the URLs that it was given, by name. A URL that went through a
+/// string has no scope, so URLs stay here.
+@safe package struct Session {
+  /// An act that a test adds: nil if it has another name.
+  package typealias Addition = (inout Session, _ act: String, _ request: [String: Any]) throws -> [String: Any]?
+
+  package var urls: [String: URL] = [:]
+  private let additions: [Addition]
   var held: [String: Int32] = [:]
   var relatives: [String: Relative] = [:]
   var sockets: [RawBroker] = []
   var onTheWay: Sending?
   var mapped: UnsafeMutableRawPointer?
 
-  /// A request that cannot be carried out, which is the test's mistake and not an observation.
-  struct Usage: Error { let sentence: String }
+  package init(additions: [Addition] = []) { self.additions = additions }
 
-  mutating func answer(to line: String) -> [String: Any] {
+  /// A request that cannot be carried out, which is the test's mistake and not an observation.
+  package struct Usage: Error {
+    package let sentence: String
+    package init(sentence: String) { self.sentence = sentence }
+  }
+
+  package mutating func answer(to line: String) -> [String: Any] {
     guard let request = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
       let act = request["do"] as? String
     else { return ["usage": "not a request: \(line)"] }
@@ -30,17 +40,11 @@ internal import Foundation
     if let answer = try fileAct(act, request) { return answer }
     if let answer = try restorationAct(act, request) { return answer }
     if let answer = try relativeAct(act, request) { return answer }
-    switch act {
-    case "raw": return try RawBroker.exchange(request)
-    case "fuzz": return try Fuzzer.run(request)
-    case "race": return try Race.run(try url(request), request)
-    case "pickMany": return try pickMany(request)
-    case "startAll":
-      return startAll(most: request["count"] as? Int ?? .max, stopping: request["stopping"] as? Bool ?? false)
-    case "stopAll": return stopAll()
-    case "pickAll": return try Race.pickAll(request)
-    default: throw Usage(sentence: "no act is called “\(act)”")
+    if act == "raw" { return try RawBroker.exchange(request) }
+    for addition in additions {
+      if let answer = try addition(&self, act, request) { return answer }
     }
+    return ["unsupported": "no act is called “\(act)”"]
   }
 
   // MARK: Documents
@@ -157,7 +161,10 @@ internal import Foundation
     let delegate = PickDelegate()
     picker.delegate = delegate
     picker.present()
-    var answer: [String: Any] = ["didPick": delegate.picked.count, "wasCancelled": delegate.cancelled]
+    var answer: [String: Any] = [
+      "done": delegate.picked.count == 1, "didPick": delegate.picked.count, "wasCancelled": delegate.cancelled,
+    ]
+    if delegate.cancelled > 0 { answer["errno"] = "CANCELLED" }
     if let error = delegate.error { answer.merge(Self.describe(error)) { _, new in new } }
     if let urls = delegate.picked.first { answer.merge(try keep(urls, request)) { _, new in new } }
     return answer
@@ -172,14 +179,14 @@ internal import Foundation
     ]
   }
 
-  func url(_ request: [String: Any]) throws -> URL {
+  package func url(_ request: [String: Any]) throws -> URL {
     if let path = request["path"] as? String { return URL(fileURLWithPath: path) }
     let name = try text("of", request)
     guard let url = urls[name] else { throw Usage(sentence: "there is no URL “\(name)”") }
     return url
   }
 
-  func text(_ key: String, _ request: [String: Any]) throws -> String {
+  package func text(_ key: String, _ request: [String: Any]) throws -> String {
     guard let value = request[key] as? String else { throw Usage(sentence: "“\(key)” is missing") }
     return value
   }
@@ -190,13 +197,22 @@ internal import Foundation
     return answer
   }
 
+  /// Words for Foundation's errors that have no errno below them.
+  private static let symbols: [CocoaError.Code: String] = [
+    .userCancelled: "CANCELLED", .fileReadCorruptFile: "CORRUPT", .featureUnsupported: "UNSUPPORTED",
+    .fileReadNoSuchFile: "ENOENT", .fileNoSuchFile: "ENOENT", .fileReadNoPermission: "EPERM",
+  ]
+
   /// An error as Foundation's users see it: domain, code, what is underneath, and the sentence.
   static func describe(_ error: any Error) -> [String: Any] {
     let seen = error as NSError
-    var answer: [String: Any] = ["domain": seen.domain, "code": seen.code, "sentence": error.localizedDescription]
+    var answer: [String: Any] = [
+      "done": false, "domain": seen.domain, "code": seen.code, "sentence": error.localizedDescription,
+    ]
     if let under = seen.userInfo[NSUnderlyingErrorKey] as? any Error {
       answer["posix"] = Files.symbol(Int32((under as NSError).code))
     }
+    answer["errno"] = answer["posix"] ?? symbols[(error as? CocoaError)?.code ?? .featureUnsupported] ?? "FAILED"
     return answer
   }
 }

@@ -14,7 +14,7 @@ final class Relative {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_adddup2(&actions, down[0], 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, up[1], 1)
-    var argv: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("probe"), nil]
+    var argv: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("agent"), nil]
     defer { unsafe argv.forEach { unsafe free($0) } }
     var pid: pid_t = 0
     let code = unsafe posix_spawn(&pid, "/proc/self/exe", &actions, nil, &argv, environ)
@@ -24,7 +24,7 @@ final class Relative {
     (self.pid, input, output) = (pid, down[1], up[0])
   }
 
-  /// Neither end is for another process: the probe makes them one after the other.
+  /// Neither end is for another process: the agent makes them one after the other.
   private static func pipe() throws -> [Int32] {
     var ends: [Int32] = [0, 0]
     guard unsafe Glibc.pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
@@ -80,8 +80,8 @@ extension Session {
       return ["done": true]
     case "become":
       // The same process goes on, with another program, which happens to be this one.
-      Probe.answer(["done": true])
-      var argv: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("probe"), nil]
+      Agent.print(["done": true])
+      var argv: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("agent"), nil]
       _ = unsafe execv("/proc/self/exe", &argv)
       return ["usage": "exec failed"]
     case "connect":

@@ -1,0 +1,19 @@
+internal import Foundation
+
+/// The loop of a line-driven app: one request a line, `{"do": "start", "of": "a"}`, and one JSON object a line in answer.
+///
+/// A request that makes no sense is answered with `usage`, an act of another name with `unsupported`; everything else with the
+/// words of Foundation and the kernel.
+package enum Agent {
+  package static func run(additions: [Session.Addition] = []) {
+    var session = Session(additions: additions)
+    while let line = readLine() { print(session.answer(to: line)) }
+  }
+
+  /// Writes one answer.
+  package static func print(_ object: [String: Any]) {
+    let data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+    // Straight to the descriptor: the asker waits for the line.
+    try? FileHandle.standardOutput.write(contentsOf: (data ?? Data(#"{"usage": "no JSON"}"#.utf8)) + Data("\n".utf8))
+  }
+}

@@ -1,0 +1,156 @@
+internal import Conformance
+internal import Foundation
+internal import Launcher
+internal import Scenario
+internal import Terminal
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The programs of a run at a place where any user can run them, and the systems that it can be played under.
+struct ConformStage {
+  struct System {
+    var name: String
+    /// nil: Ambit.
+    var adapter: String?
+    /// The policy of a modelled column.
+    var policy: String?
+  }
+
+  /// Rule profiles of Ambit's, by the name of their column, with the policy that follows them.
+  static let profiles = ["apple": "apple-identity", "android": "profile-android", "windows": "profile-windows"]
+
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  private let folder: String
+  private let suite: String
+  private let users: [ConformCommand.User]
+  private let ownAdapters: [String: String]
+  private let isRoot = geteuid() == 0
+
+  /// An ordinary user's number, far from those of people and services.
+  private static let ordinary = "61234"
+
+  init(_ places: ConformPlaces, user: ConformCommand.User) throws {
+    suite = try places.suiteFolder()
+    switch user {
+    case .all: users = isRoot ? [.root, .ordinary] : [.ordinary]
+    case .root:
+      guard isRoot else { throw Failure("--user root: this is an ordinary user's process", status: 2) }
+      users = [.root]
+    case .ordinary: users = [.ordinary]
+    }
+    ownAdapters = try Dictionary(
+      places.adapter.map { text in
+        guard let mark = text.firstIndex(of: "=") else { throw Failure("--adapter takes NAME=PROGRAM", status: 2) }
+        return (String(text[..<mark]), URL(fileURLWithPath: String(text[text.index(after: mark)...])).path)
+      }, uniquingKeysWith: { $1 })
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let built = URL(fileURLWithPath: places.ambit.map { URL(fileURLWithPath: $0).path } ?? own).deletingLastPathComponent().path
+    var template = Array((FileManager.default.temporaryDirectory.path + "/ambit-conform-XXXXXX").utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw Failure("no folder can be made for the run", status: 2) }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    _ = unsafe chmod(folder, 0o755)
+    do { try copyPrograms(from: built) } catch {
+      remove()
+      throw error
+    }
+  }
+
+  private func copyPrograms(from built: String) throws {
+    for name in ["ambit", "ambit-tools", "ambitctl", "ambit-agent", "plain-agent"] {
+      let program = "\(built)/\(name)"
+      guard FileManager.default.fileExists(atPath: program) else {
+        throw Failure("\(program) is not there: build it first (swift build --product \(name))", status: 2)
+      }
+      if unsafe link(program, "\(folder)/\(name)") != 0 {
+        try FileManager.default.copyItem(atPath: program, toPath: "\(folder)/\(name)")
+      }
+    }
+    // The scenarios and adapters may lie where only their owner can read.
+    try FileManager.default.copyItem(atPath: suite, toPath: "\(folder)/suite")
+    let demos = ["demos", "demos-debug"].map { URL(fileURLWithPath: built).deletingLastPathComponent().path + "/\($0)" }
+    if let apps = (["\(built)/../share/ambit/demos"] + demos).first(where: { FileManager.default.fileExists(atPath: $0) }) {
+      try FileManager.default.copyItem(atPath: apps, toPath: "\(folder)/demos")
+    }
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+  // MARK: - Systems
+
+  func systems(_ names: [String]) throws -> [System] {
+    let adapters = try shippedAdapters().merging(ownAdapters) { $1 }
+    var systems: [System] = []
+    for name in names.flatMap({ $0.split(separator: ",").map(String.init) }) {
+      switch name {
+      case "ambit": systems.append(System(name: name))
+      case "all":
+        systems.append(System(name: "ambit"))
+        systems += adapters.keys.sorted().map { System(name: $0, adapter: adapters[$0]) }
+        systems += Self.profiles.keys.sorted().map { System(name: $0, policy: Self.profiles[$0]) }
+      default:
+        if let policy = Self.profiles[name] {
+          systems.append(System(name: name, policy: policy))
+        } else if let program = adapters[name] {
+          systems.append(System(name: name, adapter: program))
+        } else {
+          let known = ["ambit", "all"] + adapters.keys.sorted() + Self.profiles.keys.sorted()
+          throw Failure("--under: there is no system \(name); known are \(known.joined(separator: ", "))", status: 2)
+        }
+      }
+    }
+    return systems
+  }
+
+  /// Programs in `Conformance/Adapters`; a file with an ending is a part of one.
+  private func shippedAdapters() throws -> [String: String] {
+    let folder = "\(self.folder)/suite/Adapters"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let programs = names.filter { !$0.contains(".") && FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+    return Dictionary(uniqueKeysWithValues: programs.map { ($0, "\(folder)/\($0)") })
+  }
+
+  // MARK: - Playing
+
+  func play(_ items: [Suite.Item], _ system: System, jobs: Int, progress: ProgressLine) throws -> SystemRun {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let own = items.map { item in
+      var item = item
+      item.scenario.file = item.scenario.file.replacing(suite, with: "\(folder)/suite", maxReplacements: 1)
+      return item
+    }
+    // Under another system a statement of Ambit's own language is shown once, by the user who runs this.
+    let members = users.map { member($0, system) }
+    var done = 0
+    var failed = 0
+    let crew = Crew(members: members, width: max(1, jobs * 2 / members.count)) { outcome, total in
+      done += 1
+      if outcome.verdict == .failed || outcome.verdict == .error { failed += 1 }
+      progress.show("\(system.name)  \(done) of \(total)\(failed > 0 ? ", \(failed) failed" : "")  \(outcome.name)")
+    }
+    let (outcomes, version, absent) = try crew.play(own)
+    return SystemRun(
+      system: system.name, version: version, isModelled: system.policy != nil, absent: absent, outcomes: outcomes,
+      seconds: start.duration(to: clock.now) / .seconds(1))
+  }
+
+  private func member(_ user: ConformCommand.User, _ system: System) -> Crew.Member {
+    var command = [
+      "\(folder)/ambit", "conform-worker", "--ambit", "\(folder)/ambit", "--agent",
+      "\(folder)/\(system.adapter == nil ? "ambit-agent" : "plain-agent")", "--user", user.rawValue, "--apps",
+      "\(folder)/demos",
+    ]
+    if let adapter = system.adapter { command += ["--adapter", "\(system.name)=\(adapter)"] }
+    if let policy = system.policy { command += ["--policy", policy] }
+    var environment = ProcessInfo.processInfo.environment
+    if isRoot, user == .ordinary {
+      command = ["/usr/bin/setpriv", "--reuid", Self.ordinary, "--regid", Self.ordinary, "--clear-groups"] + command
+      environment = environment.filter { ["PATH", "LANG", "TERM", "AMBIT_MUTANT"].contains($0.key) }
+      environment["HOME"] = "/tmp"
+    }
+    return Crew.Member(user: user.rawValue, command: command, environment: environment)
+  }
+}

@@ -1,0 +1,4 @@
+// The app under test of scenarios: see docs/reference/adapters.md.
+import Agent
+
+Agent.run()
