@@ -202,8 +202,13 @@ static void act_stat(struct act *act) {
                      : S_ISDIR(status.st_mode) ? "folder"
                      : S_ISLNK(status.st_mode) ? "link"
                                                : "other";
-  text_format(&act->answer, "{\"done\": true, \"kind\": \"%s\", \"size\": %lld, \"mode\": \"%o\", \"inode\": %llu}", kind,
-              (long long)status.st_size, (unsigned)status.st_mode & 07777, (unsigned long long)status.st_ino);
+  text_format(&act->answer, "{\"done\": true, \"kind\": \"%s\", \"size\": %lld, \"inode\": %llu", kind,
+              (long long)status.st_size, (unsigned long long)status.st_ino);
+  /* WASI has no modes, and zero would look like one. */
+#ifndef __wasi__
+  text_format(&act->answer, ", \"mode\": \"%o\"", (unsigned)status.st_mode & 07777);
+#endif
+  text_format(&act->answer, "}");
 }
 
 static void act_make_folder(struct act *act) { answer_result(act, mkdir(string_of(act, KEY_PATH), 0777)); }
