@@ -69,6 +69,8 @@ class Adapter:
 
     system = ""
     capabilities: List[str] = []
+    # How `end` with `kill` begins. A system that has to clear up after an app gets a signal that lets it.
+    end_signal = signal.SIGKILL
 
     # What a subclass says of its system.
 
@@ -225,7 +227,7 @@ class Adapter:
     def finish(self, app: App, by_itself: bool) -> Optional[int]:
         """Ends the app, its process group with it."""
         process, app.process = app.process, None
-        status = end_child(process, by_itself)
+        status = end_child(process, by_itself, self.end_signal)
         if "later" not in self.capabilities:
             app.documents.clear()
         self.ended(app)
@@ -293,7 +295,7 @@ def start_child(command: List[str], environment: Dict[str, str], stdin, stdout, 
         command, env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, preexec_fn=tell_death, **more)
 
 
-def end_child(process: subprocess.Popen, by_itself: bool) -> Optional[int]:
+def end_child(process: subprocess.Popen, by_itself: bool, first: int = signal.SIGKILL) -> Optional[int]:
     """Ends a child and all that it started. None if it was to leave by itself and did not."""
     status = None
     started = descendants(process.pid)
@@ -301,15 +303,14 @@ def end_child(process: subprocess.Popen, by_itself: bool) -> Optional[int]:
         process.stdin.close()
     except OSError:
         pass
-    if by_itself:
+    if not by_itself:
+        kill_group(process.pid, first)
+    if by_itself or first != signal.SIGKILL:
         try:
             status = process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             pass
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    kill_group(process.pid, signal.SIGKILL)
     process.wait()
     for pid in started:
         # By now the number may be another process's. One of the adapter's own it is only below the adapter.
@@ -337,6 +338,13 @@ def descendants(of: int) -> List[int]:
         found += below
         waiting += below
     return found
+
+
+def kill_group(pid: int, number: int) -> None:
+    try:
+        os.killpg(pid, number)
+    except OSError:
+        pass
 
 
 def kill(pid: int) -> None:
@@ -395,4 +403,5 @@ def trial(command: List[str]) -> Optional[str]:
     if result.returncode == 0:
         return None
     lines = [line.strip() for line in result.stderr.decode(errors="replace").splitlines() if line.strip()]
-    return lines[-1] if lines else f"{command[0]} ended with status {result.returncode}"
+    errors = [line for line in lines if "rror" in line] or lines[-1:]
+    return errors[0] if errors else f"{command[0]} ended with status {result.returncode}"
