@@ -108,7 +108,8 @@ let package = Package(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
-        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Verification", "Rulebook", argumentParser,
+        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Verification", "Rulebook",
+        argumentParser,
         system,
       ], swiftSettings: strict),
     .executableTarget(

@@ -16,7 +16,8 @@ from typing import Dict, List, NoReturn, Optional
 
 # Packages of PyPI that scripts/conform-deps.sh has fetched.
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-DEPENDENCIES = os.path.join(TOP, ".build", "adapters")
+# `ambit conform` runs a copy of this folder, where every user can read it, and says where the packages are.
+DEPENDENCIES = os.environ.get("AMBIT_ADAPTERS") or os.path.join(TOP, ".build", "adapters")
 sys.path.append(DEPENDENCIES)
 
 # Long enough for `watched` and `run`, which wait themselves.

@@ -1,4 +1,5 @@
 internal import AmbitKit
+internal import CAgent
 internal import Foundation
 
 /// What the kernel answers to one call on a path, by the name of its errno.
@@ -11,31 +12,6 @@ enum Files {
     let code = errno
     return value == -1 ? ["done": false, "errno": symbol(code)] : ["done": true]
   }
-
-  /// Opens, does something with the descriptor, and closes it.
-  static func opening(_ path: String, _ flags: Int32, _ body: (Int32) -> [String: Any]) -> [String: Any] {
-    let descriptor = unsafe open(path, flags | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { return result(-1) }
-    defer { close(descriptor) }
-    return body(descriptor)
-  }
-
-  static func read(_ descriptor: Int32) -> [String: Any] {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-      if count == -1 { return result(-1) }
-      if count == 0 { return ["done": true, "text": String(decoding: bytes, as: UTF8.self)] }
-      bytes += buffer[..<count]
-    }
-  }
-
-  static func write(_ descriptor: Int32, _ text: String) -> [String: Any] {
-    let bytes = Array(text.utf8)
-    let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
-    return count == bytes.count ? ["done": true] : result(-1)
-  }
 }
 
 extension Session {
@@ -45,18 +21,22 @@ extension Session {
     return try url(request).path
   }
 
+  /// A plain act, which the C agent carries out: the path of a named URL is told to it.
+  func plainAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
+    var request = request
+    if request["path"] == nil, request["of"] is String { request["path"] = try url(request).path }
+    // Without a path these mean the memory that is mapped, and a connection to the broker.
+    if request["path"] == nil, ["mapWrite", "connect"].contains(act) { return nil }
+    if act == "environment", request["name"] == nil { return nil }
+    let line = String(decoding: try JSONSerialization.data(withJSONObject: request), as: UTF8.self)
+    var answer: UnsafeMutablePointer<CChar>?
+    guard unsafe agent_answer(line, &answer) == 1, let answer = unsafe answer else { return nil }
+    defer { unsafe free(answer) }
+    return try JSONSerialization.jsonObject(with: Data(unsafe String(cString: answer).utf8)) as? [String: Any]
+  }
+
   mutating func fileAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
     switch act {
-    case "read": return Files.opening(try path(request), O_RDONLY, Files.read)
-    case "write":
-      let text = try text("text", request)
-      return Files.opening(try path(request), O_WRONLY | O_TRUNC) { Files.write($0, text) }
-    case "append":
-      let text = try text("text", request)
-      return Files.opening(try path(request), O_WRONLY | O_APPEND) { Files.write($0, text) }
-    case "create":
-      let text = try text("text", request)
-      return Files.opening(try path(request), O_WRONLY | O_CREAT | O_EXCL) { Files.write($0, text) }
     case "replace":
       try FileManager.default.replaceDocument(
         at: URL(fileURLWithPath: try path(request)), withItemAt: URL(fileURLWithPath: try self.text("with", request)))
@@ -72,16 +52,6 @@ extension Session {
       return ["done": true]
     case "foundationRead":
       return ["done": true, "text": try String(contentsOf: URL(fileURLWithPath: try path(request)), encoding: .utf8)]
-    case "list":
-      let path = try path(request)
-      guard let folder = unsafe opendir(path) else { return Files.result(-1) }
-      unsafe closedir(folder)
-      return ["done": true, "names": try FileManager.default.contentsOfDirectory(atPath: path).sorted()]
-    case "readLink":
-      return ["text": try FileManager.default.destinationOfSymbolicLink(atPath: try path(request))]
-    case "makeFolder": return Files.result(unsafe mkdir(try path(request), 0o755))
-    case "link": return Files.result(unsafe symlink(try text("text", request), try path(request)))
-    case "rename": return Files.result(unsafe rename(try path(request), try text("to", request)))
     case "descriptors":
       let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
       return [
@@ -94,16 +64,6 @@ extension Session {
       // Foundation asks for a file's size first, and a file of /proc has none.
       let table = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/mountinfo")).readToEnd()
       return ["text": String(decoding: table ?? Data(), as: UTF8.self)]
-    case "run":
-      var child: pid_t = 0
-      let program = try path(request)
-      var arguments = unsafe [unsafe strdup(program), nil]
-      defer { unsafe free(arguments[0]) }
-      errno = unsafe posix_spawn(&child, program, nil, nil, &arguments, environ)
-      guard errno == 0 else { return Files.result(-1) }
-      var status: Int32 = 0
-      while unsafe waitpid(child, &status, 0) == -1 && errno == EINTR {}
-      return ["done": true, "status": Int(status >> 8)]
     case "environment": return ["environment": ProcessInfo.processInfo.environment]
     case "exit": exit(Int32(request["status"] as? Int ?? 0))
     default: return nil

@@ -1,38 +1,26 @@
 internal import AmbitKit
+internal import CAgent
 internal import Foundation
 
 /// Descriptors that the agent holds, and rights besides start and stop.
 extension Session {
   mutating func rightsAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
     switch act {
-    case "hold":
-      let flags = request["write"] as? Bool == true ? O_RDWR : O_RDONLY
-      let descriptor = unsafe open(try place(request), flags | O_CLOEXEC)
-      if descriptor >= 0 { held[request["as"] as? String ?? "held"] = descriptor }
-      return Files.result(descriptor)
-    case "heldRead":
-      let descriptor = try held(request)
-      lseek(descriptor, 0, SEEK_SET)
-      return Files.read(descriptor)
-    case "heldWrite": return Files.write(try held(request), try text("text", request))
     case "heldOpen":
       // Something beside what is held, by its descriptor.
       let opened = unsafe openat(try held(request), try text("name", request), O_RDONLY | O_CLOEXEC)
       guard opened >= 0 else { return Files.result(-1) }
       defer { close(opened) }
-      return Files.read(opened)
-    case "drop":
-      let descriptor = try held(request)
-      held[request["held"] as? String ?? "held"] = nil
-      return Files.result(close(descriptor))
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = unsafe read(opened, &buffer, buffer.count)
+      return count < 0 ? Files.result(-1) : ["done": true, "text": String(decoding: buffer[..<count], as: UTF8.self)]
     // What is held goes into a socket of the app's own, and is held no longer.
     case "send":
       let sending = try Sending()
       let descriptor = try held(request)
-      held[request["held"] as? String ?? "held"] = nil
       let sent = sending.send(descriptor)
       let answer = Files.result(sent)
-      close(descriptor)
+      unsafe agent_keep(request["held"] as? String ?? "held", -1)
       onTheWay = sending
       return answer
     case "receive":
@@ -41,7 +29,7 @@ extension Session {
       let descriptor = sending.receive()
       let answer = Files.result(descriptor)
       sending.end()
-      if descriptor >= 0 { held[request["as"] as? String ?? "held"] = descriptor }
+      if descriptor >= 0 { unsafe agent_keep(request["as"] as? String ?? "held", descriptor) }
       return answer
     case "map":
       let descriptor = unsafe open(try place(request), O_RDWR | O_CLOEXEC)
@@ -66,11 +54,11 @@ extension Session {
       unsafe mapped = nil
       return unsafe Files.result(munmap(memory, 4096))
     case "enter": return Files.result(unsafe chdir(try place(request)))
-    case "remove": return Files.result(unsafe unlink(try place(request)))
     case "openDescriptor":
-      held[request["as"] as? String ?? "held"] = try SecurityScope.openDescriptor(
+      let descriptor = try SecurityScope.openDescriptor(
         try url(request), writing: request["write"] as? Bool ?? false,
         creating: request["create"] as? Bool ?? false)
+      unsafe agent_keep(request["as"] as? String ?? "held", descriptor)
       return ["done": true]
     case "opening": return ["by": try SecurityScope.opening(of: try url(request)) == .byPath ? "path" : "descriptor"]
     case "kept":
@@ -100,7 +88,8 @@ extension Session {
 
   private func held(_ request: [String: Any]) throws -> Int32 {
     let name = request["held"] as? String ?? "held"
-    guard let descriptor = held[name] else { throw Usage(sentence: "nothing is held as “\(name)”") }
+    let descriptor = unsafe agent_held(name)
+    guard descriptor >= 0 else { throw Usage(sentence: "nothing is held as “\(name)”") }
     return descriptor
   }
 

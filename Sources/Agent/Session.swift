@@ -9,7 +9,6 @@ package import Foundation
 
   package var urls: [String: URL] = [:]
   private let additions: [Addition]
-  var held: [String: Int32] = [:]
   var relatives: [String: Relative] = [:]
   var sockets: [RawBroker] = []
   var onTheWay: Sending?
@@ -36,6 +35,7 @@ package import Foundation
 
   private mutating func carryOut(_ act: String, _ request: [String: Any]) throws -> [String: Any] {
     if let answer = try documentAct(act, request) { return answer }
+    if let answer = try plainAct(act, request) { return answer }
     if let answer = try rightsAct(act, request) { return answer }
     if let answer = try fileAct(act, request) { return answer }
     if let answer = try restorationAct(act, request) { return answer }

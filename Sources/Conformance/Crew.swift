@@ -81,8 +81,11 @@ package struct Crew {
         }
         let isLate = hand.item != nil && hand.began.duration(to: .now) / .seconds(1) > Self.patience
         if hand.child.ending != nil || isLate {
-          let reason = isLate ? "no result within \(Int(Self.patience)) s" : "the worker ended: \(hand.child.errors.text)"
-          if let item = hand.item { finished(ScenarioOutcome(fault: item, user: hand.user, reason)) } else if !hand.isReady {
+          let reason =
+            isLate ? "no result within \(Int(Self.patience)) s" : "the worker ended: \(hand.child.errors.text)"
+          if let item = hand.item {
+            finished(ScenarioOutcome(fault: item, user: hand.user, reason))
+          } else if !hand.isReady {
             return (outcomes, version, reason)
           }
           Self.end([hand.child])

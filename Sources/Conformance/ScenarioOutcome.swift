@@ -91,7 +91,9 @@ extension ScenarioOutcome {
           [
             "say": .string(step.say),
             "checks": .array(
-              step.checks.map { ["what": .string($0.what), "evidence": .string($0.evidence), "held": .bool($0.isHeld)] }),
+              step.checks.map {
+                ["what": .string($0.what), "evidence": .string($0.evidence), "held": .bool($0.isHeld)]
+              }),
           ]
         }),
     ]

@@ -47,7 +47,8 @@ package struct Suite: Sendable {
   package static func item(_ path: String, area: String? = nil) throws -> Item {
     let scenario = try ScenarioReader.read(path: path)
     guard let entry = scenario.entry else {
-      throw ScenarioError(file: path, place: nil, message: "a scenario of the suite needs `entry`, the statement that it shows")
+      throw ScenarioError(
+        file: path, place: nil, message: "a scenario of the suite needs `entry`, the statement that it shows")
     }
     try hold(entry, against: path)
     let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent

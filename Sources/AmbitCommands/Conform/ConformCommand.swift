@@ -34,7 +34,8 @@ struct ConformCommand: ParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable, Sendable { case pretty, tap, junit, json }
   enum User: String, ExpressibleByArgument, CaseIterable, Sendable { case root, ordinary, all }
 
-  @Option(help: ArgumentHelp("Only statements of these areas, for example TOK.", valueName: "area")) var area: [String] = []
+  @Option(help: ArgumentHelp("Only statements of these areas, for example TOK.", valueName: "area")) var area:
+    [String] = []
   @Option(help: ArgumentHelp("Only scenarios with this in their name.", valueName: "text")) var filter: [String] = []
   @Option(
     help: ArgumentHelp(
@@ -45,7 +46,8 @@ struct ConformCommand: ParsableCommand {
   @Option(help: "How to report: for people, as TAP 13, as JUnit XML, or as JSON.") var format: Format = .pretty
   @Option(help: ArgumentHelp("Write pages to read in a browser into this folder.", valueName: "dir")) var site: String?
   @Option(
-    help: ArgumentHelp("Compare with the results of an earlier run (--format json, or DIR/results.json).", valueName: "file"))
+    help: ArgumentHelp(
+      "Compare with the results of an earlier run (--format json, or DIR/results.json).", valueName: "file"))
   var since: String?
   @Option(help: ArgumentHelp("How many scenarios play at once.", valueName: "n")) var jobs: Int?
   @Flag(help: "List the scenarios and play none.") var list = false
@@ -63,7 +65,9 @@ struct ConformCommand: ParsableCommand {
     guard !items.isEmpty else {
       throw Failure("no scenario is left by --area and --filter; ambit conform --list has all of them", status: 2)
     }
-    if list { return try Output.standard.write(ConformReport.list(items, Style(for: 1), width: WindowSize.columns(of: 1))) }
+    if list {
+      return try Output.standard.write(ConformReport.list(items, Style(for: 1), width: WindowSize.columns(of: 1)))
+    }
     Interruption.listen()
     let stage = try ConformStage(places, user: user)
     defer { stage.remove() }
@@ -74,7 +78,9 @@ struct ConformCommand: ParsableCommand {
       for system in systems {
         runs.append(try stage.play(items, system, jobs: jobs ?? ConformStage.processors, progress: progress))
         progress.clear()
-        if format == .pretty, systems.count > 1 { try Output.standard.write(ConformReport.line(runs[runs.count - 1], Style(for: 1))) }
+        if format == .pretty, systems.count > 1 {
+          try Output.standard.write(ConformReport.line(runs[runs.count - 1], Style(for: 1)))
+        }
       }
     } catch let interruption as Interrupted {
       progress.clear()
@@ -93,7 +99,9 @@ struct ConformCommand: ParsableCommand {
       try ConformSite(report: report, earlier: earlier).write(to: site)
       if format == .pretty { try Output.standard.write("\nThe pages are in \(printable(site)): open index.html.\n") }
     }
-    if !runs.filter({ !$0.isModelled && $0.system == "ambit" || systems.count == 1 }).allSatisfy(\.isPassed) { throw ExitCode(1) }
+    if !runs.filter({ !$0.isModelled && $0.system == "ambit" || systems.count == 1 }).allSatisfy(\.isPassed) {
+      throw ExitCode(1)
+    }
     if systems.count == 1, let absent = runs.first?.absent { throw Failure("\(systems[0].name): \(absent)", status: 2) }
   }
 }

@@ -17,7 +17,8 @@ struct ConformReport {
   /// `--list`: each scenario with its statement.
   static func list(_ items: [Suite.Item], _ style: Style, width: Int?) -> String {
     let table = Table(
-      [Table.Column("SCENARIO"), Table.Column("", maxWidth: 1), Table.Column("STATEMENT", keeping: .start)], style: style,
+      [Table.Column("SCENARIO"), Table.Column("", maxWidth: 1), Table.Column("STATEMENT", keeping: .start)],
+      style: style,
       width: width)
     return table.render(
       items.map { [Table.Cell($0.name), Table.Cell($0.entry.strength), Table.Cell($0.entry.statement)] })
@@ -136,7 +137,9 @@ struct ConformReport {
     return object
   }
 
-  private var rows: [(run: SystemRun, outcome: ScenarioOutcome)] { runs.flatMap { run in run.outcomes.map { (run, $0) } } }
+  private var rows: [(run: SystemRun, outcome: ScenarioOutcome)] {
+    runs.flatMap { run in run.outcomes.map { (run, $0) } }
+  }
 
   var tap: String {
     var text = "TAP version 13\n1..\(rows.count)\n"

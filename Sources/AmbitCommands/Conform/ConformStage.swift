@@ -47,7 +47,8 @@ struct ConformStage {
         return (String(text[..<mark]), URL(fileURLWithPath: String(text[text.index(after: mark)...])).path)
       }, uniquingKeysWith: { $1 })
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let built = URL(fileURLWithPath: places.ambit.map { URL(fileURLWithPath: $0).path } ?? own).deletingLastPathComponent().path
+    let built = URL(fileURLWithPath: places.ambit.map { URL(fileURLWithPath: $0).path } ?? own)
+      .deletingLastPathComponent().path
     var template = Array((FileManager.default.temporaryDirectory.path + "/ambit-conform-XXXXXX").utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Failure("no folder can be made for the run", status: 2) }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -71,7 +72,9 @@ struct ConformStage {
     // The scenarios and adapters may lie where only their owner can read.
     try FileManager.default.copyItem(atPath: suite, toPath: "\(folder)/suite")
     let demos = ["demos", "demos-debug"].map { URL(fileURLWithPath: built).deletingLastPathComponent().path + "/\($0)" }
-    if let apps = (["\(built)/../share/ambit/demos"] + demos).first(where: { FileManager.default.fileExists(atPath: $0) }) {
+    if let apps = (["\(built)/../share/ambit/demos"] + demos).first(where: {
+      FileManager.default.fileExists(atPath: $0)
+    }) {
       try FileManager.default.copyItem(atPath: apps, toPath: "\(folder)/demos")
     }
   }
@@ -146,9 +149,13 @@ struct ConformStage {
     if let adapter = system.adapter { command += ["--adapter", "\(system.name)=\(adapter)"] }
     if let policy = system.policy { command += ["--policy", policy] }
     var environment = ProcessInfo.processInfo.environment
+    let packages = URL(fileURLWithPath: "\(suite)/../.build/adapters").standardizedFileURL.path
+    if environment["AMBIT_ADAPTERS"] == nil, FileManager.default.fileExists(atPath: packages) {
+      environment["AMBIT_ADAPTERS"] = packages
+    }
     if isRoot, user == .ordinary {
       command = ["/usr/bin/setpriv", "--reuid", Self.ordinary, "--regid", Self.ordinary, "--clear-groups"] + command
-      environment = environment.filter { ["PATH", "LANG", "TERM", "AMBIT_MUTANT"].contains($0.key) }
+      environment = environment.filter { ["PATH", "LANG", "TERM", "AMBIT_ADAPTERS", "AMBIT_MUTANT"].contains($0.key) }
       environment["HOME"] = "/tmp"
     }
     return Crew.Member(user: user.rawValue, command: command, environment: environment)

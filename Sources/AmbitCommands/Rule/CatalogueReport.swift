@@ -44,7 +44,8 @@ package struct CatalogueReport {
         entries.map { rule, family in
           [
             "rule": .string(rule.id), "family": .string(family.id), "statement": .string(rule.statement),
-            "source": .string(rule.source), "strength": .string(rule.strength.rawValue), "state": .string(rule.state.rawValue),
+            "source": .string(rule.source), "strength": .string(rule.strength.rawValue),
+            "state": .string(rule.state.rawValue),
           ]
         })
     ]

@@ -131,13 +131,15 @@ extension AppWord {
     AppWord("values", .text("bookmark"), ["keys": .texts], needs: .bookmarks, "reads values stored with a bookmark"),
     AppWord("references", .none, needs: .references, "lists the references in the container"),
     AppWord("resolve_reference", .path, needs: .references, "resolves a reference"),
-    AppWord("replace", .path, ["with": .text], needs: .scopes, "replaces a document by another file, with `replaceItem`"),
+    AppWord(
+      "replace", .path, ["with": .text], needs: .scopes, "replaces a document by another file, with `replaceItem`"),
     AppWord("release", .document, needs: .transfer, "gives its own grant up"),
     AppWord("pass", .document, ["to": .text, "write": .flag], needs: .transfer, "passes its right on to another app"),
     AppWord("redeem", .text("transfer"), needs: .transfer, "takes a right that was passed on"),
     AppWord("display_name", .document, needs: .scopes, "asks for the name to show"),
     AppWord("host_path", .document, needs: .scopes, "asks for the place on the host"),
-    AppWord("open_descriptor", .document, ["write": .flag, "as": .text], needs: .scopes, "takes a descriptor, no path"),
+    AppWord(
+      "open_descriptor", .document, ["write": .flag, "as": .text], needs: .scopes, "takes a descriptor, no path"),
     AppWord(
       "background", .none, ["open": .documents, "should_save": .flag], needs: .restoration,
       "goes to the background with these documents open"),
@@ -147,7 +149,9 @@ extension AppWord {
     AppWord("write", .path, ["text": .text], "writes over a file that exists"),
     AppWord("append", .path, ["text": .text], "writes at the end of a file"),
     AppWord("create", .path, ["text": .text], "makes a file that was not there"),
-    AppWord("save_file", .path, ["text": .text], act: "save", "saves as editors do: a temporary file beside it, and a rename over it"),
+    AppWord(
+      "save_file", .path, ["text": .text], act: "save",
+      "saves as editors do: a temporary file beside it, and a rename over it"),
     AppWord("list", .path, "lists a folder"),
     AppWord("stat", .path, "asks for `kind`, `size`, `mode`, `inode`"),
     AppWord("make_folder", .path, "makes a folder"),
@@ -171,6 +175,9 @@ extension AppWord {
     AppWord("connect", .path, "connects to a Unix socket"),
     AppWord("watch", .path, "watches a file or folder (`inotify`)"),
     AppWord("watched", .number("seconds"), "takes the changes that the watch has seen"),
+    AppWord("descriptors", .none, needs: .commands, "lists the names of its open descriptors"),
+    AppWord("mounts", .none, needs: .commands, "reads its mount table"),
+    AppWord("environment", .text("name"), "reads a variable of its environment"),
     AppWord("run", .path, ["args": .texts], needs: .processes, "runs a program to its end"),
     AppWord("raw", .text("text"), needs: .picker, "sends a message of its own making to the broker"),
     // Processes.

@@ -45,7 +45,9 @@ package final class JUnitReporter: ScenarioReporter {
           + "\(XMLText.escaped(lines.joined(separator: "\n")))</failure>\n")
     }
     let evidence = step.checks.filter { $0.failure == nil }.map { ([$0.what] + $0.evidence).joined(separator: " | ") }
-    if !evidence.isEmpty { write("      <system-out>\(XMLText.escaped(evidence.joined(separator: "\n")))</system-out>\n") }
+    if !evidence.isEmpty {
+      write("      <system-out>\(XMLText.escaped(evidence.joined(separator: "\n")))</system-out>\n")
+    }
     write("    </testcase>\n")
   }
 

@@ -11,7 +11,8 @@ extension Play {
   private func carryOut(_ act: Act, limit: Double) throws -> JSONObject {
     if let adapter, ["start", "stop"].contains(act.word.word), case .text(let name) = act.subject {
       try begin(act.app, limit: limit)
-      return try adapter.call(act.word.word, ["app": .string(act.app), "as": .string(try variables.expand(name))], of: self)
+      return try adapter.call(
+        act.word.word, ["app": .string(act.app), "as": .string(try variables.expand(name))], of: self)
     }
     var request = JSONObject(dictionaryLiteral: ("do", .string(act.word.act)))
     switch (act.word.subject, act.subject) {
@@ -62,7 +63,9 @@ extension Play {
     if let errors = act.answer.errors {
       let error = answer["errno"]?.plainText ?? "?"
       let wanted = errors.isEmpty ? "a refusal" : errors.joined(separator: " or ")
-      guard !isDone else { throw CheckFailure(expected: wanted, seen: text.isEmpty ? "it was done" : "it was done: \(text)") }
+      guard !isDone else {
+        throw CheckFailure(expected: wanted, seen: text.isEmpty ? "it was done" : "it was done: \(text)")
+      }
       guard errors.isEmpty || errors.contains(error) else {
         throw CheckFailure(expected: wanted, seen: [error, text].filter { !$0.isEmpty }.joined(separator: ": "))
       }

@@ -48,7 +48,8 @@ extension Play {
 
   static func propertyList(_ properties: [Property]) -> String {
     let entries = properties.map { "  <key>\(escaped($0.key))</key>\(element($0.value))\n" }
-    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\"><dict>\n\(entries.joined())</dict></plist>\n"
+    return
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\"><dict>\n\(entries.joined())</dict></plist>\n"
   }
 
   private static func element(_ value: Property.Value) -> String {

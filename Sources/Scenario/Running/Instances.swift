@@ -162,7 +162,8 @@ extension Play {
     case .line(let expect): return try judge(expect, reply, of: child)
     case .ok(let expect):
       guard words.first == "ok" else {
-        throw CheckFailure(expected: "an answer that begins with: ok", seen: reply, context: errorLines(child.errors.text))
+        throw CheckFailure(
+          expected: "an answer that begins with: ok", seen: reply, context: errorLines(child.errors.text))
       }
       return try judge(expect, rest, of: child)
     case .error(let symbols, let expect):

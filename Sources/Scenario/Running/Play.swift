@@ -164,7 +164,8 @@ final class Play {
     case .wait(let name, _): return "wait for \(name) to end"
     case .run(let command):
       return "ambit " + (try command.arguments.map { try variables.expand($0) }.joined(separator: " "))
-    case .audit(let events, _): return events.count == 1 ? "audit log" : "audit log: \(events.count) events in this order"
+    case .audit(let events, _):
+      return events.count == 1 ? "audit log" : "audit log: \(events.count) events in this order"
     case .never: return "audit log: none such"
     }
   }

@@ -23,7 +23,9 @@ struct Fields {
 
   /// All keys, in the file's order.
   var keysInOrder: [String] {
-    members.keys.sorted { (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1) }
+    members.keys.sorted {
+      (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1)
+    }
   }
 
   func has(_ key: String) -> Bool { members[key] != nil }
