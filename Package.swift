@@ -67,6 +67,7 @@ let package = Package(
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
+    .target(name: "Pages", dependencies: ["Paths", "Terminal", crypto], swiftSettings: strict),
     .target(name: "AppModel", dependencies: ["Kernel", "Paths", crypto], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(
@@ -83,7 +84,7 @@ let package = Package(
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(
       name: "Review",
-      dependencies: ["Paths", "Decisions", "Terminal", "AppModel", "Sandbox", "Policy", "Audit", crypto],
+      dependencies: ["Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit", crypto],
       swiftSettings: strict),
     .target(name: "BrokerCore", dependencies: ["Kernel", "Wire"], swiftSettings: strict),
     .target(
@@ -103,7 +104,8 @@ let package = Package(
     .target(
       name: "Verification", dependencies: ["Kernel", "Paths", "Terminal", "Scenario", system], swiftSettings: strict),
     .target(
-      name: "Conformance", dependencies: ["Kernel", "Rulebook", "Scenario", "Wire"], swiftSettings: strict),
+      name: "Conformance", dependencies: ["Kernel", "Pages", "Rulebook", "Scenario", "Wire"],
+      swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
@@ -169,7 +171,9 @@ let package = Package(
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(
       name: "ReviewTests",
-      dependencies: ["Review", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport", crypto],
+      dependencies: [
+        "Review", "Pages", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport", crypto,
+      ],
       swiftSettings: strict
     ),
     .testTarget(

@@ -144,6 +144,18 @@ package struct SystemRun: Equatable, Sendable {
     (self.outcomes, self.seconds) = (outcomes, seconds)
   }
 
+  /// nil: not a system's results.
+  package init?(_ json: JSONValue) {
+    guard let system = json[path: "system"]?.plainText, case .array(let outcomes)? = json[path: "outcomes"] else {
+      return nil
+    }
+    self.init(
+      system: system, version: json[path: "version"]?.plainText ?? "",
+      isModelled: json[path: "modelled"] == .bool(true),
+      absent: json[path: "absent"].flatMap { $0 == .null ? nil : $0.plainText },
+      outcomes: outcomes.compactMap(ScenarioOutcome.init), seconds: 0)
+  }
+
   package func count(_ verdict: ScenarioOutcome.Verdict) -> Int { outcomes.count { $0.verdict == verdict } }
   package var isPassed: Bool { outcomes.allSatisfy { $0.verdict == .passed || $0.verdict == .notApplicable } }
 }

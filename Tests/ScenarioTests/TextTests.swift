@@ -10,7 +10,8 @@ import Testing
   ]
 
   private var variables: Variables {
-    var variables = Variables(home: "/h", here: "/w", apps: "/a", scratch: "/s", ambit: "/x", containers: "/c")
+    var variables = Variables(
+      home: "/h", here: "/w", apps: "/a", scratch: "/s", ambit: "/x", agent: "", containers: "/c")
     variables["x"] = "1"
     return variables
   }
@@ -31,7 +32,7 @@ import Testing
 }
 
 @Suite struct ExpectationTests {
-  private let variables = Variables(home: "/h.e", here: "", apps: "", scratch: "", ambit: "", containers: "")
+  private let variables = Variables(home: "/h.e", here: "", apps: "", scratch: "", ambit: "", agent: "", containers: "")
 
   private func expectation(_ build: (inout TextExpectation) -> Void) -> TextExpectation {
     var expectation = TextExpectation.anything

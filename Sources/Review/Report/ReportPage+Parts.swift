@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Pages
 
 // The parts that several sections share.
 extension ReportPage {

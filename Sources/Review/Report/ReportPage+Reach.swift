@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Pages
 internal import Terminal
 
 // Apps and documents: the picture, and the same facts as tables.

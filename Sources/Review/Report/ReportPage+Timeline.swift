@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Pages
 
 // Scopes over time: a figure for each launch that tells something, and a table of its contents.
 extension ReportPage {

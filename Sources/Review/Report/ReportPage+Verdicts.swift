@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Pages
 
 // Refusals with their reasons, leaks, and the policies that decided.
 extension ReportPage {

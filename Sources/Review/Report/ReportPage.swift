@@ -1,6 +1,6 @@
 internal import Audit
-internal import Crypto
 internal import Foundation
+internal import Pages
 
 /// A report as one HTML page that needs nothing else: no file, no network, no script. The same model gives the same bytes.
 ///
@@ -24,11 +24,9 @@ package struct ReportPage {
   }
 
   private mutating func write() {
-    html.raw("<!DOCTYPE html>\n")
-    html.open("html", ["lang": "en"])
-    head()
-    html.open("body")
-    html.element("a", ["class": "skip", "href": "#main"], "Skip to the report")
+    html.begin(
+      title: "Ambit report: \(HTMLText.cut(model.source.log, to: 200))", style: ReportStyle.sheet,
+      script: ReportScript.source)
     banner()
     html.open("main", ["id": "main"])
     reached()
@@ -39,31 +37,7 @@ package struct ReportPage {
     html.close("main")
     about()
     if !model.reaches.isEmpty { html.raw("<script>\(ReportScript.source)</script>\n") }
-    html.close("body")
-    html.close("html")
-  }
-
-  private mutating func head() {
-    let (style, script) = (ReportStyle.sheet, ReportScript.source)
-    html.open("head")
-    html.raw("<meta charset=\"utf-8\">\n")
-    html.empty(
-      "meta",
-      [
-        "http-equiv": "Content-Security-Policy",
-        "content": "default-src 'none'; style-src '\(Self.hash(style))'; script-src '\(Self.hash(script))'; "
-          + "base-uri 'none'; form-action 'none'",
-      ])
-    html.empty("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"])
-    html.empty("meta", ["name": "referrer", "content": "no-referrer"])
-    html.empty("meta", ["name": "generator", "content": "ambit audit report"])
-    html.element("title", "Ambit report: \(HTMLText.cut(model.source.log, to: 200))")
-    html.raw("<style>\(style)</style>\n")
-    html.close("head")
-  }
-
-  private static func hash(_ content: String) -> String {
-    "sha256-" + Data(SHA256.hash(data: Data(content.utf8))).base64EncodedString()
+    html.end()
   }
 
   // MARK: - The top

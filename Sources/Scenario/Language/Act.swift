@@ -210,7 +210,7 @@ extension Verb {
     case .revoke: return [.revoke]
     case .act(let act): return act.word.needs.map { [$0] } ?? []
     case .policy: return [.policies]
-    case .tell, .run: return [.commands]
+    case .tell, .run, .keys, .screen: return [.commands]
     case .audit, .never: return [.log]
     }
   }

@@ -104,6 +104,9 @@ package enum Verb: Equatable, Sendable {
   case act(Act)
   case pause(seconds: Double)
   case tell(Tell)
+  /// Keys by their names in tmux (`Down`, `Enter`, `C-c`), or text.
+  case keys([Template], instance: String, isText: Bool)
+  case screen(instance: String, expect: TextExpectation)
   case kill(instance: String)
   case close(instance: String, outcome: Outcome)
   case wait(instance: String, outcome: Outcome)
@@ -126,6 +129,8 @@ package struct Launch: Equatable, Sendable {
   /// For an agent: keys of its Info.plist and of its entitlements.
   package var manifest: [Property] = []
   package var entitlements: [Property] = []
+  /// In a terminal of its own, which is looked at and typed into; it needs tmux.
+  package var terminal: TerminalSize?
   /// Further arguments of `ambit run`.
   package var options: [Template] = []
   /// Entitlements that the user allows beforehand, by name.
@@ -136,6 +141,12 @@ package struct Launch: Equatable, Sendable {
   package var interactive: Bool
   /// The first line that the app prints, when the launch waits for one.
   package var expect: TextExpectation?
+}
+
+/// Columns and rows.
+package struct TerminalSize: Equatable, Sendable {
+  package var columns: Int
+  package var rows: Int
 }
 
 /// A key of a property list.

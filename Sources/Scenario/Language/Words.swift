@@ -26,7 +26,7 @@ package struct HostWord: Equatable, Sendable {
       word: "launch",
       keys: [
         "as", "of", "args", "options", "policy", "container", "manifest", "entitlements", "allow_entitlements", "user",
-        "interactive", "expect",
+        "interactive", "expect", "terminal",
       ],
       says: "starts `agent`, the app that acts, or a program, in a sandbox"),
     HostWord(word: "give", keys: ["to", "as", "access", "started"], says: "the user gives a document to an app"),
@@ -34,6 +34,9 @@ package struct HostWord: Equatable, Sendable {
     HostWord(
       word: "tell", keys: ["line", "expect", "fails", "reply", "save"],
       says: "sends lines to a program; each is answered by `ok …` or `error SYMBOL …`"),
+    HostWord(word: "keys", keys: ["to"], says: "presses keys in a program's terminal: `Down`, `Enter`, `C-c`"),
+    HostWord(word: "type", keys: ["to"], says: "types a text in a program's terminal"),
+    HostWord(word: "screen", keys: ["expect", "within"], says: "the text that a program's terminal shows"),
     HostWord(word: "kill", keys: [], says: "SIGKILL: the sandbox ends with it"),
     HostWord(word: "close", keys: Self.outcome, says: "ends a program's input and waits for its end"),
     HostWord(word: "wait", keys: Self.outcome, says: "waits for a program's end"),
@@ -64,22 +67,17 @@ extension ScenarioReader {
     if let appWord = isAct ? AppWord.named(word) : nil {
       let within = try fields.seconds("within")
       let act = try act(appWord, &fields)
-      try finish(fields, Self.keys(of: appWord), word)
+      try fields.finish(known: Self.keys(of: appWord), what: "`\(word)`")
       return Action(verb: .act(act), place: fields.place, timeout: timeout, within: within)
     }
     let keys = HostWord.all.first { $0.word == word }?.keys ?? []
-    let within = keys.contains("within") ? try fields.seconds("within") : nil
-    let verb = try verb(word, &fields)
-    try finish(fields, keys + HostWord.common, word)
-    return Action(verb: verb, place: fields.place, timeout: timeout, within: within)
-  }
-
-  /// A second word among an action's keys is the likelier slip.
-  private func finish(_ fields: Fields, _ known: [String], _ word: String) throws(ScenarioError) {
-    if let second = fields.remaining.first(where: { key in HostWord.all.contains { $0.word == key } }) {
+    if let second = found.first(where: { $0 != word && !keys.contains($0) }) {
       throw fields.problem("an action does one thing; this one has `\(word)` and `\(second)`", at: second)
     }
-    try fields.finish(known: known, what: "`\(word)`")
+    let within = keys.contains("within") ? try fields.seconds("within") : nil
+    let verb = try verb(word, &fields)
+    try fields.finish(known: keys + HostWord.common, what: "`\(word)`")
+    return Action(verb: verb, place: fields.place, timeout: timeout, within: within)
   }
 
   private mutating func verb(_ word: String, _ fields: inout Fields) throws(ScenarioError) -> Verb {
@@ -121,6 +119,13 @@ extension ScenarioReader {
     case "revoke": return .revoke(document: try document(&fields, word), app: try instance(&fields, "from"))
     case "pause": return .pause(seconds: try required(try fields.seconds(word), word, word, fields))
     case "tell": return .tell(try tell(&fields))
+    case "keys", "type":
+      let keys = try required(try templates(&fields, word), word, word, fields)
+      return .keys(keys, instance: try instance(&fields, "to"), isText: word == "type")
+    case "screen":
+      return .screen(
+        instance: try instance(&fields, word),
+        expect: try required(try expectation(&fields, "expect"), "expect", word, fields))
     case "kill": return .kill(instance: try instance(&fields, word))
     case "close": return .close(instance: try instance(&fields, word), outcome: try outcome(&fields))
     case "wait": return .wait(instance: try instance(&fields, word), outcome: try outcome(&fields))
@@ -163,6 +168,7 @@ extension ScenarioReader {
       policy: try template(&fields, "policy"), container: try fields.string("container"), user: [],
       interactive: try fields.bool("interactive") ?? false, expect: try expectation(&fields, "expect"))
     launch.options = try templates(&fields, "options") ?? []
+    launch.terminal = try terminal(&fields)
     launch.allowEntitlements = try fields.strings("allow_entitlements") ?? []
     for answer in try fields.tables("user", of: "a user's answer") ?? [] { launch.user.append(try userAnswer(answer)) }
     if isAgent {
@@ -178,6 +184,19 @@ extension ScenarioReader {
     }
     instances.append(name)
     return launch
+  }
+
+  /// `terminal = true`, or its size: `terminal = "100x30"`.
+  private func terminal(_ fields: inout Fields) throws(ScenarioError) -> TerminalSize? {
+    guard let node = fields.node("terminal") else { return nil }
+    if case .bool(let flag) = node.value { return flag ? TerminalSize(columns: 80, rows: 24) : nil }
+    if case .string(let text) = node.value {
+      let numbers = text.split(separator: "x").compactMap { Int($0) }
+      if numbers.count == 2, numbers.allSatisfy({ (10...400).contains($0) }) {
+        return TerminalSize(columns: numbers[0], rows: numbers[1])
+      }
+    }
+    throw fields.problem("`terminal` is true, or columns and rows: \"80x24\"", at: "terminal")
   }
 
   /// Keys of a property list.

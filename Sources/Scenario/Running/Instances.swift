@@ -22,6 +22,7 @@ extension Play {
     }
     arguments.append(try launch.program.map { try variables.expand($0) } ?? bundle(for: launch))
     arguments += try launch.arguments.map { try variables.expand($0) }
+    if let size = launch.terminal { return try self.launch(launch.name, arguments, inTerminal: size) }
     if let earlier = instances[launch.name], earlier.ending == nil {
       throw CheckFailure(expected: "no instance named \(launch.name)", seen: "process \(earlier.pid) is still running")
     }
@@ -87,6 +88,7 @@ extension Play {
 
   func end(_ name: String, closing: Bool, _ outcome: Outcome, limit: Double) throws -> [String] {
     if let adapter { return try endUnder(adapter, name, how: "close", limit: limit) }
+    if let terminals, terminals.names.contains(name) { return try end(name, in: terminals, outcome, limit: limit) }
     let child = try instance(name)
     if closing { child.closeInput() }
     return try finish(child, outcome, limit: limit)

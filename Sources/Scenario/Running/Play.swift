@@ -26,6 +26,8 @@ final class Play {
   var waitingLaunches: Set<String> = []
   var running: Set<String> = []
   var grantsGiven: [String: [JSONObject]] = [:]
+  /// The terminals of programs that were launched in one.
+  var terminals: Terminals?
 
   init(
     scenario: Scenario, stage: Stage, options: ScenarioRunner.Options, adapter: Adapter?,
@@ -113,6 +115,8 @@ final class Play {
     case .pause(let seconds): try pause(seconds)
     case .launch(let launch): try perform(launch, limit: limit)
     case .tell(let tell): try perform(tell, limit: limit)
+    case .keys(let keys, let name, let isText): try press(keys, in: name, isText: isText)
+    case .screen(let name, let expect): try look(at: name, expect)
     case .kill(let name): try killInstance(name, limit: limit)
     case .close(let name, let outcome): try end(name, closing: true, outcome, limit: limit)
     case .wait(let name, let outcome): try end(name, closing: false, outcome, limit: limit)
@@ -159,6 +163,8 @@ final class Play {
     case .launch(let launch):
       return "launch \(try launch.program.map { try variables.expand($0) } ?? "the agent") as \(launch.name)"
     case .tell(let tell): return "\(tell.instance): \(try all(tell.lines))"
+    case .keys(let keys, let name, _): return "\(name): press \(try all(keys))"
+    case .screen(let name, _): return "the screen of \(name)"
     case .kill(let name): return "kill \(name)"
     case .close(let name, _): return "close \(name)"
     case .wait(let name, _): return "wait for \(name) to end"
@@ -180,6 +186,7 @@ final class Play {
   ///
   /// - Returns: remarks.
   func cleanUp() -> [String] {
+    terminals?.end()
     var notes = endChildren()
     if let adapter {
       do { try adapter.tearDown() } catch { notes.append("\(adapter.name) could not be torn down: \(error)") }

@@ -22,7 +22,9 @@ import Wire
       for rule in family.rules {
         let text = try text(rule.id)
         #expect(text.hasPrefix("\(rule.id), \(family.title): \(rule.state.words)\n"))
-        #expect(text.contains("\n  \(rule.statement)\n") && text.hasSuffix("  Source: \(rule.source)\n"))
+        #expect(
+          text.contains("\n  \(rule.statement)\n")
+            && text.hasSuffix("  Source: \(rule.source) (\(rule.strength.rawValue): \(rule.strength.words))\n"))
       }
     }
   }

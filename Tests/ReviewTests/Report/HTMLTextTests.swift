@@ -2,6 +2,7 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import Pages
 @testable import Review
 
 /// Strings that a log can hold because apps and files are called so.

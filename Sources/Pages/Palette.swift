@@ -1,6 +1,6 @@
 /// The page's colours by their purpose, each for a light and a dark scheme. On either ground each ink has a contrast of 4.5 to 1 at
 /// least, each line that means something 3 to 1 (WCAG 2.2: 1.4.3, 1.4.11).
-enum ReportPalette {
+package enum Palette {
   struct Colour {
     let name: String
     let light: String

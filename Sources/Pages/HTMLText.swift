@@ -1,22 +1,24 @@
 internal import Paths
-internal import Terminal
+package import Terminal
 
 /// HTML in the making. Names of elements and attributes are the page's own and can be nothing else; every text may be hostile.
 ///
 /// A text comes out as it is, but for characters that would be obeyed or could not be seen (`isHazardous(_:)`): those become an
 /// element with their number, `U+202E`, so that nothing on the page is in another order, or another place, than it says.
-struct HTMLText {
-  private(set) var text = ""
+package struct HTMLText {
+  package private(set) var text = ""
 
-  typealias Attributes = KeyValuePairs<StaticString, String>
+  package init() {}
 
-  mutating func open(_ name: StaticString, _ attributes: Attributes = [:]) {
+  package typealias Attributes = KeyValuePairs<StaticString, String>
+
+  package mutating func open(_ name: StaticString, _ attributes: Attributes = [:]) {
     text += "<\(name)"
     for (name, value) in attributes { text += " \(name)=\"\(Self.escaped(Self.plain(value)))\"" }
     text += ">"
   }
 
-  mutating func close(_ name: StaticString) {
+  package mutating func close(_ name: StaticString) {
     text += "</\(name)>"
     if !Self.inline.contains("\(name)") { text += "\n" }
   }
@@ -25,17 +27,17 @@ struct HTMLText {
   private static let inline: Set<String> = ["a", "bdi", "code", "span", "time", "tspan"]
 
   /// An element that has neither text nor elements in it: `<path …/>`.
-  mutating func empty(_ name: StaticString, _ attributes: Attributes = [:]) {
+  package mutating func empty(_ name: StaticString, _ attributes: Attributes = [:]) {
     open(name, attributes)
     text.removeLast()
     text += "/>\n"
   }
 
   /// Words of the page's own.
-  mutating func say(_ words: String) { text += Self.escaped(Self.plain(words)) }
+  package mutating func say(_ words: String) { text += Self.escaped(Self.plain(words)) }
 
   /// Text of the log's: its letters may run from right to left, and do not carry the words around them along.
-  mutating func quote(_ words: String, most: Int = 400) {
+  package mutating func quote(_ words: String, most: Int = 400) {
     guard !words.isEmpty else { return element("span", ["class": "quiet"], "(empty)") }
     // In one piece: with places to break it at, a screen reader says a path folder by folder.
     text += "<bdi>"
@@ -47,7 +49,7 @@ struct HTMLText {
   }
 
   /// The same within an SVG's text, as much of its beginning or its end as there is room for.
-  mutating func label(_ words: String, columns: Int, keeping side: TruncationSide = .start) {
+  package mutating func label(_ words: String, columns: Int, keeping side: TruncationSide = .start) {
     func width(_ character: Character) -> Int {
       character.unicodeScalars.contains(where: isHazardous)
         ? character.unicodeScalars.reduce(0) { $0 + (isHazardous($1) ? Self.number($1).count + 1 : 1) }
@@ -67,17 +69,18 @@ struct HTMLText {
   }
 
   /// Text of the page's own that is not escaped: style and script.
-  mutating func raw(_ content: String) { text += content }
+  package mutating func raw(_ content: String) { text += content }
 
-  mutating func element(_ name: StaticString, _ words: String) { element(name, [:], words) }
+  package mutating func element(_ name: StaticString, _ words: String) { element(name, [:], words) }
 
-  mutating func element(_ name: StaticString, _ attributes: Attributes, _ words: String) {
+  package mutating func element(_ name: StaticString, _ attributes: Attributes, _ words: String) {
     open(name, attributes)
     say(words)
     close(name)
   }
 
-  mutating func element(_ name: StaticString, _ attributes: Attributes = [:], _ body: (inout HTMLText) -> Void) {
+  package mutating func element(_ name: StaticString, _ attributes: Attributes = [:], _ body: (inout HTMLText) -> Void)
+  {
     open(name, attributes)
     body(&self)
     close(name)
@@ -100,7 +103,7 @@ struct HTMLText {
   }
 
   /// For where no element can stand: attributes and titles.
-  static func plain(_ words: String) -> String {
+  package static func plain(_ words: String) -> String {
     guard words.unicodeScalars.contains(where: isHazardous) else { return words }
     return words.unicodeScalars.reduce(into: "") { text, scalar in
       if isHazardous(scalar) { text += "⟨\(number(scalar))⟩" } else { text.unicodeScalars.append(scalar) }
@@ -108,7 +111,7 @@ struct HTMLText {
   }
 
   /// The beginning and the end of a text that is too long, with the number of characters between them.
-  static func cut(_ words: String, to most: Int) -> String {
+  package static func cut(_ words: String, to most: Int) -> String {
     let count = words.unicodeScalars.count
     guard count > most else { return words }
     let kept = most / 2
