@@ -269,31 +269,38 @@ class Adapter:
         """Answers requests until the input ends or a signal comes, and leaves nothing behind."""
         if sys.argv[1:2] == ["inside"]:
             return cls.inside(json.loads(sys.argv[2]))
+        # A signal ends the loop once. A second one, or one that comes while the adapter leaves already, changes nothing.
+        leaving: List[int] = []
+
+        def leave(number: int, frame: object) -> None:
+            if not leaving:
+                leaving.append(number)
+                sys.exit(128 + number)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda number, frame: sys.exit(128 + number))
+            signal.signal(number, leave)
         # Processes that a system has left to themselves come to the adapter, which ends them.
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         adapter = cls()
         try:
-            for line in iter(sys.stdin.buffer.readline, b""):
-                print(json.dumps(adapter.answer(line)), flush=True)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            try:
+                for line in iter(sys.stdin.buffer.readline, b""):
+                    print(json.dumps(adapter.answer(line)), flush=True)
+            except BrokenPipeError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            finally:
+                leaving.append(0)
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
             adapter.clear()
 
 
-def tell_death() -> None:
-    """In the child: it is to end when the adapter is killed."""
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def start_child(command: List[str], environment: Dict[str, str], stdin, stdout, stderr, **more) -> subprocess.Popen:
-    """Starts a program as the leader of a session of its own."""
+def start_child(
+    command: List[str], environment: Dict[str, str], stdin, stdout, stderr, on_death: int = signal.SIGKILL
+) -> subprocess.Popen:
+    """Starts a program as the leader of a session of its own, which gets a signal when the adapter is killed."""
+    def prepare() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, on_death, 0, 0, 0)
     return subprocess.Popen(
-        command, env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, preexec_fn=tell_death, **more)
+        command, env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, preexec_fn=prepare)
 
 
 def end_child(process: subprocess.Popen, by_itself: bool, first: int = signal.SIGKILL) -> Optional[int]:
@@ -386,6 +393,18 @@ def system_folders() -> List[str]:
     """Where programs and libraries lie. A link into /usr is none of its own."""
     names = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
     return [name for name in names if os.path.isdir(name) and not os.path.islink(name)]
+
+
+def bubblewrap(home: str) -> List[str]:
+    """The command line of bubblewrap before anything is granted: new namespaces, /usr alone, no environment."""
+    arguments = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
+                 "--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", home, "--ro-bind", "/usr", "/usr"]
+    for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        if os.path.islink(name):
+            arguments += ["--symlink", os.readlink(name), name]
+        else:
+            arguments += ["--ro-bind-try", name, name]
+    return arguments + ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
 
 
 def first_line(command: List[str]) -> str:
