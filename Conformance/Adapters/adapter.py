@@ -4,6 +4,7 @@ An adapter is a subclass of `Adapter` with a `system`, its `capabilities`, `vers
 default. docs/reference/adapters.md describes the protocol, docs/how-to/add-your-system.md how to write one.
 """
 import ctypes
+import glob
 import json
 import os
 import select
@@ -14,11 +15,12 @@ import sys
 import time
 from typing import Dict, List, NoReturn, Optional
 
-# Packages of PyPI that scripts/conform-deps.sh has fetched.
+# What scripts/conform-deps.sh has built, and the packages of PyPI that it has fetched, each in a folder of its own.
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-# `ambit conform` runs a copy of this folder, where every user can read it, and says where the packages are.
-DEPENDENCIES = os.environ.get("AMBIT_ADAPTERS") or os.path.join(TOP, ".build", "adapters")
-sys.path.append(DEPENDENCIES)
+# `ambit conform` runs a copy of this folder, where every user can read it, and says where these are.
+BUILT = os.environ.get("AMBIT_ADAPTERS") or os.path.join(TOP, ".build", "adapters")
+PACKAGES = os.path.join(BUILT, "python")
+sys.path += glob.glob(os.path.join(PACKAGES, "*"))
 
 # Long enough for `watched` and `run`, which wait themselves.
 ANSWER_SECONDS = 90.0
