@@ -42,13 +42,15 @@ package struct Crew {
   /// - Throws: ``Interrupted``.
   package func play(_ items: [Suite.Item]) throws -> (outcomes: [ScenarioOutcome], version: String, absent: String?) {
     var waiting: [String: [Suite.Item]] = [:]
+    var hands: [Hand] = []
     var outcomes: [ScenarioOutcome] = []
     for member in members {
       let here = items.filter { $0.scenario.users.isEmpty || $0.scenario.users.map(\.rawValue).contains(member.user) }
       waiting[member.user] = here.reversed()
     }
-    let total = waiting.values.reduce(0) { $0 + $1.count }
-    var hands: [Hand] = []
+    var total: Int { outcomes.count + waiting.values.reduce(0) { $0 + $1.count } + hands.count { $0.item != nil } }
+    // By user: why the system cannot be run as this one.
+    var absences: [String: String] = [:]
     defer { Self.end(hands.map(\.child)) }
     var version = ""
     for _ in 0..<width {
@@ -65,14 +67,17 @@ package struct Crew {
       _ = hand.child.send(ArraySlice(Array((item.scenario.file + "\n").utf8)))
     }
     let pause = Waiting { _, _ in }
-    while outcomes.count < total {
+    while outcomes.count < total, absences.count < members.count {
       _ = try pause.wait(for: "a scenario", limit: 0.25, children: hands.map(\.child)) { () -> Bool? in
         hands.contains { $0.child.hasLine || $0.child.ending != nil } ? true : nil
       }
       for (index, hand) in hands.enumerated() {
         while let line = hand.child.takeLine() {
           guard let answer = JSONValue(line: line) else { continue }
-          if let reason = answer[path: "absent"]?.plainText { return ([], version, reason) }
+          if let reason = answer[path: "absent"]?.plainText {
+            absences[hand.user] = reason
+            waiting[hand.user] = []
+          }
           if let text = answer[path: "ready"]?.plainText { (version, hand.isReady) = (text, true) }
           if let outcome = ScenarioOutcome(answer) {
             hand.item = nil
@@ -80,6 +85,7 @@ package struct Crew {
           }
         }
         let isLate = hand.item != nil && hand.began.duration(to: .now) / .seconds(1) > Self.patience
+        if absences[hand.user] != nil { continue }
         if hand.child.ending != nil || isLate {
           let reason =
             isLate ? "no result within \(Int(Self.patience)) s" : "the worker ended: \(hand.child.errors.text)"
@@ -98,7 +104,8 @@ package struct Crew {
     }
     let places = Dictionary(uniqueKeysWithValues: items.enumerated().map { ($1.name, $0) })
     outcomes.sort { (places[$0.name] ?? 0, $0.user) < (places[$1.name] ?? 0, $1.user) }
-    return (outcomes, version, nil)
+    let reasons = absences.sorted { $0.key < $1.key }.map { members.count > 1 ? "as \($0.key): \($0.value)" : $0.value }
+    return (outcomes, version, absences.count == members.count ? reasons.joined(separator: "; ") : nil)
   }
 
   private func hire(_ member: Member) throws -> Hand {
