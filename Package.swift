@@ -106,11 +106,12 @@ let package = Package(
     .target(
       name: "Conformance", dependencies: ["Kernel", "Pages", "Rulebook", "Scenario", "Wire"],
       swiftSettings: strict),
+    .target(name: "Lessons", dependencies: ["Kernel", "Pages", "Scenario", "Wire", system], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
-        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Verification", "Rulebook",
+        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Lessons", "Verification", "Rulebook",
         argumentParser,
         system,
       ], swiftSettings: strict),

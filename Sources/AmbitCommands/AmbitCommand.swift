@@ -45,7 +45,7 @@ package struct AmbitCommand: ParsableCommand {
       PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       DoctorCommand.self,
-      ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
+      LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ])
 
   package init() {}

@@ -30,6 +30,14 @@ package struct Scenario: Equatable, Sendable {
 
   package static let defaultTimeout = 10.0
 
+  package init(
+    file: String, title: String, about: String? = nil, policy: Template? = nil, timeout: Double = defaultTimeout,
+    steps: [Step] = []
+  ) {
+    (self.file, self.title, self.about, self.policy) = (file, title, about, policy)
+    (self.timeout, self.steps) = (timeout, steps)
+  }
+
   package struct Variable: Equatable, Sendable {
     package var name: String
     package var value: Template

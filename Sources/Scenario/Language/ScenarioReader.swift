@@ -1,11 +1,9 @@
-import Foundation
-import Kernel
 
 /// Reads a scenario file, strictly: unknown words, keys, variables and instances are errors before anything runs.
 package struct ScenarioReader {
   let file: String
   /// Variables that have a value at this point of the story.
-  var variables: Set<String> = Set(Variables.given)
+  package var variables: Set<String> = Set(Variables.given)
   /// Instances launched by this point of the story.
   var instances: [String] = []
   /// Those of them that are the agent.
@@ -13,26 +11,19 @@ package struct ScenarioReader {
   /// Documents that an app has by this point.
   var documents: Set<String> = []
 
-  /// Bytes. No story is longer.
-  private static let largest = 1 << 22
-
-  private init(file: String) { self.file = file }
+  package init(file: String) { self.file = file }
 
   /// - Throws: ``ScenarioError``.
   package static func read(path: String) throws -> Scenario {
-    let bytes: [UInt8]
-    do throws(KernelError) { bytes = try Descriptor.content(ofFile: path, limit: largest) } catch {
-      throw ScenarioError(file: path, place: nil, message: "cannot be read: \(error.fileFault)")
-    }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw ScenarioError(file: path, place: nil, message: "cannot be read: it is not readable UTF-8 text")
-    }
-    return try read(text: text, file: path)
+    try read(try TOMLFile.read(path: path), file: path)
   }
 
   /// - Throws: ``ScenarioError``.
   package static func read(text: String, file: String) throws(ScenarioError) -> Scenario {
-    let root = try TOMLFile.parse(text, file: file)
+    try read(try TOMLFile.parse(text, file: file), file: file)
+  }
+
+  private static func read(_ root: Node, file: String) throws(ScenarioError) -> Scenario {
     var fields = try Fields(root, file: file, what: "a scenario")
     guard let title = try fields.string("title") else {
       throw fields.problem("a scenario needs a `title`")
@@ -100,7 +91,7 @@ package struct ScenarioReader {
     return words
   }
 
-  private mutating func actions(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Action] {
+  package mutating func actions(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Action] {
     var actions: [Action] = []
     for action in try fields.tables(key, of: "an action") ?? [] { actions.append(try self.action(action)) }
     return actions
@@ -128,12 +119,12 @@ package struct ScenarioReader {
 
 extension ScenarioReader {
   /// A text with variables, each of which has a value by now.
-  mutating func template(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> Template? {
+  package mutating func template(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> Template? {
     guard let source = try fields.string(key) else { return nil }
     return try template(source, fields, key)
   }
 
-  mutating func templates(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Template]? {
+  package mutating func templates(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Template]? {
     guard let sources = try fields.strings(key) else { return nil }
     var templates: [Template] = []
     for source in sources { templates.append(try template(source, fields, key)) }

@@ -293,7 +293,7 @@ extension ScenarioReader {
       errors: try expectation(&fields, "errors") ?? .anything, save: try save(&fields))
   }
 
-  private mutating func events(_ fields: inout Fields, _ word: String) throws(ScenarioError) -> [EventPattern] {
+  package mutating func events(_ fields: inout Fields, _ word: String) throws(ScenarioError) -> [EventPattern] {
     var patterns: [EventPattern] = []
     for table in try fields.tables(word, of: "an audit event") ?? [] {
       var table = table

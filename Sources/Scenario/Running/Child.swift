@@ -45,8 +45,19 @@ package final class Child {
     }
   }
 
+  /// A program on this process's own standard streams.
+  package init(
+    here name: String, executable: String, arguments: [String], environment: [String: String], directory: String
+  ) throws {
+    self.name = name
+    isInteractive = true
+    pid = try Spawn.startHere(executable, arguments, environment: environment, directory: directory)
+    output = Stream(descriptor: nil)
+    errors = Stream(descriptor: nil)
+  }
+
   /// Descriptors that may have something to read.
-  var readable: [Int32] { [output.descriptor, errors.descriptor].compactMap { $0?.rawValue } }
+  package var readable: [Int32] { [output.descriptor, errors.descriptor].compactMap { $0?.rawValue } }
 
   /// Reads all there is, of both streams, so that the program never waits for its reader.
   package func drain() {

@@ -1,4 +1,4 @@
-internal import Wire
+package import Wire
 
 /// `ambit` commands that are run to their end, and the events of the audit log.
 extension Play {
@@ -60,13 +60,13 @@ extension Play {
     return ["none among \(log.count) events"]
   }
 
-  private enum Attempt {
+  package enum Attempt {
     case matched([JSONValue])
     /// The first pattern that no event matches.
     case stopped(Int)
   }
 
-  private func match(_ patterns: [EventPattern], in log: [JSONValue]) -> Attempt {
+  package func match(_ patterns: [EventPattern], in log: [JSONValue]) -> Attempt {
     var events: [JSONValue] = []
     var rest = log[...]
     for (index, pattern) in patterns.enumerated() {
@@ -77,14 +77,14 @@ extension Play {
     return .matched(events)
   }
 
-  private func matches(_ event: JSONValue, _ pattern: EventPattern) -> Bool {
+  package func matches(_ event: JSONValue, _ pattern: EventPattern) -> Bool {
     pattern.fields.allSatisfy { field in
       guard let text = event[path: field.name]?.plainText else { return false }
       return (try? field.expect.judge(text, variables)) != nil
     }
   }
 
-  private func readLog(limit: Double) throws -> [JSONValue] {
+  package func readLog(limit: Double) throws -> [JSONValue] {
     let child = try start(["audit", "log", "--format", "json"])
     defer { child.signal(9) }
     guard let ending = try wait(for: "ambit audit log", limit: limit, { child.ending }) else {

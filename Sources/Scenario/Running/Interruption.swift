@@ -31,5 +31,5 @@ package enum Interruption {
   }
 
   /// Writing to a program that has ended is an error that the runner reads, not the end of the runner.
-  static func ignoreBrokenPipes() { _ = Glibc.signal(SIGPIPE, SIG_IGN) }
+  package static func ignoreBrokenPipes() { _ = Glibc.signal(SIGPIPE, SIG_IGN) }
 }

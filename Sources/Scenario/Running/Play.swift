@@ -2,14 +2,14 @@ import Foundation
 internal import Wire
 
 /// One scenario while it runs: its variables, its instances, and the folder it plays in.
-final class Play {
+package final class Play {
   let scenario: Scenario
-  let stage: Stage
-  let options: ScenarioRunner.Options
+  package let stage: Stage
+  package let options: ScenarioRunner.Options
   let display: Display
-  let environment: [String: String]
+  package let environment: [String: String]
   let reporter: any ScenarioReporter
-  var variables: Variables
+  package var variables: Variables
   /// Everything started with `launch`, by the name that the scenario gave it; a name used again is a new instance.
   var instances: [String: Child] = [:]
   /// Every process started, in order.
@@ -29,7 +29,7 @@ final class Play {
   /// The terminals of programs that were launched in one.
   var terminals: Terminals?
 
-  init(
+  package init(
     scenario: Scenario, stage: Stage, options: ScenarioRunner.Options, adapter: Adapter?,
     reporter: any ScenarioReporter
   ) {
@@ -64,7 +64,7 @@ final class Play {
   }
 
   /// Carries an action out. A failed expectation is an answer; only an interruption is thrown.
-  func check(_ action: Action) throws -> Check {
+  package func check(_ action: Action) throws -> Check {
     var what = ""
     do {
       what = display.line(try summary(of: action.verb), width: 72)
@@ -185,7 +185,7 @@ final class Play {
   /// Ends what still runs, the last started first; stops the broker; removes the folder.
   ///
   /// - Returns: remarks.
-  func cleanUp() -> [String] {
+  package func cleanUp() -> [String] {
     terminals?.end()
     var notes = endChildren()
     if let adapter {

@@ -73,6 +73,29 @@ enum Spawn {
     return Started(pid: pid, input: input.writing, output: output.reading, errors: errors.reading)
   }
 
+  /// Starts a program on this process's own standard streams, in the foreground of its terminal.
+  static func startHere(
+    _ executable: String, _ arguments: [String], environment: [String: String], directory: String
+  ) throws(KernelError) -> pid_t {
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var defaults = sigset_t()
+    unsafe sigemptyset(&defaults)
+    for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&defaults, signal) }
+    unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    var pid = pid_t()
+    let command = ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, directory, executable] + arguments
+    let status = unsafe withCStrings(command) { arguments in
+      unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }.sorted()) { environment in
+        unsafe posix_spawn(&pid, "/bin/sh", nil, &attributes, arguments, environment)
+      }
+    }
+    guard status == 0 else { throw KernelError("posix_spawn", executable, errno: Errno(rawValue: status)) }
+    return pid
+  }
+
   /// `POSIX_SPAWN_SETSID`, which the headers show only to GNU sources.
   private static let setSession: Int32 = 0x80
 

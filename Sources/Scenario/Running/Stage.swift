@@ -7,16 +7,16 @@ internal import Kernel
 
 /// The scratch folder that a scenario plays in: a home for the "user", and a folder for all of Ambit's own state.
 /// Nothing outside it is written.
-struct Stage {
-  let folder: String
-  var home: String { folder + "/home" }
+package struct Stage {
+  package let folder: String
+  package var home: String { folder + "/home" }
   /// `AMBIT_HOME` of every command.
-  var ambitHome: String { folder + "/ambit" }
+  package var ambitHome: String { folder + "/ambit" }
   /// Where Ambit keeps the apps' containers below `AMBIT_HOME`.
-  var containers: String { ambitHome + "/data/containers" }
+  package var containers: String { ambitHome + "/data/containers" }
 
   /// - Throws: ``KernelError``, or an error of FileManager.
-  init() throws {
+  package init() throws {
     // Short, because sockets are made below it and a socket's path has at most 107 bytes.
     let base = FileManager.default.temporaryDirectory.path
     var template = Array((base + "/ambit-XXXXXX").utf8CString)
@@ -28,7 +28,7 @@ struct Stage {
   }
 
   /// The environment of commands and apps' launchers: this process's environment, with the user's own places replaced.
-  func environment(from inherited: [String: String]) -> [String: String] {
+  package func environment(from inherited: [String: String]) -> [String: String] {
     var environment = inherited.filter { !$0.key.hasPrefix("AMBIT_") && !$0.key.hasPrefix("XDG_") }
     environment["AMBIT_HOME"] = ambitHome
     environment["HOME"] = home
@@ -39,7 +39,7 @@ struct Stage {
   }
 
   /// - Returns: a remark when something could not be removed.
-  func remove() -> String? {
+  package func remove() -> String? {
     do {
       try FileManager.default.removeItem(atPath: folder)
       return nil

@@ -1,13 +1,13 @@
 internal import Policy
 
 /// Strict decoding of one table: every key is asked for, or ``finish()`` complains of it.
-struct Fields {
-  let file: String
-  let place: Place
+package struct Fields {
+  package let file: String
+  package let place: Place
   private let members: [String: Node]
   private var asked: Set<String> = []
 
-  init(_ node: Node, file: String, what: String) throws(ScenarioError) {
+  package init(_ node: Node, file: String, what: String) throws(ScenarioError) {
     guard case .table(let members) = node.value else {
       throw ScenarioError(file: file, place: node.place, message: "\(what) is a table, not \(node.kind)")
     }
@@ -17,50 +17,50 @@ struct Fields {
   }
 
   /// Keys in the table that were not asked for, in the file's order.
-  var remaining: [String] {
+  package var remaining: [String] {
     keysInOrder.filter { !asked.contains($0) }
   }
 
   /// All keys, in the file's order.
-  var keysInOrder: [String] {
+  package var keysInOrder: [String] {
     members.keys.sorted {
       (place(of: $0).line, place(of: $0).column, $0) < (place(of: $1).line, place(of: $1).column, $1)
     }
   }
 
-  func has(_ key: String) -> Bool { members[key] != nil }
+  package func has(_ key: String) -> Bool { members[key] != nil }
 
-  func place(of key: String) -> Place { members[key]?.place ?? place }
+  package func place(of key: String) -> Place { members[key]?.place ?? place }
 
-  func problem(_ message: String, at key: String? = nil) -> ScenarioError {
+  package func problem(_ message: String, at key: String? = nil) -> ScenarioError {
     ScenarioError(file: file, place: key.map(place(of:)) ?? place, message: message)
   }
 
-  mutating func node(_ key: String) -> Node? {
+  package mutating func node(_ key: String) -> Node? {
     asked.insert(key)
     return members[key]
   }
 
-  mutating func string(_ key: String) throws(ScenarioError) -> String? {
+  package mutating func string(_ key: String) throws(ScenarioError) -> String? {
     guard let node = node(key) else { return nil }
     guard case .string(let value) = node.value else { throw wrong(key, node, "a string") }
     return value
   }
 
-  mutating func bool(_ key: String) throws(ScenarioError) -> Bool? {
+  package mutating func bool(_ key: String) throws(ScenarioError) -> Bool? {
     guard let node = node(key) else { return nil }
     guard case .bool(let value) = node.value else { throw wrong(key, node, "true or false") }
     return value
   }
 
-  mutating func int(_ key: String) throws(ScenarioError) -> Int? {
+  package mutating func int(_ key: String) throws(ScenarioError) -> Int? {
     guard let node = node(key) else { return nil }
     guard case .integer(let value) = node.value else { throw wrong(key, node, "a whole number") }
     return value
   }
 
   /// A positive number of seconds.
-  mutating func seconds(_ key: String) throws(ScenarioError) -> Double? {
+  package mutating func seconds(_ key: String) throws(ScenarioError) -> Double? {
     guard let node = node(key) else { return nil }
     let value: Double
     switch node.value {
@@ -75,7 +75,7 @@ struct Fields {
   }
 
   /// A string, or an array of strings.
-  mutating func strings(_ key: String) throws(ScenarioError) -> [String]? {
+  package mutating func strings(_ key: String) throws(ScenarioError) -> [String]? {
     guard let node = node(key) else { return nil }
     switch node.value {
     case .string(let value): return [value]
@@ -94,7 +94,7 @@ struct Fields {
   }
 
   /// A table, or an array of tables.
-  mutating func tables(_ key: String, of what: String) throws(ScenarioError) -> [Fields]? {
+  package mutating func tables(_ key: String, of what: String) throws(ScenarioError) -> [Fields]? {
     guard let node = node(key) else { return nil }
     if case .array(let elements) = node.value {
       var tables: [Fields] = []
@@ -106,7 +106,7 @@ struct Fields {
 
   /// - Parameter known: every key that may stand here, for the proposal.
   /// - Parameter what: the owner of the keys, for the message: ``a `tell` action``.
-  func finish(known: [String], what: String) throws(ScenarioError) {
+  package func finish(known: [String], what: String) throws(ScenarioError) {
     guard let key = remaining.first else { return }
     throw problem("\(what) has no key `\(key)`\(Nearest.proposal(for: key, among: known))", at: key)
   }

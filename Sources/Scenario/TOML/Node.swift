@@ -1,6 +1,6 @@
 /// A value of a TOML file together with where it stands. All that the scenario reader knows of TOML.
-struct Node: Equatable, Sendable {
-  enum Value: Equatable, Sendable {
+package struct Node: Equatable, Sendable {
+  package enum Value: Equatable, Sendable {
     case string(String)
     case integer(Int)
     case float(Double)
@@ -11,11 +11,11 @@ struct Node: Equatable, Sendable {
     case table([String: Node])
   }
 
-  var value: Value
-  var place: Place
+  package var value: Value
+  package var place: Place
 
   /// The kind of value, as a message names it.
-  var kind: String {
+  package var kind: String {
     switch value {
     case .string: "a string"
     case .integer: "a whole number"

@@ -1,14 +1,29 @@
+internal import Kernel
 internal import Policy
 
 /// Reads TOML into nodes. All that the scenario language takes of the policy room is its TOML with places.
-enum TOMLFile {
+package enum TOMLFile {
   /// - Throws: ``ScenarioError`` with the place of the text that is not TOML.
-  static func parse(_ text: String, file: String) throws(ScenarioError) -> Node {
+  package static func parse(_ text: String, file: String) throws(ScenarioError) -> Node {
     do {
       return node(try StrictTOML.parse(text, file: file).node)
     } catch {
       throw ScenarioError(file: file, place: Place(error.position), message: error.message)
     }
+  }
+
+  /// Reads a file of at most 4 MiB.
+  ///
+  /// - Throws: ``ScenarioError``.
+  package static func read(path: String) throws(ScenarioError) -> Node {
+    let bytes: [UInt8]
+    do throws(KernelError) { bytes = try Descriptor.content(ofFile: path, limit: 1 << 22) } catch {
+      throw ScenarioError(file: path, place: nil, message: "cannot be read: \(error.fileFault)")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ScenarioError(file: path, place: nil, message: "cannot be read: it is not readable UTF-8 text")
+    }
+    return try parse(text, file: path)
   }
 
   private static func node(_ node: TOMLNode, at key: SourcePosition? = nil) -> Node {

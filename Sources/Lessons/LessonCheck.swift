@@ -1,0 +1,65 @@
+package import Scenario
+
+/// Proves a lesson: it does not pass untouched, it passes with its solution, and each wrong attempt gets its hint.
+package struct LessonCheck {
+  package struct Fault: Equatable, Sendable {
+    package var place: Place
+    package var message: String
+  }
+
+  package let player: LessonPlayer
+
+  package init(player: LessonPlayer) { self.player = player }
+
+  /// - Returns: the faults; none: the lesson is sound.
+  package func faults(of lesson: Lesson) throws -> [Fault] {
+    var faults: [Fault] = []
+    let first = lesson.steps.first { $0.task != nil }?.place ?? Place(line: 1, column: 1)
+    if try player.play(lesson, []).isOver {
+      faults.append(Fault(place: first, message: "it is over without a learner's doing anything"))
+    }
+    // Commands that any learner tries first must not do a task.
+    let idle = [LessonPlayer.Script(step: firstTask(lesson), lines: ["true", "ls", "pwd"].map { Template(text: $0) }, picks: [])]
+    if try player.play(lesson, idle).position > firstTask(lesson) {
+      faults.append(Fault(place: first, message: "ls and pwd are enough to do the first task"))
+    }
+    let solution = script(of: lesson, upTo: lesson.steps.count)
+    let transcript = try player.play(lesson, solution)
+    if !transcript.isOver {
+      let place = lesson.steps[min(transcript.position, lesson.steps.count - 1)].place
+      faults.append(Fault(place: place, message: "its solution does not do this task"))
+      return faults
+    }
+    for (index, step) in lesson.steps.enumerated() {
+      for wrong in step.wrongs {
+        let attempt = LessonPlayer.Script(step: index, lines: wrong.attempt, picks: wrong.picks)
+        let transcript = try player.play(lesson, script(of: lesson, upTo: index) + [attempt])
+        let hints = transcript.replies.flatMap(\.parts).compactMap { part in
+          if case .hint(let text) = part { text } else { nil }
+        }
+        if transcript.position > index {
+          faults.append(Fault(place: step.place, message: "a wrong attempt does the task: \(Self.words(wrong))"))
+        } else if hints.last != wrong.hint {
+          let seen = hints.last.map { "the hint was: \($0)" } ?? "there was no hint"
+          faults.append(Fault(place: step.place, message: "after \(Self.words(wrong)) \(seen)"))
+        }
+      }
+    }
+    let wrongs = lesson.steps.reduce(0) { $0 + $1.wrongs.count }
+    if wrongs < 2 { faults.append(Fault(place: first, message: "it knows \(wrongs) wrong attempts; two are the least")) }
+    return faults
+  }
+
+  private func firstTask(_ lesson: Lesson) -> Int { lesson.steps.firstIndex { $0.task != nil } ?? 0 }
+
+  private func script(of lesson: Lesson, upTo end: Int) -> [LessonPlayer.Script] {
+    lesson.steps.prefix(end).enumerated().filter { $0.element.task != nil }
+      .map { LessonPlayer.Script(step: $0.offset, lines: $0.element.solution, picks: $0.element.picks) }
+  }
+
+  private static func words(_ wrong: WrongAttempt) -> String {
+    wrong.attempt.map { template in
+      template.expanded { "${\($0)}" }
+    }.joined(separator: "; ")
+  }
+}
