@@ -9,6 +9,8 @@ internal import ScopedAccess
 final class FolderMonitor: LoopMember {
   fileprivate struct Entry {
     var place: DocumentPlace?
+    /// Where the store has it.
+    let recorded: Place?
     var document: FoundDocument
     /// Its folder's volume is one that is never unmounted.
     var mayRest = false
@@ -73,12 +75,12 @@ final class FolderMonitor: LoopMember {
   // MARK: The watches
 
   /// Its folder is watched from the next ``settle()`` on: the start of the scope does not wait for that.
-  func add(_ grant: String, _ document: FoundDocument) {
+  func add(_ grant: String, _ document: FoundDocument, recorded: Place?) {
     if active[grant] != nil {
       active[grant]?.uses += 1
       return
     }
-    active[grant] = Entry(document: document, uses: 1)
+    active[grant] = Entry(recorded: recorded, document: document, uses: 1)
     pending.insert(grant)
     if pendingSince == nil { pendingSince = host.clock.monotonic }
   }
@@ -141,7 +143,8 @@ final class FolderMonitor: LoopMember {
   private func settle(_ grant: String) -> Bool {
     pending.remove(grant)
     if pending.isEmpty { pendingSince = nil }
-    guard let document = active[grant]?.document else { return false }
+    guard let entry = active[grant] else { return false }
+    let document = entry.document
     if let known = resting.removeValue(forKey: grant), watches[known.watch] != nil, known.place.holds(document) {
       take(known.place, for: grant)
       active[grant]?.watch = known.watch
@@ -149,7 +152,9 @@ final class FolderMonitor: LoopMember {
       idle[known.watch] = nil
       return active[grant]?.isGone ?? false
     }
-    guard let place = DocumentPlace(of: document) else { return false }
+    // The host may have saved between the start and now: then no path leads to the document, and its place is the last one.
+    let last = entry.isGone ? DocumentPlace(lastOf: document, recorded: entry.recorded) : nil
+    guard let place = DocumentPlace(of: document) ?? last else { return false }
     let watch = watch(place.folder)
     take(place, for: grant)
     active[grant]?.watch = watch

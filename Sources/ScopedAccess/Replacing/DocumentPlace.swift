@@ -21,6 +21,15 @@ package struct DocumentPlace: Sendable {
     (self.folder, self.name) = (folder, name)
   }
 
+  /// Where a document stood that is gone: the folder of its last path, if that is the folder of its recorded place.
+  package init?(lastOf document: FoundDocument, recorded: Place?) {
+    guard let recorded, let (parent, name) = document.path?.parentAndName, name.isSamePath(as: recorded.name),
+      let folder = try? Descriptor.open(parent, flags: [.path, .directory], resolve: .noSymlinks),
+      (try? FileIdentity(of: folder)) == recorded.folder
+    else { return nil }
+    (self.folder, self.name) = (folder, name)
+  }
+
   /// - Parameter folder: opened with ``Kernel/OpenFlags/path``.
   package init(_ folder: Descriptor, _ name: String) { (self.folder, self.name) = (folder, name) }
 
