@@ -117,7 +117,9 @@ class Adapter:
         return {"done": True, "system": self.system, "version": self.version(), "capabilities": self.capabilities}
 
     def setUp(self, request: Answer) -> Answer:
-        self.folder, self.home, self.agent = (str(request[key]) for key in ("folder", "home", "agent"))
+        self.folder, self.home, agent = (str(request[key]) for key in ("folder", "home", "agent"))
+        # A build's folder is often a link, and not every system shows what a link leads to.
+        self.agent = os.path.realpath(agent)
         return DONE
 
     def launch(self, request: Answer) -> Answer:
