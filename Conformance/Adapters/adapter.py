@@ -311,12 +311,16 @@ def end_child(process: subprocess.Popen, by_itself: bool, first: int = signal.SI
     """Ends a child and all that it started. None if it was to leave by itself and did not."""
     status = None
     started = descendants(process.pid)
+    if not by_itself and first == signal.SIGKILL:
+        # What runs under a system goes before the system: without it, some cannot even leave.
+        for pid in started:
+            kill(pid)
+    if not by_itself:
+        kill_group(process.pid, first)
     try:
         process.stdin.close()
     except OSError:
         pass
-    if not by_itself:
-        kill_group(process.pid, first)
     if by_itself or first != signal.SIGKILL:
         try:
             status = process.wait(END_SECONDS)
@@ -324,10 +328,9 @@ def end_child(process: subprocess.Popen, by_itself: bool, first: int = signal.SI
             pass
     kill_group(process.pid, signal.SIGKILL)
     process.wait()
-    for pid in started:
-        # By now the number may be another process's. One of the adapter's own it is only below the adapter.
-        if pid in descendants(os.getpid()):
-            kill(pid)
+    # By now a number may be another process's. One of the adapter's own it is only below the adapter.
+    for pid in set(started) & set(descendants(os.getpid())):
+        kill(pid)
     process.stdout.close()
     return status if by_itself else process.returncode
 
