@@ -141,8 +141,9 @@ if old $built/agent.wasm; then
   if ! root=$(wasi_root) || ! runtime=$(wasi_builtins); then
     give_up_on "there is no libc for WASI"
   else
-    # The libraries are named one by one, because a compiler looks for its own version's alone.
-    clang --target=wasm32-wasi --sysroot="$root" -nodefaultlibs $flags Sources/CAgent/*.c Sources/agent-c/*.c \
+    # The libraries are named one by one, because a compiler looks for its own version's alone. The stack would be of 64 KiB,
+    # and nothing notices its end.
+    clang --target=wasm32-wasi --sysroot="$root" -nodefaultlibs -Wl,-z,stack-size=1048576 $flags Sources/CAgent/*.c Sources/agent-c/*.c \
       -lc "$runtime" -o $built/agent.wasm || give_up_on "that failed"
   fi
 fi

@@ -174,11 +174,7 @@ class Adapter:
         """Sends one request to the app's agent and returns its answer."""
         if not app.process:
             raise Failure(f"{app.name} does not run")
-        try:
-            app.process.stdin.write(json.dumps(request).encode() + b"\n")
-            app.process.stdin.flush()
-        except BrokenPipeError:
-            self.fail(app, "the app has ended")
+        self.send(app, request)
         return json.loads(self.line(app, ANSWER_SECONDS))
 
     def launcher(self, app: App) -> List[str]:
@@ -198,13 +194,18 @@ class Adapter:
 
     def begin(self, app: App) -> None:
         """Starts the agent, and waits for an answer so that a system's own failure shows at the launch."""
-        errors = open(os.path.join(self.folder, app.name + ".errors"), "wb")
-        with errors:
-            app.unread = b""
+        app.unread = b""
+        with open(os.path.join(self.folder, app.name + ".errors"), "wb") as errors:
             app.process = start_child(self.command(app), self.environment(app), subprocess.PIPE, subprocess.PIPE, errors)
-        app.process.stdin.write(b'{"do": "pid"}\n')
-        app.process.stdin.flush()
+        self.send(app, {"do": "pid"})
         self.line(app, START_SECONDS)
+
+    def send(self, app: App, request: object) -> None:
+        try:
+            app.process.stdin.write(json.dumps(request).encode() + b"\n")
+            app.process.stdin.flush()
+        except BrokenPipeError:
+            self.fail(app, "the app has ended")
 
     def line(self, app: App, seconds: float) -> bytes:
         until = time.monotonic() + seconds
@@ -319,7 +320,7 @@ def end_child(process: subprocess.Popen, by_itself: bool, first: int = signal.SI
         kill_group(process.pid, first)
     try:
         process.stdin.close()
-    except OSError:
+    except OSError:  # What was not written yet has no reader.
         pass
     if by_itself or first != signal.SIGKILL:
         try:
