@@ -89,7 +89,8 @@ final class LessonShell {
       line=$(builtin history 1)
       line=${line#"${line%%[! ]*}"}
       number=${line%%[!0-9]*}
-      if [ "$__seen" = begin ] || [ "$number" != "$__seen" ]; then
+      # Before the first command the newest line is of this file.
+      if [ -n "$__seen" ] && [ "$number" != "$__seen" ]; then
         case ${line#"$number"} in
           *" hint" | *" solution" | *" next" | *" task" | *" reset") ;;
           *) [ -n "$number" ] && __lesson turn "${line//$'\n'/ }" ;;
