@@ -31,17 +31,16 @@ package struct LessonCheck {
       return faults
     }
     for (index, step) in lesson.steps.enumerated() {
-      for wrong in step.wrongs {
+      for (number, wrong) in step.wrongs.enumerated() {
         let attempt = LessonPlayer.Script(step: index, lines: wrong.attempt, picks: wrong.picks)
         let transcript = try player.play(lesson, script(of: lesson, upTo: index) + [attempt])
-        let hints = transcript.replies.flatMap(\.parts).compactMap { part in
-          if case .hint(let text) = part { text } else { nil }
-        }
+        let last = transcript.replies.last { !$0.parts.isEmpty }
         if transcript.position > index {
           faults.append(Fault(place: step.place, message: "a wrong attempt does the task: \(Self.words(wrong))"))
-        } else if hints.last != wrong.hint {
-          let seen = hints.last.map { "the hint was: \($0)" } ?? "there was no hint"
-          faults.append(Fault(place: step.place, message: "after \(Self.words(wrong)) \(seen)"))
+        } else if last?.wrong != number {
+          let other = last?.wrong.map { "the hint of the wrong attempt \(Self.words(step.wrongs[$0])) came" }
+          faults.append(
+            Fault(place: step.place, message: "after \(Self.words(wrong)) \(other ?? "no hint came")"))
         }
       }
     }

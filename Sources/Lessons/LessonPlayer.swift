@@ -25,11 +25,25 @@ package struct LessonPlayer {
 
   private final class Silent: ScenarioReporter {}
 
+  /// A folder that no sandbox shows, so that a refusal there is the sandbox's and is logged. An app has a `/tmp` of its own.
+  private static func base() throws -> String {
+    let environment = ProcessInfo.processInfo.environment
+    let cache = [environment["XDG_CACHE_HOME"], environment["HOME"].map { "\($0)/.cache" }].compactMap { $0 }
+    let manager = FileManager.default
+    for folder in cache + ["/srv", "/opt", "/mnt"] where folder.hasPrefix("/") && !folder.hasPrefix("/tmp/") {
+      try? manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      if manager.isWritableFile(atPath: folder) { return folder }
+    }
+    throw ScenarioError(
+      file: "lesson", place: nil,
+      message: "there is no folder outside of /tmp that you can write; set XDG_CACHE_HOME to one")
+  }
+
   private func withSession<Value>(
     _ lesson: Lesson, _ body: (LessonSession, LessonShell) throws -> Value
   ) throws -> Value {
     Interruption.ignoreBrokenPipes()
-    let stage = try Stage()
+    let stage = try Stage(in: try Self.base())
     let scenario = Scenario(
       file: lesson.file, title: lesson.title, about: nil, policy: Template(text: lesson.policy), timeout: 10, steps: [])
     let play = Play(scenario: scenario, stage: stage, options: options, adapter: nil, reporter: Silent())

@@ -15,6 +15,8 @@ package final class LessonSession {
     }
 
     package var parts: [Part] = []
+    /// The wrong attempt that the hint is for, of those of the step.
+    package var wrong: Int?
     /// The shell ends after it: the app is launched anew, or the lesson is over.
     package var leaves = false
   }
@@ -93,10 +95,10 @@ package final class LessonSession {
     let events = try log()
     defer { turnStart = events.count }
     if try isDone(step, events) { return try advance(praise: step.praise) }
-    for wrong in step.wrongs {
+    for (index, wrong) in step.wrongs.enumerated() {
       let isEvent = wrong.event.map { event in events.dropFirst(turnStart).contains { play.matches($0, event) } }
       let isCommand = try wrong.command.map { try Regex($0).firstMatch(in: command) != nil }
-      if isEvent ?? true, isCommand ?? true { return Reply(parts: [.hint(try text(wrong.hint))]) }
+      if isEvent ?? true, isCommand ?? true { return Reply(parts: [.hint(try text(wrong.hint))], wrong: index) }
     }
     return Reply()
   }

@@ -17,7 +17,7 @@ package enum LessonTemplate {
     An empty line begins the next paragraph."""
     task = "What the learner shall do: cat ${home}/Letter.txt"
     # The task is done when the audit log has these events. `ambit audit log --format json` shows the fields.
-    done = [{ kind = "denial" }]
+    done = [{ kind = "refuse" }]
     praise = "Said when it is done."
     hint = "Said when the learner asks for a hint."
     # Lines for the shell that do the task.

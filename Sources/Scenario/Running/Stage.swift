@@ -16,9 +16,11 @@ package struct Stage {
   package var containers: String { ambitHome + "/data/containers" }
 
   /// - Throws: ``KernelError``, or an error of FileManager.
-  package init() throws {
+  ///
+  /// - Parameter base: the folder that it is made in; nil: the one for temporary files, of which an app has one of its own.
+  package init(in base: String? = nil) throws {
     // Short, because sockets are made below it and a socket's path has at most 107 bytes.
-    let base = FileManager.default.temporaryDirectory.path
+    let base = base ?? FileManager.default.temporaryDirectory.path
     var template = Array((base + "/ambit-XXXXXX").utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw KernelError.last("mkdtemp", base) }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
