@@ -20,7 +20,7 @@ extension Session {
       let restored = StateRestoration(delegate: state).restore()
       for (index, url) in restored.documents.enumerated() { urls["r\(index)"] = url }
       return [
-        "names": restored.documents.map(\.lastPathComponent),
+        "paths": restored.documents.map(\.path), "names": restored.documents.map(\.lastPathComponent),
         "failures": restored.failures.map { name, error in
           "\(name ?? "?"): \(Self.describe(error)["posix"] as? String ?? "")"
         },

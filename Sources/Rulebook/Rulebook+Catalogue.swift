@@ -174,7 +174,7 @@ extension Rulebook {
         source: "XDP:document-portal.c portal_grant_permissions", .b, .inForce),
       Rule("TOK-19", "An app can give up its own grant without further rights.",
         source: "XDP:document-portal.c portal_revoke_permissions; Android releasePersistableUriPermission", .b, .inForce),
-      Rule("TOK-20", "After a scope ended or was revoked, no name, watch, pipe or lease in any instance of the app reaches the document. The log names each leaked handle.",
+      Rule("TOK-20", "After a scope ended or was revoked, no name, watch, pipe, lease or descriptor in any instance of the app reaches the document, but for the leaked handles that the log names.",
         source: "Ambit", .d, .inForce),
       Rule("TOK-21", "In a granted file or folder the app cannot set the set-user-ID or set-group-ID bit.",
         source: "Ambit", .d, .inForce),

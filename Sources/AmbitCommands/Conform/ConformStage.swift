@@ -18,8 +18,11 @@ struct ConformStage {
     var policy: String?
   }
 
-  /// Rule profiles of Ambit's, by the name of their column, with the policy that follows them.
-  static let profiles = ["apple": "apple-identity", "android": "profile-android", "windows": "profile-windows"]
+  /// Rule profiles of Ambit's: the name of a column, and the policy that imitates that platform's rules.
+  static let profiles = [
+    "apple": "inherits = \"apple-identity\"\n", "android": "inherits = \"default\"\n[grants]\npersisted = \"android\"\n",
+    "windows": "inherits = \"default\"\n[grants]\npersisted = \"windows\"\n",
+  ]
 
   static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
@@ -55,7 +58,8 @@ struct ConformStage {
     _ = unsafe chmod(folder, 0o755)
     do { try copyPrograms(from: built) } catch {
       remove()
-      throw error
+      if error is Failure { throw error }
+      throw Failure("the programs cannot be copied to \(folder): \(error.localizedDescription)", status: 2)
     }
   }
 
@@ -68,6 +72,9 @@ struct ConformStage {
       if unsafe link(program, "\(folder)/\(name)") != 0 {
         try FileManager.default.copyItem(atPath: program, toPath: "\(folder)/\(name)")
       }
+    }
+    for (name, policy) in Self.profiles {
+      try Data(policy.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name).toml"))
     }
     // The scenarios and adapters may lie where only their owner can read.
     try FileManager.default.copyItem(atPath: suite, toPath: "\(folder)/suite")
@@ -147,7 +154,7 @@ struct ConformStage {
       "\(folder)/demos",
     ]
     if let adapter = system.adapter { command += ["--adapter", "\(system.name)=\(adapter)"] }
-    if let policy = system.policy { command += ["--policy", policy] }
+    if system.policy != nil { command += ["--policy", "\(folder)/\(system.name).toml"] }
     var environment = ProcessInfo.processInfo.environment
     let packages = URL(fileURLWithPath: "\(suite)/../.build/adapters").standardizedFileURL.path
     if environment["AMBIT_ADAPTERS"] == nil, FileManager.default.fileExists(atPath: packages) {

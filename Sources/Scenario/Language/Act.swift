@@ -43,6 +43,8 @@ package struct Act: Equatable, Sendable {
   package struct Answer: Equatable, Sendable {
     /// nil: it is done. Otherwise it is refused with one of these errors; an empty list: with any.
     package var errors: [String]?
+    /// Either of the two is right: done, or refused with one of ``errors``.
+    package var mayBeDone = false
     /// On the text of the answer.
     package var expect: TextExpectation = .anything
     /// On its fields, by dotted path.
@@ -115,8 +117,12 @@ extension AppWord {
       "pick", .answer, ["kind": .text, "type": .text, "multiple": .flag, "read_only": .flag], needs: .picker,
       "asks for documents, and the user picks these; `as` names the first, and with a number each further one"),
     AppWord("cancel", .none, ["kind": .text], act: "pick", needs: .picker, "asks for a document, and the user cancels"),
-    AppWord("start", .document, ["caller": .text], needs: .scopes, "turns the access on"),
+    AppWord("start", .document, needs: .scopes, "turns the access on"),
     AppWord("stop", .document, needs: .scopes, "turns the access off"),
+    AppWord(
+      "counted_start", .document, ["caller": .text], needs: .scopes,
+      "the same, told with the number of starts: `count`; `caller` names the place in the app's code"),
+    AppWord("counted_stop", .document, needs: .scopes, "the stop for it"),
     AppWord("scopes", .none, act: "status", needs: .scopes, "asks for the used slots and the limit: `used`, `limit`"),
     AppWord("copy_url", .document, act: "copy", needs: .scopes, "copies the URL object; the copy is named by `as`"),
     AppWord("url_from_path", .document, act: "fromPath", needs: .scopes, "makes a URL of the document's path"),
@@ -146,6 +152,7 @@ extension AppWord {
     AppWord("restore", .none, ["should_restore": .flag], needs: .restoration, "opens the documents of the last time"),
     // Files, with plain system calls.
     AppWord("read", .path, "reads a file"),
+    AppWord("foundation_read", .path, needs: .scopes, "reads a file with Foundation: `domain`, `code`, `posix`"),
     AppWord("write", .path, ["text": .text], "writes over a file that exists"),
     AppWord("append", .path, ["text": .text], "writes at the end of a file"),
     AppWord("create", .path, ["text": .text], "makes a file that was not there"),

@@ -2,7 +2,7 @@
 extension ScenarioReader {
   /// Keys that may stand beside a word.
   package static func keys(of word: AppWord) -> [String] {
-    ["app", "process", "as", "expect", "fails", "result", "save", "within", "timeout"] + word.keys.map(\.name)
+    ["app", "process", "as", "expect", "fails", "may_fail", "result", "save", "within", "timeout"] + word.keys.map(\.name)
   }
 
   mutating func act(_ word: AppWord, _ fields: inout Fields) throws(ScenarioError) -> Act {
@@ -80,10 +80,14 @@ extension ScenarioReader {
     } else {
       errors = try fields.strings("fails")
     }
+    let mayFail = try fields.strings("may_fail")
+    if mayFail != nil, errors != nil { throw fields.problem("either `fails` or `may_fail`", at: "may_fail") }
+    errors = errors ?? mayFail
     for symbol in errors ?? [] where !symbol.allSatisfy({ $0.isUppercase || $0.isNumber }) {
       throw fields.problem("`fails`: an error has a name like EACCES, not `\(symbol)`", at: "fails")
     }
     var answer = Act.Answer(errors: errors, expect: try expectation(&fields, "expect") ?? .anything)
+    answer.mayBeDone = mayFail != nil
     for table in try fields.tables("result", of: "`result`") ?? [] { answer.fields += try json(table) }
     return answer
   }

@@ -60,7 +60,7 @@ extension Play {
     }
     let text = Self.text(of: answer)
     let isDone = answer["done"] != .bool(false)
-    if let errors = act.answer.errors {
+    if let errors = act.answer.errors, !(isDone && act.answer.mayBeDone) {
       let error = answer["errno"]?.plainText ?? "?"
       let wanted = errors.isEmpty ? "a refusal" : errors.joined(separator: " or ")
       guard !isDone else {
@@ -80,6 +80,9 @@ extension Play {
     let kept = try judge(act, answer, text)
     if let save = act.save { variables[save] = kept }
     if let name = act.name { keepPaths(of: answer, name) }
+    if act.word.word == "restore", case .array(let paths)? = answer["paths"] {
+      for (index, path) in paths.enumerated() { variables["r\(index)"] = path.plainText }
+    }
     return text
   }
 

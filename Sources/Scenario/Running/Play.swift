@@ -67,6 +67,8 @@ package final class Play {
   package func check(_ action: Action) throws -> Check {
     var what = ""
     do {
+      // The app's places are known only once it has been launched.
+      if case .act(let act) = action.verb { try begin(act.app, limit: scenario.timeout) }
       what = display.line(try summary(of: action.verb), width: 72)
       let evidence = try insist(action)
       return Check(what: what, evidence: evidence, failure: nil, place: action.place)
