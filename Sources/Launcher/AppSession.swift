@@ -380,7 +380,8 @@ final class AppSession {
   private func askUser(_ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
     do {
       guard let client = prompts, let message = try client.receive(wait: false) else { return }
-      let request = try LauncherInterface.PromptsReply(json: message.parameters).request
+      // Without one, the question that was closed has been answered already.
+      guard let request = try LauncherInterface.PromptsReply(json: message.parameters).request else { return }
       proxy?.restore()
       let choice = try answer(request, sandbox)
       try? proxy?.takeTerminal()
@@ -391,7 +392,7 @@ final class AppSession {
           paths: choice.documents.map(\.path), unavailable: choice.unavailable
         ).json, descriptors: choice.documents.map(\.descriptor))
       let refused = try LauncherInterface.AnswerReply(json: reply.parameters).refused
-      for sentence in refused { Failure.say("not granted: \(sentence)") }
+      for sentence in refused where !choice.documents.isEmpty { Failure.say("not granted: \(sentence)") }
       if choice.documents.isEmpty {
         status?.send("cancelled", ["how": .string(choice.how.rawValue)])
       } else if refused.count < choice.documents.count {
@@ -411,8 +412,10 @@ final class AppSession {
 
   /// A person takes their time, and the app need not stand still meanwhile.
   private func answer(_ request: LauncherInterface.PickRequest, _ sandbox: LaunchedInit) throws -> PickFrontEnd.Choice {
-    guard let watch else { return front.answer(request, abandonedWith: sandbox.process) }
-    return try watch.whileWaiting { front.answer(request, abandonedWith: sandbox.process) }
+    // The next message on the connection says that the app has closed this question.
+    let abandoned = [sandbox.process] + (prompts.map { [$0.socket] } ?? [])
+    guard let watch else { return front.answer(request, abandonedWith: abandoned) }
+    return try watch.whileWaiting { front.answer(request, abandonedWith: abandoned) }
   }
 
   /// The connection that answers go over; the one that questions come on waits for the next question.

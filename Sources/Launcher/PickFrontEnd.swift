@@ -31,8 +31,9 @@ struct PickFrontEnd {
     folder = ThisProcess.directory
   }
 
-  /// - Parameter process: the pidfd of the asking process; when it ends, the question has no meaning any more.
-  mutating func answer(_ request: LauncherInterface.PickRequest, abandonedWith process: Descriptor) -> Choice {
+  /// - Parameter sources: descriptors of which one becomes readable when the question has no meaning any more: the app's pidfd, the
+  ///   connection that questions come on.
+  mutating func answer(_ request: LauncherInterface.PickRequest, abandonedWith sources: [Descriptor]) -> Choice {
     let question = PickerRequest(
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
@@ -47,7 +48,7 @@ struct PickFrontEnd {
       }
       // Held back, these would wait behind a picker that may never be answered.
       let end = try SignalQueue([SIGTERM, SIGHUP])
-      let abandoned = try Poll.any(of: [process, end.descriptor])
+      let abandoned = try Poll.any(of: sources + [end.descriptor])
       let rules = folders.grantRules
       let outcome = try TerminalPicker(
         input: terminal.rawValue, output: terminal.rawValue, environment: environment

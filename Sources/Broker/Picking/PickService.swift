@@ -64,7 +64,7 @@ final class PickService {
     if instance.picker.picks.count == 1 { ask(instance) }
     do { return Answer(try await pending.answer.get().get()) } catch {
       // The app has gone, or its connection: a choice made for it must grant nothing.
-      remove(pending.id, instance)
+      withdraw(pending.id, instance)
       throw error
     }
   }
@@ -73,6 +73,16 @@ final class PickService {
     let asked = instance.picker.picks.first?.id
     instance.picker.picks.removeAll { $0.id == id }
     if instance.picker.picks.first?.id != asked { ask(instance) }
+  }
+
+  /// The app has closed its request: its picker goes away, if it is the one that is shown (`PCK-19`).
+  private func withdraw(_ id: Int, _ instance: Instance) {
+    let isShown = instance.picker.picks.first?.id == id
+    remove(id, instance)
+    guard isShown, sessions.isRunning(instance) else { return }
+    let reason = "the app closed its request"
+    try? trail.decide([AuditEvent(.pickCancelled, .refused, instance, rule: "PCK-19", reason: reason)])
+    if instance.picker.picks.isEmpty { instance.picker.prompts?.send(LauncherInterface.PromptsReply(request: nil)) }
   }
 
   /// A launcher takes the questions of its app from now on.

@@ -74,6 +74,7 @@ extension Play {
   /// SIGKILL to the launcher, as when the system takes an app away.
   func killInstance(_ name: String, limit: Double) throws -> [String] {
     if let adapter { return try endUnder(adapter, name, how: "kill", limit: limit) }
+    if let terminals, terminals.names.contains(name) { return try close(name, in: terminals) }
     let child = try instance(name)
     child.reap()
     if let ending = child.ending { throw CheckFailure(expected: "\(name) to be running", seen: "\(ending)") }

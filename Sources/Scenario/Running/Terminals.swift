@@ -83,6 +83,12 @@ extension Play {
     return ["exit \(status)"]
   }
 
+  /// The terminal goes away, as when its window is closed.
+  func close(_ name: String, in terminals: Terminals) throws -> [String] {
+    _ = try tmux(terminals.command(["kill-session", "-t", name]))
+    return []
+  }
+
   private func terminals(of name: String) throws -> Terminals {
     guard let terminals, terminals.names.contains(name) else {
       throw CheckFailure(expected: "\(name) to be launched with `terminal = true`", seen: "it has no terminal")

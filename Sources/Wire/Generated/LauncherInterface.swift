@@ -15,7 +15,9 @@ package enum LauncherInterface {
   /// Descriptors that come with the call, in this order: pidfd of the sandbox's init, its mount namespace, the writable
   /// side of its /documents, its listening socket, its own /proc.
   package static let attach = "io.ambit.Launcher.Attach"
-  /// With `more`: answers each time the instance asks its user for something, until the instance ends.
+  /// With `more`: answers each time the instance asks its user for something, until the instance ends. An answer that
+  /// comes before the last question has been answered says that the app has closed that one; without a request there is
+  /// no other one.
   package static let prompts = "io.ambit.Launcher.Prompts"
   /// The user's choice. One descriptor for each of `paths`, in the same order: the chosen documents themselves.
   package static let answer = "io.ambit.Launcher.Answer"
@@ -880,14 +882,14 @@ package enum LauncherInterface {
 
   /// The answer of `Prompts`.
   package struct PromptsReply: WireMessage {
-    package var request: PickRequest
+    package var request: PickRequest?
 
-    package init(request: PickRequest) {
+    package init(request: PickRequest? = nil) {
       self.request = request
     }
 
     package init(json: JSONObject) throws(FieldError) {
-      request = try json.message("request")
+      request = try json.messageIfPresent("request")
     }
 
     package var json: JSONObject {
