@@ -12,7 +12,10 @@ package struct ScenarioCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "scenario",
     abstract: "Run scenarios: steps and expectations, carried out against real sandboxes.",
-    subcommands: [ScenarioRunCommand.self])
+    subcommands: [
+      ScenarioRunCommand.self, ScenarioCheckCommand.self, ScenarioFormatCommand.self, ScenarioRecordCommand.self,
+      ScenarioWordsCommand.self,
+    ])
 
   package init() {}
 }
@@ -40,6 +43,9 @@ package struct ScenarioRunCommand: ParsableCommand {
 
   @Flag(help: "Answer the pickers yourself, where the scenario allows it. Needs a terminal.")
   package var interactive = false
+
+  @Flag(help: "One action at a time: show what each has changed, and wait for Enter.")
+  var step = false
 
   @Flag(help: "Keep the scratch folder, and say where it is.")
   package var keep = false
@@ -74,13 +80,14 @@ package struct ScenarioRunCommand: ParsableCommand {
       throw ExitCode(2)
     }
     Interruption.listen()
-    let options = ScenarioRunner.Options(
-      ambit: executable, apps: Self.appsFolder(apps, beside: executable), isInteractive: interactive,
-      keepsScratch: keep)
+    var options = ScenarioRunner.Options(
+      ambit: executable, apps: Self.appsFolder(apps, beside: executable), agent: Self.agent(beside: executable),
+      isInteractive: interactive, keepsScratch: keep)
+    options.stepsThrough = step
     let reporter = makeReporter()
     var results: [ScenarioResult] = []
     do {
-      for scenario in scenarios {
+      for scenario in scenarios.flatMap(\.variants) {
         results.append(try ScenarioRunner(options: options, reporter: reporter).run(scenario))
       }
     } catch let interruption as Interrupted {
@@ -109,7 +116,7 @@ package struct ScenarioRunCommand: ParsableCommand {
   }
 
   /// The executable as an absolute path, since it is started from here and named to apps.
-  private static func executable(_ chosen: String?) throws -> String {
+  static func executable(_ chosen: String?) throws -> String {
     guard let chosen else {
       guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
         throw ValidationError("/proc/self/exe cannot be read; name the executable with --ambit")
@@ -123,8 +130,12 @@ package struct ScenarioRunCommand: ParsableCommand {
     return path
   }
 
+  static func agent(beside executable: String) -> String {
+    URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("ambit-agent").path
+  }
+
   /// `--apps`, or the folder of demo apps that belongs to this executable: a build's or an installation's.
-  private static func appsFolder(_ chosen: String?, beside executable: String) -> String {
+  static func appsFolder(_ chosen: String?, beside executable: String) -> String {
     if let chosen { return URL(fileURLWithPath: chosen).path }
     let folder = URL(fileURLWithPath: executable).deletingLastPathComponent()
     let candidates = ["demos", "../demos", "../../demos", "../share/ambit/demos"]

@@ -175,9 +175,9 @@ extension ScenarioReader {
       launch.app = try fields.has("of") ? instance(&fields, "of") : nil
       launch.manifest = try properties(&fields, "manifest")
       launch.entitlements = try properties(&fields, "entitlements")
-      if !launch.user.isEmpty || launch.expect != nil || !launch.arguments.isEmpty {
+      if launch.expect != nil || !launch.arguments.isEmpty {
         throw fields.problem(
-          "the agent is told what to do by actions with `app`; `args`, `user` and `expect` are for other programs")
+          "the agent is told what to do by actions with `app`; `args` and `expect` are for other programs")
       }
       for variable in ["home", "container", "id"] { variables.insert("\(name).\(variable)") }
       agents.insert(name)

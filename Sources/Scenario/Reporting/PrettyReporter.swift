@@ -78,6 +78,10 @@ package final class PrettyReporter: ScenarioReporter {
     hasProgress = true
   }
 
+  package func changed(_ lines: [String]) {
+    for text in lines { line("        \(dim("· \(text)"))") }
+  }
+
   package func asks(_ what: String) {
     line("    \(bold(yellow("▶ \(what)")))")
     // From here on a picker may be drawing on the same terminal.

@@ -78,6 +78,7 @@ extension Play {
         expected: "it is done", seen: [error, text].filter { !$0.isEmpty }.joined(separator: ": "))
     }
     let kept = try judge(act, answer, text)
+    lastText = text
     if let save = act.save { variables[save] = kept }
     if let name = act.name { keepPaths(of: answer, name) }
     if act.word.word == "restore", case .array(let paths)? = answer["paths"] {

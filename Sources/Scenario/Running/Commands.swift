@@ -114,7 +114,7 @@ extension Play {
   private static let telling = ["result", "document.path", "how", "rule", "reason", "app"]
 
   /// One line: its kind in a column of its own, then its details. That it was allowed goes without saying.
-  private static func summary(of event: JSONValue) -> String {
+  static func summary(of event: JSONValue) -> String {
     let kind = event[path: "kind"]?.plainText ?? "?"
     let rest = telling.compactMap { event[path: $0] }.filter { $0 != .null }.map(\.plainText)
       .filter { !$0.isEmpty && $0 != "allowed" }

@@ -239,7 +239,7 @@ extension Play {
 
   /// The user's answers to an instance: those of the launch, or those of its acts up to its next launch.
   private func answers(for launch: Launch) throws -> [UserAnswer]? {
-    guard launch.program == nil else { return launch.user.isEmpty ? nil : launch.user }
+    guard launch.program == nil, launch.user.isEmpty else { return launch.user.isEmpty ? nil : launch.user }
     var answers: [UserAnswer] = []
     for (action, values) in plan.dropFirst(position + 1) {
       switch action.verb {

@@ -26,6 +26,10 @@ package final class Play {
   var waitingLaunches: Set<String> = []
   var running: Set<String> = []
   var grantsGiven: [String: [JSONObject]] = [:]
+  /// The text of the last act that was done.
+  var lastText: String?
+  /// Files and events as they were after the action before, for ``showChanges()``.
+  var lastSeen = Seen()
   /// The terminals of programs that were launched in one.
   var terminals: Terminals?
 
@@ -65,6 +69,7 @@ package final class Play {
 
   /// Carries an action out. A failed expectation is an answer; only an interruption is thrown.
   package func check(_ action: Action) throws -> Check {
+    lastText = nil
     var what = ""
     do {
       // The app's places are known only once it has been launched.

@@ -68,6 +68,8 @@ package protocol ScenarioReporter: AnyObject {
   func checked(_ check: Check)
   /// Now and then during a wait.
   func waiting(for what: String, seconds: Double)
+  /// What an action has changed: one line each.
+  func changed(_ lines: [String])
   /// Something that the person at the terminal has to do now.
   func asks(_ what: String)
   func ended(_ step: StepResult)
@@ -81,6 +83,7 @@ extension ScenarioReporter {
   package func began(_ step: Step, number: Int) {}
   package func checked(_ check: Check) {}
   package func waiting(for what: String, seconds: Double) {}
+  package func changed(_ lines: [String]) {}
   package func asks(_ what: String) {}
   package func ended(_ step: StepResult) {}
   package func ended(_ result: ScenarioResult) {}

@@ -16,6 +16,8 @@ package struct ScenarioRunner {
     package var appHome = "/home/user"
     /// Launches that allow it leave the picker to a person at the terminal.
     package var isInteractive: Bool
+    /// After each action: shows its changes, and waits for Enter.
+    package var stepsThrough = false
     /// Leaves the scratch folder where it is, for a look.
     package var keepsScratch: Bool
 
@@ -119,6 +121,7 @@ package struct ScenarioRunner {
         play.position += 1
         result.checks.append(check)
         reporter.checked(check)
+        if options.stepsThrough { try play.showChanges() }
         if check.failure != nil {
           result.verdict = .failed
           return

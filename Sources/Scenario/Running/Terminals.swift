@@ -3,6 +3,7 @@ import Foundation
 /// Programs in terminals of their own, which tmux emulates.
 final class Terminals {
   private let socket: String
+  private let settings: String
   private let folder: String
   private(set) var names: Set<String> = []
 
@@ -14,13 +15,16 @@ final class Terminals {
     program = tmux
     self.folder = folder
     socket = "\(folder)/terminals"
+    // Else the server leaves with its last session, and the next launch meets one that is on its way out.
+    settings = "\(folder)/terminals.conf"
+    try Data("set -g exit-empty off\n".utf8).write(to: URL(fileURLWithPath: settings))
   }
 
   private let program: String
 
   /// The arguments of a tmux command, for a `Child`.
   func command(_ arguments: [String]) -> (program: String, arguments: [String]) {
-    (program, ["-S", socket, "-f", "/dev/null"] + arguments)
+    (program, ["-S", socket, "-f", settings] + arguments)
   }
 
   /// The command that starts a program and leaves its exit status behind.
