@@ -16,6 +16,8 @@ INTERACTIVE ?=
 # table or json, for `make bench`; PARTS names some of its parts.
 FORMAT ?= table
 PARTS ?=
+# Arguments of `ambit conform` for `make conform`.
+CONFORM ?=
 # Inputs for `make fuzz`.
 RUNS ?= 1000000
 # For `make test-kernel`: a kernel's image, the folder of its modules (default: Debian's), and the control groups there.
@@ -30,7 +32,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report readme-test check format verify races fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site readme-test check format verify conform conform-deps lessons races fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -45,6 +47,8 @@ build: deps ## Build ambit, ambitctl, the escape battery and the demo apps (rele
 	$(SWIFT) build -c release --product ambit
 	$(SWIFT) build -c release --product ambit-tools
 	$(SWIFT) build -c release --product ambitctl
+	$(SWIFT) build -c release --product ambit-agent
+	$(SWIFT) build -c release --product plain-agent
 	$(SWIFT) build -c release --product battery
 	$(SWIFT) build -c release --product TextEdit
 
@@ -75,6 +79,9 @@ test-journal: ## Export a log to a systemd-journald of its own; as root
 test-report: ## Look at `ambit audit report` in a real browser (after make test); pictures in .build/report
 	@scripts/report-test.sh
 
+test-site: ## Look at the suite's and the lessons' pages in a real browser (after make test); pictures in .build/site
+	@scripts/site-test.sh
+
 readme-test: build ## Run the commands of README that are marked to be run, in a home of their own
 	@scripts/assemble-demos.sh $(release) .build/demos
 	@scripts/readme-test.sh
@@ -88,6 +95,15 @@ format: ## Format the Swift sources in place
 
 verify: build ## Try to escape from the default policy's sandbox, in every known way
 	$(release)/ambit verify
+
+conform: build ## Play the conformance suite under Ambit: CONFORM='--under all --site DIR'
+	$(release)/ambit conform $(CONFORM)
+
+conform-deps: ## Install the other systems that the suite can be played under
+	@scripts/conform-deps.sh
+
+lessons: build ## Prove every lesson: untouched, with its solution, with wrong attempts
+	$(release)/ambit lesson check
 
 races: ## Swaps, kills and races in their full number, 10,000 and more of each (after `make test`)
 	AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 \

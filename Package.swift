@@ -111,7 +111,8 @@ let package = Package(
       name: "AmbitCommands",
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
-        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Lessons", "Verification", "Rulebook",
+        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Lessons", "Verification",
+        "Rulebook",
         argumentParser,
         system,
       ], swiftSettings: strict),
@@ -188,6 +189,7 @@ let package = Package(
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "LessonsTests", dependencies: ["Lessons", "Scenario"], swiftSettings: strict),
     .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "AmbitCommandsTests",
@@ -200,7 +202,11 @@ let package = Package(
       name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["TestSupport", "Paths", "Kernel", "Folders", "Wire", "Audit", "ScopedAccess", "Review", grdb],
+      dependencies: [
+        "TestSupport", "Paths", "Kernel", "Folders", "Wire", "Audit", "ScopedAccess", "Review", "Conformance",
+        "Rulebook",
+        "Scenario", grdb,
+      ],
       swiftSettings: strict),
   ]
 )

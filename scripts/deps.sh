@@ -92,6 +92,7 @@ fi
 if $want_tests; then
   have vim.tiny || have vim || have vi || need "$vim"
   have sqlite3 || need "$sqlite_shell"
+  have tmux || need tmux
   # File systems that documents lie on. Root's tests make volumes of them, and nobody else's.
   if [ "$(id -u)" -eq 0 ]; then
     PATH=$PATH:/usr/sbin:/sbin

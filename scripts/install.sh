@@ -12,8 +12,8 @@ if [ "$1" = --remove ]; then
   prefix=$2
   rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl" "$prefix/libexec/ambit/ambit-tools"
   rm -f "$prefix/share/man/man1/ambit.1" "$prefix/share/man/man1/ambitctl.1"
-  rm -f "$prefix/libexec/ambit/battery"
-  rm -rf "$prefix/share/ambit/policies"
+  rm -f "$prefix/libexec/ambit/battery" "$prefix/libexec/ambit/ambit-agent" "$prefix/libexec/ambit/plain-agent"
+  rm -rf "$prefix/share/ambit/policies" "$prefix/share/ambit/conformance" "$prefix/share/ambit/lessons"
   rmdir "$prefix/share/ambit" "$prefix/libexec/ambit" 2>/dev/null || true
   echo "removed ambit from $prefix"
   exit 0
@@ -43,4 +43,12 @@ if [ -d Policies ]; then
     install -D -m 644 "Policies/$policy" "$prefix/share/ambit/policies/$policy"
   done
 fi
+# The suite, the lessons, and the app that scenarios act with.
+install -m 755 $release/ambit-agent $release/plain-agent "$prefix/libexec/ambit/"
+for folder in Conformance Lessons; do
+  name=$(echo $folder | tr 'A-Z' 'a-z')
+  rm -rf "$prefix/share/ambit/$name"
+  cp -R $folder "$prefix/share/ambit/$name"
+done
+
 echo "installed ambit, ambitctl, their manual pages and the policies under $prefix"

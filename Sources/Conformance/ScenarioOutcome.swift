@@ -24,12 +24,18 @@ package struct ScenarioOutcome: Equatable, Sendable {
   package struct Step: Equatable, Sendable {
     package var say: String
     package var checks: [Check]
+
+    package init(say: String, checks: [Check]) { (self.say, self.checks) = (say, checks) }
   }
 
   package struct Check: Equatable, Sendable {
     package var what: String
     package var evidence: String
     package var isHeld: Bool
+
+    package init(what: String, evidence: String, isHeld: Bool) {
+      (self.what, self.evidence, self.isHeld) = (what, evidence, isHeld)
+    }
   }
 
   /// - Parameter results: of one scenario, one for each policy that it is played under.

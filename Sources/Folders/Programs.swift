@@ -16,6 +16,10 @@ package enum Programs: String, Sendable {
   case control = "ambitctl"
   /// The program that `ambit verify` runs inside.
   case battery
+  /// The app of scenarios: carries acts out, with AmbitKit.
+  case agent = "ambit-agent"
+  /// The same without AmbitKit, for other systems.
+  case plainAgent = "plain-agent"
 
   /// Where the program lies; `nil` if it is in none of these places.
   package var path: String? {

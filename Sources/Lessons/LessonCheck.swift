@@ -19,7 +19,9 @@ package struct LessonCheck {
       faults.append(Fault(place: first, message: "it is over without a learner's doing anything"))
     }
     // Commands that any learner tries first must not do a task.
-    let idle = [LessonPlayer.Script(step: firstTask(lesson), lines: ["true", "ls", "pwd"].map { Template(text: $0) }, picks: [])]
+    let idle = [
+      LessonPlayer.Script(step: firstTask(lesson), lines: ["true", "ls", "pwd"].map { Template(text: $0) }, picks: [])
+    ]
     if try player.play(lesson, idle).position > firstTask(lesson) {
       faults.append(Fault(place: first, message: "ls and pwd are enough to do the first task"))
     }
@@ -45,7 +47,9 @@ package struct LessonCheck {
       }
     }
     let wrongs = lesson.steps.reduce(0) { $0 + $1.wrongs.count }
-    if wrongs < 2 { faults.append(Fault(place: first, message: "it knows \(wrongs) wrong attempts; two are the least")) }
+    if wrongs < 2 {
+      faults.append(Fault(place: first, message: "it knows \(wrongs) wrong attempts; two are the least"))
+    }
     return faults
   }
 

@@ -9,7 +9,8 @@ package struct LessonPages {
 
   /// Each page's file name and text.
   package var all: [(String, String)] {
-    [("index.html", index)] + lessons.enumerated().map { ("\($0.element.name).html", page($0.element, number: $0.offset + 1)) }
+    [("index.html", index)]
+      + lessons.enumerated().map { ("\($0.element.name).html", page($0.element, number: $0.offset + 1)) }
   }
 
   private var index: String {
@@ -59,7 +60,9 @@ package struct LessonPages {
       for (index, step) in lesson.steps.enumerated() where step.task != nil {
         answers.element("h3", "Step \(index + 1)")
         Self.paragraphs(step.hint, &answers)
-        for line in step.solution { answers.element("pre") { $0.element("code", Self.plain(line.expanded { "${\($0)}" })) } }
+        for line in step.solution {
+          answers.element("pre") { $0.element("code", Self.plain(line.expanded { "${\($0)}" })) }
+        }
         if !step.praise.isEmpty { Self.paragraphs(step.praise, &answers) }
       }
     }

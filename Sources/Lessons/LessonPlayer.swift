@@ -104,7 +104,11 @@ package struct LessonPlayer {
       var script = script[...]
       repeat {
         // Everything that is picked before the next launch.
-        let upTo = script.indices.first { $0 > script.startIndex && lesson.steps.indices.contains(script[$0].step) && lesson.steps[script[$0].step].isRelaunched } ?? script.endIndex
+        let upTo =
+          script.indices.first {
+            $0 > script.startIndex && lesson.steps.indices.contains(script[$0].step)
+              && lesson.steps[script[$0].step].isRelaunched
+          } ?? script.endIndex
         let picks = try script[..<upTo].flatMap(\.picks).map { try $0.map { try session.play.variables.expand($0) } }
         try shell.launch(picks: picks)
         var lines: [Template] = []

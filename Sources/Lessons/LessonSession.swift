@@ -137,7 +137,8 @@ package final class LessonSession {
       return Reply(parts: parts)
     case "next":
       var reply = try advance(praise: "")
-      reply.parts.insert(.note("Skipped. A later step may need what this one does; reset begins the lesson anew."), at: 0)
+      reply.parts.insert(
+        .note("Skipped. A later step may need what this one does; reset begins the lesson anew."), at: 0)
       return reply
     case "task": return Reply(parts: [.task(try text(step.task ?? ""))])
     default: return Reply()

@@ -141,7 +141,9 @@ final class LessonShell {
   private func fifo(_ name: String) throws -> Descriptor {
     let path = "\(folder)/.lesson/\(name)"
     _ = unsafe unlink(path)
-    guard unsafe mkfifo(path, 0o666) == 0, unsafe chmod(path, 0o666) == 0 else { throw KernelError.last("mkfifo", path) }
+    guard unsafe mkfifo(path, 0o666) == 0, unsafe chmod(path, 0o666) == 0 else {
+      throw KernelError.last("mkfifo", path)
+    }
     // Both ways, so that neither end waits for the other one to be opened.
     let descriptor = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw KernelError.last("open", path) }
@@ -225,7 +227,8 @@ final class LessonShell {
     for signal in [0, 15, 9] as [Int32] {
       if signal > 0 { child.signal(signal) }
       let ended = try? Waiting { _, _ in }.wait(
-        for: "the shell", limit: 3, children: [child], isInterruptible: false) { child.ending }
+        for: "the shell", limit: 3, children: [child], isInterruptible: false
+      ) { child.ending }
       if ended != nil { break }
     }
     self.child = nil

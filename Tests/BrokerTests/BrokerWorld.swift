@@ -150,10 +150,15 @@ final class TestApp {
     return try PickerInterface.PickReply(json: answer.parameters).documents
   }
 
+  /// The next question for the user; nil: the one before was closed.
+  func question() throws -> LauncherInterface.PickRequest? {
+    guard let asked = try prompts.receive(wait: true) else { throw HarnessError("no question") }
+    return try LauncherInterface.PromptsReply(json: asked.parameters).request
+  }
+
   /// The user's answer to the question that is asked.
   func choose(_ paths: [String]) throws {
-    guard let asked = try prompts.receive(wait: true) else { throw HarnessError("no question") }
-    let question = try LauncherInterface.PromptsReply(json: asked.parameters).request
+    guard let question = try question() else { throw HarnessError("the question was closed") }
     _ = try launcher.call(
       "io.ambit.Launcher.Answer",
       LauncherInterface.AnswerCall(instance: instance, id: question.id, how: .user, paths: paths).json,

@@ -135,6 +135,21 @@ import Wire
     try await world.end()
   }
 
+  @Test func `PCK-19: a question whose request is closed is taken back, and grants nothing`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    do {
+      let asking = try app.connect()
+      try asking.send("io.ambit.Picker.Pick", PickerInterface.PickCall(multiple: true).json)
+      #expect(try app.question() != nil)
+    }
+    // The connection has gone with its client.
+    #expect(try app.question() == nil)
+    let event = try #require(try world.events(.pickCancelled).last)
+    #expect(event.rule == "PCK-19")
+    try await world.end()
+  }
+
   @Test func `a question whose app has gone makes room for the next one`() async throws {
     let world = try await BrokerWorld()
     let app = try world.launch()
@@ -147,6 +162,7 @@ import Wire
     try app.app.send("io.ambit.Picker.Pick", PickerInterface.PickCall().json)
     // The first question was asked already, and its answer comes too late.
     try app.choose([try world.file("late.txt")])
+    #expect(try app.question() == nil)
     try app.choose([try world.file("a.txt")])
     let answer = try #require(try app.app.receive(wait: true))
     #expect(try PickerInterface.PickReply(json: answer.parameters).documents.map(\.name) == ["a.txt"])

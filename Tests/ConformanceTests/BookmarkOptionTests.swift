@@ -29,38 +29,6 @@ struct BookmarkOptionTests {
   }
 
   @Test(arguments: TestUser.one(.ordinary))
-  func `BMK-6: a read-only scope reads and does not write; without a scope the option means nothing`(user: TestUser)
-    throws
-  {
-    try withDocument(user) { (world, app, _) throws in
-      let readOnly = try #require(
-        try make(app, ["withSecurityScope", "securityScopeAllowOnlyReadAccess"])["bookmark"]?.string)
-      let plain = try #require(try make(app, ["securityScopeAllowOnlyReadAccess"])["bookmark"]?.string)
-      try app.stop()
-      let next = try world.probe()
-      #expect(try resolve(next, readOnly).url != nil)
-      #expect(try next.start("b"))
-      #expect(try next.read("b").content == "text")
-      #expect(try next.tell("append", ["of": "b", "text": "+"]).errno == "EROFS")
-      try next.stop("b")
-      #expect(try resolve(next, plain)["started"] == true)
-      #expect(try next.tell("append", ["of": "b", "text": "+"]).isDone)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `BMK-7: a scope with a minimal bookmark, or one for a file, is refused`(user: TestUser) throws {
-    try withDocument(user) { (world, app, _) throws in
-      for other in ["minimalBookmark", "suitableForBookmarkFile"] {
-        #expect(try make(app, ["withSecurityScope", other])["bookmark"] == nil)
-        // The control: each by itself.
-        #expect(try make(app, [other])["bookmark"]?.string != nil)
-      }
-      #expect(try world.audit(.bookmarkCreated).count == 2)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-8: an implicit bookmark opens the document to another app, with a grant of its own and no more rights`(
     user: TestUser
   ) throws {
@@ -240,18 +208,6 @@ struct BookmarkOptionTests {
     }
   }
 
-  @Test(arguments: TestUser.one(.root))
-  func `BMK-18: without a started scope no bookmark is made`(user: TestUser) throws {
-    try withDocument(user) { (world, app, _) throws in
-      try app.stop()
-      for options in [[], ["withSecurityScope"], ["minimalBookmark"]] {
-        let answer = try make(app, options)
-        #expect(answer["bookmark"] == nil && answer["posix"] == "EPERM")
-      }
-      #expect(try world.audit(.bookmarkCreated).map(\.rule) == ["BMK-18", "BMK-18", "BMK-18"])
-    }
-  }
-
   @Test(arguments: TestUser.one(.ordinary))
   func `BMK-19: the bookmark of a web address holds the address`(user: TestUser) throws {
     try withDocument(user, picks: ["doc.txt"]) { (world, app, _) throws in
@@ -365,39 +321,6 @@ struct BookmarkOptionTests {
         let one = try app.tell("values", ["bookmark": .string(bookmark), "keys": .array([.string("NSURL\(name)Key")])])
         #expect(one == .object(known.object?.filter { $0.key == "NSURL\(name)Key" } ?? [:]), "\(one.text)")
       }
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `BMK-14: what was renamed in a folder that the app has no right to is renewed`(user: TestUser) throws {
-    try withDocument(user) { (world, app, document) throws in
-      let bookmark = try app.bookmark()
-      try app.stop()
-      try world.rename(document, to: "\(world.home)/Papers/other.txt")
-      #expect(try resolve(app, bookmark)["stale"] == true)
-      #expect(try app.start("b"))
-      #expect(try resolve(app, try app.bookmark("b"))["stale"] == false)
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `BMK-11: what lies in the trash is found there, can be read, and it is said`(user: TestUser) throws {
-    try withDocument(user) { (world, app, document) throws in
-      let bookmark = try app.bookmark()
-      try app.stop()
-      let trash = "\(world.home)/.local/share/Trash/files"
-      try world.makeFolder(trash)
-      try world.rename(document, to: "\(trash)/letter.txt")
-      let found = try resolve(app, bookmark)
-      #expect(found["location"] == "trash")
-      #expect(found["stale"] == true)
-      #expect(try app.start("b"))
-      #expect(try app.read("b").content == "text")
-      #expect(try world.audit(.bookmarkResolved).last?.detail[AuditEvent.Fact.location] == "trash")
-      try app.stop("b")
-      // Put back, it is nowhere in particular.
-      try world.rename("\(trash)/letter.txt", to: document)
-      #expect(try resolve(app, bookmark)["location"] == "")
     }
   }
 

@@ -25,82 +25,6 @@ struct BookmarkTests {
     try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])
   }
 
-  @Test(arguments: TestUser.all)
-  func `BMK-1: after a rename and after a move, a bookmark resolves to the document, with its scope`(user: TestUser)
-    throws
-  {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      try world.makeFolder("\(world.home)/Elsewhere/Deep")
-      var place = document
-      for next in ["Papers/renamed.txt", "Elsewhere/renamed.txt", "Elsewhere/Deep/other.txt"] {
-        try world.rename(place, to: "\(world.home)/\(next)")
-        place = "\(world.home)/\(next)"
-        let app = try world.probe()
-        let answer = try resolve(app, bookmark)
-        #expect(answer["name"]?.string == (next as NSString).lastPathComponent)
-        #expect(try app.read("b").errno == refused)
-        #expect(try app.start("b"))
-        #expect(try app.tell("append", ["of": "b", "text": "+"]).isDone)
-        #expect(try app.finish() == .status(0))
-      }
-      #expect(try world.read(place) == "text+++")
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `BMK-2: a bookmark is stale once the document has moved, and one made anew is not`(user: TestUser) throws {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      let app = try world.probe()
-      #expect(try resolve(app, bookmark)["stale"] == false)
-      try world.rename(document, to: "\(world.home)/moved.txt")
-      #expect(try resolve(app, bookmark)["stale"] == true)
-      #expect(try app.start("b"))
-      let renewed = try app.bookmark("b")
-      #expect(try resolve(app, renewed)["stale"] == false)
-      #expect(try resolve(app, bookmark)["stale"] == true)
-      let resolutions = try world.audit(.bookmarkResolved).map { $0.detail[AuditEvent.Fact.stale] }
-      #expect(resolutions == ["false", "true", "false", "true"])
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `BMK-3: a stored bookmark gives access after a relaunch and a new broker, and asks nobody`(user: TestUser) throws
-  {
-    try Workspace.with(user) { world in
-      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
-      try app.pick()
-      #expect(try app.start())
-      let stored: JSON = "/home/user/Library/bookmark"
-      #expect(try app.tell("create", ["path": stored, "text": .string(try app.bookmark())]).isDone)
-      #expect(try app.finish() == .status(0))
-      let broker = try #require(try world.brokerProcess())
-      #expect(try world.ambit("broker", "stop").exit == .status(0))
-      // It has said goodbye, and may need a moment to be gone.
-      try Deadline.wait(for: "the broker to end") { !ProcessTable.isAlive(broker) }
-
-      // Without --pick and without a terminal: who asks gets no answer.
-      let next = try world.probe()
-      let bookmark = try #require(try next.tell("read", ["path": stored]).content)
-      #expect(try resolve(next, bookmark).url != nil)
-      #expect(try next.start("b"))
-      #expect(try next.read("b").content == "text")
-      #expect(try world.audit(.pick).count == 1)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `BMK-4: another app's bookmark does not resolve`(user: TestUser) throws {
-    try withBookmark(user) { (world, _, bookmark) throws in
-      let other = try world.probe("Snooper")
-      let answer = try resolve(other, bookmark)
-      #expect(answer["domain"] == "NSCocoaErrorDomain")
-      #expect(answer.url == nil)
-      #expect(try world.audit(.bookmarkResolved).map(\.rule) == ["BMK-4"])
-      // The control: the same bytes, in the app that they were sealed for.
-      #expect(try resolve(try world.probe(), bookmark).url != nil)
-    }
-  }
-
   @Test(arguments: TestUser.one(.root))
   func `BMK-20: a bookmark that was changed in any byte, or cut, is refused as a bad seal`(user: TestUser) throws {
     try withBookmark(user) { (world, _, bookmark) throws in
@@ -279,34 +203,6 @@ struct BookmarkTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `BMK-12: a file that a program replaced when it saved is followed, and that is said`(user: TestUser) throws {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      try world.write("second version", to: "\(document).new")
-      try world.rename("\(document).new", to: document)
-      let app = try world.probe()
-      let found = try resolve(app, bookmark)
-      #expect(found["matchedBy"] == "path")
-      #expect(found["stale"] == true)
-      #expect(try app.start("b"))
-      #expect(try app.read("b").content == "second version")
-      let followed = try world.audit(.replaced)
-      #expect(followed.map(\.rule) == ["BMK-12"])
-      #expect(followed.first?.document?.path == document)
-      #expect(followed.first?.detail[AuditEvent.Fact.matchedBy] == "path")
-      // From now on it is the document, and the old bookmark says so for ever; a new one does not.
-      let renewed = try app.bookmark("b")
-      #expect(try resolve(app, bookmark)["matchedBy"] == "path")
-      let again = try resolve(app, renewed)
-      #expect(again["matchedBy"] == "identity")
-      #expect(again["stale"] == false)
-      try app.stop("b")
-      try world.rename(document, to: "\(world.home)/moved.txt")
-      #expect(try resolve(app, bookmark)["name"] == "moved.txt")
-      #expect(try world.audit(.replaced).count == 1)
-    }
-  }
-
-  @Test(arguments: TestUser.all)
   func `BMK-12: a start follows as well, and after a new broker`(user: TestUser) throws {
     try withBookmark(user) { (world, document, bookmark) throws in
       let app = try world.probe()
@@ -325,29 +221,6 @@ struct BookmarkTests {
       #expect(try next.start("b"))
       #expect(try next.read("b").content == "third version")
       #expect(try world.audit(.replaced).count == 2)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `BMK-12: under the profile apple-identity a replaced file is lost`(user: TestUser) throws {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      try world.write("second version", to: "\(document).new")
-      try world.rename("\(document).new", to: document)
-      let app = try world.probe(options: ["--policy", "apple-identity"])
-      #expect(try resolve(app, bookmark).url == nil)
-      let refusal = try #require(try world.audit(.bookmarkResolved).last)
-      #expect(refusal.rule == "BMK-12")
-      #expect(refusal.reason?.contains("bookmarks.replaced") == true)
-      #expect(try world.audit(.replaced).isEmpty)
-      // The control: what was moved is found there too.
-      let other = try world.document("other.txt", "other")
-      let second = try world.probe(picks: [other], options: ["--policy", "apple-identity"])
-      try second.pick()
-      #expect(try second.start())
-      let kept = try second.bookmark()
-      try second.stop()
-      try world.rename(other, to: "\(world.home)/moved.txt")
-      #expect(try resolve(second, kept)["name"] == "moved.txt")
     }
   }
 

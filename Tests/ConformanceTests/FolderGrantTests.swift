@@ -89,32 +89,6 @@ struct FolderGrantTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `FSF-14: a folder stays granted when the host renames it, while it is started and after`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      try world.document("Papers/Folder/in.txt", "in")
-      let folder = "\(world.home)/Papers/Folder"
-      let app = try world.probe(picks: [folder])
-      try app.pick(["kind": "folder"])
-      _ = try app.tell("child", ["of": "a", "name": "in.txt", "as": "child"])
-      #expect(try app.start())
-      for (number, name) in ["Second", "Third"].enumerated() {
-        let from = number == 0 ? folder : "\(world.home)/Papers/Second"
-        try world.rename(from, to: "\(world.home)/Papers/\(name)")
-        // Another folder that takes its name is not it.
-        try world.document("Papers/Folder/in.txt", "impostor")
-        #expect(try app.read("child").content == "in")
-        try app.stop()
-        #expect(try app.read("child").errno == refused)
-        #expect(try app.start())
-        #expect(try app.read("child").content == "in")
-        #expect(try app.tell("write", ["of": "child", "text": "in"]).isDone)
-        #expect(try world.read("\(world.home)/Papers/\(name)/in.txt") == "in")
-      }
-      #expect(try app.finish() == .status(0))
-    }
-  }
-
-  @Test(arguments: TestUser.all)
   func `SBX-13: the broker makes nothing of a path with .. either`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try world.document("outside.txt", "host")

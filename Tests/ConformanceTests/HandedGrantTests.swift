@@ -138,13 +138,4 @@ struct HandedGrantTests {
     }
   }
 
-  @Test(arguments: TestUser.one(.ordinary))
-  func `SBX-4: no app can hand anything to itself`(user: TestUser) throws {
-    try withRunning(user) { (world, app) throws in
-      let call = #"{"method":"io.ambit.Grants.Add","parameters":{"app":"\#(probe)","access":"readWrite"}}"#
-      let answer = try app.tell("raw", ["text": .string(call)])
-      #expect(answer.text.contains("org.varlink.service"), "\(answer.text)")
-      #expect(try world.grants().isEmpty)
-    }
-  }
 }

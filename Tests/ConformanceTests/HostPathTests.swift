@@ -21,46 +21,6 @@ struct HostPathTests {
     }
   }
 
-  @Test(arguments: TestUser.one(.root))
-  func `FSF-11: the name is there for everybody, the place on the host only where the policy says so`(
-    user: TestUser
-  ) throws {
-    try withPicked(user, told: false) { (world, app, document) throws in
-      #expect(try app.tell("displayName", ["of": "a"])["name"] == "Für Anna.txt")
-      let refused = try app.tell("hostPath", ["of": "a"])
-      #expect(refused["known"] == nil && refused["posix"] == "EPERM", "\(refused.text)")
-      #expect(refused.text.contains("Papers") == false)
-      let event = try #require(try world.audit(.hostPath).last)
-      #expect(event.result == .refused && event.rule == "FSF-11" && event.document?.path == document)
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `FSF-11: it follows the document, and says that it is unknown when there is none any more`(
-    user: TestUser
-  ) throws {
-    try withPicked(user, told: true) { (world, app, document) throws in
-      #expect(try app.tell("hostPath", ["of": "a"])["path"]?.string == document)
-      #expect(try app.start())
-      let moved = "\(world.home)/elsewhere.txt"
-      try world.rename(document, to: moved)
-      #expect(try app.tell("hostPath", ["of": "a"])["path"]?.string == moved)
-      try app.stop()
-      #expect(try app.tell("hostPath", ["of": "a"])["path"]?.string == moved)
-      _ = try app.tell("child", ["of": "folder", "name": "in.txt", "as": "in"])
-      #expect(try app.tell("hostPath", ["of": "in"])["path"]?.string == "\(world.home)/Papers/Folder/in.txt")
-      #expect(try app.tell("displayName", ["of": "in"])["name"] == "in.txt")
-      #expect(try world.audit(.hostPath).allSatisfy { $0.result == .allowed && $0.detail["known"] == "true" })
-
-      // What is open can be read on; it has no place.
-      #expect(try app.start())
-      try FileManager.default.removeItem(atPath: moved)
-      #expect(try app.tell("hostPath", ["of": "a"])["known"] == false)
-      #expect(try app.read().content == "text")
-      #expect(try world.audit(.hostPath).contains { $0.detail["known"] == "false" })
-    }
-  }
-
   @Test(arguments: TestUser.one(.ordinary))
   func `FSF-11: another app's token tells nothing, and neither does one of a grant that was withdrawn`(
     user: TestUser

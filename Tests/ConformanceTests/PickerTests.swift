@@ -78,18 +78,6 @@ struct PickerTests {
     }
   }
 
-  @Test(arguments: TestUser.one(.root))
-  func `PCK-22: a script's answer is never recorded as the user's`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let app = try world.probe(picks: [try world.document("letter.txt")])
-      try app.pick()
-      #expect(try app.start())
-      let decisions = try world.audit().filter { [.pick, .grant, .start].contains($0.kind) }
-      #expect(decisions.map(\.kind) == [.pick, .grant, .start])
-      #expect(decisions.map(\.how) == ["scripted", "scripted", "scripted"])
-    }
-  }
-
   @Test(arguments: TestUser.one(.ordinary))
   func `PCK-22: a person's answer in the picker is recorded as the user's`(user: TestUser) throws {
     try Workspace.with(user) { world in

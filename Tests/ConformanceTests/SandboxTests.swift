@@ -7,22 +7,6 @@ import Testing
 @Suite(.serialized, .waiting)
 struct SandboxTests {
   @Test(arguments: TestUser.all)
-  func `SBX-1: an app reads and writes inside its own container without any start`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let app = try world.probe()
-      for folder in ["Documents", "Library", "tmp"] {
-        let path: JSON = .string("/home/user/\(folder)/own.txt")
-        #expect(try app.tell("create", ["path": path, "text": "mine"]).isDone)
-        #expect(try app.tell("append", ["path": path, "text": "!"]).isDone)
-        #expect(try app.tell("read", ["path": path]).content == "mine!")
-        #expect(try world.read("\(world.container("io.ambit.tests.probe"))/\(folder)/own.txt") == "mine!")
-      }
-      #expect(try app.tell("status")["used"] == 0)
-      #expect(try app.finish() == .status(0))
-    }
-  }
-
-  @Test(arguments: TestUser.all)
   func `SBX-2: without a grant, another app's container and the user's files are out of reach`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "private")
@@ -179,35 +163,6 @@ struct SandboxTests {
       let silent = try world.run([try Products.path("ambit"), "run", "/bin/sh", "-c", "cat /srv/x"])
       #expect(!silent.errors.contains("ambit:"))
       #expect(try world.audit(.refuse).filter { $0.how == "observed" }.count >= 2)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `SBX-4: no call gives a token for a path that the app names itself`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "private")
-      let app = try world.probe(picks: [document])
-      let path = JSON.string(document).text
-      let attempts = [
-        #"{"method":"io.ambit.Picker.Pick","parameters":{"mode":"open","path":\#(path)}}"#,
-        #"{"method":"io.ambit.Picker.Pick","parameters":{"mode":"open","documents":[\#(path)]}}"#,
-        #"{"method":"io.ambit.Picker.Pick","parameters":{"mode":\#(path)}}"#,
-        #"{"method":"io.ambit.Access.Start","parameters":{"scope":\#(path)}}"#,
-        #"{"method":"io.ambit.Access.Path","parameters":{"scope":\#(path)}}"#,
-        #"{"method":"io.ambit.Bookmarks.Create","parameters":{"scope":\#(path)}}"#,
-        #"{"method":"io.ambit.Bookmarks.Resolve","parameters":{"bookmark":\#(path)}}"#,
-        #"{"method":"io.ambit.Launcher.Answer","parameters":{"instance":"x","id":1,"how":"user","cancelled":false,"paths":[\#(path)]}}"#,
-        #"{"method":"io.ambit.Launcher.Instances"}"#,
-      ]
-      for attempt in attempts {
-        let reply = try app.tell("raw", ["text": .string(attempt)])["reply"]?.string ?? ""
-        #expect(JSON(reply)?["error"]?.string != nil, "\(attempt) → \(reply)")
-      }
-      #expect(try world.audit(.grant).isEmpty)
-      #expect(try world.audit(.pick).isEmpty)
-      // The control: the same app gets a token for it when the user picks it.
-      try app.pick()
-      #expect(try world.audit(.grant).count == 1)
     }
   }
 

@@ -58,7 +58,7 @@ import Testing
     (#"{ tel = "editor" }"#, "5:3: an action needs one of the words that say what it does; did you mean `tell`?"),
     (#"{ write = "a", contents = "b" }"#, "`write` needs `content`; did you mean `content`?"),
     (#"{ write = "a", content = "b", mod = 3 }"#, "5:31: `write` has no key `mod`; known are `content`, `timeout`"),
-    (#"{ write = "a", read = "b" }"#, "does one thing; this one has `read` and `write`"),
+    (#"{ write = "a", read = "b" }"#, "does one thing; this one has `write` and `read`"),
     (#"{ write = 3, content = "b" }"#, "5:3: `write` is a string or an array of strings, not a whole number"),
     (#"{ read = "a", expect = { contian = "b" } }"#, "`expect` has no key `contian`; did you mean `contains`?"),
     (#"{ read = "a", expect = { matches = "(" } }"#, "5:26: `matches` is not a regular expression"),
@@ -76,6 +76,25 @@ import Testing
     (#"{ run = ["ps"], save = "home" }"#, "cannot be a variable's name"),
     (#"{ audit = {} }"#, "any event would match"),
     (#"{ audit = [] }"#, "names no event"),
+    (#"{ mode = "a", bits = "9" }"#, "mode bits in octal"),
+    (#"{ give = "a", to = "e", as = "d" }"#, "no step before this one launches `e`"),
+    (#"{ launch = "agent", as = "e", args = ["x"] }"#, "the agent is told what to do by actions with `app`"),
+    (#"{ launch = "a", as = "e", terminal = "8x2000" }"#, "`terminal` is true, or columns and rows"),
+    (#"{ launch = "a", as = "e" }, { app = "e", read = "x" }"#, "`e` is not the agent"),
+    (#"{ launch = "agent", as = "e" }, { app = "e", raed = "x" }"#, "did you mean `read`?"),
+    (
+      #"{ launch = "agent", as = "e" }, { app = "e", start = "d" }"#,
+      "names a document `d`; no document is given before"
+    ),
+    (
+      #"{ launch = "agent", as = "e" }, { app = "e", read = "x", fails = "eacces" }"#, "an error has a name like EACCES"
+    ),
+    (
+      #"{ launch = "agent", as = "e" }, { app = "e", read = "x", fails = "EIO", may_fail = "EIO" }"#,
+      "either `fails` or"
+    ),
+    (#"{ launch = "agent", as = "e" }, { app = "e", pid = 3 }"#, "`pid` is true or false"),
+    (#"{ launch = "agent", as = "e" }, { app = "e", pid = false }"#, "write `pid = true`"),
   ]
 
   @Test(arguments: slips) func `a slip is named with its place and what was meant`(slip: (String, String)) throws {
@@ -93,6 +112,56 @@ import Testing
     _ = try read(text(launch + save + use))
     let error = try #require(throws: ScenarioError.self) { try read(text(launch + use + save)) }
     #expect(error.message.contains("`token`"))
+  }
+
+  @Test func `a scenario of the suite quotes its statement, and says what it needs`() throws {
+    let head = """
+      title = "t"
+      entry = "TOK-3"
+      statement = "s"
+      source = "x"
+      strength = "A"
+      users = ["root"]
+      needs = ["container"]
+      policies = ["default", "teach"]
+
+      """
+    let steps = """
+      [[step]]
+      say = "s"
+      do = [
+        { launch = "agent", as = "editor" },
+        { give = "${home}/a", to = "editor", as = "letter", access = "read", started = false },
+        { app = "editor", start = "letter" },
+        { app = "editor", read = "${letter}", fails = true },
+        { revoke = "letter", from = "editor" },
+        { audit = { kind = "revoke" }, count = 1 },
+      ]
+
+      """
+    let scenario = try read(head + steps)
+    #expect(scenario.entry?.id == "TOK-3" && scenario.entry?.strength == "A")
+    #expect(scenario.users == [.root])
+    #expect(scenario.neededCapabilities == [.container, .readOnly, .scopes, .revoke, .log])
+    #expect(scenario.variants.map(\.policy) == [Template(text: "default"), Template(text: "teach")])
+    for (slip, message) in [
+      ("strength = \"A\"", "strength = \"E\""), ("needs = [\"container\"]", "needs = [\"contaner\"]"),
+      ("statement = \"s\"\n", ""),
+    ] {
+      #expect(throws: ScenarioError.self, "\(message)") { try read(head.replacing(slip, with: message) + steps) }
+    }
+  }
+
+  @Test func `a loop's actions are read once, with its variable`() throws {
+    let scenario = try read(
+      """
+      title = "t"
+      [[step]]
+      say = "s"
+      for_each = { name = ["a", "b"] }
+      do = [{ write = "${home}/${name}", content = "x" }]
+      """)
+    #expect(scenario.steps[0].loop?.values.count == 2)
   }
 
   @Test func `what is not TOML is an error with a place`() throws {

@@ -17,7 +17,9 @@ package final class AppRun {
     guard let answer = JSON(line), answer.object != nil else {
       throw process.seen("answered “\(line)” to \(request.text)")
     }
-    if let usage = answer["usage"]?.string { throw process.seen("\(request.text): \(usage)") }
+    if let usage = (answer["usage"] ?? answer["unsupported"])?.string {
+      throw process.seen("\(request.text): \(usage)")
+    }
     return answer
   }
 

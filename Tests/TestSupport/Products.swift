@@ -7,7 +7,9 @@ internal import Foundation
 /// The programs under test, at a place where any user can run them: the checkout may lie under a folder that only its
 /// owner can enter.
 package enum Products {
-  package static let names = ["ambit", "ambit-tools", "ambitctl", "battery", "probe", "TextEdit"]
+  package static let names = [
+    "ambit", "ambit-tools", "ambitctl", "battery", "probe", "TextEdit", "ambit-agent", "plain-agent",
+  ]
 
   /// The path of a program.
   package static func path(_ name: String) throws(HarnessError) -> String {

@@ -126,11 +126,11 @@ enum ProgramFolders {
   static func beside(_ name: String, installed: String) throws -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     var folder = URL(fileURLWithPath: own).deletingLastPathComponent()
-    var candidates = [folder.appendingPathComponent("../\(installed)").standardizedFileURL.path]
-    // .build/debug, .build/TRIPLE/release
+    var candidates: [String] = []
+    // PREFIX/libexec/ambit; .build/debug, .build/TRIPLE/release
     for _ in 0..<4 {
       folder.deleteLastPathComponent()
-      candidates.append(folder.appendingPathComponent(name).path)
+      candidates += [folder.appendingPathComponent(installed).path, folder.appendingPathComponent(name).path]
     }
     guard let found = candidates.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
       throw Failure("the folder \(name) is not beside this program; name it with an option", status: 2)

@@ -1,4 +1,5 @@
 internal import Conformance
+internal import Folders
 internal import Foundation
 internal import Launcher
 internal import Scenario
@@ -20,7 +21,8 @@ struct ConformStage {
 
   /// Rule profiles of Ambit's: the name of a column, and the policy that imitates that platform's rules.
   static let profiles = [
-    "apple": "inherits = \"apple-identity\"\n", "android": "inherits = \"default\"\n[grants]\npersisted = \"android\"\n",
+    "apple": "inherits = \"apple-identity\"\n",
+    "android": "inherits = \"default\"\n[grants]\npersisted = \"android\"\n",
     "windows": "inherits = \"default\"\n[grants]\npersisted = \"windows\"\n",
   ]
 
@@ -49,28 +51,29 @@ struct ConformStage {
         guard let mark = text.firstIndex(of: "=") else { throw Failure("--adapter takes NAME=PROGRAM", status: 2) }
         return (String(text[..<mark]), URL(fileURLWithPath: String(text[text.index(after: mark)...])).path)
       }, uniquingKeysWith: { $1 })
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let built = URL(fileURLWithPath: places.ambit.map { URL(fileURLWithPath: $0).path } ?? own)
-      .deletingLastPathComponent().path
     var template = Array((FileManager.default.temporaryDirectory.path + "/ambit-conform-XXXXXX").utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Failure("no folder can be made for the run", status: 2) }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     _ = unsafe chmod(folder, 0o755)
-    do { try copyPrograms(from: built) } catch {
+    let ambit = places.ambit.map { URL(fileURLWithPath: $0).path } ?? Programs.ambit.path ?? "ambit"
+    do { try copyPrograms(ambit) } catch {
       remove()
       if error is Failure { throw error }
       throw Failure("the programs cannot be copied to \(folder): \(error.localizedDescription)", status: 2)
     }
   }
 
-  private func copyPrograms(from built: String) throws {
-    for name in ["ambit", "ambit-tools", "ambitctl", "ambit-agent", "plain-agent"] {
-      let program = "\(built)/\(name)"
-      guard FileManager.default.fileExists(atPath: program) else {
-        throw Failure("\(program) is not there: build it first (swift build --product \(name))", status: 2)
+  /// - Parameter ambit: the launcher to try; the programs beside it go with it.
+  private func copyPrograms(_ ambit: String) throws {
+    let built = URL(fileURLWithPath: ambit).deletingLastPathComponent().path
+    for program in [Programs.ambit, .tools, .control, .agent, .plainAgent] {
+      let name = program.rawValue
+      let beside = "\(built)/\(name)"
+      guard let path = FileManager.default.fileExists(atPath: beside) ? beside : program.path else {
+        throw Failure("\(beside) is not there: build it first (swift build --product \(name))", status: 2)
       }
-      if unsafe link(program, "\(folder)/\(name)") != 0 {
-        try FileManager.default.copyItem(atPath: program, toPath: "\(folder)/\(name)")
+      if unsafe link(path, "\(folder)/\(name)") != 0 {
+        try FileManager.default.copyItem(atPath: path, toPath: "\(folder)/\(name)")
       }
     }
     for (name, policy) in Self.profiles {

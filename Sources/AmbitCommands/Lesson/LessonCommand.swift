@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Folders
 internal import Foundation
 internal import Launcher
 internal import Lessons
@@ -47,7 +48,9 @@ struct LessonPlaces: ParsableArguments {
   /// By number, by name, or by file.
   func lesson(_ word: String) throws -> Lesson {
     if word.hasSuffix(".toml") {
-      do { return try LessonReader.read(path: word) } catch let error as ScenarioError { throw Failure("\(error)", status: 2) }
+      do { return try LessonReader.read(path: word) } catch let error as ScenarioError {
+        throw Failure("\(error)", status: 2)
+      }
     }
     let all = try all()
     if let number = Int(word), all.indices.contains(number - 1) { return all[number - 1] }
@@ -56,14 +59,16 @@ struct LessonPlaces: ParsableArguments {
   }
 
   static func options() throws -> ScenarioRunner.Options {
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let folder = URL(fileURLWithPath: own).deletingLastPathComponent().path
-    return ScenarioRunner.Options(ambit: "\(folder)/ambit", apps: "\(folder)/demos", agent: "\(folder)/ambit-agent")
+    guard let ambit = Programs.ambit.path, let agent = Programs.agent.path else {
+      throw Failure("Ambit's programs are not where this one is; install Ambit again, whole", status: 2)
+    }
+    return ScenarioRunner.Options(ambit: ambit, apps: ScenarioRunCommand.appsFolder(nil, beside: ambit), agent: agent)
   }
 }
 
 struct LessonListCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the lessons, with your progress.")
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the lessons, with your progress.")
 
   @OptionGroup var places: LessonPlaces
   @Option(help: "table, for people; json, one object, for programs.") var format: OutputFormat = .table
@@ -86,7 +91,8 @@ struct LessonListCommand: ParsableCommand {
       let table = Table(
         [
           Table.Column("", alignment: .trailing, minWidth: 2), Table.Column("LESSON", minWidth: 24),
-          Table.Column("MIN", alignment: .trailing), Table.Column("YOU", minWidth: 6), Table.Column("ABOUT", keeping: .start),
+          Table.Column("MIN", alignment: .trailing), Table.Column("YOU", minWidth: 6),
+          Table.Column("ABOUT", keeping: .start),
         ], for: 1)
       let rows = lessons.enumerated().map { index, lesson -> [Table.Cell] in
         let done = progress.isDone(lesson)
@@ -122,7 +128,9 @@ struct LessonOpenCommand: ParsableCommand {
       throw Failure("a lesson needs a terminal; ambit lesson export DIR writes all of them as pages", status: 2)
     }
     let lesson: Lesson
-    if let word = self.lesson { lesson = try places.lesson(word) } else {
+    if let word = self.lesson {
+      lesson = try places.lesson(word)
+    } else {
       let progress = try LessonProgress.read()
       guard let next = try places.all().first(where: { !progress.isDone($0) }) else {
         return try Output.standard.write("You have taken every lesson. ambit lesson reset forgets that.\n")
@@ -148,7 +156,8 @@ struct LessonOpenCommand: ParsableCommand {
         try LessonProgress.note(lesson, step: lesson.steps.count, isDone: true)
         return try Output.standard.write(text.ending(lesson))
       case .left(let step):
-        return try Output.standard.write("\nYou left at step \(step + 1) of \(lesson.steps.count). ambit lesson lists where you are.\n")
+        return try Output.standard.write(
+          "\nYou left at step \(step + 1) of \(lesson.steps.count). ambit lesson lists where you are.\n")
       }
     }
   }
@@ -167,7 +176,8 @@ struct LessonResetCommand: ParsableCommand {
 struct LessonCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Prove lessons: each fails untouched, passes with its solution, and answers wrong attempts with their hints.",
+    abstract:
+      "Prove lessons: each fails untouched, passes with its solution, and answers wrong attempts with their hints.",
     discussion: "Exit status: 0 every lesson is sound, 1 one is not, 2 a file is no lesson.")
 
   @OptionGroup var places: LessonPlaces

@@ -8,7 +8,8 @@ struct LessonText: Sendable {
 
   func opening(_ lesson: Lesson) -> String {
     let rule = String(repeating: "─", count: min(width, max(20, displayWidth(lesson.title))))
-    return "\n\(style.bold(lesson.title))\n\(style.dim(rule))\n\(style.dim("About \(lesson.minutes) minutes. In the shell: hint, solution, task, next, reset; Ctrl-D leaves."))\n"
+    return
+      "\n\(style.bold(lesson.title))\n\(style.dim(rule))\n\(style.dim("About \(lesson.minutes) minutes. In the shell: hint, solution, task, next, reset; Ctrl-D leaves."))\n"
   }
 
   func ending(_ lesson: Lesson) -> String {
@@ -17,16 +18,17 @@ struct LessonText: Sendable {
 
   func render(_ reply: LessonSession.Reply) -> String {
     guard !reply.parts.isEmpty else { return "" }
-    return "\n" + reply.parts.map { part in
-      switch part {
-      case .paragraph(let text): paragraphs(text, mark: "  ", rest: "  ") { $0 }
-      case .task(let text): paragraphs(text, mark: style.cyan("▸ "), rest: "  ", style.bold)
-      case .praise(let text): paragraphs(text, mark: style.green("✓ "), rest: "  ", style.green)
-      case .hint(let text): paragraphs(text, mark: style.yellow("? "), rest: "  ", style.yellow)
-      case .solution(let lines): lines.map { "    \(style.bold($0))\n" }.joined()
-      case .note(let text): paragraphs(text, mark: "  ", rest: "  ", style.dim)
-      }
-    }.joined(separator: "\n")
+    return "\n"
+      + reply.parts.map { part in
+        switch part {
+        case .paragraph(let text): paragraphs(text, mark: "  ", rest: "  ") { $0 }
+        case .task(let text): paragraphs(text, mark: style.cyan("▸ "), rest: "  ", style.bold)
+        case .praise(let text): paragraphs(text, mark: style.green("✓ "), rest: "  ", style.green)
+        case .hint(let text): paragraphs(text, mark: style.yellow("? "), rest: "  ", style.yellow)
+        case .solution(let lines): lines.map { "    \(style.bold($0))\n" }.joined()
+        case .note(let text): paragraphs(text, mark: "  ", rest: "  ", style.dim)
+        }
+      }.joined(separator: "\n")
   }
 
   private func paragraphs(_ text: String, mark: String, rest: String, _ paint: (String) -> String) -> String {

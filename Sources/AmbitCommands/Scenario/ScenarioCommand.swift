@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import Folders
 import Foundation
 import Scenario
 import Terminal
@@ -131,7 +132,8 @@ package struct ScenarioRunCommand: ParsableCommand {
   }
 
   static func agent(beside executable: String) -> String {
-    URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("ambit-agent").path
+    let beside = URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("ambit-agent").path
+    return FileManager.default.fileExists(atPath: beside) ? beside : Programs.agent.path ?? beside
   }
 
   /// `--apps`, or the folder of demo apps that belongs to this executable: a build's or an installation's.

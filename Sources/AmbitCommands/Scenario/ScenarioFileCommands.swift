@@ -96,7 +96,8 @@ struct ScenarioFormatCommand: ParsableCommand {
 /// `ambit scenario words`: the language, a word a line.
 struct ScenarioWordsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "words", abstract: "List the words of the scenario language; with --schema, its JSON Schema for editors.")
+    commandName: "words",
+    abstract: "List the words of the scenario language; with --schema, its JSON Schema for editors.")
 
   @Argument(help: "Only words with this in their name.") var filter: String?
   @Flag(help: "Print the JSON Schema.") var schema = false
@@ -109,10 +110,13 @@ struct ScenarioWordsCommand: ParsableCommand {
         .map { [Table.Cell($0.word, .bold), Table.Cell($0.says), Table.Cell($0.keys.joined(separator: ", "), .dim)] }
     }
     let table = Table(
-      [Table.Column("WORD", minWidth: 14), Table.Column("DOES", minWidth: 30), Table.Column("KEYS", keeping: .start)], for: 1)
+      [Table.Column("WORD", minWidth: 14), Table.Column("DOES", minWidth: 30), Table.Column("KEYS", keeping: .start)],
+      for: 1)
     let host = rows(HostWord.all.map { ($0.word, $0.keys, $0.says) })
     let app = rows(AppWord.all.map { ($0.word, $0.keys.map(\.name), $0.says) })
-    if !host.isEmpty { try Output.standard.write("\(style.bold("The user, the host and the log"))\n\(table.render(host))") }
+    if !host.isEmpty {
+      try Output.standard.write("\(style.bold("The user, the host and the log"))\n\(table.render(host))")
+    }
     if !app.isEmpty {
       try Output.standard.write(
         "\n\(style.bold("Acts of an app: { app = NAME, WORD = … }; as, expect, fails, may_fail, result, save, within go with all"))\n"

@@ -69,7 +69,9 @@ final class ActiveScopes: LoopMember {
     }
     instance.scopes.shown[grant.id] = document
     // A file system that may keep a caller waiting does not tell of changes from elsewhere.
-    if grant.kind != .folder, !locator.mayWait(document.path ?? "") { files.add(grant.id, document, recorded: grant.place) }
+    if grant.kind != .folder, !locator.mayWait(document.path ?? "") {
+      files.add(grant.id, document, recorded: grant.place)
+    }
   }
 
   /// Keeps other programs out of a database while the app has it (``DatabaseHold``).

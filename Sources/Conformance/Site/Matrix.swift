@@ -55,6 +55,10 @@ package struct Matrix: Sendable {
     package var system: String
     package var before: String
     package var after: String
+
+    package init(id: String, system: String, before: String, after: String) {
+      (self.id, self.system, self.before, self.after) = (id, system, before, after)
+    }
   }
 
   /// The cells whose verdict differs from an earlier run's, or that one of the two runs lacks.

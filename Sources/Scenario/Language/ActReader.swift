@@ -2,7 +2,8 @@
 extension ScenarioReader {
   /// Keys that may stand beside a word.
   package static func keys(of word: AppWord) -> [String] {
-    ["app", "process", "as", "expect", "fails", "may_fail", "result", "save", "within", "timeout"] + word.keys.map(\.name)
+    ["app", "process", "as", "expect", "fails", "may_fail", "result", "save", "within", "timeout"]
+      + word.keys.map(\.name)
   }
 
   mutating func act(_ word: AppWord, _ fields: inout Fields) throws(ScenarioError) -> Act {

@@ -18,7 +18,8 @@ package struct ScenarioFormatter {
     let result = formatter.document()
     // Whatever is laid out must still say the same.
     guard let after = try? TOMLFile.parse(result, file: file), after.hasSameValues(as: before) else {
-      throw ScenarioError(file: file, place: nil, message: "it cannot be laid out without changing it; it stays as it is")
+      throw ScenarioError(
+        file: file, place: nil, message: "it cannot be laid out without changing it; it stays as it is")
     }
     return result
   }

@@ -1,4 +1,3 @@
-
 /// Reads a scenario file, strictly: unknown words, keys, variables and instances are errors before anything runs.
 package struct ScenarioReader {
   let file: String

@@ -16,7 +16,9 @@ package enum ScenarioSchema {
         "users": list(Scenario.User.allCases.map(\.rawValue), "Users that it is played as; none: every user."),
         "needs": list(Capability.allCases.map(\.rawValue), "What a system needs to have for it."),
         "features": texts("What the machine needs to have: program:NAME, fs:NAME, loop-devices."),
-        "variables": ["type": "object", "additionalProperties": ["type": "string"], "description": "Variables, in order."],
+        "variables": [
+          "type": "object", "additionalProperties": ["type": "string"], "description": "Variables, in order.",
+        ],
         "timeout": seconds("Seconds for each wait."), "set_up": actions("Before the steps."),
         "tear_down": actions("After the steps, also after one that failed."),
         "step": [
@@ -35,7 +37,9 @@ package enum ScenarioSchema {
     ]
   }
 
-  private static func text(_ description: String) -> JSONValue { ["type": "string", "description": .string(description)] }
+  private static func text(_ description: String) -> JSONValue {
+    ["type": "string", "description": .string(description)]
+  }
 
   private static func texts(_ description: String) -> JSONValue {
     ["type": ["string", "array"], "items": ["type": "string"], "description": .string(description)]

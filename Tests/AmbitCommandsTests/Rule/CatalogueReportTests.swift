@@ -78,7 +78,9 @@ import Wire
 
   @Test func `as JSON a rule and a family have one shape`() throws {
     let rule = try rules(CatalogueReport(["PCK-9"]))
-    #expect(rule.count == 1 && rule.first?.object?.keys.sorted() == ["family", "rule", "source", "state", "statement"])
+    #expect(
+      rule.count == 1
+        && rule.first?.object?.keys.sorted() == ["family", "rule", "source", "state", "statement", "strength"])
     #expect(rule.first?["rule"]?.string == "PCK-9" && rule.first?["state"]?.string == "inForce")
     #expect(try rules(CatalogueReport(["PCK"])).contains(rule[0]))
   }
