@@ -49,7 +49,7 @@ def main():
     with Browser(program) as browser:
         browser.call("Page.setBypassCSP", enabled=False)
         for page in pages:
-            path, name = os.path.abspath(page), os.path.basename(page).removesuffix(".html")
+            path, name = os.path.abspath(page), "-".join(page.removesuffix(".html").split("/")[-2:])
             print(name)
             browser.load(path)
             quiet(browser, path)
