@@ -103,6 +103,7 @@ conform-deps: ## Install the other systems that the suite can be played under
 	@scripts/conform-deps.sh
 
 lessons: build ## Prove every lesson: untouched, with its solution, with wrong attempts
+	@scripts/assemble-demos.sh $(release) .build/demos
 	$(release)/ambit lesson check
 
 races: ## Swaps, kills and races in their full number, 10,000 and more of each (after `make test`)

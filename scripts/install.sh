@@ -13,7 +13,7 @@ if [ "$1" = --remove ]; then
   rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl" "$prefix/libexec/ambit/ambit-tools"
   rm -f "$prefix/share/man/man1/ambit.1" "$prefix/share/man/man1/ambitctl.1"
   rm -f "$prefix/libexec/ambit/battery" "$prefix/libexec/ambit/ambit-agent" "$prefix/libexec/ambit/plain-agent"
-  rm -rf "$prefix/share/ambit/policies" "$prefix/share/ambit/conformance" "$prefix/share/ambit/lessons"
+  rm -rf "$prefix/share/ambit/policies" "$prefix/share/ambit/conformance" "$prefix/share/ambit/lessons" "$prefix/share/ambit/demos"
   rmdir "$prefix/share/ambit" "$prefix/libexec/ambit" 2>/dev/null || true
   echo "removed ambit from $prefix"
   exit 0
@@ -45,6 +45,8 @@ if [ -d Policies ]; then
 fi
 # The suite, the lessons, and the app that scenarios act with.
 install -m 755 $release/ambit-agent $release/plain-agent "$prefix/libexec/ambit/"
+rm -rf "$prefix/share/ambit/demos"
+scripts/assemble-demos.sh $release "$prefix/share/ambit/demos"
 for folder in Conformance Lessons; do
   name=$(echo $folder | tr 'A-Z' 'a-z')
   rm -rf "$prefix/share/ambit/$name"

@@ -79,6 +79,11 @@ struct ConformStage {
     for (name, policy) in Self.profiles {
       try Data(policy.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name).toml"))
     }
+    // The C one alone needs nothing at all, not even /proc; conform-deps.sh builds it for the adapters.
+    if let packages, unsafe access("\(packages)/plain-agent", X_OK) == 0 {
+      try? FileManager.default.removeItem(atPath: "\(folder)/plain-agent")
+      try FileManager.default.copyItem(atPath: "\(packages)/plain-agent", toPath: "\(folder)/plain-agent")
+    }
     // The scenarios and adapters may lie where only their owner can read.
     try FileManager.default.copyItem(atPath: suite, toPath: "\(folder)/suite")
     let demos = ["demos", "demos-debug"].map { URL(fileURLWithPath: built).deletingLastPathComponent().path + "/\($0)" }
@@ -87,6 +92,13 @@ struct ConformStage {
     }) {
       try FileManager.default.copyItem(atPath: apps, toPath: "\(folder)/demos")
     }
+  }
+
+  /// Programs and packages that the adapters need, built by scripts/conform-deps.sh.
+  private var packages: String? {
+    let chosen = ProcessInfo.processInfo.environment["AMBIT_ADAPTERS"]
+    let folder = chosen ?? URL(fileURLWithPath: "\(suite)/../.build/adapters").standardizedFileURL.path
+    return FileManager.default.fileExists(atPath: folder) ? folder : nil
   }
 
   func remove() { try? FileManager.default.removeItem(atPath: folder) }
@@ -159,10 +171,7 @@ struct ConformStage {
     if let adapter = system.adapter { command += ["--adapter", "\(system.name)=\(adapter)"] }
     if system.policy != nil { command += ["--policy", "\(folder)/\(system.name).toml"] }
     var environment = ProcessInfo.processInfo.environment
-    let packages = URL(fileURLWithPath: "\(suite)/../.build/adapters").standardizedFileURL.path
-    if environment["AMBIT_ADAPTERS"] == nil, FileManager.default.fileExists(atPath: packages) {
-      environment["AMBIT_ADAPTERS"] = packages
-    }
+    environment["AMBIT_ADAPTERS"] = packages
     if isRoot, user == .ordinary {
       command = ["/usr/bin/setpriv", "--reuid", Self.ordinary, "--regid", Self.ordinary, "--clear-groups"] + command
       environment = environment.filter { ["PATH", "LANG", "TERM", "AMBIT_ADAPTERS", "AMBIT_MUTANT"].contains($0.key) }
