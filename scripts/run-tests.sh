@@ -14,7 +14,7 @@ swift=${SWIFT:-swift}
 
 status=0
 rest='(KillTests|SwapTests|RaceTests)'
-files='^(AuditTests|ScopedAccessTests)\.'
+files='^(AuditTests|ScopedAccessTests)\.|LeakTests'
 # What writes files waits for the disk, and what computes goes on meanwhile. Neither builds anything: they need no lock.
 said=$(mktemp)
 beside=

@@ -28,19 +28,6 @@ import Testing
     #expect(Probe.fileSystem(of: "/no/such/path") == nil)
   }
 
-  @Test func `Probing leaves no descriptor behind`() async {
-    // In a process of its own: other tests open descriptors meanwhile.
-    await #expect(processExitsWith: .success) {
-      func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-      _ = Facts.gather()
-      let before = try descriptors()
-      for _ in 0..<10 {
-        _ = (Probe.sandbox(["mnt"]), Probe.seccompListener(), Probe.clonePidfd(), Probe.pseudoTerminal())
-      }
-      #expect(try descriptors() < before + 10)
-    }
-  }
-
   @Test func `The runtime folder that is judged is the one that the sockets go to`() throws {
     func runtime(_ environment: [String: String]) -> Facts.Runtime {
       Facts.runtime(AmbitFolders(environment: environment, home: "/home/user"), environment: environment)
