@@ -32,8 +32,9 @@ package struct LessonCheck {
       faults.append(Fault(place: place, message: "its solution does not do this task"))
       return faults
     }
+    let missed = try missedTogether(lesson)
     for (index, step) in lesson.steps.enumerated() {
-      for (number, wrong) in step.wrongs.enumerated() {
+      for (number, wrong) in step.wrongs.enumerated() where missed[index]?.contains(number) ?? true {
         let attempt = LessonPlayer.Script(step: index, lines: wrong.attempt, picks: wrong.picks)
         let transcript = try player.play(lesson, script(of: lesson, upTo: index) + [attempt])
         let last = transcript.replies.last { !$0.parts.isEmpty }
@@ -51,6 +52,28 @@ package struct LessonCheck {
       faults.append(Fault(place: first, message: "it knows \(wrongs) wrong attempts; two are the least"))
     }
     return faults
+  }
+
+  /// One play in which each task is first done wrongly, in every known way, and then rightly.
+  ///
+  /// - Returns: by step, the wrong attempts that did not get their hint. They may only have met what an earlier one left behind, and
+  ///   are tried again by themselves.
+  private func missedTogether(_ lesson: Lesson) throws -> [Int: [Int]] {
+    var scripts: [LessonPlayer.Script] = []
+    var attempts: [(place: Int, step: Int, number: Int)] = []
+    for (index, step) in lesson.steps.enumerated() where step.task != nil {
+      for (number, wrong) in step.wrongs.enumerated() {
+        attempts.append((scripts.count, index, number))
+        scripts.append(LessonPlayer.Script(step: index, lines: wrong.attempt, picks: wrong.picks))
+      }
+      scripts.append(LessonPlayer.Script(step: index, lines: step.solution, picks: step.picks))
+    }
+    let transcript = try player.play(lesson, scripts)
+    var missed: [Int: [Int]] = [:]
+    for attempt in attempts {
+      missed[attempt.step, default: []] += transcript.wrongs[attempt.place] == attempt.number ? [] : [attempt.number]
+    }
+    return missed
   }
 
   private func firstTask(_ lesson: Lesson) -> Int { lesson.steps.firstIndex { $0.task != nil } ?? 0 }

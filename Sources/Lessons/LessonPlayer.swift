@@ -91,6 +91,8 @@ package struct LessonPlayer {
   /// What a script did: the replies after each of its lines, and how far it came.
   package struct Transcript: Equatable, Sendable {
     package var replies: [LessonSession.Reply] = []
+    /// The last wrong attempt that was recognised after each script's lines, by the script's place.
+    package var wrongs: [Int: Int] = [:]
     package var position = 0
     package var isOver = false
   }
@@ -106,19 +108,22 @@ package struct LessonPlayer {
         // Everything that is picked before the next launch.
         let upTo =
           script.indices.first {
-            $0 > script.startIndex && lesson.steps.indices.contains(script[$0].step)
+            script[$0].step != script.first?.step && lesson.steps.indices.contains(script[$0].step)
               && lesson.steps[script[$0].step].isRelaunched
           } ?? script.endIndex
         let picks = try script[..<upTo].flatMap(\.picks).map { try $0.map { try session.play.variables.expand($0) } }
         try shell.launch(picks: picks)
         var lines: [Template] = []
+        var current: Int?
         while let message = try shell.wait(limit: 20) {
           let reply = try answer(message, session)
           transcript.replies.append(reply)
+          if let current, let wrong = reply.wrong { transcript.wrongs[current] = wrong }
           shell.reply("", leaves: reply.leaves)
           if reply.leaves { continue }
           if lines.isEmpty, let next = script.first, next.step == session.position {
             lines = next.lines
+            current = script.startIndex
             script = script.dropFirst()
           }
           guard !lines.isEmpty else { break }
