@@ -46,7 +46,13 @@ package struct AmbitCommand: ParsableCommand {
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
-    ])
+    ] + ofTestBuilds)
+
+  #if AMBIT_MUTANTS
+    private static let ofTestBuilds: [any ParsableCommand.Type] = [MutantsCommand.self]
+  #else
+    private static let ofTestBuilds: [any ParsableCommand.Type] = []
+  #endif
 
   package init() {}
 

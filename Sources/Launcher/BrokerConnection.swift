@@ -192,6 +192,9 @@ package enum BrokerConnection {
         "AMBIT_BROKER_IDLE",
       ] + FaultPoint.environment
     var environment = ThisProcess.environment.filter { names.contains($0.key) }
+    #if AMBIT_MUTANTS
+      environment[Mutant.variable] = ThisProcess.environment[Mutant.variable]
+    #endif
     environment["PATH"] = "/usr/bin:/bin"
     // A launcher that replaces a broker which died lives in that broker's namespaces, and so do the apps; the new broker
     // has to be able to mount there.

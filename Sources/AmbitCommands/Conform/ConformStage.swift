@@ -5,6 +5,10 @@ internal import Launcher
 internal import Scenario
 internal import Terminal
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 #if canImport(Glibc)
   internal import Glibc
 #endif
@@ -174,7 +178,10 @@ struct ConformStage {
     environment["AMBIT_ADAPTERS"] = packages
     if isRoot, user == .ordinary {
       command = ["/usr/bin/setpriv", "--reuid", Self.ordinary, "--regid", Self.ordinary, "--clear-groups"] + command
-      environment = environment.filter { ["PATH", "LANG", "TERM", "AMBIT_ADAPTERS", "AMBIT_MUTANT"].contains($0.key) }
+      environment = environment.filter { ["PATH", "LANG", "TERM", "AMBIT_ADAPTERS"].contains($0.key) }
+      #if AMBIT_MUTANTS
+        environment[Mutant.variable] = ProcessInfo.processInfo.environment[Mutant.variable]
+      #endif
       environment["HOME"] = "/tmp"
     }
     return Crew.Member(user: user.rawValue, command: command, environment: environment)

@@ -32,6 +32,9 @@ package struct Stage {
   /// The environment of commands and apps' launchers: this process's environment, with the user's own places replaced.
   package func environment(from inherited: [String: String]) -> [String: String] {
     var environment = inherited.filter { !$0.key.hasPrefix("AMBIT_") && !$0.key.hasPrefix("XDG_") }
+    #if AMBIT_MUTANTS
+      environment[Mutant.variable] = inherited[Mutant.variable]
+    #endif
     environment["AMBIT_HOME"] = ambitHome
     environment["HOME"] = home
     // Where every program is started, so that a picker opens on the scenario's documents.
