@@ -2,6 +2,10 @@ internal import Crypto
 internal import Foundation
 internal import Paths
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The rules for the identifier of an app.
 ///
 /// An identifier names the app's container folder and its rows in the broker's state, so it must never be able
@@ -63,6 +67,9 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
   ///
   /// - Parameter path: absolute, the way to its folder without links.
   package static func forProgram(_ path: String) -> String {
+    #if AMBIT_MUTANTS
+      if Mutant.programsShare.isActive, let name = path.pathNames.last, name != path { return forProgram(name) }
+    #endif
     let digest = SHA256.hash(data: Data(path.utf8)).prefix(6)
     let end = "-\(AppDigest.hexadecimal(digest))"
     let fileName = path.pathNames.last ?? ""

@@ -1,5 +1,9 @@
 internal import Paths
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The kind of file behind a grant.
 package enum DocumentKind: String, Codable, Sendable {
   case file, folder
@@ -62,6 +66,9 @@ package struct GrantRules: Equatable, Sendable {
   ///   - shared: folders of Ambit's own with content that may be granted all the same: the Documents of apps
   ///     that show them (`SBX-6`).
   package func refusal(of kind: DocumentKind, at path: String?, shared: [String] = []) -> String? {
+    #if AMBIT_MUTANTS
+      if Mutant.sensitiveAllowed.isActive { return nil }
+    #endif
     guard let path else { return "it has no place in the file system" }
     if path == "/" { return "the whole file system is too much to hand to an app; choose a folder in it" }
     let isShared = shared.contains { path.lies(below: $0) }

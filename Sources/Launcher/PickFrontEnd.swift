@@ -79,6 +79,9 @@ struct PickFrontEnd {
 
   private mutating func choice(_ outcome: PickerOutcome, _ how: LauncherInterface.How) -> Choice {
     guard case .picked(let documents) = outcome else { return Choice(how: how) }
+    #if AMBIT_MUTANTS
+      if Mutant.lastFolderForgotten.isActive { return Choice(how: how, documents: documents) }
+    #endif
     if let first = documents.first { folder = first.path.parentPath ?? "/" }
     return Choice(how: how, documents: documents)
   }

@@ -13,7 +13,10 @@ struct Refusal {
   let denial: Denial
 
   var errno: Errno {
-    switch denial.code {
+    #if AMBIT_MUTANTS
+      if Mutant.wrongErrno.isActive { return .permissionDenied }
+    #endif
+    return switch denial.code {
     case .notPermitted: .notPermitted
     case .familyNotSupported: .addressFamilyNotSupported
     case .typeNotSupported: .socketTypeNotSupported
@@ -43,6 +46,9 @@ final class RefusalReporter: Sendable {
   }
 
   func report(_ refusal: Refusal, _ call: SeccompListener.Notification) {
+    #if AMBIT_MUTANTS
+      if Mutant.refusalUnwritten.isActive { return }
+    #endif
     state.withLock { state in
       let key = DenialLog.Refusal(operation: refusal.operation, subject: refusal.subject ?? "\(call.number)")
       guard let suppressed = state.log.take(key, now: Clock.monotonic()) else { return }

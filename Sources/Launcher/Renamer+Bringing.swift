@@ -23,6 +23,9 @@ extension Renamer {
   func bringing(
     _ address: UInt64, from folder: UInt64?, _ to: Target, _ flags: UInt64, _ call: SeccompListener.Notification
   ) -> Decision {
+    #if AMBIT_MUTANTS
+      if Mutant.nothingBrought.isActive { return .goOn }
+    #endif
     guard to.isDocument, !to.isFolder, flags & ~Self.noReplace == 0,
       let source = source(address, from: folder, for: to, call), listener.isWaiting(call)
     else { return .goOn }

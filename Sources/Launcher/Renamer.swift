@@ -79,6 +79,9 @@ final class Renamer: Sendable {
       }
       // As of a file system on which names cannot change places.
       guard flags == 0 else { return .fail(.invalidArgument) }
+      #if AMBIT_MUTANTS
+        if Mutant.renameBusy.isActive { return .fail(.resourceBusy) }
+      #endif
       return .replace(grant: to.grant, folder: to.folder, document: to.name, by: from.name)
     case (true, false):
       if flags == Self.exchange, from.isFolder {

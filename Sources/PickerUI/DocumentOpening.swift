@@ -18,6 +18,11 @@ package enum DocumentOpening {
   /// Opens a name in an open folder. A symbolic link is the user's choice like any other: it is followed, here.
   static func open(_ name: FileName, in folder: Int32) throws(KernelError) -> PickedDocument {
     let subject = DisplayText(name.text).plain
+    #if AMBIT_MUTANTS
+      if Mutant.pickedLinkRefused.isActive {
+        _ = try KernelPath.open(name, in: folder, O_RDONLY | O_NOFOLLOW, subject: subject)
+      }
+    #endif
     // The kernel resolves the whole path in one call; asking for the path first and opening it afterwards would
     // leave a moment in which a link could be turned elsewhere.
     let chosen = try KernelPath.open(name, in: folder, O_PATH, subject: subject)

@@ -54,7 +54,11 @@ package struct TerminalPicker: Sendable {
     let folder = try OpenFolder.nearest(to: request.startFolder)
     let device = try TerminalDevice(input: input, output: output)
     defer { device.restore() }
-    try device.write(Self.takeSequence)
+    #if AMBIT_MUTANTS
+      if !Mutant.terminalUntaken.isActive { try device.write(Self.takeSequence) }
+    #else
+      try device.write(Self.takeSequence)
+    #endif
     var session = PickerSession(
       device: device, request: request, folder: folder,
       home: environment["HOME"].flatMap { $0.isAbsolutePath && $0 != "/" ? $0 : nil },

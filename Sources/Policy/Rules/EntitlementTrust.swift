@@ -1,5 +1,9 @@
 package import AppModel
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The decision by which an app gets its widening entitlements.
 package enum EntitlementTrust: String, CaseIterable, Equatable, Sendable, Codable {
   /// No app gets them.
@@ -135,6 +139,12 @@ package struct EntitlementRuling: Equatable, Sendable {
         }
       }
     }
+    #if AMBIT_MUTANTS
+      if Mutant.entitlementsUnasked.isActive, settings.entitlementTrust == .ask {
+        kept.formUnion(declared.widening)
+        undecided = []
+      }
+    #endif
     given = declared.keeping(kept)
     withheld = declared.widening.filter { !kept.contains($0) }
     (self.undecided, self.refused, self.allowed) = (undecided, refused, allowed)

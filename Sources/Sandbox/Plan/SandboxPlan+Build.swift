@@ -42,6 +42,11 @@ extension SandboxPlan {
       tree.add(.bind(path, from: path, isDirectory: true, attributes: hardened))
     }
 
+    #if AMBIT_MUTANTS
+      if Mutant.homeShown.isActive, let home = ThisProcess.environment["HOME"] {
+        tree.add(.bind(home, from: home, isDirectory: true, attributes: hardened))
+      }
+    #endif
     tree.add(.bind(InsidePath.home, from: request.container, isDirectory: true, attributes: writable))
     tree.add(.documents(InsidePath.documents))
     tree.add(.listener(InsidePath.brokerSocket))
@@ -93,7 +98,12 @@ extension SandboxPlan {
       "AMBIT_APP": request.bundleIdentifier,
     ]
     // The sandbox's own needs come before the policy's settings.
-    return request.environment.merging(fixed) { _, fixed in fixed }
+    #if AMBIT_MUTANTS
+      let passed = ThisProcess.environment.filter { $0.key == Mutant.variable }
+      return request.environment.merging(fixed) { _, fixed in fixed }.merging(passed) { known, _ in known }
+    #else
+      return request.environment.merging(fixed) { _, fixed in fixed }
+    #endif
   }
 
   /// Names for the ids that exist inside, and for those that show through.
