@@ -1,3 +1,7 @@
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// An event as it is recorded, with its place in the chain.
 struct EncodedEvent: Equatable {
   let payload: [UInt8]
@@ -10,7 +14,11 @@ struct EncodedEvent: Equatable {
 
   /// The entry after another one.
   init(_ event: AuditEvent, after previous: ChainMark) {
-    let sequence = previous.sequence + 1
+    #if AMBIT_MUTANTS
+      let sequence = previous.sequence + (Mutant.gapInNumbers.isActive && event.kind == .stop ? 2 : 1)
+    #else
+      let sequence = previous.sequence + 1
+    #endif
     payload = Payload.encode(event, sequence: sequence)
     mark = ChainMark(sequence: sequence, hash: EntryHash(after: previous.hash, payload))
   }

@@ -2,6 +2,10 @@ internal import Folders
 internal import Foundation
 internal import GRDB
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The file of the grants: looked at before it is written, and never touched when it is not as it should be. Its content may
 /// be all that is left of the user's decisions (`AUD-8`).
 enum GrantFile {
@@ -17,6 +21,12 @@ enum GrantFile {
   ///
   /// - Parameter isNew: nothing says that there was one. Then it may be empty: a crash leaves it so while it is made.
   static func open(_ path: String, isNew: Bool) throws(StateError) -> DatabaseQueue {
+    #if AMBIT_MUTANTS
+      if Mutant.damageHidden.isActive, (try? connect(path, writing: false).read(check)) == nil {
+        for file in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+      }
+      let isNew = Mutant.damageHidden.isActive || isNew
+    #endif
     do {
       // Setting the journal's mode writes to the file, so a connection that cannot write has to look at it first.
       let isMade = try holdsAnything(path)

@@ -64,6 +64,9 @@ extension GrantStore {
 
   /// The grants in force that were made from these, and from those in turn.
   package func descendants(of grants: [String]) throws(StateError) -> [Grant] {
+    #if AMBIT_MUTANTS
+      if Mutant.descendantsStay.isActive { return [] }
+    #endif
     var found: [Grant] = []
     var waiting = grants
     while let id = waiting.popLast() {
@@ -117,6 +120,9 @@ extension GrantStore {
   /// room that its journal has set aside.
   @discardableResult
   package func withdraw(_ ids: [String], at time: Int64) -> Keeping {
+    #if AMBIT_MUTANTS
+      if Mutant.revokeUnstored.isActive { return .files }
+    #endif
     // No caller waits for it again and again.
     let isResting = pending.withLock { $0.restsUntil.map { Clock.monotonic() < $0 } ?? false }
     if !isResting {
@@ -179,6 +185,9 @@ extension GrantStore {
   }
 
   package func noteBookmark(_ id: String) throws(StateError) {
+    #if AMBIT_MUTANTS
+      if Mutant.bookmarkKeepsNothing.isActive { return }
+    #endif
     try access { db in
       try db.cachedStatement(
         sql: """

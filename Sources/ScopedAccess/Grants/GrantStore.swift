@@ -48,6 +48,9 @@ package final class GrantStore: Sendable {
     checkpointer = Checkpointer(path)
     // One app's requests must not keep all others waiting because another program has the database locked.
     try use { db in try db.execute(sql: "PRAGMA busy_timeout = 250") }
+    #if AMBIT_MUTANTS
+      if Mutant.grantsForgotten.isActive { try use { db in try db.execute(sql: "UPDATE grant_ SET revoked = 1") } }
+    #endif
     let recovery = try recover()
     recovered.withLock { $0 = recovery }
   }
@@ -227,6 +230,9 @@ package final class GrantStore: Sendable {
   package func grant(
     for identity: FileIdentity, of bundleIdentifier: String, rights: AccessRights, passed: Bool = false
   ) throws(StateError) -> Grant? {
+    #if AMBIT_MUTANTS
+      if Mutant.secondGrant.isActive { return nil }
+    #endif
     guard try mayHave(identity.inode, bundleIdentifier) else { return nil }
     func isIt(_ grant: Grant) -> Bool {
       grant.identity == identity && grant.bundleIdentifier == bundleIdentifier && grant.rights == rights

@@ -175,7 +175,13 @@ package struct DocumentFinder: Sendable {
     _ identity: FileIdentity, _ path: String, _ place: Place?, hint: String?, _ pinned: Descriptor?,
     isGone: Bool = false
   ) -> Brief {
+    #if AMBIT_MUTANTS
+      if let document = Self.mutated(path) { return .found(document, .lastPlace) }
+    #endif
     if let document = candidate(path, below: nil, identity) { return .found(document, .lastPlace) }
+    #if AMBIT_MUTANTS
+      if Mutant.noSearch.isActive { return .gone }
+    #endif
     if isGone { return .gone }
     // While it is open no other file has its number: without a name it is gone, and no search finds it.
     if let pinned, let status = try? pinned.status(), status.links == 0, status.inode == identity.inode,
@@ -198,6 +204,16 @@ package struct DocumentFinder: Sendable {
     return .unknown
   }
 
+  #if AMBIT_MUTANTS
+    private static func mutated(_ path: String) -> FoundDocument? {
+      guard Mutant.pathAlone.isActive || Mutant.linkFollowed.isActive,
+        let opened = try? Descriptor.open(path, flags: .place), let status = try? opened.status()
+      else { return nil }
+      if Mutant.pathAlone.isActive { return try? FoundDocument(opened, status: status) }
+      guard status.kind == .symlink else { return nil }
+      return (try? Descriptor.open(path, flags: .path)).flatMap { try? FoundDocument($0) }
+    }
+  #endif
   /// After a cold cache the kernel opens a file by its handle without a path. A folder always has one: so the last
   /// folder is opened by its handle, and looked into.
   private func named(_ document: FoundDocument, _ place: Place?, _ path: String) -> Brief {

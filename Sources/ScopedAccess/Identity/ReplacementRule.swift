@@ -79,6 +79,10 @@ package struct ReplacementRule: Equatable, Sendable {
     // A save makes a file with one name. One with more existed before, and the user did not choose it. The meaning of a
     // folder's number of names depends on the file system.
     if granted == .file, candidate.links != 1 { return .refuse(.otherNames) }
+    #if AMBIT_MUTANTS
+      if Mutant.saveUnfollowed.isActive { return .refuse(.policy) }
+      if Mutant.policyUnasked.isActive { return .follow }
+    #endif
     return setting == .follow ? .follow : .refuse(.policy)
   }
 }

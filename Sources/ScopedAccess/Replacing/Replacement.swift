@@ -117,6 +117,9 @@ package struct Replacement: Sendable {
       try? folder.exchange(temporary, with: place.name, in: folder)
       throw Self.moved
     }
+    #if AMBIT_MUTANTS
+      if Mutant.leftoverStays.isActive { return }
+    #endif
     // Beside the document nothing stays.
     try? folder.removeFile(temporary)
   }

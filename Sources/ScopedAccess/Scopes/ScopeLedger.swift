@@ -1,3 +1,7 @@
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// Which documents hold a scope slot of one process, and how many starts each still owes a stop.
 ///
 /// A pure value: no kernel, no clock of its own. One slot a document, with any number of starts and any content
@@ -33,6 +37,10 @@ package struct ScopeLedger: Equatable, Sendable {
   /// With the number of the start that gave each its slot.
   private var held: [String: (holder: Holder, number: Int)] = [:]
   private var starts = 0
+  #if AMBIT_MUTANTS
+    /// Slots that no document holds.
+    private var extra = 0
+  #endif
 
   package init(limit: Int) {
     precondition(limit > 0, "a limit of no scope at all is not a limit but a refusal")
@@ -43,7 +51,13 @@ package struct ScopeLedger: Equatable, Sendable {
     one.limit == other.limit && one.holders == other.holders
   }
 
-  package var used: Int { held.count }
+  package var used: Int {
+    #if AMBIT_MUTANTS
+      return held.count + extra
+    #else
+      return held.count
+    #endif
+  }
 
   /// In the order in which they started.
   package var holders: [Holder] { held.values.sorted { $0.number < $1.number }.map(\.holder) }
@@ -54,10 +68,13 @@ package struct ScopeLedger: Equatable, Sendable {
 
   package mutating func start(_ grant: String, at time: Int64, caller: String? = nil) -> StartAnswer {
     if let count = held[grant]?.holder.count {
+      #if AMBIT_MUTANTS
+        if Mutant.nestedTakeSlots.isActive { extra += 1 }
+      #endif
       held[grant]?.holder.count = count + 1
       return .nested(count: count + 1)
     }
-    guard held.count < limit else { return .limitReached }
+    guard used < limit else { return .limitReached }
     starts += 1
     held[grant] = (Holder(grant: grant, count: 1, since: time, caller: caller), starts)
     return .first
@@ -65,6 +82,14 @@ package struct ScopeLedger: Equatable, Sendable {
 
   package mutating func stop(_ grant: String) -> StopAnswer {
     guard let count = held[grant]?.holder.count else { return .inactive }
+    #if AMBIT_MUTANTS
+      if Mutant.nestedTakeSlots.isActive, count > 1 { extra -= 1 }
+      if Mutant.slotsLost.isActive, count == 1 { extra += 1 }
+      if Mutant.stopEndsAll.isActive {
+        held[grant] = nil
+        return .last
+      }
+    #endif
     guard count > 1 else {
       held[grant] = nil
       return .last

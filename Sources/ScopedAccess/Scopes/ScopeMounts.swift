@@ -2,6 +2,10 @@ package import Folders
 package import Kernel
 internal import SystemPackage
 
+#if AMBIT_MUTANTS
+  internal import Paths
+#endif
+
 /// The granted documents of one app instance as the kernel shows them: placeholders that no process inside can open, and over them,
 /// while a scope is active, the documents themselves.
 ///
@@ -112,6 +116,12 @@ package final class ScopeMounts {
       try folder.restrict(.data, recursive: false)
       around = folder
     }
+    #if AMBIT_MUTANTS
+      if Mutant.siblingsShown.isActive, staging != nil, let parent = document.path?.parentPath {
+        let folder = try Descriptor.open(parent, flags: [.path, .directory])
+        around = try DetachedTree(cloning: folder, recursive: false, path: path)
+      }
+    #endif
     var present: [Place] = []
     let isMisplaced = try visit { () throws(KernelError) -> Bool in
       let folder = Self.folder(of: grant)
@@ -166,6 +176,10 @@ package final class ScopeMounts {
     let tree = try DetachedTree(cloning: document.descriptor, recursive: recursive, path: document.path ?? path)
     var attributes: MountAttributes = executes ? .plain : .data
     if rights == .readOnly { attributes.insert(.readOnly) }
+    #if AMBIT_MUTANTS
+      if Mutant.pickedProgramsRun.isActive { attributes.remove(.noExecute) }
+      if Mutant.readOnlyIgnored.isActive { attributes.remove(.readOnly) }
+    #endif
     var facts = AccessMethod.Facts(hasOwnID: hostID != nil, isMappable: false, isAdmitted: false)
     if let identity = try identity(for: document) {
       facts.isMappable = try tree.map(identity, with: attributes, recursive: recursive)

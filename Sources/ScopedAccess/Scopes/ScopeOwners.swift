@@ -1,3 +1,7 @@
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The scopes of one app instance: for each of its processes a ledger of its own, with the whole limit (`TOK-4`, `LIM-1`).
 ///
 /// A shown document is shown to all of the instance's processes, which see the same mounts: from the first start of the first
@@ -53,7 +57,11 @@ package struct ScopeOwners: Equatable, Sendable {
   package init(
     limit: Int, mostProcesses: Int = ScopeOwners.mostProcesses, mostSlots: Int = ScopeOwners.mostSlots
   ) {
-    self.limit = limit
+    #if AMBIT_MUTANTS
+      self.limit = max(1, limit + (Mutant.limitHigher.isActive ? 1 : 0) - (Mutant.limitLower.isActive ? 1 : 0))
+    #else
+      self.limit = limit
+    #endif
     self.mostProcesses = mostProcesses
     self.mostSlots = max(limit, mostSlots)
   }

@@ -74,6 +74,9 @@ package final class Staging {
 
   /// Lets watchers of the folder see that the document has changed (`FSF-5`): the file that it stands over is written to.
   package func tell(_ grant: String, name: String) {
+    #if AMBIT_MUTANTS
+      if Mutant.folderWatchersUntold.isActive { return }
+    #endif
     guard let folder = folders[grant] else { return }
     try? Descriptor.open(name, below: folder, flags: [.write, .noFollow, .nonBlocking]).writeAll([0])
   }
