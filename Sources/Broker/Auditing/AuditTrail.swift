@@ -100,6 +100,9 @@ final class AuditTrail: LoopMember {
 
   /// Without those that are counted only. A refusal that comes with something that takes effect is written.
   private func toWrite(_ events: [AuditEvent]) -> [AuditEvent] {
+    #if AMBIT_MUTANTS
+      if Mutant.stopUnwritten.isActive, events.contains(where: { $0.kind == .stop }) { return [] }
+    #endif
     guard events.allSatisfy(RefusalLimiter.mayCount) else { return events }
     let now = clock.monotonic
     return events.filter { refusals.take($0, now: now) }

@@ -46,7 +46,12 @@ final class BookmarkMaker {
     // The program that had it open may have saved it anew since its scope was started.
     let found = try await documents.search(for: instance) { try active(request.scope, for: instance).0 }
     if case .success(let location) = found { (grant, document) = (location.grant, location.document) }
-    if request.readOnly || instance.app.rules.readOnly, grant.rights == .readWrite {
+    #if AMBIT_MUTANTS
+      let isReadOnly = request.readOnly && !Mutant.readOnlyDropped.isActive || instance.app.rules.readOnly
+    #else
+      let isReadOnly = request.readOnly || instance.app.rules.readOnly
+    #endif
+    if isReadOnly, grant.rights == .readWrite {
       grant = try readOnlyGrant(from: grant, instance)
     }
     let place = Place(of: document) ?? grant.place
@@ -94,6 +99,11 @@ final class BookmarkMaker {
   /// The grant of a scope that is active, and the document that it shows.
   private func active(_ token: String, for instance: Instance) throws -> (Grant, FoundDocument) {
     let grant = try grant(ofToken: token, instance)
+    #if AMBIT_MUTANTS
+      if Mutant.unstartedBookmark.isActive, let opened = try? Descriptor.open(grant.path, flags: .place) {
+        return (grant, try FoundDocument(opened))
+      }
+    #endif
     guard let document = instance.scopes.shown[grant.id] else {
       try trail.decide([
         AuditEvent(

@@ -64,6 +64,9 @@ final class BookmarkResolver {
   private func refuse(
     _ asked: Resolution, _ rule: String, _ reason: String, _ error: ErrorReply, _ grant: Grant? = nil
   ) throws -> Never {
+    #if AMBIT_MUTANTS
+      if Mutant.badSealUnwritten.isActive { throw error }
+    #endif
     trail.record(AuditEvent(asked.kind, .refused, asked.instance, grant: grant, rule: rule, reason: reason))
     throw error
   }
@@ -160,8 +163,13 @@ final class BookmarkResolver {
     let isSame =
       !location.isReplacement && (bookmark.identity ?? document.identity) == document.identity
       && within?.isSame != false
-    let isStale =
+    let isChanged =
       !isSame || !document.path.isSamePath(as: bookmark.path) || !(within?.path).isSamePath(as: bookmark.inside?.path)
+    #if AMBIT_MUTANTS
+      let isStale = Mutant.alwaysStale.isActive || isChanged && !Mutant.neverStale.isActive
+    #else
+      let isStale = isChanged
+    #endif
     let inTrash = documents.isInTrash(document)
     var detail = [
       AuditEvent.Fact.matchedBy: isSame ? "identity" : "path", "by": location.by.rawValue,
@@ -194,6 +202,11 @@ final class BookmarkResolver {
       _ = try await scopes.start(
         .init(scope: token, caller: "resolving a bookmark"), by: caller, for: asked.instance,
         known: location.isReplacement ? nil : location)
+      #if AMBIT_MUTANTS
+        if Mutant.implicitStartFree.isActive {
+          asked.instance.scopes.owners.end(try tokens.grantID(of: token, asked.instance))
+        }
+      #endif
       return true
     } catch is ErrorReply { return false }
   }
@@ -202,6 +215,9 @@ final class BookmarkResolver {
 
   /// Whether the app has access to the document that a bookmark was made relative to (`BMK-5`).
   private func check(_ anchor: Bookmark.Anchor, _ asked: Resolution) async throws {
+    #if AMBIT_MUTANTS
+      if Mutant.anchorIgnored.isActive { return }
+    #endif
     guard let token = asked.relativeTo else {
       try refuse(
         asked, "BMK-5", "it was made relative to a document, and none was named", BookmarksInterface.Failure.notRelative

@@ -38,6 +38,11 @@ final class BookmarkService {
 
   /// Nothing is looked for, and nothing told that the app was not told when the bookmark was made.
   nonisolated static func values(of bookmark: Bookmark) -> BookmarksInterface.ValuesReply {
+    #if AMBIT_MUTANTS
+      if Mutant.nameForgotten.isActive {
+        return BookmarksInterface.ValuesReply(keys: [], name: "", path: "", access: bookmark.rights.message)
+      }
+    #endif
     let values = bookmark.values
     let last = bookmark.inside?.path.pathNames.last
     let root = bookmark.grant.isEmpty ? "" : ScopeMounts.path(grant: bookmark.grant, name: bookmark.name) + "/"

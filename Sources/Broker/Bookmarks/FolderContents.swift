@@ -18,6 +18,12 @@ final class FolderContents {
 
   /// The file at a path that an app gives, in a folder: no link is followed, and nothing above the folder reached.
   nonisolated static func find(_ path: String, in folder: Descriptor) throws -> (Bookmark.Inside, FoundDocument) {
+    #if AMBIT_MUTANTS
+      if Mutant.twoDotsFollowed.isActive {
+        let document = try FoundDocument(try Descriptor.open(path, below: folder, flags: [.path, .noFollow]))
+        return (Bookmark.Inside(path: path, identity: document.identity), document)
+      }
+    #endif
     let parts = path.pathNames
     guard !parts.isEmpty, !parts.contains(where: { $0 == "." || $0 == ".." }),
       let opened = try? Descriptor.open(
@@ -32,6 +38,12 @@ final class FolderContents {
   func find(
     _ inside: Bookmark.Inside, in folder: Descriptor, _ asked: Resolution, _ grant: Grant?
   ) async throws -> (path: String, document: FoundDocument, isSame: Bool) {
+    #if AMBIT_MUTANTS
+      if Mutant.containedByPath.isActive {
+        let (there, document) = try Self.find(inside.path, in: folder)
+        return (there.path, document, document.identity == inside.identity)
+      }
+    #endif
     var lookup = Lookup(
       .init(subject: "in \(grant?.id ?? asked.instance.app.bundleIdentifier)", identity: inside.identity),
       path: inside.path)

@@ -31,6 +31,13 @@ final class GrantIssuer {
   ///
   /// - Parameter owed: grants of which the app is still to get a reference.
   func establish(_ new: [Grant], from parent: String? = nil, owed: [String] = [], _ events: [AuditEvent]) throws {
+    #if AMBIT_MUTANTS
+      let events = events.map { event in
+        var event = event
+        if Mutant.parentUnwritten.isActive { event.detail[AuditEvent.Fact.parent] = nil }
+        return event
+      }
+    #endif
     try grants.add(new, from: parent, owed: owed)
     FaultPoint.grantsAdded.pass()
     do { try trail.decide(events) } catch {
@@ -118,6 +125,9 @@ final class GrantIssuer {
     refusal: (Int) -> ErrorReply = PickerInterface.Failure.quotaReached
   ) throws {
     let rules = instance.app.rules
+    #if AMBIT_MUTANTS
+      if Mutant.quotaIgnored.isActive { return }
+    #endif
     guard new > 0, let quota = rules.quota, rules.recent == nil || instance.app.references else { return }
     let held = try counted(instance)
     let answer = GrantQuota(limit: quota, releasesOldest: rules.releasesOldest).answer(held: held.count, new: new)
@@ -163,6 +173,9 @@ final class GrantIssuer {
   /// else, ends (`LIM-11`). A started document stays so until it is stopped.
   func trimRecent(of instance: Instance) throws {
     let rules = instance.app.rules
+    #if AMBIT_MUTANTS
+      if Mutant.recentUnbounded.isActive { return }
+    #endif
     guard let limit = rules.recent else { return }
     let evicted = RecentGrants(limit: limit).evicted(
       from: try grants.recency(of: instance.app.bundleIdentifier, forListOf: limit))

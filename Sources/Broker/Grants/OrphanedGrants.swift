@@ -34,6 +34,9 @@ final class OrphanedGrants: LoopMember {
   /// Ends the grants of an app whose last reference it has deleted, unless a bookmark or another grant was made of them. Looked at
   /// when nothing of the app runs: while it does, it may be moving one.
   private func endOrphaned(of app: String) {
+    #if AMBIT_MUTANTS
+      if Mutant.orphansStay.isActive { return }
+    #endif
     guard !sessions.isPresent(app), let held = try? grants.heldByReferences(of: app), !held.isEmpty,
       let container = host.openContainer(app)
     else { return }

@@ -38,6 +38,11 @@ final class ReferenceFiles {
   /// that keeps a reference from being written harms only itself, so that is noted and the grant stands.
   /// - Parameter document: where it was seen just now, if it was.
   func reference(to grant: Grant, isNew: Bool, _ document: FoundDocument?, _ instance: Instance) -> AuditEvent {
+    #if AMBIT_MUTANTS
+      if Mutant.noReference.isActive {
+        return AuditEvent(.reference, .allowed, instance, grant: grant, document: document)
+      }
+    #endif
     do throws(KernelError) {
       let container = try Descriptor.open(
         host.container(of: instance.app.bundleIdentifier), flags: [.path, .directory, .noFollow])
@@ -169,6 +174,9 @@ final class ReferenceFiles {
   /// Removes the references to grants that have ended. One that the app has renamed is recognised by its file, one that it has copied
   /// by its name; any other is of no use any more, and stays. An app decides how much there is to look through, so a thread does.
   func remove(of ended: [Grant]) {
+    #if AMBIT_MUTANTS
+      if Mutant.referenceOutlives.isActive { return }
+    #endif
     for grant in ended {
       removals.add(grant.id, of: grant.bundleIdentifier)
     }

@@ -21,7 +21,14 @@ struct Chosen: Sendable {
   }
 
   /// The part of its request that an app gets.
-  func rights(of asked: AccessRights) -> AccessRights { access == .readWrite ? asked : .readOnly }
+  #if AMBIT_MUTANTS
+    func rights(of asked: AccessRights) -> AccessRights {
+      if Mutant.pickWrites.isActive { return .readWrite }
+      return access == .readWrite ? asked : .readOnly
+    }
+  #else
+    func rights(of asked: AccessRights) -> AccessRights { access == .readWrite ? asked : .readOnly }
+  #endif
 
   /// Why it gets less, for the log; `nil` if it gets that.
   func lessening(of asked: AccessRights) -> String? {

@@ -172,6 +172,9 @@ final class GrantLocator {
   }
 
   func isInTrash(_ document: FoundDocument) -> Bool {
+    #if AMBIT_MUTANTS
+      if Mutant.trashUnsaid.isActive { return false }
+    #endif
     guard let path = document.path else { return false }
     var points: Set<String>?
     return host.trash.holds(path) { folder in
@@ -185,6 +188,9 @@ final class GrantLocator {
   /// Whether another file stands where a document was (`BMK-13`). Nothing is mounted for that, and no file system that may not answer
   /// is asked.
   func isTaken(_ place: String, from document: FoundDocument) -> Bool {
+    #if AMBIT_MUTANTS
+      if Mutant.takenUnsaid.isActive { return false }
+    #endif
     guard !document.path.isSamePath(as: place), !mounts.mayWait(place), !isUnmounted(place),
       let there = try? Descriptor.open(place, flags: [.path, .noFollow], resolve: .noSymlinks)
     else { return false }

@@ -39,6 +39,10 @@ final class PickService {
     for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
       throw ErrorReply.invalidParameter("types")
     }
+    #if AMBIT_MUTANTS
+      if Mutant.typesIgnored.isActive { request.types = nil }
+      if Mutant.severalForOne.isActive { request.multiple = true }
+    #endif
     // More than its policy lets it have, an app is not given; so the user is not asked for more either.
     if instance.app.rules.readOnly { request.access = .readOnly }
     if let refusal = instance.app.decisions.refusal(
@@ -79,6 +83,9 @@ final class PickService {
   private func withdraw(_ id: Int, _ instance: Instance) {
     let isShown = instance.picker.picks.first?.id == id
     remove(id, instance)
+    #if AMBIT_MUTANTS
+      if Mutant.closedRequestStays.isActive { return }
+    #endif
     guard isShown, sessions.isRunning(instance) else { return }
     let reason = "the app closed its request"
     try? trail.decide([AuditEvent(.pickCancelled, .refused, instance, rule: "PCK-19", reason: reason)])
@@ -170,6 +177,11 @@ final class PickService {
     }
     do {
       let found = try chosen.get()
+      #if AMBIT_MUTANTS
+        if Mutant.cancelIsChoice.isActive, answer.cancelled {
+          return (.success(PickerInterface.PickReply(documents: [])), .init(refused: []))
+        }
+      #endif
       if answer.cancelled || found.isEmpty {
         try trail.decide([AuditEvent(.pickCancelled, .refused, instance, how: answer.how.rawValue, rule: "PCK-9")])
         return (.failure(PickerInterface.Failure.cancelled), .init(refused: []))
@@ -190,6 +202,16 @@ final class PickService {
         )
       }
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
+      #if AMBIT_MUTANTS
+        if Mutant.pickNamesFolder.isActive {
+          let named = zip(messages, found).map { message, chosen in
+            var message = message
+            message.name = chosen.document.path ?? message.name
+            return message
+          }
+          return (.success(PickerInterface.PickReply(documents: named)), .init(refused: []))
+        }
+      #endif
       return (.success(PickerInterface.PickReply(documents: messages)), .init(refused: []))
     } catch let error as ErrorReply {
       // The app's answer is the user's to know as well.
@@ -251,7 +273,11 @@ final class PickService {
     _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ asked: AccessRights,
     for caller: Caller
   ) throws -> [DocumentMessage] {
-    let origin: Grant.Origin = answer.how == .user ? .user : .scripted
+    #if AMBIT_MUTANTS
+      let origin: Grant.Origin = Mutant.scriptIsUser.isActive || answer.how == .user ? .user : .scripted
+    #else
+      let origin: Grant.Origin = answer.how == .user ? .user : .scripted
+    #endif
     let now = clock.realtime
     var handed: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
     for each in chosen {
@@ -311,7 +337,13 @@ final class PickService {
     }
     try issuer.trimRecent(of: instance)
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
-    if instance.app.rules.startsPicked {
+    #if AMBIT_MUTANTS
+      let startsPicked =
+        Mutant.startedByPick.isActive || instance.app.rules.startsPicked && !Mutant.pickNeverStarts.isActive
+    #else
+      let startsPicked = instance.app.rules.startsPicked
+    #endif
+    if startsPicked {
       for (message, handed) in zip(messages, handed) {
         let known = Location(handed.chosen, of: handed.grant)
         _ = try? scopes.startNow(.init(scope: message.scope, caller: "the picker"), by: caller, for: instance, known)

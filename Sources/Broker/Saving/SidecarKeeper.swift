@@ -70,6 +70,12 @@ final class SidecarKeeper {
     of document: FoundDocument, _ grant: String, names: [String], from folder: Descriptor, through area: Descriptor,
     owner: String, hold: DatabaseHold?
   ) {
+    #if AMBIT_MUTANTS
+      if Mutant.sidecarsLost.isActive {
+        hold?.release()
+        return
+      }
+    #endif
     // Of several names, those beside the one that has any: an app opens its database under one.
     guard names.contains(where: { Sidecars.take($0, of: grant, from: folder, to: area) }) else {
       hold?.release()

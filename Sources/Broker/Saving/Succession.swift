@@ -39,6 +39,9 @@ final class Succession {
           rule: "FSF-6",
           reason: "another program tried to open the database, which is in write-ahead mode and started by this app"))
     }
+    #if AMBIT_MUTANTS
+      if Mutant.hostSaveUnfollowed.isActive { return }
+    #endif
     guard let (old, new) = files.successor(of: id) else { return }
     do {
       let instance = sessions.instances.values.first { $0.scopes.shown[id] != nil }

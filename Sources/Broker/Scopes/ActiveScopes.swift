@@ -47,6 +47,9 @@ final class ActiveScopes: LoopMember {
   func show(
     _ document: FoundDocument, of grant: Grant, as exposure: Exposure, to instance: Instance
   ) throws(KernelError) {
+    #if AMBIT_MUTANTS
+      if Mutant.nothingShown.isActive { return }
+    #endif
     let name = exposure.name
     // A folder has room for the files that an app makes before it renames them; a document that it may
     // not change is not saved.
@@ -140,6 +143,12 @@ final class ActiveScopes: LoopMember {
 
   /// - Parameter some: running apps; those of them that have started it lose it.
   func endScopes(of grant: Grant, _ ending: GrantEnding, in some: [Instance], _ result: inout EndedGrant) {
+    #if AMBIT_MUTANTS
+      if Mutant.revokeLeavesMount.isActive { return }
+      if Mutant.revokeOneLaunch.isActive, some.count > 1 {
+        return endScopes(of: grant, ending, in: Array(some.prefix(1)), &result)
+      }
+    #endif
     for instance in some where instance.scopes.owners.isActive(grant.id) {
       let document = instance.scopes.shown[grant.id]
       do {
@@ -187,6 +196,9 @@ final class ActiveScopes: LoopMember {
   /// A process has ended, and others of its sandbox go on: its scopes end, and its slots come back (`TOK-11`).
   func ended(_ pid: Int32, of instance: Instance) {
     guard let process = instance.scopes.processes.removeValue(forKey: pid) else { return }
+    #if AMBIT_MUTANTS
+      if Mutant.endUnnoticed.isActive { return }
+    #endif
     for holder in instance.scopes.owners.holders(of: pid) {
       let document = instance.scopes.shown[holder.grant]
       let grant = (try? grants.grant(holder.grant)) ?? nil

@@ -20,6 +20,9 @@ final class AppEvents: LoopMember {
 
   /// - Parameter cause: the word for it in the interface.
   func tell(_ instance: Instance, _ kind: AccessInterface.Event.Kind, _ grant: String, cause: String) {
+    #if AMBIT_MUTANTS
+      if Mutant.watchersUntold.isActive { return }
+    #endif
     guard !listeners.isEmpty else { return }
     let path = instance.scopes.exposed[grant].map { ScopeMounts.path(grant: grant, name: $0.name) }
     let event = AccessInterface.Event(kind: kind, grant: grant, path: path, cause: cause)

@@ -25,6 +25,10 @@ final class ScopeService {
   private let jobs: Jobs
   private let clock: any LoopClock
   private let events: AppEvents
+  #if AMBIT_MUTANTS
+    /// Stops that had nothing to stop.
+    private var debts: [String: Int] = [:]
+  #endif
 
   init(
     _ tokens: ScopeTokens, _ ownership: ScopeOwnership, _ scopes: ActiveScopes, _ leaks: LeakDetector,
@@ -81,6 +85,12 @@ final class ScopeService {
     _ request: AccessInterface.StartCall, by asking: Caller, for instance: Instance, known: Location? = nil
   ) async throws -> AccessInterface.StartReply {
     let attempt = try attempt(request, by: asking, for: instance)
+    #if AMBIT_MUTANTS
+      if let debt = debts[attempt.grant.id], debt > 0 {
+        debts[attempt.grant.id] = debt - 1
+        return AccessInterface.StartReply(path: attempt.path, count: 1, by: nil)
+      }
+    #endif
     // A slot is taken only when nothing is waited for any more.
     guard attempt.wouldBeFirst else { return try startShown(attempt) }
     let step = BrokerLoop.step
@@ -105,9 +115,14 @@ final class ScopeService {
     _ request: AccessInterface.StartCall, by asking: Caller, for instance: Instance
   ) throws -> Attempt {
     let grant = try tokens.grant(of: request.scope, instance)
+    #if AMBIT_MUTANTS
+      let caller = Mutant.placeForgotten.isActive ? nil : request.caller
+    #else
+      let caller = request.caller
+    #endif
     return Attempt(
       grant: grant, exposure: instance.scopes.exposed[grant.id] ?? .init(name: grant.name, how: grant.origin.rawValue),
-      process: try ownership.owner(asking, instance), caller: request.caller.map { String($0.prefix(200)) },
+      process: try ownership.owner(asking, instance), caller: caller.map { String($0.prefix(200)) },
       instance: instance)
   }
 
@@ -176,6 +191,9 @@ final class ScopeService {
     let answer = instance.scopes.owners.start(grant.id, by: process.pid, at: clock.realtime, caller: attempt.caller)
     switch answer {
     case .limitReached:
+      #if AMBIT_MUTANTS
+        if Mutant.fullStarts.isActive { return AccessInterface.StartReply(path: attempt.path, count: 1, by: nil) }
+      #endif
       let (limit, holders) = (instance.scopes.owners.limit, instance.holders(of: process, most: Instance.mostNamed))
       let names = holders.map { holder in
         let place = holder.caller.map { " at \($0)" } ?? ""
@@ -187,6 +205,9 @@ final class ScopeService {
           reason: "all \(limit) scope slots of process \(process.inside) are in use, by "
             + names.joined(separator: ", ") + (limit > names.count ? " and \(limit - names.count) more" : ""))
       ])
+      #if AMBIT_MUTANTS
+        if Mutant.holdersUnnamed.isActive { throw AccessInterface.Failure.limitReached(limit: limit, holders: []) }
+      #endif
       throw AccessInterface.Failure.limitReached(limit: limit, holders: holders)
 
     case .crowded:
@@ -270,7 +291,22 @@ final class ScopeService {
     _ scope: String, by asking: Caller, for instance: Instance
   ) async throws -> Int {
     let id = try tokens.grantID(of: scope, instance)
+    #if AMBIT_MUTANTS
+      if Mutant.stopLeavesDebt.isActive, !instance.scopes.owners.isActive(id) {
+        debts[id, default: 0] += 1
+        return 0
+      }
+    #endif
     guard let process = ownership.knownOwner(asking, instance) else { return 0 }
+    #if AMBIT_MUTANTS
+      if Mutant.stopTakesAnothers.isActive {
+        let holders = instance.scopes.owners.holders(of: process.pid)
+        if let first = holders.first, !holders.contains(where: { $0.grant == id }) {
+          _ = instance.scopes.owners.stop(first.grant, by: process.pid)
+          return 0
+        }
+      }
+    #endif
     let grant = try grants.grant(id)
     let answer = instance.scopes.owners.stop(id, by: process.pid)
     switch answer {
@@ -282,6 +318,9 @@ final class ScopeService {
       ])
       return count
     case .last:
+      #if AMBIT_MUTANTS
+        if Mutant.stopLeavesMount.isActive { return 0 }
+      #endif
       grants.noteUse(id, at: clock.realtime)
       let document = instance.scopes.shown[id]
       let held: Held
@@ -373,6 +412,9 @@ final class ScopeService {
   /// `TOK-19`: without any right but the one that is given up.
   private func release(_ scope: String, for instance: Instance) async throws {
     let grant = try tokens.grant(of: scope, instance)
+    #if AMBIT_MUTANTS
+      if Mutant.releaseIgnored.isActive { return }
+    #endif
     let ended = try revoker.end(
       [grant], GrantEnding(how: "app", rule: "TOK-19", reason: "the app gave its grant up"))
     try await revoker.settled(ended)
@@ -382,7 +424,12 @@ final class ScopeService {
 
   private func hostPath(_ scope: String, for instance: Instance) async throws -> AccessInterface.HostPathReply {
     let grant = try tokens.grant(of: scope, instance)
-    guard instance.app.rules.tellsHostPaths else {
+    #if AMBIT_MUTANTS
+      let isTold = instance.app.rules.tellsHostPaths || Mutant.placeAlwaysTold.isActive
+    #else
+      let isTold = instance.app.rules.tellsHostPaths
+    #endif
+    guard isTold else {
       try trail.decide([
         AuditEvent(
           .hostPath, .refused, instance, grant: grant, rule: "FSF-11",

@@ -3,6 +3,11 @@ internal import BrokerCore
 internal import ScopedAccess
 internal import Wire
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+  internal import Paths
+#endif
+
 /// The tokens by which apps name the grants of one launch (`TOK-15`).
 @BrokerLoop
 final class ScopeTokens {
@@ -17,6 +22,9 @@ final class ScopeTokens {
   /// The grant that a token opens for an instance. Any other token, sealed for any other app or
   /// launch, is no token here.
   func grant(of scope: String, _ instance: Instance) throws -> Grant {
+    #if AMBIT_MUTANTS
+      if Mutant.anyToken.isActive, let id = known(scope, instance), let grant = try grants.grant(id) { return grant }
+    #endif
     guard let id = known(scope, instance), var grant = try grants.grant(id),
       grant.bundleIdentifier == instance.app.bundleIdentifier
     else { throw unknown(instance) }
@@ -43,6 +51,9 @@ final class ScopeTokens {
   }
 
   private func known(_ scope: String, _ instance: Instance) -> String? {
+    #if AMBIT_MUTANTS
+      if Mutant.pathHasScope.isActive, scope.pathNames.count > 2 { return scope.pathNames[1] }
+    #endif
     if let known = instance.scopes.tokens[scope] { return known }
     guard let id = key.grant(of: scope, instance: instance.id) else { return nil }
     instance.scopes.tokens[scope] = id

@@ -69,6 +69,9 @@ final class AppIdentification {
       try note(seen, as: record.identifier)
       return launched(record.identifier)
     case .updated(let record):
+      #if AMBIT_MUTANTS
+        if Mutant.updateIsStranger.isActive { return launched(try admit(seen, insteadOf: record, request)) }
+      #endif
       try trail.decide([identityEvent(seen, as: record.identifier, "updated", before: record)])
       try note(seen, as: record.identifier)
       return launched(record.identifier)
@@ -164,6 +167,9 @@ final class AppIdentification {
     _ seen: SeenApp, insteadOf record: RememberedApp, _ request: LauncherInterface.PrepareCall
   ) throws -> String {
     let name = rules.name(of: request)
+    #if AMBIT_MUTANTS
+      if Mutant.strangerAdmitted.isActive { return record.identifier }
+    #endif
     let documents = try grants.records(of: record.identifier).count
     let stranger = StrangerWords(name: name, seen: seen, record: record, documents: documents)
     switch request.answer(.identity) {

@@ -4,6 +4,10 @@ internal import Policy
 internal import ScopedAccess
 internal import Wire
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The entitlements that a launch goes by, and its user's answers about them.
 struct EntitledLaunch {
   let ruling: EntitlementRuling
@@ -83,6 +87,9 @@ final class EntitlementService {
 
   /// Remembers a user's answers about an app that is registered.
   func remember(_ launch: EntitledLaunch, of identifier: String, program: String) throws {
+    #if AMBIT_MUTANTS
+      if Mutant.answerForgotten.isActive { return }
+    #endif
     guard !launch.answers.isEmpty else { return }
     let answers = Dictionary(uniqueKeysWithValues: launch.answers.map { ($0.key.rawValue, $0.value) })
     try grants.note(entitlements: answers, of: identifier, program: program)

@@ -72,6 +72,10 @@ final class Instance {
   /// Calls of the app that are being served.
   var requests = RequestTable()
 
+  #if AMBIT_MUTANTS
+    /// Slots in use at the end of an app.
+    static var leftSlots: [String: Int] = [:]
+  #endif
   init(
     id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint,
     mounts: any ScopeMounting, staging: Staging, table: SandboxTable, hostID: UInt32?, started: Int64
@@ -86,7 +90,12 @@ final class Instance {
     self.table = table
     self.hostID = hostID
     self.started = started
-    scopes = InstanceScopes(owners: ScopeOwners(limit: app.scopeLimit))
+    #if AMBIT_MUTANTS
+      let left = Mutant.slotsOutlive.isActive ? Self.leftSlots[app.bundleIdentifier] ?? 0 : 0
+      scopes = InstanceScopes(owners: ScopeOwners(limit: max(1, app.scopeLimit - left)))
+    #else
+      scopes = InstanceScopes(owners: ScopeOwners(limit: app.scopeLimit))
+    #endif
   }
 
   nonisolated static func rfc3339(_ nanoseconds: Int64) -> String {

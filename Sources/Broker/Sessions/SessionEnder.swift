@@ -62,6 +62,9 @@ final class SessionEnder: LoopMember {
     guard sessions.remove(instance) else { return }
     instance.requests.endAll()
     instance.ending.leaks += scopes.describe(instance)
+    #if AMBIT_MUTANTS
+      Instance.leftSlots[instance.app.bundleIdentifier] = instance.ending.leaks.count
+    #endif
     let (events, held) = scopes.endScopes(
       of: instance, how: AuditEvent.ScopeEnd.app, reason: "the app ended without stopping it")
     sidecars.clean(instance.id, instance.staging.removeAll)
@@ -100,6 +103,9 @@ final class SessionEnder: LoopMember {
 
   /// The broker ends before the app: no document stays shown that no process could take away.
   func leave(_ instance: Instance) {
+    #if AMBIT_MUTANTS
+      if Mutant.brokerLeavesMounts.isActive { return }
+    #endif
     _ = sessions.remove(instance)
     instance.requests.endAll()
     _ = try? trail.append(
