@@ -2,6 +2,10 @@ public import Foundation
 internal import Paths
 internal import Wire
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// The scopes behind `URL.startAccessingSecurityScopedResource()`: those of this process, counted and limited, with reasons where
 /// the URL's own methods only answer true or false.
 ///
@@ -75,6 +79,9 @@ public enum SecurityScope {
   ///   withdrawn, or when all are in use (`EMFILE` underneath); `fileReadNoSuchFile` when the document is gone.
   @discardableResult
   public static func start(_ url: URL, caller: String? = nil, for counted: Counted = .thisProcess) throws -> Int {
+    #if AMBIT_MUTANTS
+      if Mutant.containerStarts.isActive, url.fragment == nil, Container.path(of: url) != nil { return 1 }
+    #endif
     let call = AccessInterface.StartCall(scope: try scope(of: url), caller: caller, process: counted.message)
     do {
       let started: AccessInterface.StartReply = try Broker.call(AccessInterface.start, call)
@@ -126,6 +133,9 @@ public enum SecurityScope {
 
   /// The token in the URL's fragment. For a URL without one the broker is not asked.
   static func scope(of url: URL) throws -> String {
+    #if AMBIT_MUTANTS
+      if Mutant.pathHasScope.isActive, url.fragment == nil, url.path.pathNames.first == "documents" { return url.path }
+    #endif
     guard url.isFileURL, let fragment = url.fragment(percentEncoded: false),
       let scope = ScopedURLFormat.scope(fragment: fragment)
     else {
@@ -145,6 +155,9 @@ public enum SecurityScope {
   static func inside(_ url: URL) throws -> String {
     // documents, grant, name, …
     let names = url.path(percentEncoded: false).pathNames.dropFirst(3)
+    #if AMBIT_MUTANTS
+      if Mutant.twoDotsFollowed.isActive { return names.map { "/\($0)" }.joined() }
+    #endif
     guard !names.contains("..") else {
       throw CocoaError.make(
         .fileReadInvalidFileName, .EINVAL, url, "The URL \(url.absoluteString) has “..” in it, and leads nowhere.")

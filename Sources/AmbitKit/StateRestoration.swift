@@ -1,5 +1,9 @@
 public import Foundation
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 /// Has the documents that are open now open again in the next launch, after any end of this one (`RST-1`).
 ///
 /// An app says when it goes to the background or is about to quit, as UIKit's delegates hear it; a later end need not be announced
@@ -47,6 +51,11 @@ public final class StateRestoration {
   /// - Throws: when the state cannot be written. A document of which no bookmark can be made, since the user has withdrawn it, is
   ///   left out.
   public func save() throws {
+    #if AMBIT_MUTANTS
+      if Mutant.savedAnyway.isActive, let delegate {
+        return try write(delegate.openDocuments.compactMap(Self.bookmark))
+      }
+    #endif
     guard let delegate, delegate.shouldSaveApplicationState() else { return try forget() }
     let bookmarks = delegate.openDocuments.prefix(Self.mostDocuments).compactMap(Self.bookmark)
     guard !bookmarks.isEmpty else { return try forget() }
@@ -61,6 +70,9 @@ public final class StateRestoration {
   }
 
   private func forget() throws {
+    #if AMBIT_MUTANTS
+      if Mutant.oldStateKept.isActive { return }
+    #endif
     do { try FileManager.default.removeItem(at: fileURL) } catch CocoaError.fileNoSuchFile {}
   }
 
@@ -105,6 +117,9 @@ public final class StateRestoration {
   }
 
   private func read() -> SavedState? {
+    #if AMBIT_MUTANTS
+      if Mutant.nothingRestored.isActive { return nil }
+    #endif
     guard let handle = try? FileHandle(forReadingFrom: fileURL) else { return nil }
     defer { try? handle.close() }
     guard let data = try? handle.read(upToCount: Self.longest + 1), data.count <= Self.longest else { return nil }

@@ -1,6 +1,10 @@
 public import Foundation
 internal import Wire
 
+#if AMBIT_MUTANTS
+  internal import Kernel
+#endif
+
 extension URL {
   /// How a bookmark is made, by Apple's names.
   public struct BookmarkCreationOptions: OptionSet, Sendable, Hashable {
@@ -58,6 +62,19 @@ extension URL {
     options: URL.BookmarkCreationOptions = [], includingResourceValuesForKeys keys: Set<URLResourceKey>? = nil,
     relativeTo url: URL? = nil
   ) throws -> Data {
+    #if AMBIT_MUTANTS
+      if Mutant.webOptionsKept.isActive, !isFileURL {
+        return PlainBookmark(self).data + [UInt8(truncatingIfNeeded: options.rawValue >> 9)]
+      }
+      let ignored: BookmarkCreationOptions? =
+        if Mutant.optionsCombined.isActive, options.contains(.withSecurityScope) {
+          [.minimalBookmark, .suitableForBookmarkFile]
+        } else { Mutant.implicitAnyway.isActive ? .withoutImplicitSecurityScope : nil }
+      if let ignored, !options.isDisjoint(with: ignored) {
+        return try bookmarkData(
+          options: options.subtracting(ignored), includingResourceValuesForKeys: keys, relativeTo: url)
+      }
+    #endif
     guard isFileURL else { return PlainBookmark(self).data }
     let isExplicit = options.contains(.withSecurityScope)
     if isExplicit, !options.isDisjoint(with: [.minimalBookmark, .suitableForBookmarkFile]) {

@@ -68,6 +68,9 @@ extension AuditCommand {
           isLast = false
           return false
         }
+        #if AMBIT_MUTANTS
+          if Mutant.revokesUnread.isActive, event.kind == .revoke { return true }
+        #endif
         history.take(event)
         return true
       }

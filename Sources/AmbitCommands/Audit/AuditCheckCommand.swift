@@ -69,6 +69,9 @@ extension AuditCommand {
       var checker = RuleChecker(rules.rules, limit: limit)
       let log = try files.count == 2 ? files[0] : AuditCommand.defaultPath
       try RecordedLog(path: log, showsProgress: format == .table).forEach { event in
+        #if AMBIT_MUTANTS
+          if Mutant.rulesAlwaysHold.isActive { return true }
+        #endif
         checker.take(event)
         return true
       }

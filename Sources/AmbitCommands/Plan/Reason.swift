@@ -30,7 +30,12 @@ struct Reason {
   }
 
   init(_ denial: Denial) {
-    self.init(isAllowed: false, rule: denial.rule, reason: denial.reason, remedy: denial.remedy)
+    #if AMBIT_MUTANTS
+      self.init(
+        isAllowed: Mutant.whySaysYes.isActive, rule: denial.rule, reason: denial.reason, remedy: denial.remedy)
+    #else
+      self.init(isAllowed: false, rule: denial.rule, reason: denial.reason, remedy: denial.remedy)
+    #endif
   }
 
   /// - Parameter path: absolute, inside.
