@@ -18,6 +18,8 @@ FORMAT ?= table
 PARTS ?=
 # Arguments of `ambit conform` for `make conform`.
 CONFORM ?=
+# Faults for `make mutants`; empty: all.
+FAULTS ?=
 # Inputs for `make fuzz`.
 RUNS ?= 1000000
 # For `make test-kernel`: a kernel's image, the folder of its modules (default: Debian's), and the control groups there.
@@ -32,7 +34,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site readme-test check format verify conform conform-deps lessons races fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site readme-test check format verify conform conform-deps lessons races mutants fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -110,6 +112,9 @@ races: ## Swaps, kills and races in their full number, 10,000 and more of each (
 	AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 \
 	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests'
 
+mutants: deps ## Check the conformance suite with deliberate faults; as root. FAULTS='stopEndsAll …' plays only these
+	@SWIFT='$(SWIFT)' scripts/mutants.py $(FAULTS)
+
 fuzz: deps ## Fuzz what an app can hand over, guided by coverage: RUNS=1000000
 	AMBIT_FUZZ=1 $(SWIFT) build --sanitize fuzzer --scratch-path .build-fuzz --product fuzz
 	@mkdir -p .build-fuzz/corpus
@@ -138,4 +143,4 @@ uninstall: ## Remove what install put under PREFIX
 	@scripts/install.sh --remove '$(DESTDIR)$(PREFIX)'
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-fuzz Benchmarks/.build
+	rm -rf .build .build-fuzz .build-mutants Benchmarks/.build

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The part of `make check` besides Swift: shell syntax, paths that exist on one machine only, the catalogue, and
-# generated messages.
+# The part of `make check` besides Swift: shell syntax, paths that exist on one machine only, deliberate faults, the
+# catalogue, and generated messages.
 set -eu
 
 status=0
@@ -27,6 +27,22 @@ done
 slash='(split\(separator|[oO]f): *"/"|contains\("/"\)|has(Pre|Suf)fix\("/|has(Pre|Suf)fix\([^"]*\+ *"/|NSString\)\.[a-zA-Z]*PathComponent'
 if found=$(printf '%s\n' $files | grep '^Sources/.*\.swift$' | grep -v '^Sources/Paths/' | xargs grep -nE "$slash"); then
   complain "these look for a slash as a character; Paths has what finds it as a byte:
+$found"
+fi
+
+# Deliberate faults are in test builds alone (make mutants). The package never sets their condition, and each use stands in it.
+if grep -nE 'AMBIT_MUTANT' Package.swift >&2; then complain "Package.swift speaks of AMBIT_MUTANTS"; fi
+if found=$(printf '%s\n' $files | grep '^\(Sources\|Tests\|Demos\)/.*\.swift$' | xargs awk '
+    FNR == 1 { depth = 0 }
+    /^ *#if / { depth++; on[depth] = ($2 == "AMBIT_MUTANTS" && NF == 2); next }
+    /^ *#else/ { on[depth] = 0; next }
+    /^ *#endif/ { depth--; next }
+    /(^|[^A-Za-z])Mutant\./ || /AMBIT_MUTANT/ {
+      inside = 0
+      for (level = 1; level <= depth; level++) if (on[level]) inside = 1
+      if (!inside) print FILENAME ":" FNR ": " $0
+    }') && [ -n "$found" ]; then
+  complain "these are deliberate faults outside of #if AMBIT_MUTANTS:
 $found"
 fi
 
