@@ -100,13 +100,15 @@ let package = Package(
       name: "Launcher",
       dependencies: ["Kernel", "Paths", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system],
       swiftSettings: strict),
-    .target(name: "Scenario", dependencies: ["Kernel", "Terminal", "Policy", "Wire", system], swiftSettings: strict),
+    .target(
+      name: "Scenario", dependencies: ["Kernel", "Paths", "Terminal", "Policy", "Wire", system], swiftSettings: strict),
     .target(
       name: "Verification", dependencies: ["Kernel", "Paths", "Terminal", "Scenario", system], swiftSettings: strict),
     .target(
       name: "Conformance", dependencies: ["Kernel", "Pages", "Rulebook", "Scenario", "Wire"],
       swiftSettings: strict),
-    .target(name: "Lessons", dependencies: ["Kernel", "Pages", "Scenario", "Wire", system], swiftSettings: strict),
+    .target(
+      name: "Lessons", dependencies: ["Kernel", "Paths", "Pages", "Scenario", "Wire", system], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [

@@ -318,7 +318,6 @@ static void act_held_read(struct act *act) {
 static void act_held_write(struct act *act) {
   int fd = held_fd(act);
   if (fd == -1) return answer_errno(act);
-  lseek(fd, 0, SEEK_SET);
   answer_result(act, write_all(fd, string_of(act, KEY_TEXT), length_of(act, KEY_TEXT)));
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Paths
 package import Scenario
 
 /// Takes a learner through a lesson, or a script, for `ambit lesson check`.
@@ -30,7 +31,7 @@ package struct LessonPlayer {
     let environment = ProcessInfo.processInfo.environment
     let cache = [environment["XDG_CACHE_HOME"], environment["HOME"].map { "\($0)/.cache" }].compactMap { $0 }
     let manager = FileManager.default
-    for folder in cache + ["/srv", "/opt", "/mnt"] where folder.hasPrefix("/") && !folder.hasPrefix("/tmp/") {
+    for folder in cache + ["/srv", "/opt", "/mnt"] where folder.isAbsolutePath && folder.pathNames.first != "tmp" {
       try? manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
       if manager.isWritableFile(atPath: folder) { return folder }
     }

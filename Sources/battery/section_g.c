@@ -241,6 +241,8 @@ static void g11(void) {
   if (!reply || is_error(reply) || !reply_string(reply, "scope", scope, sizeof scope) ||
       !reply_string(reply, "path", path, sizeof path) || !with_scope("io.ambit.Access.Start", scope))
     return unable("symlink", "no document: %.300s", reply ? reply : "the broker hung up");
+  /* A question that was lost before this one leaves another answer for it. */
+  if (strcmp(strrchr(path, '/'), "/saved") != 0) return unable("symlink", "another document was handed over: %.300s", path);
   snprintf(other, sizeof other, "%.*s/t", (int)(strrchr(path, '/') - path), path);
   snprintf(own, sizeof own, "%s/Library/taken", stage("container"));
 

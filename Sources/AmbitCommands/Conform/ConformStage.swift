@@ -162,7 +162,8 @@ struct ConformStage {
     }
     let (outcomes, version, absent) = try crew.play(own)
     return SystemRun(
-      system: system.name, version: system.adapter == nil ? AmbitVersion.current : version, isModelled: system.policy != nil, absent: absent, outcomes: outcomes,
+      system: system.name, version: system.adapter == nil ? AmbitVersion.current : version,
+      isModelled: system.policy != nil, absent: absent, outcomes: outcomes,
       seconds: start.duration(to: clock.now) / .seconds(1))
   }
 

@@ -140,8 +140,11 @@ package struct ScenarioRunCommand: ParsableCommand {
   static func appsFolder(_ chosen: String?, beside executable: String) -> String {
     if let chosen { return URL(fileURLWithPath: chosen).path }
     let folder = URL(fileURLWithPath: executable).deletingLastPathComponent()
-    let candidates = ["demos", "../demos", "../../demos", "../share/ambit/demos", "../../share/ambit/demos", "../demos-debug", "../../demos-debug"]
-      .map { folder.appendingPathComponent($0).standardizedFileURL.path }
+    let candidates = [
+      "demos", "../demos", "../../demos", "../share/ambit/demos", "../../share/ambit/demos", "../demos-debug",
+      "../../demos-debug",
+    ]
+    .map { folder.appendingPathComponent($0).standardizedFileURL.path }
     return candidates.first { FileManager.default.fileExists(atPath: $0) }
       ?? URL(fileURLWithPath: ".build/demos").path
   }

@@ -1,3 +1,5 @@
+internal import Paths
+
 /// Text with variables: `${home}/Essay.txt`. `$${` stands for the two characters `${` themselves.
 package struct Template: Equatable, Sendable {
   package enum Part: Equatable, Sendable {
@@ -77,7 +79,7 @@ package struct Variables: Equatable, Sendable {
     home: String, here: String, apps: String, scratch: String, ambit: String, agent: String, containers: String
   ) {
     values = ["home": home, "here": here, "apps": apps, "scratch": scratch, "ambit": ambit, "agent": agent]
-    values["ambitctl"] = String(ambit.prefix(ambit.count - (ambit.split(separator: "/").last?.count ?? 0))) + "ambitctl"
+    values["ambitctl"] = "\(ambit.parentPath ?? "")/ambitctl"
     self.containers = containers
   }
 

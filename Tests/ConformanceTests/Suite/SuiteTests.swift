@@ -36,7 +36,7 @@ import Wire
     for (name, text, message) in [
       ("TOK-3-words", right.replacing("After the last", with: "After a"), "`statement` differs from the catalogue"),
       ("TOK-3-strength", right.replacing("strength = \"A\"", with: "strength = \"B\""), "`strength` differs"),
-      ("TOK-3-none", right.replacing("entry = \"TOK-3\"", with: "entry = \"TOK-99\""), "has no statement TOK-99"),
+      ("TOK-3-none", right.replacing("entry = \"TOK-3\"", with: "entry = \"TOK-3x\""), "has no statement TOK-3x"),
       ("TOK-4-other", right, "is named TOK/TOK-3-SOME-WORDS.toml"),
     ] {
       let error = try #require(throws: ScenarioError.self) { try read(name, text) }
