@@ -22,11 +22,15 @@ package final class Adapter {
   package init(name: String, program: String, environment: [String: String], folder: String) throws {
     self.name = name
     child = try Child(name: name, executable: program, arguments: [], environment: environment, directory: folder)
-    let hello = try exchange(["do": "hello", "protocol": 1])
-    if let reason = hello["absent"]?.plainText {
+    do { try introduce() } catch {
       end()
-      throw NotApplicable(reason: reason)
+      throw error
     }
+  }
+
+  private func introduce() throws {
+    let hello = try exchange(["do": "hello", "protocol": 1])
+    if let reason = hello["absent"]?.plainText { throw NotApplicable(reason: reason) }
     guard case .array(let words)? = hello["capabilities"] else {
       throw CheckFailure(expected: "`capabilities` in the answer to hello", seen: hello.text)
     }
