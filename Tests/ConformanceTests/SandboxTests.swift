@@ -142,10 +142,11 @@ struct SandboxTests {
       ])
       #expect(outcome.output == "done\n", "\(outcome)")
       let records = try world.audit(.refuse).filter { $0.how == "observed" }
-      #expect((64...400).contains(records.count))
+      // How many fit depends on how long the loop takes; on a slow machine there is room for more.
+      #expect((64..<800).contains(records.count))
       let counted = records.compactMap { $0.detail["suppressed"].flatMap { Int($0) } }.reduce(0, +)
       let single = records.count { $0.detail["operation"] != "more" }
-      #expect(single + counted == 800)
+      #expect(single + counted == 800 && counted > 0)
     }
   }
 
