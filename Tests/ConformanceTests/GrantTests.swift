@@ -176,6 +176,20 @@ struct GrantTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.root))
+  func `TOK-19: an app gives its own grant up`(user: TestUser) throws {
+    try withPicked(user) { (world, app, document) throws in
+      #expect(try app.start())
+      #expect(try app.tell("release", ["of": "a"]).isDone)
+      #expect(try app.read().errno == refused)
+      #expect(try !app.start())
+      #expect(try world.grants().isEmpty)
+      #expect(try world.audit(.revoke).map(\.how) == ["app"])
+      #expect(try app.tell("release", ["of": "a"])["posix"] == "EPERM")
+      #expect(try world.read(document) == "text")
+    }
+  }
+
   @Test(arguments: TestUser.one(.ordinary))
   func `a descriptor on request can do what the grant says, only while it is started`(user: TestUser) throws {
     try withPicked(user) { (world, app, document) throws in

@@ -67,6 +67,67 @@ struct LimitTests {
   }
 
   @Test(arguments: TestUser.one(.root))
+  func `TOK-6: a stop after a start that was refused takes no count from another document`(user: TestUser) throws {
+    try withEightStarted(user) { (_, app, _) throws in
+      #expect(try app.start("d1"))
+      #expect(try !app.start("d9"))
+      for _ in 0..<3 { try app.stop("d9") }
+      #expect(try app.tell("status")["used"] == 8)
+      for number in 1...8 { #expect(try app.read("d\(number)").content == "\(number)") }
+      // The control: the second start of this one is still owed.
+      try app.stop("d1")
+      #expect(try app.read("d1").content == "1")
+      try app.stop("d1")
+      #expect(try app.read("d1").errno == refusedObserved)
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
+  func `LIM-2: after one stop, the next start succeeds`(user: TestUser) throws {
+    try withEightStarted(user) { (_, app, _) throws in
+      #expect(try !app.start("d9"))
+      try app.stop("d3")
+      #expect(try app.start("d9"))
+      #expect(try app.read("d9").content == "9")
+      #expect(try !app.start("d3"))
+    }
+  }
+
+  @Test(arguments: TestUser.one(.root))
+  func `LIM-3: an app that leaks all its scopes cannot add a picked file or a bookmark until it stops one`(
+    user: TestUser
+  ) throws {
+    try withEightStarted(user) { (_, app, _) throws in
+      let bookmark = try app.bookmark("d1")
+      try app.stop("d1")
+      #expect(try app.start("d9"))
+      // Full again: what a bookmark resolves to, and what is picked anew, cannot be used.
+      #expect(try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"]).url != nil)
+      #expect(try !app.start("b"))
+      try app.pick(as: "new")
+      #expect(try !app.start("new"))
+      #expect(try app.read("b").errno == refusedObserved)
+      #expect(try app.read("new").errno == refusedObserved)
+      try app.stop("d9")
+      #expect(try app.start("new"))
+      #expect(try app.read("new").content == "10")
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
+  func `LIM-4: a relaunched app has its full budget`(user: TestUser) throws {
+    try withEightStarted(user) { (world, app, documents) throws in
+      #expect(try !app.start("d9"))
+      #expect(try app.finish() == .status(0))
+      let next = try world.probe(picks: documents, options: ["--policy", "teach"])
+      #expect(try next.tell("status")["used"] == 0)
+      for number in 1...9 { try next.pick(as: "d\(number)") }
+      for number in 1...8 { #expect(try next.start("d\(number)")) }
+      #expect(try !next.start("d9"))
+    }
+  }
+
+  @Test(arguments: TestUser.one(.root))
   func `LIM-1, TOK-4: with many instances and many connections at once, the books agree in the end`(
     user: TestUser
   ) throws {

@@ -36,6 +36,46 @@ struct ReferenceTests {
   }
 
   @Test(arguments: TestUser.one(.ordinary))
+  func `REF-2: a resolved reference carries its scope and works with start and stop`(user: TestUser) throws {
+    try withReference(user) { (_, app, _) throws in
+      _ = try app.tell("resolveReference", ["path": reference, "as": "a"])
+      #expect(try app.read().errno == refused)
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+      try app.stop()
+      #expect(try app.read().errno == refused)
+    }
+  }
+
+  @Test(arguments: TestUser.one(.root))
+  func `REF-3: moving the reference in the container leaves the document alone, and it still resolves`(
+    user: TestUser
+  ) throws {
+    try withReference(user) { (world, app, document) throws in
+      #expect(try app.tell("makeFolder", ["path": "/home/user/Library/Kept"]).isDone)
+      let moved: JSON = "/home/user/Library/Kept/another name.ambitref"
+      #expect(try app.tell("rename", ["path": reference, "to": moved]).isDone)
+      #expect(try world.read(document) == "text")
+      _ = try app.tell("resolveReference", ["path": moved, "as": "a"])
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `REF-4: when the document moves, the reference still resolves`(user: TestUser) throws {
+    try withReference(user) { (world, app, document) throws in
+      try world.makeFolder("\(world.home)/Elsewhere")
+      try world.rename(document, to: "\(world.home)/Elsewhere/new name.txt")
+      let answer = try app.tell("resolveReference", ["path": reference, "as": "a"])
+      #expect(answer["name"] == "new name.txt")
+      #expect(answer["stale"] == true)
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
   func `REF-6: a reference that was copied into another app's container leads that app nowhere`(user: TestUser) throws {
     try withReference(user) { (world, app, document) throws in
       func file(_ name: String) -> String {

@@ -66,6 +66,23 @@ struct RestorationTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.root))
+  func `RST-4: where the state shall not be saved nothing is stored, and nothing stays stored`(user: TestUser) throws {
+    try withOpen(user) { (world, app, _) throws in
+      #expect(try app.tell("background", ["open": open, "shouldSave": false]).isDone)
+      #expect(!FileManager.default.fileExists(atPath: state(world)))
+      #expect(try world.audit(.bookmarkCreated).isEmpty)
+      // The control: otherwise it is, and that is taken back.
+      #expect(try app.tell("background", ["open": open]).isDone)
+      #expect(FileManager.default.fileExists(atPath: state(world)))
+      #expect(try world.audit(.bookmarkCreated).count == 2)
+      #expect(try app.tell("background", ["open": open, "shouldSave": false]).isDone)
+      #expect(!FileManager.default.fileExists(atPath: state(world)))
+      app.process.kill()
+      #expect(try world.probe().tell("restore")["names"]?.array == [])
+    }
+  }
+
   @Test(arguments: TestUser.one(.ordinary))
   func `RST-1: what is gone or withdrawn is named with its reason, and the rest is restored`(user: TestUser) throws {
     try withOpen(user) { (world, app, documents) throws in

@@ -19,6 +19,24 @@ struct ScopeTests {
   }
 
   @Test(arguments: TestUser.all)
+  func `TOK-1: before start, the path cannot be opened`(user: TestUser) throws {
+    try withPicked(user) { (_, app, _) throws in
+      #expect(try app.read().errno == refused)
+      #expect(try app.tell("append", ["of": "a", "text": "x"]).errno == refused)
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `TOK-2: after start, reading and writing succeed`(user: TestUser) throws {
+    try withPicked(user) { (world, app, document) throws in
+      #expect(try app.start())
+      #expect(try app.read().content == "text")
+      #expect(try app.tell("write", ["of": "a", "text": "written"]).isDone)
+      #expect(try world.read(document) == "written")
+    }
+  }
+
+  @Test(arguments: TestUser.all)
   func `TOK-3: after the last stop, a new open fails at once`(user: TestUser) throws {
     try withPicked(user) { (world, app, document) throws in
       for round in 1...20 {
@@ -80,6 +98,18 @@ struct ScopeTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.root))
+  func `TOK-7: a URL made from the path has no scope`(user: TestUser) throws {
+    try withPicked(user) { (_, app, _) throws in
+      _ = try app.tell("fromPath", ["of": "a", "as": "b"])
+      #expect(try !app.start("b"))
+      #expect(try app.read("b").errno == refused)
+      // The control: it is the same path.
+      #expect(try app.start("a"))
+      #expect(try app.read("b").content == "text")
+    }
+  }
+
   @Test(arguments: TestUser.one(.ordinary))
   func `TOK-8: a copy of the URL has the scope`(user: TestUser) throws {
     try withPicked(user) { (_, app, _) throws in
@@ -105,6 +135,21 @@ struct ScopeTests {
       #expect(try !next.start())
       #expect(try !next.read().isDone)
       #expect(try world.audit(.refuse).map(\.rule).contains("TOK-15"))
+    }
+  }
+
+  @Test(arguments: TestUser.one(.ordinary))
+  func `TOK-10: in the app's own container, start and stop change nothing`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let app = try world.probe()
+      let own: [String: JSON] = ["path": "/home/user/Documents/own.txt", "text": "mine"]
+      #expect(try app.tell("create", own).isDone)
+      for act in ["start", "stop", "stop", "start"] {
+        _ = try app.tell(act, own)
+        #expect(try app.tell("read", own).content == "mine")
+        #expect(try app.tell("append", own.merging(["text": ""]) { $1 }).isDone)
+      }
+      #expect(try app.tell("status")["used"] == 0)
     }
   }
 
@@ -140,6 +185,22 @@ struct ScopeTests {
         try next.pick(as: "d\(number)")
         #expect(try next.start("d\(number)"))
       }
+    }
+  }
+
+  @Test(arguments: TestUser.one(.root))
+  func `TOK-17: a document that was picked twice is started until both of its URLs are stopped`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let app = try world.probe(picks: [document, document])
+      for name in ["a", "b"] { try app.pick(as: name) }
+      for name in ["a", "b"] { #expect(try app.start(name)) }
+      #expect(try app.tell("status")["used"] == 1)
+      try app.stop("a")
+      for name in ["a", "b"] { #expect(try app.read(name).content == "text", "\(name)") }
+      try app.stop("b")
+      for name in ["a", "b"] { #expect(try app.read(name).errno == refused, "\(name)") }
+      #expect(try app.finish() == .status(0))
     }
   }
 
