@@ -82,6 +82,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
+    .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
     .target(
       name: "Review",
       dependencies: ["Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit", crypto],
@@ -90,7 +91,8 @@ let package = Package(
     .target(
       name: "Broker",
       dependencies: [
-        "BrokerCore", "Decisions", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy", "Wire",
+        "BrokerCore", "Coordination", "Decisions", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy",
+        "Wire",
         "ScopedAccess", "Audit", system,
       ],
       swiftSettings: strict),
@@ -186,6 +188,8 @@ let package = Package(
         "Audit", "Broker", "BrokerCore", "Folders", "Kernel", "ScopedAccess", "TestSupport", "Wire", system,
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "CoordinationTests", dependencies: ["Coordination", "Paths"], exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
