@@ -19,7 +19,7 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Grants", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Grants", "Inspector", "Launcher"]
 
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
@@ -51,6 +51,12 @@ ENUMERATIONS = {
     "AccessInterface.Event.Kind": ("scopeEnded grantEnded replaced lost", "", {}),
     "BookmarksInterface.MatchedBy": ("identity path", "The evidence that found the document.", {}),
     "BookmarksInterface.Kind": ("app implicit document", "The apps that may resolve a bookmark.", {}),
+    "CoordinationInterface.Intent.Use": ("read write", "", {}),
+    "CoordinationInterface.Question": ("relinquishToReader relinquishToWriter saveChanges accommodateDeletion "
+                                       "accommodateSubitemDeletion", "", {}),
+    "CoordinationInterface.Message.Kind": ("presenting question withdrawn reacquire changed attributesChanged moved deleted "
+                                           "subitemChanged subitemAppeared subitemMoved subitemDeleted lost", "", {}),
+    "CoordinationInterface.Canceller": ("caller user suspension", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
     "InspectorInterface.Purpose": ("bookmark reference", "", {}),
     "InspectorInterface.GrantState": ("inForce withdrawn unknown", "", {}),
@@ -90,7 +96,7 @@ DEFAULTS = {
         "packageTypes": "[]", "sharesDocuments": "false", "publicScope": "false"},
     "Launcher.GrantRules": {
         "mayPass": "false", "endsOutlived": "false", "releasesOldest": "false", "startsPicked": "false",
-        "executesPicked": "false", "tellsHostPaths": "false", "readOnly": "false", "modes": '["open"]', "folders": "true",
+        "passesSilent": "false", "executesPicked": "false", "tellsHostPaths": "false", "readOnly": "false", "modes": '["open"]', "folders": "true",
         "endsWithLaunch": "false", "makesBookmarks": "true", "documentBookmarks": "true", "implicitBookmarks": "true",
         "missingBookmarks": "[]", "missingSelections": "[]", "syncsFully": "false", "packages": "[]",
         "profile": '"unlimited"'},
@@ -322,7 +328,8 @@ def declared_enumeration(name, indent):
     plain = [word for word in words if word not in single]
     cases = [([], f"case {', '.join(plain)}")] + [([single[word]], f"case {word}") for word in words if word in single]
     for comment, text in sorted(cases, key=lambda each: words.index(each[1].split()[1].rstrip(","))):
-        lines += documented(comment, indent + "  ") + [f"{indent}  {text}"]
+        lines += documented(comment, indent + "  ") + textwrap.wrap(
+            text, WIDTH, initial_indent=indent + "  ", subsequent_indent=indent + "    ")
     return lines + [indent + "}"]
 
 

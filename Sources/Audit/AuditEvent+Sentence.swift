@@ -89,6 +89,12 @@ extension AuditEvent {
       return detail[Fact.shown] == "true"
         ? ("shows its Documents in other apps' pickers", "show its Documents in other apps' pickers")
         : ("does not show its Documents in other apps' pickers any more", "stop showing its Documents")
+    case .coordinated:
+      return how == "write"
+        ? ("coordinated writing of \(subject)\(facts(waiting))", "coordinate writing of \(subject)")
+        : ("coordinated reading of \(subject)\(facts(waiting))", "coordinate reading of \(subject)")
+    case .coordinationEnded: return ("ended \(how == "write" ? "writing" : "reading") \(subject)", "end an access")
+    case .presenterSilent: return ("answered as the presenter of \(subject)", "answer as the presenter of \(subject)")
     case .identity: return identity
     case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")
@@ -106,6 +112,12 @@ extension AuditEvent {
       let through = detail[Fact.through].map { " up to entry \($0)" } ?? ""
       return ("the oldest of the log was removed\(through)\(facts(mostly))", "remove the oldest of the log\(through)")
     }
+  }
+
+  /// How long an access waited, if that was long enough to be felt.
+  private var waiting: String? {
+    guard let waited = detail[Fact.waited].flatMap({ Int64($0) }), waited >= 1_000_000 else { return nil }
+    return "after \(waited / 1_000_000) ms"
   }
 
   /// An app saved a document, or the host did, or a lookup found another file in the document's place (`BMK-12`).

@@ -128,6 +128,12 @@ extension AuditEvent.Kind {
     case sharing
     /// The user removed an app.
     case appRemoved
+    /// Coordinated access to items was granted, or refused (`AUD-4`).
+    case coordinated
+    /// A granted access is over.
+    case coordinationEnded
+    /// A presenter did not answer in time (`COO-8`).
+    case presenterSilent
     case limit
     case refuse
     case protocolError
@@ -174,6 +180,9 @@ extension AuditEvent.Kind {
   package static let outlived = Self(.outlived)
   package static let sharing = Self(.sharing)
   package static let appRemoved = Self(.appRemoved)
+  package static let coordinated = Self(.coordinated)
+  package static let coordinationEnded = Self(.coordinationEnded)
+  package static let presenterSilent = Self(.presenterSilent)
   package static let limit = Self(.limit)
   package static let refuse = Self(.refuse)
   package static let protocolError = Self(.protocolError)
@@ -249,6 +258,18 @@ extension AuditEvent {
     package static let access = "access"
     /// Which evidence found a document: `identity` or `path`; and `true` if something about it had changed.
     package static let matchedBy = "matchedBy"
+    /// The number of a coordinated access, and its items with their uses, one a line.
+    package static let coordination = "coordination"
+    package static let uses = "uses"
+    package static let purpose = "purpose"
+    /// Nanoseconds that it waited.
+    package static let waited = "waited"
+    /// The presenters that were asked for it, and the questions.
+    package static let asked = "asked"
+    /// Others that it went before (`COO-30`).
+    package static let before = "before"
+    /// Those that asked a presenter.
+    package static let asker = "asker"
     package static let stale = "stale"
     /// The numbers of the files before and after, when `replaced` is the kind.
     package static let oldInode = "oldInode"

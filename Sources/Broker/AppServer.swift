@@ -11,6 +11,7 @@ final class AppServer: LoopMember {
   private let access: ScopeService
   private let transfers: TransferService
   private let bookmarks: BookmarkService
+  private let coordination: CoordinationService
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -27,17 +28,21 @@ final class AppServer: LoopMember {
 
   init(
     _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
-    _ bookmarks: BookmarkService, _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail,
-    _ replies: PendingReplies
+    _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ scopes: ActiveScopes,
+    _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
-    (self.bookmarks, self.scopes, self.ender, self.trail, self.replies) = (bookmarks, scopes, ender, trail, replies)
+    (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
+    (self.trail, self.replies) = (trail, replies)
+    sessions.onRemove = { coordination.ended($0) }
   }
 
   private func handle(_ event: WireEndpoint.Event, of instance: Instance) {
     switch event {
     case .call(let connection, let call): serve(call, on: connection, of: instance)
-    case .closed(let connection): instance.requests.end(connection)
+    case .closed(let connection):
+      instance.requests.end(connection)
+      coordination.left(connection)
     case .broken(_, let reason):
       trail.record(AuditEvent(.protocolError, .refused, instance, rule: "F9", reason: reason))
     case .refused(let limit):
@@ -62,6 +67,8 @@ final class AppServer: LoopMember {
       case PickerInterface.name: return try await self.picker.pick(call, for: instance)
       case AccessInterface.name: return try await self.access.serve(call, on: connection, for: instance)
       case TransferInterface.name: return try await self.transfers.serve(call, for: instance)
+      case CoordinationInterface.name:
+        return try await self.coordination.serve(call, on: connection, for: instance)
       default: return try await self.bookmarks.serve(call, for: instance)
       }
     } answer: { reply, descriptors in

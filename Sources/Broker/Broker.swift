@@ -74,6 +74,8 @@ final class Broker {
       access)
     let bookmarks = BookmarkService(BookmarkMaker(host, grants, key, trail, tokens, documents, issuer), resolver)
 
+    let coordination = CoordinationService(
+      CoordinatedItems(host: host, grants: grants, sessions: sessions), CoordinationTrail(trail: trail), clock)
     let groups = OrphanedGroups(host, sessions)
     let shutdown = Shutdown(clock)
     let rules = LaunchRules(host.folders)
@@ -92,8 +94,10 @@ final class Broker {
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       entitlements, remover)
     user = UserServer(
-      endpoint, launches, service, InspectionService(grants, key, host, documents), sessions, trail, replies)
-    let apps = AppServer(sessions, picker, access, transfers, bookmarks, scopes, ender, trail, replies)
+      endpoint, launches, service, InspectionService(grants, key, host, documents), coordination, sessions, trail,
+      replies)
+    let apps = AppServer(
+      sessions, picker, access, transfers, bookmarks, coordination, scopes, ender, trail, replies)
     lifetime = Lifetime(
       signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,
       isBusy: { [trail, grants, sidecars] in
@@ -105,7 +109,7 @@ final class Broker {
     let members: [any LoopMember] = [
       revoker, lifetime, trail, keeper, replies, groups, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer,
-      orphans, GrantMoves(grants), events,
+      orphans, GrantMoves(grants), events, coordination,
     ]
     for member in members { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))

@@ -11,6 +11,7 @@ final class UserServer: LoopMember {
   private let launches: LaunchService
   private let grants: GrantService
   private let inspection: InspectionService
+  private let coordination: CoordinationService
   private let sessions: SessionTable
   private let trail: AuditTrail
   private let replies: PendingReplies
@@ -18,10 +19,10 @@ final class UserServer: LoopMember {
 
   init(
     _ endpoint: WireEndpoint, _ launches: LaunchService, _ grants: GrantService, _ inspection: InspectionService,
-    _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
+    _ coordination: CoordinationService, _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.endpoint, self.launches, self.grants, self.inspection) = (endpoint, launches, grants, inspection)
-    (self.sessions, self.trail, self.replies) = (sessions, trail, replies)
+    (self.coordination, self.sessions, self.trail, self.replies) = (coordination, sessions, trail, replies)
   }
 
   var hasConnections: Bool { !endpoint.connections.isEmpty }
@@ -47,6 +48,8 @@ final class UserServer: LoopMember {
     request.serve(failure: { Self.failure($0, of: call.interface) }) {
       switch call.interface {
       case GrantsInterface.name: return try await self.grants.serve(call)
+      case CoordinationInterface.name:
+        return try await self.coordination.serve(call, on: connection, for: nil)
       case InspectorInterface.name: return try await self.inspection.serve(call)
       default:
         return try await self.launches.serve(call, on: connection) { instance in
@@ -59,7 +62,7 @@ final class UserServer: LoopMember {
   }
 
   private static func failure(_ error: any Error, of interface: String) -> ErrorReply {
-    interface == GrantsInterface.name
+    interface == GrantsInterface.name || interface == CoordinationInterface.name
       ? GrantsInterface.Failure.failed("\(error)") : LauncherInterface.Failure.failed("\(error)")
   }
 
@@ -74,6 +77,7 @@ final class UserServer: LoopMember {
       case .call(let connection, let call): serve(call, on: connection)
       case .closed(let connection):
         requests.end(connection)
+        coordination.left(connection)
         launches.left(connection)
       case .broken(_, let reason):
         trail.record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))

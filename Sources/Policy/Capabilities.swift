@@ -97,8 +97,9 @@ package struct Capabilities: Equatable, Sendable, Codable {
   /// When grants that are made under it end by themselves.
   package var lifetime: GrantLifetime
   package var bookmarks: BookmarkRules
-  /// Seconds that coordinated access waits for others; `nil`: as long as it takes. Not in force before there is coordination.
+  /// Seconds that coordinated access waits for one presenter, or for others without progress; `nil`: for ever.
   package var patience: Int?
+  package var silentPresenters: SilentPresenters
   /// When a decision about it counts as written down.
   package var sync: AuditSync
   /// Profiles that hold besides ``seccompProfile``: others that the policy names, and those of a machine-wide one.
@@ -156,6 +157,7 @@ package struct Capabilities: Equatable, Sendable, Codable {
     lifetime = settings.lifetime
     bookmarks = settings.bookmarks
     patience = settings.patience
+    silentPresenters = settings.silentPresenters
     sync = settings.sync
     furtherSeccompProfiles = settings.furtherSeccompProfiles
     narrowings = policy.narrowings

@@ -101,6 +101,14 @@ package enum AppPermission: String, CaseIterable, Equatable, Sendable, Codable {
   package func covers(_ isEntitled: Bool) -> Bool { self == .any || (self == .entitlement && isEntitled) }
 }
 
+/// The consequence for an access when a presenter is silent (`COO-8`).
+package enum SilentPresenters: String, CaseIterable, Equatable, Sendable, Codable {
+  /// It fails.
+  case refuse
+  /// It goes on without the presenter.
+  case proceed
+}
+
 /// The treatment of an app that still has something of a document open after the end of its scope (`TOK-16`).
 package enum OutlivedScopes: String, CaseIterable, Equatable, Sendable, Codable {
   /// Open handles stay until they are closed; they are in the log.

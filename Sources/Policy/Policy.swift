@@ -109,8 +109,9 @@ package struct PolicySettings: Equatable, Sendable {
   package var access: GrantedAccess = .readWrite
   package var lifetime: GrantLifetime = .forever
   package var bookmarks = BookmarkRules()
-  /// Seconds that a reader or writer waits for others. Nothing coordinates yet: known, and not in force.
-  package var patience: Int?
+  /// Seconds that coordinated access waits for one presenter, or for others without progress; `nil`: for ever.
+  package var patience: Int? = 30
+  package var silentPresenters: SilentPresenters = .refuse
   package var sync: AuditSync = .group
   /// Profiles that hold besides ``seccompProfile``: others that the policy names, and those of a machine-wide one.
   package var furtherSeccompProfiles: [String] = []

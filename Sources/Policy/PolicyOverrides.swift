@@ -46,6 +46,7 @@ struct PolicyOverrides: Equatable, Sendable {
   var implicitBookmarks: Bool?
   var bookmarkLifetime: Ceiling<Int>?
   var patience: Ceiling<Int>?
+  var silentPresenters: SilentPresenters?
   var sync: AuditSync?
   /// The others of an array, and those of a machine-wide policy; never without ``seccompProfile``.
   var furtherSeccompProfiles: [String]?

@@ -200,7 +200,8 @@ extension LauncherInterface.GrantRules {
       makesBookmarks: capabilities.bookmarks.create, documentBookmarks: capabilities.bookmarks.documentScoped,
       implicitBookmarks: capabilities.bookmarks.implicit, missingBookmarks: capabilities.missingBookmarks,
       missingSelections: capabilities.missingSelections,
-      bookmarkLifetime: capabilities.bookmarks.lifetime, syncsFully: capabilities.sync == .full,
+      bookmarkLifetime: capabilities.bookmarks.lifetime, patience: capabilities.patience,
+      passesSilent: capabilities.silentPresenters == .proceed, syncsFully: capabilities.sync == .full,
       profile: capabilities.persisted.name)
   }
 }

@@ -15,11 +15,15 @@ final class SessionTable {
   /// Requests that wait for apps to end.
   private var endWaits: [(launches: Set<String>, wait: Wait<Bool>)] = []
 
+  /// Told a launch that is over.
+  var onRemove: (Instance) -> Void = { _ in }
+
   func add(_ instance: Instance) { instances[instance.id] = instance }
 
   /// - Returns: whether it ran.
   func remove(_ instance: Instance) -> Bool {
     guard instances.removeValue(forKey: instance.id) != nil else { return false }
+    onRemove(instance)
     for each in endWaits where each.launches.isDisjoint(with: instances.keys) { each.wait.finish(true) }
     endWaits.removeAll { $0.wait.isOver }
     return true

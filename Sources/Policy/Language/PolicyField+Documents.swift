@@ -233,14 +233,22 @@ extension PolicyField {
 
   private static let coordination = [
     PolicyField(
-      "coordination", "patience", [.words([.init("forever")]), .duration], example: "\"30s\"",
+      "coordination", "patience", [.words([.init("forever")]), .duration], rule: "COO-8", example: "\"30s\"",
       narrowing: "the shorter holds",
-      notInForce:
-        "This version does not coordinate readers and writers of a document, so that nobody waits for another.",
       .init(
         \.patience, ceiling: \.patience, decode: PolicyOverrides.patience, without: "forever",
         meet: { ours, theirs, _ in min(ours, theirs) }, text: { Amount.text(seconds: $0).quotedTOML }),
-      "How long coordinated access to a document waits for other apps to let go of it.")
+      """
+      How long the app's coordinated access waits for one presenter, or without any of those before it having ended.
+      """),
+    PolicyField(
+      "coordination", "silent", [.words(of: SilentPresenters.self)], rule: "COO-8", example: "\"proceed\"",
+      narrowing: "\"refuse\" holds",
+      .choice("silent", \.silentPresenters, \.silentPresenters, strictestFirst: [.refuse, .proceed]),
+      """
+      When another app's presenter does not answer in that time: "refuse" (the access fails, and names it) or "proceed" (the access goes \
+      on without it).
+      """),
   ]
 }
 

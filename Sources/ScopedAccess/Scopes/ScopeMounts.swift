@@ -66,6 +66,9 @@ package final class ScopeMounts {
     processes = Self.homeProcesses
   }
 
+  /// The path inside of the app's container.
+  package static let home = "/home/user"
+
   /// The path inside at which a grant's document appears.
   package static func path(grant: String, name: String) -> String { "/documents/\(grant)/\(name)" }
 

@@ -172,6 +172,10 @@ package enum LauncherInterface {
     package var missingSelections: [String]
     /// Seconds for which a bookmark can be resolved; absent: always.
     package var bookmarkLifetime: Int?
+    /// Seconds for which its coordinated access waits for others; absent: for ever (`COO-8`).
+    package var patience: Int?
+    /// Then it goes on without a presenter that is silent, and does not fail.
+    package var passesSilent: Bool
     /// Each decision is on the disk before it is answered.
     package var syncsFully: Bool
     /// Extensions of folders that are documents, besides those that everybody knows.
@@ -185,8 +189,8 @@ package enum LauncherInterface {
       tellsHostPaths: Bool = false, readOnly: Bool = false, modes: [String] = ["open"], types: [String]? = nil,
       folders: Bool = true, lifetime: Int? = nil, endsWithLaunch: Bool = false, makesBookmarks: Bool = true,
       documentBookmarks: Bool = true, implicitBookmarks: Bool = true, missingBookmarks: [String] = [],
-      missingSelections: [String] = [], bookmarkLifetime: Int? = nil, syncsFully: Bool = false, packages: [String] = [],
-      profile: String = "unlimited"
+      missingSelections: [String] = [], bookmarkLifetime: Int? = nil, patience: Int? = nil, passesSilent: Bool = false,
+      syncsFully: Bool = false, packages: [String] = [], profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
@@ -208,6 +212,8 @@ package enum LauncherInterface {
       self.missingBookmarks = missingBookmarks
       self.missingSelections = missingSelections
       self.bookmarkLifetime = bookmarkLifetime
+      self.patience = patience
+      self.passesSilent = passesSilent
       self.syncsFully = syncsFully
       self.packages = packages
       self.profile = profile
@@ -234,6 +240,8 @@ package enum LauncherInterface {
       missingBookmarks = try json.strings("missingBookmarks")
       missingSelections = try json.strings("missingSelections")
       bookmarkLifetime = try json.intIfPresent("bookmarkLifetime")
+      patience = try json.intIfPresent("patience")
+      passesSilent = try json.bool("passesSilent")
       syncsFully = try json.bool("syncsFully")
       packages = try json.strings("packages")
       profile = try json.string("profile")
@@ -258,12 +266,14 @@ package enum LauncherInterface {
       json.set("implicitBookmarks", implicitBookmarks)
       json.set("missingBookmarks", missingBookmarks)
       json.set("missingSelections", missingSelections)
+      json.set("passesSilent", passesSilent)
       json.set("syncsFully", syncsFully)
       json.set("types", types)
       json.set("lifetime", lifetime)
       json.set("bookmarkLifetime", bookmarkLifetime)
       json.set("quota", quota)
       json.set("recent", recent)
+      json.set("patience", patience)
       return json
     }
   }

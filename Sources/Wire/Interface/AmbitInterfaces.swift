@@ -5,14 +5,15 @@ extension Interface {
   package static let access = embedded(PackageResources.io_ambit_Access_varlink)
   package static let bookmarks = embedded(PackageResources.io_ambit_Bookmarks_varlink)
   package static let transfer = embedded(PackageResources.io_ambit_Transfer_varlink)
+  package static let coordination = embedded(PackageResources.io_ambit_Coordination_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// The interfaces that an app instance's own socket serves.
-  package static var app: [Interface] { [picker, access, bookmarks, transfer] }
+  package static var app: [Interface] { [picker, access, bookmarks, transfer, coordination] }
   /// The interfaces that the user's socket serves, which no sandbox can see.
-  package static var user: [Interface] { [launcher, grants, inspector] }
+  package static var user: [Interface] { [launcher, grants, inspector, coordination] }
 
   /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.
   private static func embedded(_ bytes: [UInt8]) -> Interface {

@@ -96,6 +96,7 @@ extension JSONObject {
   package func intIfPresent(_ name: String) throws(FieldError) -> Int? { has(name) ? try int(name) : nil }
   package func boolIfPresent(_ name: String) throws(FieldError) -> Bool? { has(name) ? try bool(name) : nil }
   package func stringsIfPresent(_ name: String) throws(FieldError) -> [String]? { has(name) ? try strings(name) : nil }
+  func intsIfPresent(_ name: String) throws(FieldError) -> [Int]? { has(name) ? try ints(name) : nil }
   package func choiceIfPresent<Choice: RawRepresentable<String> & CaseIterable>(
     _ name: String, _ type: Choice.Type = Choice.self
   ) throws(FieldError) -> Choice? { has(name) ? try choice(name) : nil }
@@ -112,6 +113,6 @@ extension JSONObject {
   mutating func set<Choice: RawRepresentable<String>>(_ name: String, _ value: [Choice]) {
     set(name, value.map(\.rawValue))
   }
-  mutating func set(_ name: String, _ value: [Int]) { self[name] = .array(value.map { JSONValue($0) }) }
+  mutating func set(_ name: String, _ value: [Int]?) { self[name] = value.map { .array($0.map { JSONValue($0) }) } }
   mutating func set(_ name: String, _ value: [String: String]) { self[name] = .object(JSONObject(value)) }
 }

@@ -44,7 +44,7 @@ package struct WireService: Sendable {
 
   package init(
     info: ServiceInfo, interfaces: [Interface],
-    streaming: Set<String> = ["io.ambit.Launcher.Prompts", "io.ambit.Access.Events"]
+    streaming: Set<String> = ["io.ambit.Launcher.Prompts", "io.ambit.Access.Events", "io.ambit.Coordination.Present"]
   ) {
     self.info = info
     let all = [.service] + interfaces

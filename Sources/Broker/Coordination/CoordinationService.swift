@@ -1,0 +1,383 @@
+internal import Audit
+internal import BrokerCore
+internal import Coordination
+internal import Folders
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import Wire
+
+/// File coordination (`io.ambit.Coordination`): carries out the arbiter's decisions. One arbiter serves all apps and the user's side.
+///
+/// An access and a presenter live as long as their connection; that of a process that died closes at once.
+@BrokerLoop
+final class CoordinationService: LoopMember {
+  private var arbiter = Arbiter()
+  private let items: CoordinatedItems
+  private let sessions: SessionTable
+  private let trail: CoordinationTrail
+  private let clock: any LoopClock
+  private var accesses: [Int: Access] = [:]
+  private var presenters: [Int: Presented] = [:]
+  private var clients: [Client: Int] = [:]
+  private var nextID = 1
+  /// Inputs that came while effects were carried out.
+  private var inputs: [Input] = []
+  private var isApplying = false
+
+  private static let mostOfConnection = 64
+  private static let mostOfInstance = 1024
+  /// Nanoseconds that the user's side waits for others, which no policy rules.
+  private static let userPatience: Int64 = 30_000_000_000
+
+  /// A process of an instance, or of the user's.
+  private struct Client: Hashable {
+    let instance: String?
+    let pid: Int32
+  }
+
+  /// An access that is not over.
+  struct Access {
+    let connection: WireConnection
+    let instance: Instance?
+    let party: Party
+    let request: Coordination.Request
+    let items: [NamedItem]
+    let wait: Wait<Outcome>
+    var isGranted = false
+    /// The presenters that were asked, as the log has them.
+    var asked: [String] = []
+    /// Earlier accesses that it went before.
+    var overtaken: [String] = []
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    let arrived: Int64
+  }
+
+  enum Outcome {
+    case granted([PathKey])
+    case refused(Refusal)
+    /// It could not be written down.
+    case unrecorded(String)
+  }
+
+  struct Presented {
+    let connection: WireConnection
+    let instance: Instance?
+    let party: Party
+    var item: NamedItem
+    let messages: Subscription<CoordinationInterface.PresentReply>
+    var hasUnsavedChanges: Bool
+  }
+
+  init(_ items: CoordinatedItems, _ trail: CoordinationTrail, _ clock: any LoopClock) {
+    (self.items, sessions, self.trail, self.clock) = (items, items.sessions, trail, clock)
+  }
+
+  /// - Parameter instance: `nil`: the user's side.
+  /// - Returns: `nil`: further answers are messages.
+  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) async throws -> Answer? {
+    switch call.member {
+    case "Access": return Answer(try await access(call, on: connection, for: instance))
+    case "Done":
+      let id = try CoordinationInterface.DoneCall(json: call.parameters).access
+      _ = try granted(id, on: connection)
+      apply(.done(id))
+    case "Moved":
+      let request = try CoordinationInterface.MovedCall(json: call.parameters)
+      _ = try granted(request.access, on: connection)
+      let from = try items.item(request.from, for: instance)
+      let to = try items.item(request.to, for: instance)
+      apply(.moved(from.item.path, to: to.item.path, by: request.access))
+    case "Present":
+      try present(call, on: connection, for: instance)
+      return nil
+    case "Answer":
+      let request = try CoordinationInterface.AnswerCall(json: call.parameters)
+      guard let asked = arbiter.questions[request.question],
+        presenters[asked.presenter]?.instance === instance
+      else { throw CoordinationInterface.Failure.notYours }
+      apply(.answer(request.question, error: request.error.map { String($0.prefix(400)) }))
+    default:
+      let request = try CoordinationInterface.UnsavedCall(json: call.parameters)
+      guard let presenter = presenters[request.presenter], presenter.instance === instance else {
+        throw CoordinationInterface.Failure.notYours
+      }
+      presenters[request.presenter]?.hasUnsavedChanges = request.unsaved
+    }
+    return Answer([:])
+  }
+
+  private func granted(_ id: Int, on connection: WireConnection) throws -> Access {
+    guard let access = accesses[id], access.connection === connection, access.isGranted else {
+      throw CoordinationInterface.Failure.notYours
+    }
+    return access
+  }
+
+  // MARK: Accesses
+
+  private func access(
+    _ call: CheckedCall, on connection: WireConnection, for instance: Instance?
+  ) async throws -> CoordinationInterface.AccessReply {
+    let request = try CoordinationInterface.AccessCall(json: call.parameters)
+    guard (1...64).contains(request.intents.count) else {
+      throw CoordinationInterface.Failure.crowded("an access has 1 to 64 items")
+    }
+    try checkRoom(on: connection, for: instance)
+    var named: [NamedItem] = []
+    var intents: [Intent] = []
+    for intent in request.intents {
+      let item = try items.item(intent.path, for: instance)
+      guard intent.use == .read || item.mayWrite else {
+        throw CoordinationInterface.Failure.readOnly(path: intent.path)
+      }
+      named.append(item)
+      intents.append(Intent(item.item, try Self.use(intent)))
+    }
+    let party = party(call, instance, purpose: request.purpose, caller: request.caller)
+    let rules = instance?.app.rules
+    let asking = Coordination.Request(
+      client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
+      isPreparation: request.prepares ?? false,
+      patience: rules.map { $0.patience.map { Int64($0) * 1_000_000_000 } } ?? Self.userPatience,
+      silence: rules?.passesSilent == true ? .proceed : .refuse)
+    let id = takeID()
+    let access = Access(
+      connection: connection, instance: instance, party: party, request: asking, items: named, wait: Wait(),
+      arrived: clock.monotonic)
+    accesses[id] = access
+    apply(.request(id, asking))
+    switch try await access.wait.get() {
+    case .granted(let paths):
+      return .init(
+        access: id, paths: zip(paths, named).map { path, item in item.mapping.client(path) ?? item.mapping.inside })
+    case .refused(let refusal): throw failure(refusal)
+    case .unrecorded(let reason): throw StateError(reason)
+    }
+  }
+
+  private func checkRoom(on connection: WireConnection, for instance: Instance?) throws {
+    var (ofConnection, ofInstance) = (0, 0)
+    for access in accesses.values {
+      if access.connection === connection { ofConnection += 1 }
+      if access.instance === instance { ofInstance += 1 }
+    }
+    for presenter in presenters.values where presenter.instance === instance { ofInstance += 1 }
+    guard ofConnection < Self.mostOfConnection, ofInstance < Self.mostOfInstance else {
+      throw CoordinationInterface.Failure.crowded("too many accesses and presenters at once")
+    }
+  }
+
+  private static func use(_ intent: CoordinationInterface.Intent) throws -> Intent.Use {
+    switch intent.use {
+    case .read:
+      guard let options = ReadingOptions(names: intent.options, ReadingOptions.words) else { break }
+      return .read(options)
+    case .write:
+      guard let options = WritingOptions(names: intent.options, WritingOptions.words) else { break }
+      return .write(options)
+    }
+    throw ErrorReply.invalidParameter("options")
+  }
+
+  /// Only accesses and questions of the same app count.
+  private func parents(_ request: CoordinationInterface.AccessCall, _ instance: Instance?) -> [Coordination.Request.Parent] {
+    let within = (request.within ?? []).prefix(64).filter { accesses[$0]?.instance === instance && accesses[$0] != nil }
+    let answering = (request.answering ?? []).prefix(64).filter { number in
+      arbiter.questions[number].map { presenters[$0.presenter]?.instance === instance } ?? false
+    }
+    return within.map { .access($0) } + answering.map { .question($0) }
+  }
+
+  /// Two apps never share a purpose: otherwise one would not be kept out by the other.
+  private func party(_ call: CheckedCall, _ instance: Instance?, purpose: String, caller: String?) -> Party {
+    let app = instance?.app.bundleIdentifier ?? String((caller ?? "host").prefix(200))
+    return Party(
+      app: app, process: call.call.sender?.pid ?? instance?.pid ?? 0,
+      purpose: "\(instance?.app.bundleIdentifier ?? "")\n\(purpose.prefix(200))")
+  }
+
+  private func client(_ call: CheckedCall, _ instance: Instance?) -> Int {
+    let key = Client(instance: instance?.id, pid: call.call.sender?.pid ?? 0)
+    if let id = clients[key] { return id }
+    let id = takeID()
+    clients[key] = id
+    return id
+  }
+
+  private func takeID() -> Int {
+    defer { nextID += 1 }
+    return nextID
+  }
+
+  // MARK: Presenters
+
+  private func present(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws {
+    let request = try CoordinationInterface.PresentCall(json: call.parameters)
+    try checkRoom(on: connection, for: instance)
+    let item = try items.item(request.path, for: instance)
+    let party = party(call, instance, purpose: request.purpose, caller: nil)
+    let id = takeID()
+    let lost = CoordinationInterface.PresentReply(message: .init(kind: .lost))
+    let presented = Presented(
+      connection: connection, instance: instance, party: party, item: item,
+      messages: Subscription(connection, lost: lost), hasUnsavedChanges: request.unsaved ?? false)
+    presenters[id] = presented
+    presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
+    apply(
+      .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
+  }
+
+  // MARK: Ends
+
+  /// A connection has closed: its process has let go, or died.
+  func left(_ connection: WireConnection) {
+    for (id, access) in accesses where access.connection === connection {
+      apply(access.isGranted ? .done(id) : .cancel(id, by: .caller))
+    }
+    for (id, presenter) in presenters where presenter.connection === connection { leave(id) }
+  }
+
+  /// A launch is over.
+  func ended(_ instance: Instance) {
+    for (id, presenter) in presenters where presenter.instance === instance { leave(id) }
+    for (id, access) in accesses where access.instance === instance {
+      apply(access.isGranted ? .done(id) : .cancel(id, by: .caller))
+    }
+    clients = clients.filter { $0.key.instance != instance.id }
+  }
+
+  private func leave(_ id: Int) {
+    presenters[id] = nil
+    apply(.removePresenter(id))
+  }
+
+  // MARK: Effects
+
+  /// Has the arbiter decide, and carries that out. What follows from it is decided afterwards.
+  private func apply(_ input: Input) {
+    inputs.append(input)
+    guard !isApplying else { return }
+    isApplying = true
+    defer { isApplying = false }
+    while !inputs.isEmpty {
+      let input = inputs.removeFirst()
+      for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
+      if case .done(let id) = input, let access = accesses.removeValue(forKey: id) { trail.ended(id, access) }
+    }
+  }
+
+  private func carryOut(_ effect: Effect) {
+    switch effect {
+    case .ask(let number, let presenter, let question, let id):
+      guard let asker = accesses[id] else { return }
+      accesses[id]?.asked.append(trail.words(presenters[presenter]?.party, question))
+      var path: String?
+      if case .accommodateSubitemDeletion(let item) = question {
+        path = presenters[presenter]?.item.mapping.client(item)
+      }
+      send(
+        .init(
+          kind: .question, question: number, asks: question.message, access: id, party: asker.party.message, path: path),
+        to: presenter)
+    case .withdraw(let number, let presenter): send(.init(kind: .withdrawn, question: number), to: presenter)
+    case .silent(let presenter, let question, let id, let after):
+      trail.silent(presenters[presenter], question, accesses[id], after: after)
+    case .grant(let id, let paths): grant(id, paths)
+    case .refuse(let id, let refusal):
+      guard let access = accesses.removeValue(forKey: id) else { return }
+      trail.refused(id, access, refusal, rule: refusal.rule, reason: reason(refusal))
+      access.wait.finish(.refused(refusal))
+    case .reacquire(let presenter, let id): send(.init(kind: .reacquire, access: id), to: presenter)
+    case .notify(let presenter, let notice): notify(presenter, notice)
+    case .reordered(let id, let other): accesses[id]?.overtaken.append(words(.request(other)))
+    }
+  }
+
+  private func grant(_ id: Int, _ paths: [PathKey]) {
+    guard let access = accesses[id] else { return }
+    do {
+      try trail.granted(id, access, paths, waited: clock.monotonic - access.arrived)
+      accesses[id]?.isGranted = true
+      access.wait.finish(.granted(paths))
+    } catch {
+      // What cannot be written down does not take effect.
+      apply(.done(id))
+      access.wait.finish(.unrecorded("\(error)"))
+    }
+  }
+
+  private func notify(_ presenter: Int, _ notice: Notice) {
+    guard var item = presenters[presenter]?.item else { return }
+    if case .moved(let path) = notice {
+      // A document of its own keeps the path by which the app knows it.
+      if item.item.path == item.mapping.outside { item.mapping.outside = path }
+      item.item.path = path
+      presenters[presenter]?.item = item
+    }
+    send(notice.message { item.mapping.client($0) }, to: presenter)
+  }
+
+  private func send(_ message: CoordinationInterface.Message, to presenter: Int) {
+    presenters[presenter]?.messages.send(.init(message: message))
+  }
+
+  // MARK: Words
+
+  private func failure(_ refusal: Refusal) -> ErrorReply {
+    switch refusal {
+    case .cancelled(let canceller): return CoordinationInterface.Failure.cancelled(by: canceller.message)
+    case .presenterFailed(let presenter, let words):
+      return CoordinationInterface.Failure.presenterFailed(party: party(presenter).message, words)
+    case .presenterSilent(let presenter, let question, let after):
+      return CoordinationInterface.Failure.presenterSilent(
+        party: party(presenter).message, asks: question.message, after: Int(after))
+    case .held(let ids, let time):
+      return CoordinationInterface.Failure.held(
+        holders: ids.compactMap { accesses[$0]?.party.message }, after: Int(time))
+    case .cycle(let links): return CoordinationInterface.Failure.deadlock(cycle: links.map { words($0) })
+    }
+  }
+
+  private func party(_ presenter: Int) -> Party {
+    presenters[presenter]?.party ?? Party(app: "a presenter that has left", process: 0, purpose: "\n")
+  }
+
+  private func words(_ link: Refusal.Link) -> String {
+    switch link {
+    case .request(let id):
+      guard let access = accesses[id] else { return "access \(id)" }
+      let uses = access.request.intents.map { "\($0.isWrite ? "writes" : "reads") \($0.item.path.text)" }
+      return "\(access.party.words) \(uses.joined(separator: ", "))"
+    case .question(let number):
+      guard let asked = arbiter.questions[number] else { return "question \(number)" }
+      return "\(party(asked.presenter).words) is asked: \(asked.question.words)"
+    }
+  }
+
+  /// A sentence for the log.
+  private func reason(_ refusal: Refusal) -> String {
+    switch refusal {
+    case .cancelled(.caller): "it was cancelled by its own side"
+    case .cancelled(.user): "the user has cancelled it"
+    case .cancelled(.suspension): "the app was suspended"
+    case .presenterFailed(let presenter, let words): "\(party(presenter).words) could not let go: \(words)"
+    case .presenterSilent(let presenter, let question, let after):
+      "\(party(presenter).words) has not answered for \(after.seconds): \(question.words)"
+    case .held(let ids, let time):
+      "held for \(time.seconds) by \(ids.map { words(.request($0)) }.joined(separator: "; "))"
+    case .cycle(let links): "each waits for the next: \(links.map { words($0) }.joined(separator: "; "))"
+    }
+  }
+
+  // MARK: LoopMember
+
+  func nextDue(now: Int64) -> Int64? { arbiter.nextDue }
+
+  func finishTurn(now: Int64) {
+    if let due = arbiter.nextDue, due <= now { apply(.time) }
+    for (id, presenter) in presenters {
+      if presenter.messages.isOver { leave(id) } else { presenter.messages.flush() }
+    }
+  }
+}
