@@ -59,6 +59,15 @@ package enum Broker {
   /// A connection of its own, for a call that answers many times.
   static func connect() throws(WireError) -> WireClient { try WireClient(address: try address()) }
 
+  /// A connection that nothing else uses until it is given back.
+  static func take() throws(WireError) -> WireClient { try client(try address()) }
+
+  /// Its last answer has come.
+  static func giveBack(_ client: WireClient) {
+    guard let address = try? address() else { return }
+    keep(client, address)
+  }
+
   private static func client(_ address: String) throws(WireError) -> WireClient {
     if let kept = take(address) { return kept }
     return try WireClient(address: address)

@@ -20,7 +20,7 @@ struct AmbitControl: ParsableCommand {
       Pick.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, Kept.self, BookmarkCommand.self,
       References.self,
       Open.self,
-      Release.self, Pass.self, Redeem.self, Events.self,
+      Coordinate.self, Release.self, Pass.self, Redeem.self, Events.self,
     ])
 }
 
@@ -28,6 +28,12 @@ struct AmbitControl: ParsableCommand {
 struct ScopedURLArgument: ParsableArguments {
   @Argument(help: "A scoped URL, as `pick`, `bookmark resolve` or `references` prints it.", transform: parseURL)
   var url: URL
+
+  /// A scoped URL, or a path from the working folder on.
+  static func parseFile(_ text: String) throws -> URL {
+    if text.hasPrefix("file:") { return try parseURL(text) }
+    return URL(fileURLWithPath: text).standardizedFileURL
+  }
 
   /// A path is taken too, so that the answer to it is the broker's rule and not a usage error: it carries no scope.
   static func parseURL(_ text: String) throws -> URL {

@@ -262,8 +262,11 @@ final class CoordinationService: LoopMember {
     defer { isApplying = false }
     while !inputs.isEmpty {
       let input = inputs.removeFirst()
+      // In the log, one access ends before the next one that waited for it begins.
+      if case .done(let id) = input, let access = accesses.removeValue(forKey: id), access.isGranted {
+        trail.ended(id, access)
+      }
       for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
-      if case .done(let id) = input, let access = accesses.removeValue(forKey: id) { trail.ended(id, access) }
     }
   }
 

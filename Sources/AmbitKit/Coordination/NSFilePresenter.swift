@@ -1,0 +1,65 @@
+public import Foundation
+
+/// One that shows, or edits, a file or folder, and is asked and told about others' access to it (`COO-4`…`COO-7`).
+///
+/// As Foundation's on Apple's systems; what is optional there has a default here. All methods are called on
+/// ``presentedItemOperationQueue``.
+public protocol NSFilePresenter: NSObjectProtocol {
+  /// The presented item; `nil`: none at the moment.
+  var presentedItemURL: URL? { get }
+  var presentedItemOperationQueue: OperationQueue { get }
+  /// The document that a related item belongs to (`COO-25`).
+  var primaryPresentedItemURL: URL? { get }
+
+  /// Let another one read, and call `reader` when it may. It takes a block that is called once the reader has ended.
+  func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
+  /// Let another one write, and call `writer` when it may. It takes a block that is called once the writer has ended.
+  func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
+  /// Save what is not saved yet. With an error the other one's access fails (`COO-7`).
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+  /// The item is about to be deleted.
+  func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+  /// Something in the presented package is about to be deleted.
+  func accommodatePresentedSubitemDeletion(
+    at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+
+  func presentedItemDidMove(to newURL: URL)
+  func presentedItemDidChange()
+  func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>)
+  func presentedSubitemDidAppear(at url: URL)
+  func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
+  func presentedSubitemDidChange(at url: URL)
+
+  /// Ambit's addition (`COO-29`): called before each question, and says which app asks, in which process, and for what.
+  func presentedItemWillBeAsked(by asker: NSFileCoordinator.Asker)
+  /// Ambit's addition (`COO-24`): called before a change is told that another program made without any coordination.
+  func presentedItemDidChangeWithoutCoordination()
+}
+
+extension NSFilePresenter {
+  public var primaryPresentedItemURL: URL? { nil }
+  public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    reader(nil)
+  }
+  public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+    writer(nil)
+  }
+  public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    completionHandler(nil)
+  }
+  public func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    completionHandler(nil)
+  }
+  public func accommodatePresentedSubitemDeletion(
+    at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) { completionHandler(nil) }
+  public func presentedItemDidMove(to newURL: URL) {}
+  public func presentedItemDidChange() {}
+  public func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) {}
+  public func presentedSubitemDidAppear(at url: URL) {}
+  public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {}
+  /// Without a method of its own for items in it, a presenter of a package hears that the package has changed.
+  public func presentedSubitemDidChange(at url: URL) {}
+  public func presentedItemWillBeAsked(by asker: NSFileCoordinator.Asker) {}
+  public func presentedItemDidChangeWithoutCoordination() {}
+}
