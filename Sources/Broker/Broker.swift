@@ -74,8 +74,9 @@ final class Broker {
       access)
     let bookmarks = BookmarkService(BookmarkMaker(host, grants, key, trail, tokens, documents, issuer), resolver)
 
+    let presented = PresentedFiles(clock)
     let coordination = CoordinationService(
-      CoordinatedItems(host: host, grants: grants, sessions: sessions), CoordinationTrail(trail: trail), clock)
+      CoordinatedItems(host: host, grants: grants, sessions: sessions), CoordinationTrail(trail: trail), presented, clock)
     let groups = OrphanedGroups(host, sessions)
     let shutdown = Shutdown(clock)
     let rules = LaunchRules(host.folders)
@@ -109,7 +110,7 @@ final class Broker {
     let members: [any LoopMember] = [
       revoker, lifetime, trail, keeper, replies, groups, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer,
-      orphans, GrantMoves(grants), events, coordination,
+      orphans, GrantMoves(grants), events, presented, coordination,
     ]
     for member in members { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))

@@ -14,8 +14,8 @@ internal import Wire
 final class CoordinationService: LoopMember {
   private var arbiter = Arbiter()
   private let items: CoordinatedItems
-  private let sessions: SessionTable
   private let trail: CoordinationTrail
+  private let files: PresentedFiles
   private let clock: any LoopClock
   private var accesses: [Int: Access] = [:]
   private var presenters: [Int: Presented] = [:]
@@ -49,6 +49,8 @@ final class CoordinationService: LoopMember {
     var asked: [String] = []
     /// Earlier accesses that it went before.
     var overtaken: [String] = []
+    /// Moves that its own side has told of.
+    var moves: Set<PresentedFiles.Event> = []
     /// Nanoseconds of CLOCK_MONOTONIC.
     let arrived: Int64
   }
@@ -69,8 +71,11 @@ final class CoordinationService: LoopMember {
     var hasUnsavedChanges: Bool
   }
 
-  init(_ items: CoordinatedItems, _ trail: CoordinationTrail, _ clock: any LoopClock) {
-    (self.items, sessions, self.trail, self.clock) = (items, items.sessions, trail, clock)
+  init(
+    _ items: CoordinatedItems, _ trail: CoordinationTrail, _ files: PresentedFiles, _ clock: any LoopClock
+  ) {
+    (self.items, self.trail, self.files, self.clock) = (items, trail, files, clock)
+    files.onEvent = { self.noticed($0) }
   }
 
   /// - Parameter instance: `nil`: the user's side.
@@ -81,12 +86,13 @@ final class CoordinationService: LoopMember {
     case "Done":
       let id = try CoordinationInterface.DoneCall(json: call.parameters).access
       _ = try granted(id, on: connection)
-      apply(.done(id))
+      finish(id)
     case "Moved":
       let request = try CoordinationInterface.MovedCall(json: call.parameters)
       _ = try granted(request.access, on: connection)
       let from = try items.item(request.from, for: instance)
       let to = try items.item(request.to, for: instance)
+      accesses[request.access]?.moves.insert(.moved(from.item.path, to: to.item.path))
       apply(.moved(from.item.path, to: to.item.path, by: request.access))
     case "Present":
       try present(call, on: connection, for: instance)
@@ -181,7 +187,9 @@ final class CoordinationService: LoopMember {
   }
 
   /// Only accesses and questions of the same app count.
-  private func parents(_ request: CoordinationInterface.AccessCall, _ instance: Instance?) -> [Coordination.Request.Parent] {
+  private func parents(_ request: CoordinationInterface.AccessCall, _ instance: Instance?) -> [Coordination.Request
+    .Parent]
+  {
     let within = (request.within ?? []).prefix(64).filter { accesses[$0]?.instance === instance && accesses[$0] != nil }
     let answering = (request.answering ?? []).prefix(64).filter { number in
       arbiter.questions[number].map { presenters[$0.presenter]?.instance === instance } ?? false
@@ -226,6 +234,7 @@ final class CoordinationService: LoopMember {
     presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
     apply(
       .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
+    files.add(id, item.item.path)
   }
 
   // MARK: Ends
@@ -233,7 +242,7 @@ final class CoordinationService: LoopMember {
   /// A connection has closed: its process has let go, or died.
   func left(_ connection: WireConnection) {
     for (id, access) in accesses where access.connection === connection {
-      apply(access.isGranted ? .done(id) : .cancel(id, by: .caller))
+      finish(id)
     }
     for (id, presenter) in presenters where presenter.connection === connection { leave(id) }
   }
@@ -242,14 +251,46 @@ final class CoordinationService: LoopMember {
   func ended(_ instance: Instance) {
     for (id, presenter) in presenters where presenter.instance === instance { leave(id) }
     for (id, access) in accesses where access.instance === instance {
-      apply(access.isGranted ? .done(id) : .cancel(id, by: .caller))
+      finish(id)
     }
     clients = clients.filter { $0.key.instance != instance.id }
   }
 
+  /// Ends an access, whether or not it was granted.
+  private func finish(_ id: Int) {
+    guard let access = accesses[id] else { return }
+    guard access.isGranted else { return apply(.cancel(id, by: .caller)) }
+    // Changes until now are its own.
+    if access.request.intents.contains(where: \.isWrite) { files.drain() }
+    apply(.done(id))
+  }
+
   private func leave(_ id: Int) {
     presenters[id] = nil
+    files.remove(id)
     apply(.removePresenter(id))
+  }
+
+  // MARK: Changes without coordination
+
+  /// A file was changed. Within a coordinated access for writing it is that access's doing, and told at its end.
+  private func noticed(_ event: PresentedFiles.Event) {
+    switch event {
+    case .changed(let path, let change):
+      if writer(of: path) == nil { apply(.changed(path, change)) }
+    case .moved(let from, let to):
+      let writer = writer(of: from) ?? writer(of: to)
+      if let writer, accesses[writer]?.moves.contains(event) == true { return }
+      apply(.moved(from, to: to, by: writer))
+    }
+  }
+
+  /// The access under which a path is written now.
+  private func writer(of path: PathKey) -> Int? {
+    accesses.first { _, access in
+      access.isGranted
+        && access.request.intents.contains { $0.isWrite && path.text.lies(within: $0.item.path.text) }
+    }?.key
   }
 
   // MARK: Effects
@@ -317,6 +358,7 @@ final class CoordinationService: LoopMember {
       if item.item.path == item.mapping.outside { item.mapping.outside = path }
       item.item.path = path
       presenters[presenter]?.item = item
+      files.moved(presenter, to: path)
     }
     send(notice.message { item.mapping.client($0) }, to: presenter)
   }

@@ -48,6 +48,8 @@ int ambit_watcher(void);
 int ambit_watch_folder(int watcher, int directory);
 /* Watches an open folder for entries that are moved into it and out of it, and for its own moves. */
 int ambit_watch_moves(int watcher, int directory);
+/* Watches an open folder for every change of its entries: names, content and attributes. */
+int ambit_watch_changes(int watcher, int directory);
 /* Watches an open file or folder for its end. */
 int ambit_watch_file(int watcher, int file);
 int ambit_unwatch(int watcher, int watch);
