@@ -5,7 +5,7 @@ extension Intent {
   ///
   /// - Parameter isPreparation: presenters of contained items are asked as well (`COO-17`).
   func questions(to presented: Item, isPreparation: Bool) -> [Question] {
-    let relation = item.place.relation(of: presented.place)
+    let relation = item.relation(of: presented)
     guard relation == .same || relation == .inside && (takesContents || isPreparation) else { return [] }
     switch use {
     case .read(let options):
@@ -23,6 +23,26 @@ extension Intent {
       }
       return questions
     }
+  }
+}
+
+extension Question {
+  /// A presenter lets go before it saves, and saves before it makes room.
+  var rank: Int {
+    switch self {
+    case .relinquishToReader, .relinquishToWriter: 0
+    case .saveChanges: 1
+    case .accommodateDeletion, .accommodateSubitemDeletion: 2
+    }
+  }
+}
+
+extension Intent {
+  /// The change that others are told of when the access ends; `nil`: none. The mover of an item announces that itself.
+  var change: Change? {
+    guard case .write(let options) = use, !options.contains(.forMoving) else { return nil }
+    if options.contains(.forDeleting) { return .deleted }
+    return options == .contentIndependentMetadataOnly ? .attributes : .content
   }
 }
 

@@ -18,6 +18,9 @@ package struct Intent: Hashable, Sendable {
     return !options.isDisjoint(with: [.forDeleting, .forMoving, .forReplacing])
   }
 
+  /// It meets the uses of paths inside its place, in one way or another.
+  var takesPlace: Bool { takesContents || item.package != nil }
+
   /// The name that was asked for counts, not the file that had it (`COO-10`).
   var keepsPath: Bool {
     guard case .write(let options) = use else { return false }
@@ -26,7 +29,7 @@ package struct Intent: Hashable, Sendable {
 
   /// Whether one of the two has to wait for the other's end (`COO-1`, `COO-3`).
   package func conflicts(with other: Intent) -> Bool {
-    switch item.place.relation(of: other.item.place) {
+    switch item.relation(of: other.item) {
     case .apart: false
     case .same: isWrite || other.isWrite
     case .inside: takesContents

@@ -22,9 +22,19 @@ package struct Item: Hashable, Sendable {
   mutating func follow(from: PathKey, to: PathKey) -> Bool {
     guard let new = Self.moved(path, from, to) else { return false }
     path = new
-    // A folder's ending makes it a package; the mover of a package says so by a later request.
-    package = package.map { Self.moved($0, from, to) ?? $0 }
+    // A package that moves stays one. An item that leaves its package is an item of its own.
+    package = package.map { Self.moved($0, from, to) ?? $0 }.flatMap { new.text.lies(within: $0.text) ? $0 : nil }
     return true
+  }
+
+  /// How another item lies to this one. All that is in a package is the package itself (`COO-2`), even if an item does not say so:
+  /// it may have been moved there.
+  func relation(of other: Item) -> Relation {
+    switch place.relation(of: other.place) {
+    case .inside where package != nil: .same
+    case .around where other.package != nil: .same
+    case let relation: relation
+    }
   }
 
   private static func moved(_ path: PathKey, _ from: PathKey, _ to: PathKey) -> PathKey? {

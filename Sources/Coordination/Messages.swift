@@ -31,7 +31,7 @@ package struct Request: Hashable, Sendable {
   package var parents: [Parent]
   /// Presenters are asked, and nothing is held (`COO-17`).
   package var isPreparation: Bool
-  /// Nanoseconds for which it waits for one presenter, or without any of those before it having ended; `nil`: for ever.
+  /// Nanoseconds for which it waits for one presenter, or for one access that holds it up; `nil`: for ever.
   package var patience: Int64?
   /// The consequence of a presenter's silence.
   package var silence: Silence

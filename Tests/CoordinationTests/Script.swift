@@ -8,6 +8,8 @@ struct Script {
   private var requests: [String: Int] = [:]
   private var presenters: [String: Int] = [:]
   private var clients: [String: Int] = [:]
+  /// The presenters of questions, also of those that are over.
+  private var asked: [Int: Int] = [:]
 
   struct Failure: Error, CustomStringConvertible { let description: String }
 
@@ -162,7 +164,11 @@ struct Script {
 
   // MARK: Printing
 
-  private mutating func apply(_ input: Input) -> [String] { arbiter.apply(input, at: now).map { print($0) } }
+  private mutating func apply(_ input: Input) -> [String] {
+    let effects = arbiter.apply(input, at: now)
+    for case .ask(let number, let presenter, _, _) in effects { asked[number] = presenter }
+    return effects.map { print($0) }
+  }
 
   private func name(_ id: Int) -> String { requests.first { $0.value == id }?.key ?? "?\(id)" }
   private func name(presenter id: Int) -> String { presenters.first { $0.value == id }?.key ?? "?\(id)" }
@@ -219,7 +225,7 @@ struct Script {
       let words = links.map { link in
         switch link {
         case .request(let id): name(id)
-        case .question(let number): "\(name(presenter: arbiter.questions[number]?.presenter ?? 0)) asked"
+        case .question(let number): "\(name(presenter: asked[number] ?? 0)) asked"
         }
       }
       return "cycle \(words.joined(separator: " → "))"
@@ -230,7 +236,7 @@ struct Script {
   private func state() -> [String] {
     arbiter.entries.sorted { $0.key < $1.key }.map { id, entry in
       let awaited =
-        entry.blockers.sorted().map { name($0) }
+        arbiter.blockers(of: id).map { name($0) }
         + entry.outstanding.sorted().compactMap { arbiter.questions[$0].map { name(presenter: $0.presenter) } }
       return "\(name(id)) \(entry.phase)" + (awaited.isEmpty ? "" : ", waits for \(awaited.joined(separator: " "))")
     }
