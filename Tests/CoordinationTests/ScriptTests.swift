@@ -9,6 +9,8 @@ import Testing
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.hasSuffix(".txt") }.sorted()
   }
 
+  @Test func thereAreManyScripts() { #expect(Self.scripts.count >= 60) }
+
   @Test(arguments: scripts) func script(_ name: String) throws {
     let file = Self.folder.appending(path: name)
     let text = try String(contentsOf: file, encoding: .utf8)
