@@ -5,6 +5,9 @@ internal import Foundation
 @main
 struct Probe {
   static func main() {
+    if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "count" {
+      exit(Counter.count(CommandLine.arguments[2], coordinated: CommandLine.arguments[3] == "coordinated"))
+    }
     if CommandLine.arguments.count > 1 { exit(once(CommandLine.arguments[1])) }
     Agent.run(additions: [act])
   }
@@ -14,6 +17,7 @@ struct Probe {
     case "fuzz": return try Fuzzer.run(request)
     case "race": return try Race.run(try session.url(request), request)
     case "pickMany": return try session.pickMany(request)
+    case "count": return try Counter.run(try session.url(request), request)
     case "startAll":
       return session.startAll(most: request["count"] as? Int ?? .max, stopping: request["stopping"] as? Bool ?? false)
     case "stopAll": return session.stopAll()
