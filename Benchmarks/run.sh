@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [audit-explain]
+# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [lesson] [audit-explain]
 #   [audit]
 #
 # Environment: FORMAT=json for one object a line in place of the table; AMBIT_BENCH_DIR for the folder in which files are
@@ -20,4 +20,5 @@ rm -f "$here/.build/release.yaml"
 "${SWIFT:-swift}" build --package-path "$here/.." -c release --product logload >&2
 "${SWIFT:-swift}" build --package-path "$here" -c release --product inside >&2
 "${SWIFT:-swift}" build --package-path "$here" -c release --product bench >&2
+export AMBIT_BENCH_SCRIPTS="$here/../scripts"
 exec "$here/.build/release/bench" "$ambit" "$here/.build/release/inside" "$@"

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -64,19 +65,18 @@ enum LostUpdates {
     _ apps: [AppRun], _ body: @escaping @Sendable (AppRun) throws -> JSON
   ) throws -> [JSON] {
     let group = DispatchGroup()
-    let lock = NSLock()
-    nonisolated(unsafe) var results: [Result<JSON, any Error>] = []
+    let results = Mutex<[Result<JSON, any Error>]>([])
     for app in apps {
       nonisolated(unsafe) let app = app
+      group.enter()
       Thread.detachNewThread {
-        let result = Result { try body(app) }
-        lock.withLock { results.append(result) }
+        let result = Result { try unsafe body(app) }
+        results.withLock { $0.append(result) }
         group.leave()
       }
-      group.enter()
     }
     group.wait()
-    return try results.map { try $0.get() }
+    return try results.withLock { try $0.map { try $0.get() } }
   }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Every message against its interface, with samples that are made of the interface.
 @Suite struct `Messages and their interfaces` {
-  static let interfaces = Interface.app + Interface.user
+  static let interfaces = Interface.all
 
   /// The words of strings that the interface leaves open.
   static let words = ["mode": "open", "location": "trash"]

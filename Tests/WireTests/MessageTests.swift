@@ -164,7 +164,7 @@ import Testing
 
   @Test func `each is as its interface describes it, and is read as it was written`() throws {
     let interfaces = Dictionary(
-      uniqueKeysWithValues: (Interface.app + Interface.user).map { ($0.name, $0) })
+      uniqueKeysWithValues: Interface.all.map { ($0.name, $0) })
     func again<Message: WireMessage>(_ message: Message) throws -> JSONObject { try Message(json: message.json).json }
     for (name, message) in Self.messages() {
       let json = message.json
@@ -180,7 +180,7 @@ import Testing
 
   @Test func `every error is as its interface describes it`() {
     let service = WireService(
-      info: ServiceInfo(version: "1", url: "u"), interfaces: Interface.app + Interface.user)
+      info: ServiceInfo(version: "1", url: "u"), interfaces: Interface.all)
     let errors: [(String, ErrorReply)] = [
       (PickerInterface.pick, PickerInterface.Failure.cancelled),
       (PickerInterface.pick, PickerInterface.Failure.noUser("r")),

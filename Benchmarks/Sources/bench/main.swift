@@ -10,11 +10,14 @@ import Foundation
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
   progress(
-    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [audit-explain] [audit]"
+    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [lesson] [audit-explain] [audit]"
   )
   exit(2)
 }
-let known = ["launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "audit-explain", "audit"]
+let known = [
+  "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "lesson",
+  "audit-explain", "audit",
+]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
 if let unknown = chosen.first(where: { !known.contains($0) }) {
   progress("there is no part called \(unknown); there are \(known.joined(separator: ", "))")
@@ -38,6 +41,8 @@ do {
     case "growth": rows += bench.growth()
     case "io": rows += bench.io()
     case "resolve": rows += bench.resolve()
+    case "coordination": rows += bench.coordination()
+    case "lesson": rows += bench.lesson()
     case "audit-explain": rows += bench.auditExplain()
     case "audit": rows += bench.audit()
     default: rows += bench.save()

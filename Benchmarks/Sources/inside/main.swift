@@ -71,6 +71,48 @@ func pairs(_ url: URL, _ count: Int) throws -> [Double] {
   }
 }
 
+/// Coordinated accesses with an accessor that does nothing: µs for each.
+func coordinated(_ url: URL, _ count: Int, writing: Bool) throws -> [Double] {
+  let coordinator = NSFileCoordinator()
+  return try (0..<count).map { _ in
+    var error: NSError?
+    let elapsed = microseconds {
+      if writing {
+        unsafe coordinator.coordinate(writingItemAt: url, error: &error) { _ in }
+      } else {
+        unsafe coordinator.coordinate(readingItemAt: url, error: &error) { _ in }
+      }
+    }
+    if let error { throw error }
+    return elapsed
+  }
+}
+
+/// So many threads, each a client of its own, that coordinate one document for two seconds: the accesses of each.
+func crowd(_ url: URL, clients: Int, writing: Bool) throws {
+  try SecurityScope.start(url)
+  say("ready")
+  guard readLine() != nil else { return }
+  let end = nanoseconds() + 2_000_000_000
+  let lock = NSLock()
+  nonisolated(unsafe) var counts: [Int] = []
+  let group = DispatchGroup()
+  for _ in 0..<clients {
+    group.enter()
+    Thread.detachNewThread {
+      var done = 0
+      while nanoseconds() < end {
+        guard (try? coordinated(url, 1, writing: writing)) != nil else { break }
+        done += 1
+      }
+      lock.withLock { unsafe counts.append(done) }
+      group.leave()
+    }
+  }
+  group.wait()
+  for count in unsafe counts { say("\(count)") }
+}
+
 func say(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
@@ -83,6 +125,18 @@ func run(_ arguments: [String]) throws {
     // The first ones fill caches. Told at the end: whoever reads them would be woken by each.
     _ = try pairs(url, min(count, 1000))
     say(try pairs(url, count).map { "\($0)" }.joined(separator: "\n"))
+  case "coordinate":
+    // Reads that do nothing: what coordination adds.
+    let url = try pick()
+    try SecurityScope.start(url)
+    _ = try coordinated(url, min(count, 1000), writing: false)
+    say(try coordinated(url, count, writing: false).map { "\($0)" }.joined(separator: "\n"))
+  case "round-trip":
+    for _ in 0..<1000 { _ = try SecurityScope.status() }
+    say(
+      try (0..<count).map { _ in "\(try microseconds { _ = try SecurityScope.status() })" }.joined(separator: "\n"))
+  case "coordinate-crowd":
+    try crowd(try pick(), clients: count, writing: arguments.count > 2)
   case "scope-turns":
     let url = try pick()
     say("ready")

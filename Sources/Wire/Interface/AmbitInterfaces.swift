@@ -15,6 +15,9 @@ extension Interface {
   /// The interfaces that the user's socket serves, which no sandbox can see.
   package static var user: [Interface] { [launcher, grants, inspector, coordination] }
 
+  /// Each of them once: apps and the user's side coordinate by the same one.
+  package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } }
+
   /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.
   private static func embedded(_ bytes: [UInt8]) -> Interface {
     do throws(InterfaceError) {
