@@ -103,6 +103,9 @@ package enum Probe {
       "open \(path)", Int(cprobe_open(path)), absent: [.noFunction, .noSuchFileOrDirectory, .noSuchAddressOrDevice])
   }
 
+  /// Takes a lease on a file in memory, and gives it back (`fcntl(2)`).
+  package static func lease() -> Support { support("fcntl F_SETLEASE", Int(ambit_try_lease())) }
+
   /// Makes a pseudo-terminal, and drops it.
   package static func pseudoTerminal() -> Support {
     support("open /dev/ptmx", Int(cprobe_pty()), absent: [.noFunction, .noSuchFileOrDirectory])
