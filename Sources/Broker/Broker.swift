@@ -17,6 +17,7 @@ final class Broker {
   private let keeper: LogKeeper
   let sessions = SessionTable()
   let events: AppEvents
+  let leases: LeaseKeeper
   private let jobs: Jobs
   private let sidecars: SidecarKeeper
   private let ender: SessionEnder
@@ -44,12 +45,12 @@ final class Broker {
     keeper = LogKeeper(trail, grants, sessions, clock)
     replies = PendingReplies(trail.log)
     jobs = Jobs(clock: clock)
-
     let mounts = MountState()
     let absent = AbsentFiles(mounts, clock)
     let scan = BackgroundScan(host, grants, host.kernel.finder, mounts, absent)
     let locator = DocumentLocator(host, host.kernel.finder, mounts, scan, absent, jobs)
     let files = FolderMonitor(host)
+    leases = LeaseKeeper(mounts, clock)
     let places = OfferedPlaces(host, grants, trail)
     let succession = Succession(grants, trail, sessions, locator, files, places, events)
     let documents = GrantLocator(host, locator, mounts, grants, trail, succession)
@@ -66,8 +67,7 @@ final class Broker {
     let access = ScopeService(
       tokens, ScopeOwnership(scopes, trail), scopes, leaks, documents, locator, sidecars, grants, issuer, revoker,
       trail, jobs, clock, events)
-    let picker = PickService(
-      grants, trail, sessions, locator, places, issuer, references, access, sidecars, clock)
+    let picker = PickService(grants, trail, sessions, locator, places, issuer, references, access, sidecars, clock)
     let transfers = TransferService(grants, key, trail, tokens, documents, locator, issuer, references, clock)
     let resolver = BookmarkResolver(
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
@@ -107,12 +107,10 @@ final class Broker {
 
     // In this order. Due grants end before a request is answered, and the user's side comes first: a launcher's answer is then
     // known before its app's next act.
-    let members: [any LoopMember] = [
-      revoker, lifetime, trail, keeper, replies, groups, files, scan, user, apps, ender, locator, jobs, scopes,
-      preparer,
-      orphans, GrantMoves(grants), events, presented, coordination,
-    ]
-    for member in members { loop.add(member) }
+    for member in [
+      revoker, lifetime, trail, keeper, replies, groups, leases, files, scan, user, apps, ender, locator, jobs, scopes,
+      preparer, orphans, GrantMoves(grants), events, presented, coordination,
+    ] as [any LoopMember] { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
     loop.add(
       DeferredWork(awake: 100_000, patience: 10_000_000, since: { [grants] in grants.pendingSince }) { [grants] in

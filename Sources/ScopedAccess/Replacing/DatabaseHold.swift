@@ -45,8 +45,10 @@ package struct DatabaseHold: Sendable {
   package static func take(
     _ document: FoundDocument, for instance: String, of app: String, isRunning: (String) -> Bool
   ) throws -> DatabaseHold? {
-    guard document.kind == .file, document.size >= header, let file = try? document.descriptor.reopened(.read),
-      let mode = mode(of: file), let place = DocumentPlace(of: document)
+    // Without waiting: the loop itself may have a lease on the document.
+    guard document.kind == .file, document.size >= header,
+      let file = try? document.descriptor.reopened([.read, .nonBlocking]), let mode = mode(of: file),
+      let place = DocumentPlace(of: document)
     else { return nil }
     let hold = DatabaseHold(place, text(instance, app))
     for _ in 0..<2 {
