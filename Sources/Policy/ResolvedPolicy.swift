@@ -22,11 +22,4 @@ package struct ResolvedPolicy: Sendable {
     narrowed.machines = self.machines + machines
     return narrowed
   }
-
-  /// The fields that some file of it sets and that have no effect in this version.
-  package var notInForce: [PolicyField] {
-    PolicyField.all.filter { field in
-      field.notInForce != nil && links.contains { field.access.isSet($0.overrides) }
-    }
-  }
 }

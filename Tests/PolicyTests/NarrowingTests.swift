@@ -94,6 +94,7 @@ import Testing
       ("outliving the launch", { !$0.lifetime.withLaunch }), ("not being observed", { !$0.observe }),
       ("no Landlock", { !$0.landlockFiles }), ("no group", { !$0.limits.cgroup }),
       ("group commit", { $0.sync == .group }),
+      ("going on without silent presenters", { $0.silentPresenters == .proceed }),
       ("entitlements by declaring them", { $0.entitlementTrust == .declared }),
       ("entitlements by asking the user", { $0.entitlementTrust != .none }),
     ]
@@ -164,6 +165,8 @@ import Testing
     settings.tellsHostPaths = true
     settings.network = .host
     settings.execute = true
+    settings.patience = nil
+    settings.silentPresenters = .proceed
     settings.readOnlyPaths = ["/opt", "/srv/a", "/srv/ab", "/srv"]
     settings.environmentPass = ["L*", "TERM", "OTHER"]
     return settings

@@ -37,6 +37,7 @@ import Testing
 
     [coordination]
     patience = "30s"
+    silent = "proceed"
 
     [system]
     read_only = ["/opt/tools", "/usr/local/share"]
@@ -96,7 +97,7 @@ import Testing
           pickerModes: [.open, .import], pickedTypes: .only(["public.png", "tar.gz"]), pickedFolders: false,
           access: .readOnly, lifetime: GrantLifetime(withLaunch: true, seconds: 8 * 3600), createsBookmarks: false,
           documentBookmarks: false, implicitBookmarks: false, bookmarkLifetime: .at(30 * 86400), patience: .at(30),
-          sync: .full, furtherSeccompProfiles: []))
+          silentPresenters: .proceed, sync: .full, furtherSeccompProfiles: []))
   }
 
   @Test(arguments: [

@@ -74,7 +74,6 @@ import Testing
       #expect(!field.narrowing.isEmpty && !field.narrowing.hasSuffix("."), "\(field.name)")
       #expect(!field.forms.isEmpty, "\(field.name)")
     }
-    #expect(PolicyField.all.filter { $0.notInForce != nil }.map(\.name) == ["coordination.patience"])
   }
 
   @Test func `what settings have is written as it is read`() throws {

@@ -4,14 +4,14 @@ import Testing
 
 @Suite struct `Interface descriptions` {
   static let embedded: [Interface] = [
-    .service, .picker, .access, .bookmarks, .transfer, .launcher, .grants, .inspector,
+    .service, .picker, .access, .bookmarks, .transfer, .coordination, .launcher, .grants, .inspector,
   ]
 
   @Test func `those that are compiled in are well formed and have their names`() {
     #expect(
       Self.embedded.map(\.name) == [
         "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
-        "io.ambit.Launcher", "io.ambit.Grants", "io.ambit.Inspector",
+        "io.ambit.Coordination", "io.ambit.Launcher", "io.ambit.Grants", "io.ambit.Inspector",
       ])
     #expect(
       Interface.access.methods.keys.sorted() == [

@@ -149,7 +149,7 @@ import Testing
       "io.ambit.Launcher.GrantRules": """
       mayPass endsOutlived releasesOldest startsPicked executesPicked tellsHostPaths packages profile readOnly modes \
       folders endsWithLaunch makesBookmarks documentBookmarks implicitBookmarks missingBookmarks missingSelections \
-      syncsFully types lifetime bookmarkLifetime quota recent
+      passesSilent syncsFully types lifetime bookmarkLifetime quota recent patience
       """,
       "io.ambit.Launcher.Limits": """
       processes openFiles fileSize memory cpuTime wallTime processors container containerFiles cgroup

@@ -61,9 +61,6 @@ struct PolicyFinding {
       func place(_ field: String) -> String {
         origins[field].map { "\($0.file):\($0.position.line): " } ?? ""
       }
-      let notInForce = resolved.notInForce.map {
-        "\(place($0.name))\($0.name) is known and not in force. \($0.notInForce ?? "")"
-      }
       // The policy itself is in order; the files that it names may come later, or be on another machine.
       let faults = resolved.policy.faults(policies.folders).map { fault in
         "\(place(fault.field))no app can be launched under it here. \(fault.what)"
@@ -73,7 +70,7 @@ struct PolicyFinding {
           + "launched under it without \(unmet.ways)."
       }
       // The policy itself is in order; the files that it names may come later, or be on another machine.
-      warnings = notInForce + faults + unmet
+      warnings = faults + unmet
       self.faults = []
     } catch {
       faults = if case .invalid(let found) = error { found.all.map(\.description) } else { ["\(error)"] }

@@ -97,10 +97,8 @@ struct PolicyReport {
         table = row.field.table
         lines += ["", style.bold("[\(table ?? "")]")]
       }
-      // A field that no file sets, and that would change nothing, is not printed either.
-      let isIdle = row.field.notInForce != nil && row.origin == nil && row.narrowing == nil
-      let setting = (isIdle ? "# " : "") + "\(row.field.key) = \(printable(row.value))"
-      let comment = "# \(printable(row.source))" + (row.field.notInForce == nil ? "" : "; not in force")
+      let setting = "\(row.field.key) = \(printable(row.value))"
+      let comment = "# \(printable(row.source))"
       lines.append(
         setting.padding(to: width) + "  "
           + (row.narrowing == nil ? style.dim(comment) : style.apply([.yellow], to: comment)))
@@ -117,7 +115,6 @@ struct PolicyReport {
         rows.map { row in
           var json: JSONObject = [
             "field": .string(row.field.name), "value": .string(row.value),
-            "inForce": .bool(row.field.notInForce == nil),
           ]
           if let origin = row.origin {
             json["file"] = .string(origin.file)

@@ -233,13 +233,13 @@ extension PolicyField {
 
   private static let coordination = [
     PolicyField(
-      "coordination", "patience", [.words([.init("forever")]), .duration], rule: "COO-8", example: "\"30s\"",
+      "coordination", "patience", [.words([.init("forever")]), .duration], rule: "COO-8", example: "\"5s\"",
       narrowing: "the shorter holds",
       .init(
         \.patience, ceiling: \.patience, decode: PolicyOverrides.patience, without: "forever",
         meet: { ours, theirs, _ in min(ours, theirs) }, text: { Amount.text(seconds: $0).quotedTOML }),
       """
-      How long the app's coordinated access waits for one presenter, or without any of those before it having ended.
+      How long the app's coordinated access waits for the answer of a presenter, and for the next access before it to end.
       """),
     PolicyField(
       "coordination", "silent", [.words(of: SilentPresenters.self)], rule: "COO-8", example: "\"proceed\"",

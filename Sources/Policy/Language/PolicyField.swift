@@ -16,8 +16,6 @@ package struct PolicyField: Sendable {
   package let example: String
   /// The effect of a machine-wide policy's value on a user's, as the end of a sentence.
   package let narrowing: String
-  /// Why it has no effect yet, as a sentence; `nil`: it is in force.
-  package let notInForce: String?
 
   let access: FieldAccess
 
@@ -26,7 +24,7 @@ package struct PolicyField: Sendable {
 
   init(
     _ table: String?, _ key: String, _ forms: [PolicyForm], rule: String? = nil, example: String, narrowing: String,
-    notInForce: String? = nil, _ access: FieldAccess, _ meaning: String
+    _ access: FieldAccess, _ meaning: String
   ) {
     self.table = table
     self.key = key
@@ -34,7 +32,6 @@ package struct PolicyField: Sendable {
     self.rule = rule
     self.example = example
     self.narrowing = narrowing
-    self.notInForce = notInForce
     self.access = access
     self.meaning = meaning
   }

@@ -38,7 +38,6 @@ package enum PolicyReference {
 
   private static func section(_ field: PolicyField) -> [String] {
     var lines = ["### `\(field.name)`", "", field.meaning, ""]
-    if let notInForce = field.notInForce { lines += ["**Not in force.** \(notInForce)", ""] }
     lines.append("* Value: \(field.forms.map(words).joined(separator: ", or ")).")
     if let closed = closed(field) {
       let usual = BuiltinPolicies.defaultSettings.flatMap { field.text(in: $0) }

@@ -29,7 +29,7 @@ package enum PolicySchema {
   private static func property(_ field: PolicyField) -> [String: Any] {
     let forms = field.forms.map { schema($0) }
     var property = forms.count == 1 ? forms[0] : ["anyOf": forms]
-    property["description"] = ([field.meaning] + [field.notInForce].compactMap { $0 }).joined(separator: " ")
+    property["description"] = field.meaning
     if let value = PolicyReference.closed(field), let json = json(value) { property["default"] = json }
     return property
   }

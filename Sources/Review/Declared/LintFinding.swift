@@ -85,7 +85,6 @@ package enum LintRule: String, CaseIterable, Sendable {
   case secretPath = "secret-path"
   // Policies
   case unusablePolicy = "unusable-policy"
-  case notInForce = "not-in-force"
   case pathInVain = "path-in-vain"
   case openNetwork = "open-network"
   case openEntitlements = "open-entitlements"
@@ -115,8 +114,7 @@ package enum LintRule: String, CaseIterable, Sendable {
       .unusablePolicy:
       .error
     case .unknownKey, .looseBoolean, .typeNotInSearch, .undeclaredType, .sharingWithoutInPlace, .sandboxNotRequested,
-      .notInForce, .openEntitlements,
-      .pathInVain, .limitOutOfReach, .noLimit, .narrowedByMachine, .riskyEntitlement:
+      .openEntitlements, .pathInVain, .limitOutOfReach, .noLimit, .narrowedByMachine, .riskyEntitlement:
       .note
     default: .warning
     }

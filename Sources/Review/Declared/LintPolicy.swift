@@ -6,14 +6,12 @@ internal import Sandbox
 /// A policy as it holds in the end, and where each part of it stands.
 struct LintedPolicy {
   let policy: Policy
-  let notInForce: [PolicyField]
   private let origins: PolicyOrigins
   /// Of the machine-wide policies that it is under, by their files.
   private let machines: [String: PolicyOrigins]
 
   init(_ resolved: ResolvedPolicy) {
     policy = resolved.policy
-    notInForce = resolved.notInForce
     origins = PolicyOrigins(of: resolved)
     machines = Dictionary(resolved.machines.map { ($0.file, PolicyOrigins(of: $0)) }, uniquingKeysWith: { $1 })
   }

@@ -79,12 +79,6 @@ extension Lint {
       }
     }
     return findings
-      + policy.notInForce.filter { policy.says($0.name) }.map { field in
-        LintFinding(
-          .notInForce, at: policy.place(field.name),
-          "\(field.name) has no effect in this version: \(field.notInForce ?? "")",
-          "It can stay; do not rely on it.")
-      }
   }
 
   static func limits(_ policy: LintedPolicy) -> [LintFinding] {

@@ -16,8 +16,9 @@ extension Rules {
       Entry(Ability(.outliveScope), Extent(settings.outlived == .allow), by: decided("scopes.outlived")),
       shown,
       Entry(
-        Ability(.coordinate), Extent(ceiling: settings.patience), manner: notInForce("coordination.patience"),
-        by: decided("coordination.patience")),
+        Ability(.coordinate), Extent(ceiling: settings.patience),
+        manner: settings.silentPresenters == .proceed ? "then it goes on without a silent presenter" : nil,
+        by: decided("coordination.patience") + decided("coordination.silent")),
     ]
   }
 
@@ -71,11 +72,6 @@ extension Rules {
         manner: rules.implicit && !rules.create ? Self.opensOnly : nil,
         by: decided("bookmarks.implicit") + (rules.create ? [] : decided("bookmarks.create"))),
     ]
-  }
-
-  /// A field that has no effect in this version.
-  private func notInForce(_ key: String) -> String? {
-    PolicyField.all.first { $0.name == key }?.notInForce.map { _ in "not in force in this version" }
   }
 
   /// The rule for one more document than may be kept.

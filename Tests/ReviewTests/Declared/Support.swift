@@ -90,6 +90,7 @@ enum RandomSettings {
     settings.bookmarks.implicit = .random(using: &random)
     settings.bookmarks.lifetime = limit()
     settings.patience = limit()
+    settings.silentPresenters = Bool.random(using: &random) ? .refuse : .proceed
     settings.sync = Bool.random(using: &random) ? .group : .full
     return settings
   }
