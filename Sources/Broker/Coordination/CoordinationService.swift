@@ -334,7 +334,10 @@ final class CoordinationService: LoopMember {
       access.wait.finish(.refused(refusal))
     case .reacquire(let presenter, let id): send(.init(kind: .reacquire, access: id), to: presenter)
     case .notify(let presenter, let notice): notify(presenter, notice)
-    case .reordered(let id, let other): accesses[id]?.overtaken.append(words(.request(other)))
+    case .reordered(let id, let other):
+      // First the words, which look into the accesses themselves.
+      let earlier = words(.request(other))
+      accesses[id]?.overtaken.append(earlier)
     }
   }
 
