@@ -132,15 +132,21 @@ final class CoordinationService: LoopMember {
     try checkRoom(on: connection, for: instance)
     var named: [NamedItem] = []
     var intents: [Intent] = []
+    let party = party(call, instance, purpose: request.purpose, caller: request.caller)
     for intent in request.intents {
-      let item = try items.item(intent.path, for: instance)
+      let use = try Self.use(intent)
+      let item: NamedItem
+      do { item = try items.item(intent.path, for: instance) } catch {
+        trail.refused(intent, party, instance, grant: nil, rule: "SBX-2", "it has not been given this item")
+        throw error
+      }
       guard intent.use == .read || item.mayWrite else {
+        trail.refused(intent, party, instance, grant: item.grant, rule: "TOK-14", "it was given for reading only")
         throw CoordinationInterface.Failure.readOnly(path: intent.path)
       }
       named.append(item)
-      intents.append(Intent(item.item, try Self.use(intent)))
+      intents.append(Intent(item.item, use))
     }
-    let party = party(call, instance, purpose: request.purpose, caller: request.caller)
     let rules = instance?.app.rules
     let asking = Coordination.Request(
       client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
@@ -187,9 +193,9 @@ final class CoordinationService: LoopMember {
   }
 
   /// Only accesses and questions of the same app count.
-  private func parents(_ request: CoordinationInterface.AccessCall, _ instance: Instance?) -> [Coordination.Request
-    .Parent]
-  {
+  private func parents(
+    _ request: CoordinationInterface.AccessCall, _ instance: Instance?
+  ) -> [Coordination.Request.Parent] {
     let within = (request.within ?? []).prefix(64).filter { accesses[$0]?.instance === instance && accesses[$0] != nil }
     let answering = (request.answering ?? []).prefix(64).filter { number in
       arbiter.questions[number].map { presenters[$0.presenter]?.instance === instance } ?? false

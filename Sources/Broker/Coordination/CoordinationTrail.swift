@@ -23,6 +23,18 @@ struct CoordinationTrail {
       event(.coordinated, .refused, access, rule: rule, reason: reason, detail: facts(id, access)))
   }
 
+  /// An access to an item that the app may not use so: it does not come as far as the arbiter.
+  func refused(
+    _ intent: CoordinationInterface.Intent, _ party: Party, _ instance: Instance?, grant: String?, rule: String,
+    _ reason: String
+  ) {
+    trail.record(
+      AuditEvent(
+        .coordinated, .refused, app: instance?.app.bundleIdentifier ?? party.app, instance: instance?.id,
+        pid: party.process, grant: grant, document: AuditEvent.Document(path: intent.path), how: intent.use.rawValue,
+        rule: rule, reason: reason, detail: [AuditEvent.Fact.purpose: party.plainPurpose]))
+  }
+
   func ended(_ id: Int, _ access: CoordinationService.Access) {
     trail.record(event(.coordinationEnded, .allowed, access, detail: [AuditEvent.Fact.coordination: "\(id)"]))
   }
