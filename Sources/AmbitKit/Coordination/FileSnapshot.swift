@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A copy of an item as it was during a coordinated access; of a folder a zip archive (`COO-18`).
-final class FileSnapshot {
+final class FileSnapshot: Sendable {
   let url: URL
   private let folder: URL
 

@@ -15,7 +15,9 @@ public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 open class NSFileCoordinator: NSObject, @unchecked Sendable {
   /// Options for reading.
   public struct ReadingOptions: OptionSet, Sendable {
+    /// The options as bits.
     public let rawValue: UInt
+    /// Options by their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// Presenters need not save first.
     public static let withoutChanges = ReadingOptions(rawValue: 1 << 0)
@@ -34,7 +36,9 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
   /// Options for writing.
   public struct WritingOptions: OptionSet, Sendable {
+    /// The options as bits.
     public let rawValue: UInt
+    /// Options by their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
     /// The item will be deleted.
     public static let forDeleting = WritingOptions(rawValue: 1 << 0)
@@ -174,9 +178,16 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     let run: @Sendable () -> Void = {
       do {
         let access = try self.acquire(intents, within: within)
+        let snapshots = try self.snapshots(of: intents, access)
+        for (intent, snapshot) in zip(intents, snapshots) {
+          if let snapshot { intent.move(to: snapshot.url.path) }
+        }
+        let isFree = snapshots.allSatisfy { $0 != nil }
+        if isFree { self.end(access) }
         queue.addOperation {
-          FileAccess.entering(access) { accessor(nil) }
-          self.end(access)
+          if isFree { accessor(nil) } else { FileAccess.entering(access) { accessor(nil) } }
+          if !isFree { self.end(access) }
+          for snapshot in snapshots { snapshot?.remove() }
         }
       } catch { queue.addOperation { accessor(error) } }
     }
@@ -208,17 +219,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
   ) {
     do {
       let access = try acquire(intents, within: FileAccess.current)
-      let snapshots: [FileSnapshot?]
-      do {
-        snapshots = try intents.map { intent in
-          guard case .read(let options) = intent.use, options.contains(.forUploading) else { return nil }
-          return try FileSnapshot(of: intent.url)
-        }
-      } catch {
-        end(access)
-        throw error
-      }
-      // The copies are whole: others may go on (`COO-18`).
+      let snapshots = try snapshots(of: intents, access)
       let isFree = snapshots.allSatisfy { $0 != nil }
       if isFree { end(access) }
       defer {
@@ -228,6 +229,19 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
       let urls = zip(intents, snapshots).map { $1?.url ?? $0.url }
       if isFree { accessor(urls) } else { FileAccess.entering(access) { accessor(urls) } }
     } catch { unsafe outError?.pointee = error as NSError }
+  }
+
+  /// The copies for uploads. Where all items are copied, others may go on as soon as the copies are whole (`COO-18`).
+  private func snapshots(of intents: [NSFileAccessIntent], _ access: FileAccess) throws -> [FileSnapshot?] {
+    do {
+      return try intents.map { intent in
+        guard case .read(let options) = intent.use, options.contains(.forUploading) else { return nil }
+        return try FileSnapshot(of: intent.url)
+      }
+    } catch {
+      end(access)
+      throw error
+    }
   }
 
   private func acquire(
