@@ -11,6 +11,7 @@ package import Foundation
   private let additions: [Addition]
   var relatives: [String: Relative] = [:]
   var sockets: [RawBroker] = []
+  let coordinating = Coordinating()
   var onTheWay: Sending?
   var mapped: UnsafeMutableRawPointer?
 
@@ -40,6 +41,7 @@ package import Foundation
     if let answer = try fileAct(act, request) { return answer }
     if let answer = try restorationAct(act, request) { return answer }
     if let answer = try relativeAct(act, request) { return answer }
+    if let answer = try coordinationAct(act, request) { return answer }
     if act == "raw" { return try RawBroker.exchange(request) }
     for addition in additions {
       if let answer = try addition(&self, act, request) { return answer }
@@ -212,7 +214,9 @@ package import Foundation
     if let under = seen.userInfo[NSUnderlyingErrorKey] as? any Error {
       answer["posix"] = Files.symbol(Int32((under as NSError).code))
     }
-    answer["errno"] = answer["posix"] ?? symbols[(error as? CocoaError)?.code ?? .featureUnsupported] ?? "FAILED"
+    let own = (error as? POSIXError).map { Files.symbol($0.code.rawValue) }
+    answer["errno"] =
+      answer["posix"] ?? own ?? symbols[(error as? CocoaError)?.code ?? .featureUnsupported] ?? "FAILED"
     return answer
   }
 }

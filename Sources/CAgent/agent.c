@@ -204,6 +204,7 @@ static void act_stat(struct act *act) {
                                                : "other";
   text_format(&act->answer, "{\"done\": true, \"kind\": \"%s\", \"size\": %lld, \"inode\": %llu", kind,
               (long long)status.st_size, (unsigned long long)status.st_ino);
+  text_format(&act->answer, ", \"modified\": %lld", (long long)status.st_mtime);
   /* WASI has no modes, and zero would look like one. */
 #ifndef __wasi__
   text_format(&act->answer, ", \"mode\": \"%o\"", (unsigned)status.st_mode & 07777);

@@ -150,6 +150,33 @@ extension AppWord {
       "background", .none, ["open": .documents, "should_save": .flag], needs: .restoration,
       "goes to the background with these documents open"),
     AppWord("restore", .none, ["should_restore": .flag], needs: .restoration, "opens the documents of the last time"),
+    // File coordination. Presenters, accesses and coordinators have names.
+    AppWord(
+      "present", .path,
+      [
+        "as": .text, "text": .text, "delay": .number, "silent": .flag, "error": .text, "primary": .text,
+        "inside": .text,
+      ], needs: .coordination,
+      "presents an item to others; answers at once, after `delay` milliseconds, never (`silent`), or with an `error`"),
+    AppWord(
+      "edit", .text("presenter"), ["text": .text], needs: .coordination, "types a text that the presenter has to save"),
+    AppWord("leave", .text("presenter"), needs: .coordination, "presents it no longer"),
+    AppWord(
+      "messages", .text("presenter"), ["askers": .flag], needs: .coordination,
+      "lists the messages that a presenter got, a line each; `askers` names app, process and purpose of those who ask"),
+    AppWord(
+      "coordinate", .text("name"),
+      [
+        "read": .texts, "write": .texts, "options": .texts, "text": .text, "append": .flag, "to": .text,
+        "remove": .flag,
+        "purpose": .text, "presenter": .text, "coordinator": .text, "async": .flag, "prepare": .flag, "hold": .flag,
+        "lasts": .number, "wait": .flag, "inside": .text,
+      ], needs: .coordination,
+      "reads and writes items in turn with other apps; the answer is the content; `hold` stays until `finish`"),
+    AppWord(
+      "access", .text("name"), needs: .coordination, "asks for an access: `waiting`, `running`, `done`, or its error"),
+    AppWord("finish", .text("name"), needs: .coordination, "ends an accessor, and waits for the end of the access"),
+    AppWord("cancel_access", .text("name"), needs: .coordination, "cancels the coordinator of an access"),
     // Files, with plain system calls.
     AppWord("read", .path, "reads a file"),
     AppWord("foundation_read", .path, needs: .scopes, "reads a file with Foundation: `domain`, `code`, `posix`"),
@@ -160,7 +187,7 @@ extension AppWord {
       "save_file", .path, ["text": .text], act: "save",
       "saves as editors do: a temporary file beside it, and a rename over it"),
     AppWord("list", .path, "lists a folder"),
-    AppWord("stat", .path, "asks for `kind`, `size`, `mode`, `inode`"),
+    AppWord("stat", .path, "asks for `kind`, `size`, `mode`, `inode`, `modified`"),
     AppWord("make_folder", .path, "makes a folder"),
     AppWord("remove", .path, "removes a file or an empty folder"),
     AppWord("rename", .path, ["to": .text], "renames or moves"),

@@ -14,6 +14,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
   case references
   case transfer
   case restoration
+  case coordination
   case policies
   case log
   case commands
@@ -33,6 +34,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
     case .references: "document references"
     case .transfer: "way to pass a right on"
     case .restoration: "state restoration"
+    case .coordination: "file coordination"
     case .policies: "policies"
     case .log: "log of decisions"
     case .commands: "`ambit` command"
