@@ -75,8 +75,10 @@ final class Broker {
     let bookmarks = BookmarkService(BookmarkMaker(host, grants, key, trail, tokens, documents, issuer), resolver)
 
     let presented = PresentedFiles(clock)
+    let leased = LeasedDocuments(leases, clock)
     let coordination = CoordinationService(
-      CoordinatedItems(host: host, grants: grants, sessions: sessions), CoordinationTrail(trail: trail), presented, clock)
+      CoordinatedItems(host: host, grants: grants, sessions: sessions), CoordinationTrail(trail: trail), presented,
+      leased, clock)
     let groups = OrphanedGroups(host, sessions)
     let shutdown = Shutdown(clock)
     let rules = LaunchRules(host.folders)
@@ -109,7 +111,7 @@ final class Broker {
     // known before its app's next act.
     for member in [
       revoker, lifetime, trail, keeper, replies, groups, leases, files, scan, user, apps, ender, locator, jobs, scopes,
-      preparer, orphans, GrantMoves(grants), events, presented, coordination,
+      preparer, orphans, GrantMoves(grants), events, presented, leased, coordination,
     ] as [any LoopMember] { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
     loop.add(

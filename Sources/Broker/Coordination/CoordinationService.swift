@@ -16,6 +16,7 @@ final class CoordinationService: LoopMember {
   private let items: CoordinatedItems
   private let trail: CoordinationTrail
   private let files: PresentedFiles
+  private let leased: LeasedDocuments
   private let clock: any LoopClock
   private var accesses: [Int: Access] = [:]
   private var presenters: [Int: Presented] = [:]
@@ -38,7 +39,8 @@ final class CoordinationService: LoopMember {
 
   /// An access that is not over.
   struct Access {
-    let connection: WireConnection
+    /// `nil`: a program that coordinates nothing waits in `open(2)`.
+    let connection: WireConnection?
     let instance: Instance?
     let party: Party
     let request: Coordination.Request
@@ -72,10 +74,13 @@ final class CoordinationService: LoopMember {
   }
 
   init(
-    _ items: CoordinatedItems, _ trail: CoordinationTrail, _ files: PresentedFiles, _ clock: any LoopClock
+    _ items: CoordinatedItems, _ trail: CoordinationTrail, _ files: PresentedFiles, _ leased: LeasedDocuments,
+    _ clock: any LoopClock
   ) {
-    (self.items, self.trail, self.files, self.clock) = (items, trail, files, clock)
+    (self.items, self.trail, self.files, self.leased, self.clock) = (items, trail, files, leased, clock)
     files.onEvent = { self.noticed($0) }
+    leased.onOpen = { self.opened($0, writes: $1) }
+    leased.onHeld = { self.closed($0) }
   }
 
   /// - Parameter instance: `nil`: the user's side.
@@ -109,6 +114,7 @@ final class CoordinationService: LoopMember {
         throw CoordinationInterface.Failure.notYours
       }
       presenters[request.presenter]?.hasUnsavedChanges = request.unsaved
+      leased.present(request.presenter, presenter.item.item.path, unsaved: request.unsaved)
     }
     return Answer([:])
   }
@@ -241,6 +247,7 @@ final class CoordinationService: LoopMember {
     apply(
       .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
     files.add(id, item.item.path)
+    leased.present(id, item.item.path, unsaved: request.unsaved ?? false)
   }
 
   // MARK: Ends
@@ -274,6 +281,7 @@ final class CoordinationService: LoopMember {
   private func leave(_ id: Int) {
     presenters[id] = nil
     files.remove(id)
+    leased.leave(id)
     apply(.removePresenter(id))
   }
 
@@ -284,6 +292,7 @@ final class CoordinationService: LoopMember {
     switch event {
     case .changed(let path, let change):
       if writer(of: path) == nil { apply(.changed(path, change)) }
+      leased.changed(path)
     case .moved(let from, let to):
       let writer = writer(of: from) ?? writer(of: to)
       if let writer, accesses[writer]?.moves.contains(event) == true { return }
@@ -294,9 +303,56 @@ final class CoordinationService: LoopMember {
   /// The access under which a path is written now.
   private func writer(of path: PathKey) -> Int? {
     accesses.first { _, access in
-      access.isGranted
+      access.isGranted && access.connection != nil
         && access.request.intents.contains { $0.isWrite && path.text.lies(within: $0.item.path.text) }
     }?.key
+  }
+
+  // MARK: Programs that coordinate nothing
+
+  /// Another program waits in `open(2)`: its wait is a request like any other (`COO-27`, `COO-28`).
+  private func opened(_ path: PathKey, writes: Bool) {
+    let presenter = presenters.values.first { $0.item.item.path == path }
+    let id = takeID()
+    let rules = presenter?.instance?.app.rules
+    let patience = rules.map { $0.patience.map { Int64($0) * 1_000_000_000 } } ?? Self.userPatience
+    let party = Party(app: "another program", process: 0, purpose: "\n\(id)")
+    let request = Coordination.Request(
+      client: id, party: party,
+      intents: [Intent(presenter?.item.item ?? Item(path.text), writes ? .write([]) : .read([]))],
+      patience: [patience, leased.longestWait].compactMap(\.self).min(), silence: .proceed)
+    accesses[id] = Access(
+      connection: nil, instance: nil, party: party, request: request,
+      items: [NamedItem(item: Item(path.text), mapping: .host)], wait: Wait(), arrived: clock.monotonic)
+    apply(.request(id, request))
+  }
+
+  /// No program that has written has it open any more.
+  private func closed(_ path: PathKey) {
+    for (id, access) in accesses where access.connection == nil && access.isGranted {
+      if access.items.contains(where: { $0.item.path == path }) { apply(.done(id)) }
+    }
+  }
+
+  /// Keeps the leases out of an accessor's way, and has an opener go on whose turn has come.
+  private func leases(_ id: Int, of access: Access, begin: Bool) {
+    for intent in access.request.intents {
+      let path = intent.item.path
+      guard access.connection != nil else {
+        if begin {
+          leased.letGo(path)
+          // A reader has what it came for; of a writer it is seen when it has closed the file.
+          if !intent.isWrite { apply(.done(id)) }
+        }
+        continue
+      }
+      guard begin else {
+        leased.end(path)
+        continue
+      }
+      let isAnswer = presenters.values.contains { $0.party.purpose == access.party.purpose }
+      leased.begin(path, isAnswer: isAnswer)
+    }
   }
 
   // MARK: Effects
@@ -312,6 +368,7 @@ final class CoordinationService: LoopMember {
       // In the log, one access ends before the next one that waited for it begins.
       if case .done(let id) = input, let access = accesses.removeValue(forKey: id), access.isGranted {
         trail.ended(id, access)
+        leases(id, of: access, begin: false)
       }
       for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
     }
@@ -337,6 +394,7 @@ final class CoordinationService: LoopMember {
     case .refuse(let id, let refusal):
       guard let access = accesses.removeValue(forKey: id) else { return }
       trail.refused(id, access, refusal, rule: refusal.rule, reason: reason(refusal))
+      if access.connection == nil { for item in access.items { leased.letGo(item.item.path) } }
       access.wait.finish(.refused(refusal))
     case .reacquire(let presenter, let id): send(.init(kind: .reacquire, access: id), to: presenter)
     case .notify(let presenter, let notice): notify(presenter, notice)
@@ -352,6 +410,7 @@ final class CoordinationService: LoopMember {
     do {
       try trail.granted(id, access, paths, waited: clock.monotonic - access.arrived)
       accesses[id]?.isGranted = true
+      leases(id, of: access, begin: true)
       access.wait.finish(.granted(paths))
     } catch {
       // What cannot be written down does not take effect.
@@ -368,6 +427,7 @@ final class CoordinationService: LoopMember {
       item.item.path = path
       presenters[presenter]?.item = item
       files.moved(presenter, to: path)
+      leased.moved(presenter, to: path)
     }
     send(notice.message { item.mapping.client($0) }, to: presenter)
   }

@@ -102,9 +102,12 @@ final class LeaseKeeper: LoopMember {
   /// Gives a lease back. An open that waits for it goes on.
   func release(_ identity: FileIdentity) { entries.removeValue(forKey: identity)?.file.giveBackLease() }
 
+  /// The one reason that may pass.
+  static let isOpen = "another program has it open"
+
   private static func reason(_ error: KernelError) -> String {
     switch (error.call, error.errno) {
-    case (_, .wouldBlock): "another program has it open"
+    case (_, .wouldBlock): isOpen
     case ("fcntl", .permissionDenied): "it belongs to another user"
     case ("fcntl", .invalidArgument), ("fcntl", .notSupported), ("fcntl", .noLocks):
       "its file system has no leases"

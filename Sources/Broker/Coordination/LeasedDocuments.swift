@@ -1,0 +1,154 @@
+internal import BrokerCore
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+
+/// Which leases presented files want: of reading while the presenter has saved everything, of writing while it has not (`COO-27`,
+/// `COO-28`). During a coordinated access there is none: the accessor opens the file itself.
+@BrokerLoop
+final class LeasedDocuments: LoopMember {
+  private struct Entry {
+    var document: FoundDocument?
+    /// Presenters, and whether each has unsaved changes.
+    var presenters: [Int: Bool] = [:]
+    /// Coordinated accesses that are under way.
+    var accesses = 0
+    /// When a lease is tried again, in nanoseconds of CLOCK_MONOTONIC; `nil`: it is held, or not to be had.
+    var retry: Int64?
+    var pause = LeasedDocuments.shortestPause
+  }
+
+  private static let shortestPause: Int64 = 20_000_000
+  private static let longestPause: Int64 = 1_000_000_000
+
+  private let leases: LeaseKeeper
+  private let clock: any LoopClock
+  private var entries: [PathKey: Entry] = [:]
+
+  /// Told the path of a file that another program opens, and whether it writes.
+  var onOpen: (PathKey, Bool) -> Void = { _, _ in }
+  /// Told the path of a file that no other program has open any more as it had.
+  var onHeld: (PathKey) -> Void = { _ in }
+
+  init(_ leases: LeaseKeeper, _ clock: any LoopClock) {
+    (self.leases, self.clock) = (leases, clock)
+    leases.onBreak = { identity, opener in
+      guard let path = self.entries.first(where: { $0.value.document?.identity == identity })?.key else { return }
+      self.onOpen(path, opener == .writes)
+    }
+    leases.onLapse = { identity in
+      guard let path = self.entries.first(where: { $0.value.document?.identity == identity })?.key else { return }
+      self.retry(path)
+    }
+  }
+
+  /// Nanoseconds that an opener may be kept waiting; `nil`: as many as one likes. Well before the kernel's own end.
+  var longestWait: Int64? { leases.breakTime.map { max(1, Int64($0) - 5) * 1_000_000_000 } }
+
+  // MARK: Presenters
+
+  func present(_ id: Int, _ path: PathKey, unsaved: Bool) {
+    entries[path, default: Entry()].presenters[id] = unsaved
+    hold(path)
+  }
+
+  func leave(_ id: Int) {
+    for (path, entry) in entries where entry.presenters[id] != nil {
+      entries[path]?.presenters[id] = nil
+      if entry.presenters.count > 1 {
+        hold(path)
+      } else {
+        if let document = entry.document { leases.release(document.identity) }
+        entries[path] = nil
+      }
+    }
+  }
+
+  /// The presented file has another path.
+  func moved(_ id: Int, to path: PathKey) {
+    guard let unsaved = entries.values.compactMap({ $0.presenters[id] }).first else { return }
+    leave(id)
+    present(id, path, unsaved: unsaved)
+  }
+
+  /// Another file may be in its place.
+  func changed(_ path: PathKey) {
+    guard let entry = entries[path], let document = entry.document,
+      (try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks)).flatMap({ try? FoundDocument($0) })?
+        .identity
+        != document.identity
+    else { return }
+    leases.release(document.identity)
+    hold(path)
+  }
+
+  // MARK: Accesses
+
+  /// A coordinated access begins: it opens the file itself.
+  ///
+  /// - Parameter isAnswer: it saves for an opener that waits, who must not go on before.
+  func begin(_ path: PathKey, isAnswer: Bool) {
+    guard let entry = entries[path], let document = entry.document else { return }
+    entries[path]?.accesses += 1
+    if isAnswer, leases.isBreaking(document.identity) { return }
+    leases.release(document.identity)
+  }
+
+  func end(_ path: PathKey) {
+    guard let entry = entries[path], entry.accesses > 0 else { return }
+    entries[path]?.accesses -= 1
+    hold(path)
+  }
+
+  /// An opener that waits may go on.
+  func letGo(_ path: PathKey) {
+    guard let document = entries[path]?.document else { return }
+    leases.release(document.identity)
+    retry(path)
+  }
+
+  // MARK: Holding
+
+  private func hold(_ path: PathKey) {
+    guard let entry = entries[path], entry.accesses == 0 else { return }
+    let kind: LeaseKeeper.Kind = entry.presenters.values.contains(true) ? .write : .read
+    guard let place = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks),
+      let document = try? FoundDocument(place), document.kind == .file
+    else { return }
+    if let former = entry.document, former.identity != document.identity { leases.release(former.identity) }
+    entries[path]?.document = document
+    switch leases.hold(document, as: kind) {
+    case .leased:
+      entries[path]?.retry = nil
+      entries[path]?.pause = Self.shortestPause
+      if !leases.isBreaking(document.identity) { onHeld(path) }
+    case .watchOnly(let reason):
+      if reason == LeaseKeeper.isOpen {
+        // An opener that only reads is no hindrance for the lease that keeps writers waiting.
+        if kind == .write { _ = leases.hold(document, as: .read) }
+        retry(path)
+      } else {
+        entries[path]?.retry = nil
+        onHeld(path)
+      }
+    }
+  }
+
+  private func retry(_ path: PathKey) {
+    guard let entry = entries[path] else { return }
+    entries[path]?.retry = clock.monotonic + entry.pause
+    entries[path]?.pause = min(Self.longestPause, entry.pause * 2)
+  }
+
+  // MARK: LoopMember
+
+  func nextDue(now: Int64) -> Int64? { entries.values.compactMap(\.retry).min() }
+
+  func finishTurn(now: Int64) {
+    for (path, entry) in entries {
+      guard let due = entry.retry, due <= now else { continue }
+      entries[path]?.retry = nil
+      hold(path)
+    }
+  }
+}
