@@ -114,9 +114,9 @@ let package = Package(
     .target(
       name: "AmbitCommands",
       dependencies: [
-        "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "AppModel", "Policy", "Sandbox", "Wire", "ScopedAccess",
-        "Audit", "Review", "Broker", "PickerUI", "Launcher", "Scenario", "Conformance", "Lessons", "Verification",
-        "Rulebook",
+        "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox", "Wire",
+        "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
+        "Conformance", "Lessons", "Verification", "Rulebook",
         argumentParser,
         system,
       ], swiftSettings: strict),
@@ -125,7 +125,7 @@ let package = Package(
     .executableTarget(
       name: "ambit-tools", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
     .executableTarget(
-      name: "ambitctl", dependencies: ["AmbitKit", "Paths", argumentParser], swiftSettings: strict,
+      name: "ambitctl", dependencies: ["AmbitKit", "Kernel", "Paths", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),
     .executableTarget(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
@@ -200,8 +200,8 @@ let package = Package(
     .testTarget(
       name: "AmbitCommandsTests",
       dependencies: [
-        "AmbitCommands", "AppModel", "Audit", "Kernel", "Launcher", "Policy", "Review", "Rulebook", "Terminal",
-        "TestSupport", "Wire",
+        "AmbitCommands", "AppModel", "Audit", "Coordination", "Kernel", "Launcher", "Policy", "Review", "Rulebook",
+        "Terminal", "TestSupport", "Wire",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -60,6 +60,8 @@ ENUMERATIONS = {
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
     "InspectorInterface.Purpose": ("bookmark reference", "", {}),
     "InspectorInterface.GrantState": ("inForce withdrawn unknown", "", {}),
+    "InspectorInterface.PresenterQuestion.Outcome": ("answered failed silent left withdrawn", "", {}),
+    "InspectorInterface.CoordinatedAccess.Phase": ("waiting asking granted", "", {}),
     "LauncherInterface.Question.Kind": ("identity entitlements", "", {}),
     "LauncherInterface.AppFile": ("folder manifest entitlements executable", "One of the files that say which app is launched.",
                                   {"folder": "The bundle, or the folder that the program lies in."}),

@@ -27,11 +27,16 @@ package struct AmbitCommand: ParsableCommand {
         ambit policy show default        what a policy says, and where each value comes from
         ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
+        ambit suspend org.example.Ed     stop a running app for a while; ambit resume lets it go on
         ambit grants                     which app may use which document
         ambit grant APP PATH             let an app use a document without its asking
         ambit revoke --document PATH     take a document back, at once
         ambit identity list              which app each identifier belongs to
         ambit bookmark inspect FILE      what a bookmark that an app keeps holds, and leads to
+        ambit coordinate write FILE -- COMMAND
+                                         use a file in turn with the apps that have it open
+        ambit cp | mv | rm | edit        the same for everyday commands
+        ambit coordination               which app has a file right now, and who waits for it
         ambit audit log                  everything that was granted, used and refused
         ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
         ambit rule PCK-9                 the promise behind an identifier that a message cites
@@ -42,8 +47,11 @@ package struct AmbitCommand: ParsableCommand {
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self,
       VerifyCommand.self,
-      PsCommand.self, BookmarkCommand.self, GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
+      PsCommand.self, SuspendCommand.self, ResumeCommand.self, BookmarkCommand.self, GrantsCommand.self,
+      GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
+      CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
+      CoordinationCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

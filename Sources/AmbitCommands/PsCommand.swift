@@ -16,6 +16,8 @@ struct PsCommand: ParsableCommand {
 
       SCOPES: how many documents the app has started, of how many each of its processes may; of several processes the one that has \
       most. Which process has what open is said where there are several, by their numbers inside the sandbox.
+
+      STATE: suspended apps have no running process until “ambit resume”; their scopes stay started.
       """)
 
   @Option(help: "How to print: table or json.")
@@ -50,7 +52,7 @@ struct PsCommand: ParsableCommand {
   private static func table(_ instances: [LauncherInterface.Instance]) -> String {
     let table = Table(
       [
-        .init("PID", alignment: .trailing), .init("APP"), .init("INSTANCE"), .init("POLICY"),
+        .init("PID", alignment: .trailing), .init("APP"), .init("INSTANCE"), .init("STATE"), .init("POLICY"),
         .init("SCOPES", alignment: .trailing),
         .init("DOCUMENT", keeping: .end), .init("SINCE"),
       ], for: 1)
@@ -58,6 +60,7 @@ struct PsCommand: ParsableCommand {
     for instance in instances {
       let head: [Table.Cell] = [
         "\(instance.pid)", Table.Cell(printable(instance.bundleIdentifier), .bold), "\(instance.instance)",
+        instance.suspended == nil ? "running" : Table.Cell("suspended", .yellow),
         Table.Cell(printable(instance.policy)),
         Table.Cell("\(instance.used)/\(instance.limit)", instance.used == instance.limit ? .red : .green),
       ]
@@ -67,7 +70,7 @@ struct PsCommand: ParsableCommand {
       }
       let isShared = Set(instance.scopes.map(\.process)).count > 1
       rows.append(head + cells(first, isShared))
-      for scope in instance.scopes.dropFirst() { rows.append(["", "", "", "", ""] + cells(scope, isShared)) }
+      for scope in instance.scopes.dropFirst() { rows.append(["", "", "", "", "", ""] + cells(scope, isShared)) }
     }
     guard !instances.isEmpty else { return "No app is running.\n" }
     var seen: Set<[String]> = []

@@ -27,7 +27,8 @@ enum UserSide {
   private static func failure(_ name: String, _ parameters: JSONObject) -> Failure {
     let reason = (try? parameters.string("reason")) ?? name
     switch name {
-    case GrantsInterface.Failure.notFoundName, GrantsInterface.Failure.notGrantableName:
+    case GrantsInterface.Failure.notFoundName, GrantsInterface.Failure.notGrantableName,
+      LauncherInterface.Failure.notRunningName:
       return Failure(reason, status: 1)
     case GrantsInterface.Failure.runningName:
       let app = (try? parameters.string("app")) ?? ""

@@ -57,6 +57,10 @@ extension AuditEvent {
       let layers = detail[Fact.layers].map { " of \($0)" } ?? ""
       return ("runs without the whole\(layers)", "run without the whole\(layers)")
     case .exit: return (ending, "end")
+    case .suspend:
+      let count = detail[Fact.processes].map { $0 == "1" ? "1 process" : "\($0) processes" }
+      return ("was suspended\(facts(count))", "suspend the app")
+    case .resume: return ("was resumed", "resume the app")
     case .pick: return ("\(chooser) picked \(subject)", "pick \(subject)")
     case .pickCancelled: return ("\(chooser) cancelled the picker", "cancel the picker")
     case .grant: return ("was granted \(subject)\(facts(access))", "grant \(subject)\(facts(access))")
@@ -91,9 +95,10 @@ extension AuditEvent {
         : ("does not show its Documents in other apps' pickers any more", "stop showing its Documents")
     case .coordinated:
       return how == "write"
-        ? ("coordinated writing of \(subject)\(facts(waiting))", "coordinate writing of \(subject)")
-        : ("coordinated reading of \(subject)\(facts(waiting))", "coordinate reading of \(subject)")
-    case .coordinationEnded: return ("ended \(how == "write" ? "writing" : "reading") \(subject)", "end an access")
+        ? ("coordinated writing of \(subject)\(facts(user, waiting))", "coordinate writing of \(subject)\(facts(user))")
+        : ("coordinated reading of \(subject)\(facts(user, waiting))", "coordinate reading of \(subject)\(facts(user))")
+    case .coordinationEnded:
+      return ("ended \(how == "write" ? "writing" : "reading") \(subject)\(facts(user))", "end an access")
     case .presenterSilent: return ("answered as the presenter of \(subject)", "answer as the presenter of \(subject)")
     case .identity: return identity
     case .appRemoved: return ("was removed", "remove the app")
@@ -114,6 +119,9 @@ extension AuditEvent {
     }
   }
 
+  /// A program of the user's own, which is no app.
+  private var user: String? { app == nil ? detail[Fact.caller].map { "by \($0)" } : nil }
+
   /// How long an access waited, if that was long enough to be felt.
   private var waiting: String? {
     guard let waited = detail[Fact.waited].flatMap({ Int64($0) }), waited >= 1_000_000 else { return nil }
@@ -127,7 +135,9 @@ extension AuditEvent {
     case "host": ("follows \(subject), which was replaced", "follow \(subject)")
     case nil where detail[Fact.matchedBy] != nil:
       ("follows \(subject) to the file that took its place", "follow \(subject) to another file")
-    default: ("replaced \(subject)", "replace \(subject)")
+    default:
+      detail[Fact.inPlace] == "true"
+        ? ("saved \(subject) in place", "save \(subject) in place") : ("replaced \(subject)", "replace \(subject)")
     }
   }
 

@@ -103,6 +103,9 @@ extension AuditEvent.Kind {
     /// `copied`, `updated`, `new`, `replaced`, `forgotten`.
     case identity
     case exit
+    /// The user stopped all processes of an app, or let them go on.
+    case suspend
+    case resume
     case pick
     case pickCancelled
     case grant
@@ -162,6 +165,8 @@ extension AuditEvent.Kind {
   package static let degraded = Self(.degraded)
   package static let identity = Self(.identity)
   package static let exit = Self(.exit)
+  package static let suspend = Self(.suspend)
+  package static let resume = Self(.resume)
   package static let pick = Self(.pick)
   package static let pickCancelled = Self(.pickCancelled)
   package static let grant = Self(.grant)
@@ -218,8 +223,10 @@ extension AuditEvent {
     package static let name = "name"
     /// Which process of the app a scope is of, as its sandbox numbers processes.
     package static let process = "process"
-    /// When a scope was started that the app never stopped.
+    /// When a scope was started that the app never stopped; when `resume` is the kind, when the app was suspended.
     package static let since = "since"
+    /// How many processes were stopped, when `suspend` is the kind.
+    package static let processes = "processes"
     /// The holders of a document, and their uses of it, when `outlived` is the kind.
     package static let holders = "holders"
     /// Where an app lies on the host, and the digest of its manifest, its entitlements and its program; when `identity` is the kind,
@@ -264,10 +271,17 @@ extension AuditEvent {
     package static let purpose = "purpose"
     /// Nanoseconds that it waited.
     package static let waited = "waited"
+    /// Nanoseconds that it was under way, when `coordinationEnded` is the kind.
+    package static let held = "held"
+    /// `true`: presenters are asked, and nothing is held.
+    package static let prepares = "prepares"
     /// The presenters that were asked for it, and the questions.
     package static let asked = "asked"
     /// Others that it went before (`COO-30`).
     package static let before = "before"
+    /// The facts by which it was decided, and the moves that were told in it: JSON, as `io.ambit.Inspector` describes them.
+    package static let arbitration = "arbitration"
+    package static let moves = "moves"
     /// Those that asked a presenter.
     package static let asker = "asker"
     package static let stale = "stale"
@@ -277,6 +291,8 @@ extension AuditEvent {
     /// When those files were made, as RFC 3339 writes it; absent where their file system does not say.
     package static let oldBirth = "oldBirth"
     package static let newBirth = "newBirth"
+    /// `true` when `replaced` is the kind and the document's own file was written, for a program that waited to open it.
+    package static let inPlace = "inPlace"
     /// `trash`, when the document lies there.
     package static let location = "location"
     /// Where the document was, when another file stands there by now (`BMK-13`).

@@ -85,19 +85,21 @@ final class Broker {
     let entitlements = EntitlementService(rules, grants)
     let identification = AppIdentification(rules, grants, trail, mounts, jobs, clock)
     let preparer = LaunchPreparer(host, rules, grants, sessions, identification, entitlements, places, shutdown)
-    let attacher = LaunchAttacher(host, grants, trail, sessions, preparer, references)
+    let suspensions = SuspensionService(host, grants, trail, sessions, jobs)
+    let attacher = LaunchAttacher(host, grants, trail, sessions, preparer, references, suspensions)
     let unsettled = UnsettledLaunches(LauncherRecords(host.folders))
     ender = SessionEnder(
       host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, groups, sidecars, unsettled)
-    let saves = SaveService(grants, trail, sessions, succession, jobs)
+    let inPlace = InPlaceSaver(host, leases, trail, sessions, jobs)
+    let saves = SaveService(grants, trail, sessions, succession, inPlace, jobs)
     let launches = LaunchService(
-      sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown)
+      sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions)
     let remover = AppRemover(host, grants, trail, sessions, revoker, jobs, loop)
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       entitlements, remover)
     user = UserServer(
-      endpoint, launches, service, InspectionService(grants, key, host, documents), coordination, sessions, trail,
+      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, sessions, trail,
       replies)
     let apps = AppServer(
       sessions, picker, access, transfers, bookmarks, coordination, scopes, ender, trail, replies)
@@ -124,6 +126,7 @@ final class Broker {
     let left = try Reconciliation.reconcile(grants, host.folders)
     try trail.append([Reconciliation.started(trail.log, grants, boot: host.boot, unsettled)] + left)
     try succession.settleReplacements()
+    try inPlace.settleInterrupted()
     sidecars.clearStaging()
     remover.removeRetired()
     // Launches that ended while no broker was there.

@@ -55,6 +55,8 @@ package struct Arbiter: Sendable {
 
   package struct Asked: Sendable, Hashable {
     package var presenter: Int
+    /// The presenter's client, which stays known when the presenter is gone.
+    var client: Int
     package var question: Question
     package var request: Int
     package var since: Int64

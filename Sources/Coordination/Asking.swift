@@ -19,7 +19,8 @@ extension Arbiter {
     entries[id]?.agenda[presenter]?.removeFirst()
     let number = nextQuestion
     nextQuestion += 1
-    questions[number] = Asked(presenter: presenter, question: question, request: id, since: now)
+    questions[number] = Asked(
+      presenter: presenter, client: client, question: question, request: id, since: now)
     index.insert(question: number, to: client)
     entries[id]?.outstanding.insert(number)
     effects.append(.ask(question: number, presenter: presenter, question, for: id))
@@ -30,7 +31,7 @@ extension Arbiter {
   mutating func takeQuestion(_ number: Int) -> Asked? {
     guard let asked = questions.removeValue(forKey: number) else { return nil }
     entries[asked.request]?.outstanding.remove(number)
-    if let client = presenters[asked.presenter]?.client { index.remove(question: number, to: client) }
+    index.remove(question: number, to: asked.client)
     return asked
   }
 

@@ -23,20 +23,25 @@ extension Arbiter {
     return true
   }
 
-  /// A way of hard waits from a request back to itself; the last one waits for the first.
+  /// The shortest way of hard waits from a request back to itself; the last one waits for the first.
   private func trueCycle(through id: Int) -> [Refusal.Link]? {
-    var seen: Set<Refusal.Link> = []
-    var path: [Refusal.Link] = []
-    func visit(_ link: Refusal.Link) -> Bool {
-      path.append(link)
-      for next in hardWaits(of: link) {
-        if next == .request(id) { return true }
-        if seen.insert(next).inserted, visit(next) { return true }
+    let start = Refusal.Link.request(id)
+    var previous: [Refusal.Link: Refusal.Link] = [:]
+    var way = [start]
+    var position = 0
+    while position < way.count {
+      let link = way[position]
+      position += 1
+      for next in hardWaits(of: link) where previous[next] == nil {
+        previous[next] = link
+        way.append(next)
+        guard next == start else { continue }
+        var cycle = [link]
+        while let before = cycle.last, before != start, let link = previous[before] { cycle.append(link) }
+        return cycle.reversed()
       }
-      path.removeLast()
-      return false
     }
-    return visit(.request(id)) ? path : nil
+    return nil
   }
 
   private func hardWaits(of link: Refusal.Link) -> [Refusal.Link] {

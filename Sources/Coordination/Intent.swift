@@ -12,7 +12,7 @@ package struct Intent: Hashable, Sendable {
 
   package var isWrite: Bool { if case .write = use { true } else { false } }
 
-  /// It is about a folder with all its contents: those who use something in it wait, and it waits for them (`COO-3`).
+  /// It is about a folder with all its contents: uses of the contents wait, and it waits for them (`COO-3`).
   var takesContents: Bool {
     guard case .write(let options) = use else { return false }
     return !options.isDisjoint(with: [.forDeleting, .forMoving, .forReplacing])

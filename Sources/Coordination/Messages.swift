@@ -16,7 +16,7 @@ package struct Party: Hashable, Sendable {
 
 /// A coordinated access that is asked for.
 package struct Request: Hashable, Sendable {
-  /// What has happened already on whose account it is made: it goes before those who wait for that.
+  /// An access or a question for which it is made: it goes before the requests that wait for that.
   package enum Parent: Hashable, Sendable {
     /// An access that is under way in the same thread.
     case access(Int)
@@ -91,7 +91,7 @@ package enum Input: Hashable, Sendable {
   case addPresenter(Int, Presenter)
   case removePresenter(Int)
   case clientEnded(Int)
-  /// Its presenters hold nobody up, and its waiting requests are cancelled (`COO-22`, `COO-23`).
+  /// Its presenters hold no request up, and its waiting requests are cancelled (`COO-22`, `COO-23`).
   case suspend(Int)
   case resume(Int)
   /// - by: the access in which it happened; `nil`: a program that coordinates nothing.

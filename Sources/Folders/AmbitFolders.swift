@@ -28,6 +28,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package var sealingKey: String { "\(state)/sealing.key" }
   package var auditLog: String { "\(state)/audit.sqlite" }
   package var filters: String { "\(state)/filters" }
+  /// Old contents of documents that are being saved in place.
+  package var recovery: String { "\(state)/recovery" }
   package var brokerLog: String { "\(state)/broker.log" }
   /// Which control groups there are of running apps.
   package var groups: String { "\(runtime)/groups" }
@@ -83,7 +85,7 @@ package struct AmbitFolders: Equatable, Sendable {
 
   /// Makes the folders that are missing, for their owner only, and refuses one that others could write.
   package func make() throws(StateError) {
-    for folder in [data, containers, staging, state, runtime] { try Self.make(folder) }
+    for folder in [data, containers, staging, state, recovery, runtime] { try Self.make(folder) }
   }
 
   private static func make(_ path: String) throws(StateError) {

@@ -172,17 +172,24 @@ package struct GroupRecords: Sendable {
   /// - Returns: whether it is gone.
   @discardableResult
   package func remove(_ name: String) -> Bool {
-    guard !name.hasSlash, let file = try? Descriptor.open("\(folder)/\(name)", flags: [.read, .noFollow]),
-      let text = try? file.readAll(limit: 65536)
-    else { return true }
+    guard let folders = recorded(name) else { return true }
     var isGone = true
-    for path in text.split(separator: UInt8(ascii: "\n")).map({ String(decoding: $0, as: UTF8.self) }) {
-      // A group that has processes, or groups below it, is not removed by this.
-      guard path.lastPathName == "\(ControlGroup.prefix)\(name)" else { continue }
-      if unsafe rmdir(path) == -1, Glibc.errno != ENOENT { isGone = false }
-    }
+    // A group that has processes, or groups below it, is not removed by this.
+    for path in folders where unsafe rmdir(path) == -1 && Glibc.errno != ENOENT { isGone = false }
     if isGone { unsafe unlink("\(folder)/\(name)") }
     return isGone
+  }
+
+  /// The folders of a group.
+  package func folders(of name: String) -> [String] { recorded(name) ?? [] }
+
+  /// - Returns: `nil` without a record.
+  private func recorded(_ name: String) -> [String]? {
+    guard !name.hasSlash, let file = try? Descriptor.open("\(folder)/\(name)", flags: [.read, .noFollow]),
+      let text = try? file.readAll(limit: 65536)
+    else { return nil }
+    return text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+      .filter { $0.lastPathName == "\(ControlGroup.prefix)\(name)" }
   }
 
   /// The groups that have a record.

@@ -23,6 +23,9 @@ package enum FaultPoint: String, CaseIterable, Sendable {
   /// The files that an app has left of its database are out of its reach; are about to be copied; are about
   /// to appear; have appeared.
   case sidecarsTaken, sidecarsDue, sidecarsCopied, sidecarsKept
+  /// Of a save in place: the old content is kept; a part of the new one is written; all of it is on the disk; the record of the
+  /// old one is removed. And of its undoing: a part of the old content is back.
+  case oldContentKept, contentWriting, contentWritten, recordRemoved, contentRestoring
   /// Before the references to grants that have ended are removed.
   case referencesDue
   /// Before many documents that were picked are looked at.

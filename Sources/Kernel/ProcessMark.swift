@@ -19,6 +19,12 @@ package struct ProcessMark: Equatable, Sendable, CustomStringConvertible {
     self.init(pid: pid, started: status.started)
   }
 
+  /// The number of a process's parent; `nil` where there is no such process.
+  package static func parent(of pid: Int32) -> Int32? {
+    (try? Descriptor.open("/proc/\(pid)/stat", flags: .read).readAll(limit: 4096))
+      .flatMap { SandboxProcesses.Status($0)?.parent }
+  }
+
   /// As ``description`` writes it.
   package init?(_ text: some StringProtocol) {
     let fields = text.split(separator: ":", omittingEmptySubsequences: false)

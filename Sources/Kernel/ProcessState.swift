@@ -26,7 +26,12 @@ package enum ProcessState: Equatable, Sendable {
   init?(_ text: [UInt8]) {
     // The second field is the program's name in brackets, and may hold anything.
     guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.count else { return nil }
-    switch text[end + 2] {
+    self.init(letter: text[end + 2])
+  }
+
+  /// - Parameter letter: as the kernel abbreviates the state.
+  init?(letter: UInt8) {
+    switch letter {
     case UInt8(ascii: "R"): self = .running
     case UInt8(ascii: "S"), UInt8(ascii: "I"): self = .sleeping
     case UInt8(ascii: "D"): self = .waitingForDevice
@@ -40,6 +45,13 @@ package enum ProcessState: Equatable, Sendable {
   package static func of(_ process: Int32) -> ProcessState? {
     do throws(KernelError) {
       return ProcessState(try Descriptor.open("/proc/\(process)/stat", flags: .read).readAll(limit: 4096))
+    } catch { return error.errno == .noSuchFileOrDirectory ? .ended : nil }
+  }
+
+  /// The same of a process in another `/proc`.
+  package static func of(_ process: Int32, in processes: Descriptor) -> ProcessState? {
+    do throws(KernelError) {
+      return ProcessState(try Descriptor.open("\(process)/stat", below: processes, flags: .read).readAll(limit: 4096))
     } catch { return error.errno == .noSuchFileOrDirectory ? .ended : nil }
   }
 }

@@ -52,6 +52,41 @@ extension Descriptor {
     }
   }
 
+  /// Copies so many bytes of a file over the beginning of another's content; the offsets of both stay. Holes become zeros.
+  ///
+  /// - Parameters:
+  ///   - size: bytes, of which there may be fewer.
+  ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  /// - Returns: the bytes that were there.
+  package func copyContent(
+    over other: Descriptor, size: UInt64, while isWanted: () throws(KernelError) -> Bool
+  ) throws(KernelError) -> UInt64 {
+    var done: UInt64 = 0
+    while done < size {
+      let count = try KernelError.checkNegative("copy_file_range") {
+        ambit_copy_over(rawValue, other.rawValue, off_t(done), Int(min(size - done, 1 << 20)))
+      }
+      if count == 0 { break }
+      done += UInt64(count)
+      guard try isWanted() else { throw KernelError("copy_file_range", errno: .canceled) }
+    }
+    return done
+  }
+
+  /// Has the blocks of a file's first bytes ready, so that writing them needs no more room; its size stays (`fallocate(2)`).
+  ///
+  /// - Throws: `ENOSPC`. A file system that has no such call says nothing.
+  package func reserve(_ size: UInt64) throws(KernelError) {
+    let result = ambit_reserve(rawValue, off_t(clamping: size))
+    guard result < 0, Errno(rawValue: -result) != .notSupportedOnSocket else { return }
+    throw KernelError("fallocate", "descriptor \(rawValue)", errno: Errno(rawValue: -result))
+  }
+
+  /// Reads from its beginning again (`lseek(2)`).
+  package func rewind() throws(KernelError) {
+    try KernelError.check("lseek", "descriptor \(rawValue)") { lseek(rawValue, 0, SEEK_SET) }
+  }
+
   /// Gives another file this one's owner, group, mode, access control list and user attributes, as far as this process
   /// may; attributes that cannot be kept are left out so that no user gets more rights than before. Set-id bits are not
   /// kept: the content is another.

@@ -31,6 +31,9 @@ package enum ThisProcess {
     return result
   }
 
+  /// Its number (`getpid(2)`).
+  package static var number: Int { Int(getpid()) }
+
   /// The current folder; `/` if it is not known any more.
   package static var directory: String {
     guard let text = unsafe getcwd(nil, 0) else { return "/" }

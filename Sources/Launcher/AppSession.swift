@@ -79,7 +79,12 @@ final class AppSession {
     try? records.add(prepared.instance, init: sandbox.pid)
     // A launch keeps its record if no broker was told of its end: the next broker writes that end down.
     var isSettled = true
-    defer { if isSettled { records.remove(prepared.instance) } }
+    defer {
+      if isSettled {
+        records.remove(prepared.instance)
+        SuspensionRecords(folders).remove(prepared.instance)
+      }
+    }
     let prompts = try BrokerConnection.connect(folders)
     let terminal = try waitUntilReady(sandbox, streams)
     do {
@@ -105,6 +110,7 @@ final class AppSession {
     proxy?.restore()
     tell(streams.finish())
     tellLimit()
+    tellEndedSuspended()
     if let last = try? finish() {
       isSettled = true
       tell(last)
@@ -227,8 +233,10 @@ final class AppSession {
   /// The descriptor on which the app's filter asks, until the supervisor answers.
   private var listener: Descriptor?
   private var supervisor: Supervisor?
-  /// The sandbox's own `/proc`.
+  /// The sandbox's own `/proc`, until it is watched.
   var processes: Descriptor?
+  /// The same, as long as the app runs.
+  var table: Descriptor?
   /// Tells of the sockets in the sandbox's network.
   var sockets: Descriptor?
   var watch: UsageWatch?
@@ -237,6 +245,8 @@ final class AppSession {
   private var process: Descriptor?
   /// The limit that ended the app.
   var excess: LimitExcess?
+  /// The signal for which the app was ended while it was suspended.
+  var endedSuspended: Int32?
   let status: StatusStream?
 
   private func waitUntilReady(_ sandbox: LaunchedInit, _ streams: StandardStreams) throws -> Descriptor? {
@@ -244,7 +254,7 @@ final class AppSession {
     case .ready(
       let mountNamespace, let documents, let listener, let processes, let sockets, let terminal, let keyring):
       if let keyring, keyring != .noFunction { try admit(sharingKeyring: keyring) }
-      self.processes = processes
+      (self.processes, table) = (processes, processes)
       self.sockets = sockets
       handover = [sandbox.process, mountNamespace, documents, listener, processes]
       return terminal
@@ -283,13 +293,16 @@ final class AppSession {
         entries.append(PollEntry(client.socket, .read))
         return entries.count - 1
       }
-      let proxyRange = proxy?.appendEntries(to: &entries)
+      let proxyRange = proxy?.appendEntries(to: &entries) { isSuspended }
       try Poll.wait(&entries, timeout: watch?.timeout)
       watch?.look()
 
       if let listenerIndex { try supervise(entries[listenerIndex].returned) }
       while let signal = try signals.next() { try pass(signal, to: sandbox, proxy) }
-      if let proxyRange { proxy?.process(entries[proxyRange]) }
+      if let proxyRange, let proxy {
+        let signals = proxy.process(entries[proxyRange]) { isSuspended }
+        for signal in signals { try pass(signal, to: sandbox, proxy) }
+      }
       if !entries[0].returned.isEmpty { ended = try hear(sandbox, proxy) }
       if !ended, let promptsIndex, !entries[promptsIndex].returned.isEmpty {
         try askUser(sandbox, proxy)
@@ -316,7 +329,7 @@ final class AppSession {
       // Nothing runs any more when this process returns to its shell.
       if leftSomebody { try waitForEnd(of: sandbox) }
       return true
-    case .stopped(let signal): try stop(with: signal, sandbox, proxy)
+    case .stopped(let signal): if isJobStop(signal) { try stop(with: signal, sandbox, proxy) }
     case .ended:
       endByLimit()
       return true
@@ -345,7 +358,7 @@ final class AppSession {
   }
 
   /// The app was stopped from its terminal, so this process stops as well, and the user's shell is back.
-  private func stop(with signal: Int32, _ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
+  func stop(with signal: Int32, _ sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
     guard hasShell else {
       // Without a process to continue it, the kernel would not have stopped an unconfined program either.
       if signal != SIGSTOP { try sandbox.signal(SIGCONT, group: true) }
@@ -357,12 +370,13 @@ final class AppSession {
     // Here again after SIGCONT, which the loop reads next.
   }
 
-  private var hasShell: Bool {
+  var hasShell: Bool {
     let parent = getppid()
     return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp()
   }
 
   private func pass(_ signal: Int32, to sandbox: LaunchedInit, _ proxy: TerminalProxy?) throws {
+    if isSuspended, try passToSuspended(signal, sandbox, proxy) { return }
     switch signal {
     case SIGWINCH: proxy?.resize()
     case SIGCONT:
@@ -471,7 +485,7 @@ final class AppSession {
     guard !endTold, let ending else { return }
     // The process that closes the last descriptor of the sandbox's mounts waits for the kernel to take them down. The broker does
     // so after its answer; the user's shell need not wait.
-    handover = []
+    (handover, table) = ([], nil)
     endTold = (try? broker.send(LauncherInterface.ended, ending.json)) != nil
   }
 

@@ -54,13 +54,15 @@ final class TerminalProxy {
     try? WindowSize(of: output).apply(to: master.rawValue)
   }
 
-  func appendEntries(to entries: inout [PollEntry]) -> Range<Int> {
+  /// - Parameter isSuspended: the app is suspended and reads no keys: they are read here then, for those that end or stop a job.
+  func appendEntries(to entries: inout [PollEntry], isSuspended: () -> Bool) -> Range<Int> {
     let start = entries.count
     var events: PollEvents = [.read]
     if !keys.isEmpty { events.insert(.write) }
     if !outputEnded { entries.append(PollEntry(master, events, tag: 1)) }
     // Not while keys wait: a program that does not read must not make this one collect without end.
-    if let input, raw != nil, !inputEnded, keys.isEmpty {
+    let hasRoom = keys.isEmpty || keys.count < Self.mostKeys && isSuspended()
+    if let input, raw != nil, !inputEnded, hasRoom {
       if let copy = duplicate(input) { entries.append(PollEntry(copy, .read, tag: 2)) }
     }
     return start..<entries.count
@@ -78,27 +80,43 @@ final class TerminalProxy {
     return inputCopy
   }
 
-  func process(_ entries: ArraySlice<PollEntry>) {
+  /// - Returns: the signals of keys that a suspended app does not get.
+  func process(_ entries: ArraySlice<PollEntry>, isSuspended: () -> Bool) -> [Int32] {
+    var signals: [Int32] = []
     for entry in entries where !entry.returned.isEmpty {
       if entry.tag == 2 {
-        readKeys()
+        signals += readKeys(isSuspended)
       } else {
         if entry.returned.contains(.write) { sendKeys() }
         if !entry.returned.isDisjoint(with: [.read, .hangUp, .error]) { outputEnded = !copyOutput() }
       }
     }
+    return signals
   }
 
-  private func readKeys() {
-    guard let input else { return }
+  private func readKeys(_ isSuspended: () -> Bool) -> [Int32] {
+    guard let input else { return [] }
     let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(input, $0.baseAddress, $0.count) }
     if count <= 0 {
       inputEnded = count == 0 || (Glibc.errno != EINTR && Glibc.errno != EAGAIN)
     } else {
-      keys += buffer[..<count]
+      var read = buffer[..<count]
+      var signals: [Int32] = []
+      if read.contains(where: { Self.signalKeys[$0] != nil }), isSuspended() {
+        signals = read.compactMap { Self.signalKeys[$0] }
+        read.removeAll { Self.signalKeys[$0] != nil }
+      }
+      keys += read
       sendKeys()
+      return signals
     }
+    return []
   }
+
+  /// Ctrl-C, Ctrl-\ and Ctrl-Z.
+  private static let signalKeys: [UInt8: Int32] = [3: SIGINT, 28: SIGQUIT, 26: SIGTSTP]
+  /// Keys that wait for a suspended app at most, beyond those that its terminal has room for.
+  private static let mostKeys = 65536
 
   private func sendKeys() {
     let count = unsafe keys.withUnsafeBytes { unsafe write(master.rawValue, $0.baseAddress, $0.count) }

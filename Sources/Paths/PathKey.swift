@@ -4,7 +4,11 @@ package struct PathKey: Hashable, Comparable, Sendable {
 
   package init(_ text: String) { self.text = text }
 
-  package static func == (left: Self, right: Self) -> Bool { left.text.isSamePath(as: right.text) }
+  package static func == (left: Self, right: Self) -> Bool {
+    // Where keys are looked up, `isSamePath` would take most of the time: it goes through the views of texts.
+    var (left, right) = (left.text, right.text)
+    return left.withUTF8 { left in right.withUTF8 { right in unsafe left.elementsEqual(right) } }
+  }
 
   package static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
 

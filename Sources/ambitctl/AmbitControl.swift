@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Kernel
 internal import Paths
 
 /// The view of the broker for an app's shell scripts. Silent but for the answer: reasons go to standard error.
@@ -92,6 +93,16 @@ enum Console {
     } catch {
       complain(error.localizedDescription)
       throw ExitCode(status)
+    }
+  }
+}
+
+extension ForegroundProcess {
+  /// Runs a command; where it cannot be started, that is said, and the exit status is the one that shells have for it.
+  func runSaying(_ arguments: [String]) -> Int32 {
+    do throws(KernelError) { return try run(arguments) } catch {
+      Console.complain("\(arguments[0]): \(error.errno)")
+      return Self.status(of: error)
     }
   }
 }

@@ -90,6 +90,9 @@ import Testing
       (AuditEvent(.bookmarkResolved, .refused), "refused: resolve a bookmark"),
       (AuditEvent(.exit, detail: ["status": "0", "signal": "0"]), "exited with status 0"),
       (AuditEvent(.exit, detail: ["status": "0", "signal": "9"]), "was ended by SIGKILL"),
+      (AuditEvent(.suspend, detail: ["processes": "3"]), "was suspended (3 processes)"),
+      (AuditEvent(.suspend, .failed), "failed: suspend the app"),
+      (AuditEvent(.resume), "was resumed"),
       (AuditEvent(.exit, detail: ["signal": "44"]), "was ended by signal 44"),
       (AuditEvent(.refuse, .refused, detail: ["operation": "read ~/.ssh"]), "refused: read ~/.ssh"),
       (

@@ -19,6 +19,7 @@ final class BrokerWorld {
   let folders: AmbitFolders
   let clock = ManualClock()
   let finder = GatedFinder()
+  let suspension = MemorySuspension()
   let user: WireClient
   private let broker: RunningBroker
 
@@ -42,9 +43,11 @@ final class BrokerWorld {
     try folders.make()
     let listener = try UnixSocket.listen(
       in: try Descriptor.open(folders.runtime, flags: [.read, .directory]), name: AmbitFolders.socketName)
-    let (folders, clock, finder) = (folders, clock, finder)
+    let (folders, clock, finder, suspension) = (folders, clock, finder, suspension)
     broker = try await onLoop {
-      let kernel = KernelEdge(finder: finder, mounts: { _, _ in MemoryMounts() }, processes: { _ in OwnProcess() })
+      let kernel = KernelEdge(
+        finder: finder, mounts: { _, _ in MemoryMounts() }, processes: { _ in OwnProcess() },
+        suspension: { _, _ in suspension })
       let home = try Descriptor.open("/", flags: [.path, .directory])
       let host = try BrokerHost(
         folders: folders, home: home, namespaces: [], privileged: false, kernel: kernel, clock: clock)
@@ -76,6 +79,50 @@ final class BrokerWorld {
     }
   }
 
+  // MARK: Leases
+
+  private func onLeases<Value: Sendable>(
+    _ path: String, _ body: @escaping @BrokerLoop @Sendable (LeaseKeeper, FoundDocument) -> Value
+  ) async throws -> Value {
+    let document = try FoundDocument(try Descriptor.open(path, flags: .place))
+    return try await onLoop { [broker] in body(broker.broker.leases, document) }
+  }
+
+  /// As for an app that has unsaved changes. A child in the making may have the file open for a moment.
+  func hold(_ path: String) async throws {
+    let deadline = Deadline(in: .seconds(10))
+    while try await onLeases(path, { $0.hold($1, as: .write) }) != .leased(.write) {
+      if deadline.isOver { throw HarnessError("no lease on \(path)") }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  func awaitBreak(of path: String) async throws {
+    let deadline = Deadline(in: .seconds(10))
+    while try await onLeases(path, { $0.held.contains { $0.sinceBreak != nil } && $0.isBreaking($1.identity) }) == false
+    {
+      if deadline.isOver { throw HarnessError("no program waits for \(path)") }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
+  func release(_ path: String) async throws { try await onLeases(path) { $0.release($1.identity) } }
+
+  /// Notes the calls of the table's hooks from now on, as `suspend INSTANCE` and `resume INSTANCE`.
+  func hear(_ calls: Calls) async throws {
+    try await onLoop { [broker] in
+      let sessions = broker.broker.sessions
+      sessions.onSuspend = { instance in calls.add("suspend \(instance.id) \(instance.isSuspended)") }
+      sessions.onResume = { instance in calls.add("resume \(instance.id) \(instance.isSuspended)") }
+    }
+  }
+
+  final class Calls: Sendable {
+    private let words = Mutex<[String]>([])
+    func add(_ word: String) { words.withLock { $0.append(word) } }
+    var all: [String] { words.withLock { $0 } }
+  }
+
   /// How many clients listen to events.
   func listeners() async throws -> Int { try await onLoop { [broker] in broker.broker.events.listeners.count } }
 
@@ -89,15 +136,16 @@ final class BrokerWorld {
 
   /// A launch of an app.
   func launch(
-    _ identifier: String = "org.example.app", limit: Int = 4, rules: LauncherInterface.GrantRules = .init()
+    _ identifier: String = "org.example.app", limit: Int = 4, rules: LauncherInterface.GrantRules = .init(),
+    instance: String = UUID().uuidString.lowercased()
   ) throws -> TestApp {
-    try TestApp(self, identifier, limit, rules)
+    try TestApp(self, identifier, limit, rules, instance)
   }
 }
 
 /// An app and its launcher, as the broker sees them: connections.
 final class TestApp {
-  let instance = UUID().uuidString.lowercased()
+  let instance: String
   let identifier: String
   let launcher: WireClient
   let app: WireClient
@@ -105,8 +153,10 @@ final class TestApp {
   private let prompts: WireClient
   private let socketFolder: Descriptor
 
-  init(_ world: BrokerWorld, _ identifier: String, _ limit: Int, _ rules: LauncherInterface.GrantRules) throws {
-    (self.world, self.identifier) = (world, identifier)
+  init(
+    _ world: BrokerWorld, _ identifier: String, _ limit: Int, _ rules: LauncherInterface.GrantRules, _ instance: String
+  ) throws {
+    (self.world, self.identifier, self.instance) = (world, identifier, instance)
     let path = try world.temporary.folder(instance)
     socketFolder = try Descriptor.open(path, flags: [.read, .directory])
     let listener = try UnixSocket.listen(in: socketFolder, name: "broker")
@@ -136,6 +186,13 @@ final class TestApp {
     client.setPatience(BrokerWorld.patience)
     // It is accepted now.
     _ = try client.call(AccessInterface.status, AccessInterface.StatusCall(process: nil).json)
+    return client
+  }
+
+  /// Another connection of the user's side.
+  func userSide() throws -> WireClient {
+    let client = try WireClient(address: "unix:\(world.folders.runtime)/\(AmbitFolders.socketName)")
+    client.setPatience(BrokerWorld.patience)
     return client
   }
 
@@ -221,6 +278,44 @@ struct OwnProcess: ProcessLookup {
     (try? Descriptor.process(sender.pid)).map { SandboxProcess(pid: sender.pid, inside: 2, descriptor: $0) }
   }
   func parent(of process: SandboxProcess) -> SandboxProcess? { nil }
+}
+
+/// The processes of every app stop and go on as a test wants.
+final class MemorySuspension: ProcessSuspending {
+  private let state = Mutex((isSuspended: false, count: Int?(2), gate: Wakeup?.none, resumes: 0))
+
+  /// How many processes there are; nil: they do not stop in time.
+  func have(_ count: Int?) { state.withLock { $0.count = count } }
+  func set(suspended: Bool) { state.withLock { $0.isSuspended = suspended } }
+  var resumes: Int { state.withLock { $0.resumes } }
+
+  /// From now on it takes until ``open()``.
+  func close() throws {
+    let wakeup = try Wakeup()
+    state.withLock { $0.gate = wakeup }
+  }
+
+  func open() { state.withLock { $0.gate?.signal() } }
+
+  func suspend(while goesOn: () -> Bool) throws(KernelError) -> Int? {
+    if let gate = state.withLock({ $0.gate }) {
+      var entries = [PollEntry(gate.descriptor, .read)]
+      _ = try Poll.wait(&entries, timeout: .seconds(30))
+    }
+    return state.withLock { state in
+      state.isSuspended = state.count != nil
+      return state.count
+    }
+  }
+
+  func resume() {
+    state.withLock { state in
+      state.isSuspended = false
+      state.resumes += 1
+    }
+  }
+
+  var isSuspended: Bool { state.withLock { $0.isSuspended } }
 }
 
 /// Finds files, and takes its time over it while a test wants that.

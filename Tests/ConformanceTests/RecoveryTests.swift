@@ -25,10 +25,11 @@ struct RecoveryTests {
     ("withdraw", { try $0.withdraw() }),
   ]
 
-  /// Its saves are not copied, it has no database, picks one document at a time, and its log stays in one file.
+  /// Its saves are not copied, and none goes in place; it has no database, picks one document at a time, and its log stays in one file.
   private static let elsewhere: Set<FaultPoint> = [
     .contentDue, .picksDue, .sidecarsTaken, .sidecarsDue, .sidecarsCopied, .sidecarsKept,
     .segmentEnded, .segmentMade, .somethingCarried, .removalSaid, .removalSigned,
+    .oldContentKept, .contentWriting, .contentWritten, .recordRemoved, .contentRestoring,
   ]
 
   @Test(arguments: TestUser.inTurn(FaultPoint.allCases.filter { !elsewhere.contains($0) }))

@@ -76,7 +76,7 @@ struct Script {
     }
   }
 
-  /// `read R1 app /path option… [as PURPOSE] [within R0] [answering P1] [patience 5s] [proceed]`; `request R1 app` takes several of
+  /// `read R1 app /path option… [as PURPOSE] [within R0] [answering P1] [patience 5s] [proceed] [preparing]`; `request R1 app` takes several of
   /// `read /path option…` and `write /path option…`.
   private mutating func request(_ words: [String]) throws -> [String] {
     guard words.count >= 4 else { throw Failure(description: "expected: \(words[0]) NAME CLIENT /PATH …") }
@@ -116,6 +116,7 @@ struct Script {
         }
         request.parents.append(.question(number))
       case "patience": request.patience = try Self.time(rest.removeFirst())
+      case "preparing": request.isPreparation = true
       case "proceed": request.silence = .proceed
       default: throw Failure(description: "\(word) is no word of a request")
       }

@@ -54,7 +54,7 @@ import Testing
 }
 
 /// Where root may make groups in the unified hierarchy, if it is there.
-private let unifiedParent: String? = {
+let unifiedParent: String? = {
   guard geteuid() == 0, let own = ControlGroupTable.current.unified?.own,
     unsafe access("\(own)/cgroup.procs", W_OK) == 0
   else { return nil }

@@ -20,6 +20,8 @@ final class FakeAmbit {
       case "$1 $2" in
       "audit log") cat "$here/log" 2>/dev/null; exit 0 ;;
       "broker stop") echo stopped > "$here/broker"; exit 0 ;;
+      "ps "*) printf '{"instances":[{"instance":"i7","pid":%s}]}\\n' "$(cat "$here/pid")"; exit 0 ;;
+      "suspend "* | "resume "*) exit 0 ;;
       "say "*) shift; printf '%s\\n' "$*"; exit 0 ;;
       "fail "*) echo "ambit: this failed" >&2; exit 125 ;;
       esac
@@ -32,6 +34,7 @@ final class FakeAmbit {
         *) break ;;
         esac
       done
+      echo $$ > "$here/pid"
       exec "$@"
       """)
     try app("echo", "echo ok ready; while read -r line; do echo \"ok $line\"; done")

@@ -66,6 +66,7 @@ import Testing
     (#"{ read = "${hoem}/a", expect = "b" }"#, "gives the variable `hoem` a value; did you mean `home`?"),
     (#"{ read = "${home/a", expect = "b" }"#, "has no closing brace"),
     (#"{ tell = "editor", line = "x" }"#, "no step before this one launches `editor`; nothing is launched before"),
+    (#"{ suspend = "editor" }"#, "no step before this one launches `editor`"),
     (#"{ launch = "a", as = "ed itor" }"#, "`as`: a name of letters"),
     (#"{ launch = "a", as = "e", user = [{ pick = "a", cancel = true }] }"#, "either picks"),
     (#"{ launch = "a", as = "e", user = [{ pik = "a" }] }"#, "has no key `pik`; did you mean `pick`?"),
@@ -135,6 +136,8 @@ import Testing
         { app = "editor", start = "letter" },
         { app = "editor", read = "${letter}", fails = true },
         { revoke = "letter", from = "editor" },
+        { suspend = "editor" },
+        { resume = "editor" },
         { audit = { kind = "revoke" }, count = 1 },
       ]
 
@@ -142,7 +145,7 @@ import Testing
     let scenario = try read(head + steps)
     #expect(scenario.entry?.id == "TOK-3" && scenario.entry?.strength == "A")
     #expect(scenario.users == [.root])
-    #expect(scenario.neededCapabilities == [.container, .readOnly, .scopes, .revoke, .log])
+    #expect(scenario.neededCapabilities == [.container, .readOnly, .scopes, .revoke, .suspension, .log])
     #expect(scenario.variants.map(\.policy) == [Template(text: "default"), Template(text: "teach")])
     for (slip, message) in [
       ("strength = \"A\"", "strength = \"E\""), ("needs = [\"container\"]", "needs = [\"contaner\"]"),

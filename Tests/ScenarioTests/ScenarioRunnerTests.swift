@@ -132,6 +132,13 @@ import Testing
     #expect(result.failure?.seen == "ended by SIGKILL")
   }
 
+  @Test func `an instance is suspended and resumed by the name that ambit ps has for it`() throws {
+    let result = try fake.run(launch + #"{ suspend = "app" }, { resume = "app" }, { kill = "app" }"#)
+    #expect(result.isPassed, "\(result)")
+    let calls = try #require(fake.read("calls")).split(separator: "\n")
+    #expect(calls.filter { $0.hasSuffix(" i7") } == ["suspend i7", "resume i7"])
+  }
+
   @Test func `a killed instance is launched again under its name`() throws {
     let again = try fake.run(launch + #"{ kill = "app" },"# + launch + #"{ tell = "app", line = "x" },"#)
     #expect(again.isPassed, "\(again)")

@@ -20,6 +20,8 @@ package struct Check: Equatable, Sendable, Encodable {
   package var cost: String?
   /// How to mend it, as a sentence; nil when nothing is lacking.
   package var remedy: String?
+  /// What it cannot do on any machine, as sentences; nil when nothing has to be known.
+  package var limits: String?
 
   /// A check that found everything.
   package static func full(_ name: String, required: Bool = false, _ found: String) -> Check {

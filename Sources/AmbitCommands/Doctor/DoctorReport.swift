@@ -1,7 +1,7 @@
 internal import Foundation
 package import Terminal
 
-/// The doctor's report: the checks as rows, and under each lack its cost and its remedy.
+/// The doctor's report: the checks as rows, and under each lack its cost and its remedy, and the limits that a feature always has.
 package struct DoctorReport: Sendable {
   package let checks: [Check]
 
@@ -20,7 +20,7 @@ package struct DoctorReport: Sendable {
     let indent = String(repeating: " ", count: layout.widths[0] + 2)
     for check in checks {
       lines.append(layout.line(row(check)))
-      for (label, sentence) in [("costs", check.cost), ("mend", check.remedy)] {
+      for (label, sentence) in [("costs", check.cost), ("mend", check.remedy), ("limits", check.limits)] {
         guard let sentence else { continue }
         let room = width.map { max(20, $0 - indent.count - 7) }
         for (index, part) in wrapped(printable(sentence), to: room).enumerated() {

@@ -63,6 +63,9 @@ extension Facts {
     facts.runtime = runtime(folders, environment: environment)
     facts.controlGroups = controlGroups()
     facts.fuse = Probe.open("/dev/fuse")
+    facts.lease = Probe.lease()
+    facts.leasesOfOthers = FileLease.coversOtherOwners
+    facts.leaseBreakTime = FileLease.breakTime
     facts.pseudoTerminal = Probe.pseudoTerminal()
 
     let path = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map(String.init)

@@ -99,6 +99,11 @@ package struct Facts: Equatable, Sendable {
   package var runtime: Runtime = .unset
   package var controlGroups: Groups = .none
   package var fuse: Support = .absent("not tried")
+  package var lease: Support = .absent("not tried")
+  /// Whether this user may lease files of other owners.
+  package var leasesOfOthers = false
+  /// Seconds; nil: the kernel sets no end, or does not say.
+  package var leaseBreakTime: Int?
   package var pseudoTerminal: Support = .absent("not tried")
 
   /// Where the programs that `make bench` measures Ambit against are; nil when they are not installed.

@@ -50,6 +50,23 @@ extension Facts {
     }
   }
 
+  /// Programs that know nothing of Ambit wait for the changes of an app that presents a document.
+  var leasesCheck: Check {
+    guard lease.isPresent else {
+      return .missing(
+        "leases", lease.answer,
+        cost: "Other programs read a document without the unsaved changes of an app that presents it.",
+        remedy: "Boot with a kernel that has CONFIG_FILE_LOCKING; distributions' own have it.")
+    }
+    let owners = leasesOfOthers ? "files of all owners (CAP_LEASE)" : "your own files"
+    let time = leaseBreakTime.map { "an opener waits up to \($0) s" } ?? "an opener waits without end"
+    var check = Check.full("leases", "\(owners); \(time)")
+    check.limits =
+      "A rename over a document breaks no lease. stat sees the state before the save. Openers with O_NONBLOCK get "
+      + "EAGAIN. Readers wait only if no other program has the document open when the app changes it."
+    return check
+  }
+
   /// Peers that `make bench` sets Ambit beside; nothing else uses them.
   var peerChecks: [Check] {
     func peer(_ name: String, _ found: String?, package: String) -> Check {
@@ -71,7 +88,7 @@ extension Facts {
       + [seccompCheck, seccompNotifyCheck, seccompSyncCheck, socketTakingCheck, libseccompCheck, landlockCheck]
       + mountChecks
       + [idMappedMountCheck] + documentChecks + [fileHandleCheck, openByHandleCheck, birthTimeCheck]
-      + [stateFolderCheck, runtimeFolderCheck, pseudoTerminalCheck, controlGroupsCheck, fuseCheck]
+      + [stateFolderCheck, runtimeFolderCheck, pseudoTerminalCheck, controlGroupsCheck, fuseCheck, leasesCheck]
       + peerChecks
   }
 }

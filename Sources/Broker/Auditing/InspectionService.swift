@@ -6,19 +6,34 @@ internal import Kernel
 internal import ScopedAccess
 internal import Wire
 
-/// The meaning of sealed bytes, for the user (`io.ambit.Inspector`). Looks, and changes nothing.
+/// The meaning of sealed bytes, and coordination, for the user (`io.ambit.Inspector`).
 @BrokerLoop
 final class InspectionService {
   private let grants: GrantStore
   private let key: SealingKey
   private let host: BrokerHost
   private let documents: GrantLocator
+  private let coordination: CoordinationService
 
-  init(_ grants: GrantStore, _ key: SealingKey, _ host: BrokerHost, _ documents: GrantLocator) {
+  init(
+    _ grants: GrantStore, _ key: SealingKey, _ host: BrokerHost, _ documents: GrantLocator,
+    _ coordination: CoordinationService
+  ) {
     (self.grants, self.key, self.host, self.documents) = (grants, key, host, documents)
+    self.coordination = coordination
   }
 
   func serve(_ call: CheckedCall) async throws -> Answer {
+    switch call.member {
+    case "Coordination": return Answer(coordination.coordination())
+    case "CancelCoordination":
+      try coordination.cancel(try InspectorInterface.CancelCoordinationCall(json: call.parameters).access)
+      return Answer([:])
+    default: return try await bookmark(call)
+    }
+  }
+
+  private func bookmark(_ call: CheckedCall) async throws -> Answer {
     let request = try InspectorInterface.BookmarkCall(json: call.parameters)
     guard let sealed = Data(base64Encoded: request.sealed) else {
       throw InspectorInterface.Failure.badSeal("not base64")

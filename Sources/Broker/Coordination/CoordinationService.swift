@@ -12,14 +12,14 @@ internal import Wire
 /// An access and a presenter live as long as their connection; that of a process that died closes at once.
 @BrokerLoop
 final class CoordinationService: LoopMember {
-  private var arbiter = Arbiter()
+  private(set) var arbiter = Arbiter()
   private let items: CoordinatedItems
   private let trail: CoordinationTrail
   private let files: PresentedFiles
   private let leased: LeasedDocuments
-  private let clock: any LoopClock
-  private var accesses: [Int: Access] = [:]
-  private var presenters: [Int: Presented] = [:]
+  let clock: any LoopClock
+  var accesses: [Int: Access] = [:]
+  private(set) var presenters: [Int: Presented] = [:]
   private var clients: [Client: Int] = [:]
   private var nextID = 1
   /// Inputs that came while effects were carried out.
@@ -55,6 +55,10 @@ final class CoordinationService: LoopMember {
     var moves: Set<PresentedFiles.Event> = []
     /// Nanoseconds of CLOCK_MONOTONIC.
     let arrived: Int64
+    var granted: Int64?
+    /// The facts by which it is decided, for the log and for the user.
+    var arbitration: InspectorInterface.Arbitration
+    var toldMoves: [InspectorInterface.ItemMove] = []
   }
 
   enum Outcome {
@@ -71,6 +75,7 @@ final class CoordinationService: LoopMember {
     var item: NamedItem
     let messages: Subscription<CoordinationInterface.PresentReply>
     var hasUnsavedChanges: Bool
+    let since: Int64
   }
 
   init(
@@ -98,6 +103,7 @@ final class CoordinationService: LoopMember {
       let from = try items.item(request.from, for: instance)
       let to = try items.item(request.to, for: instance)
       accesses[request.access]?.moves.insert(.moved(from.item.path, to: to.item.path))
+      noteMove(from.item.path, to.item.path, in: request.access)
       apply(.moved(from.item.path, to: to.item.path, by: request.access))
     case "Present":
       try present(call, on: connection, for: instance)
@@ -107,6 +113,7 @@ final class CoordinationService: LoopMember {
       guard let asked = arbiter.questions[request.question],
         presenters[asked.presenter]?.instance === instance
       else { throw CoordinationInterface.Failure.notYours }
+      noteEnd(of: request.question, request.error == nil ? .answered : .failed)
       apply(.answer(request.question, error: request.error.map { String($0.prefix(400)) }))
     default:
       let request = try CoordinationInterface.UnsavedCall(json: call.parameters)
@@ -132,8 +139,10 @@ final class CoordinationService: LoopMember {
     _ call: CheckedCall, on connection: WireConnection, for instance: Instance?
   ) async throws -> CoordinationInterface.AccessReply {
     let request = try CoordinationInterface.AccessCall(json: call.parameters)
-    guard (1...64).contains(request.intents.count) else {
-      throw CoordinationInterface.Failure.crowded("an access has 1 to 64 items")
+    // A user's copy of many files is one access.
+    let most = instance == nil ? 256 : 64
+    guard (1...most).contains(request.intents.count) else {
+      throw CoordinationInterface.Failure.crowded("an access has 1 to \(most) items")
     }
     try checkRoom(on: connection, for: instance)
     var named: [NamedItem] = []
@@ -157,12 +166,11 @@ final class CoordinationService: LoopMember {
     let asking = Coordination.Request(
       client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
       isPreparation: request.prepares ?? false,
-      patience: rules.map { $0.patience.map { Int64($0) * 1_000_000_000 } } ?? Self.userPatience,
-      silence: rules?.passesSilent == true ? .proceed : .refuse)
+      patience: Self.patience(request.patience, rules), silence: rules?.passesSilent == true ? .proceed : .refuse)
     let id = takeID()
     let access = Access(
       connection: connection, instance: instance, party: party, request: asking, items: named, wait: Wait(),
-      arrived: clock.monotonic)
+      arrived: clock.monotonic, arbitration: Self.arbitration(asking, arrived: clock.monotonic))
     accesses[id] = access
     apply(.request(id, asking))
     switch try await access.wait.get() {
@@ -196,6 +204,14 @@ final class CoordinationService: LoopMember {
       return .write(options)
     }
     throw ErrorReply.invalidParameter("options")
+  }
+
+  /// - Parameter wanted: nanoseconds, by the client.
+  private static func patience(_ wanted: Int?, _ rules: LauncherInterface.GrantRules?) -> Int64? {
+    let wanted = wanted.map { Int64(max(0, $0)) }
+    guard let rules else { return wanted ?? userPatience }
+    let most = rules.patience.map { Int64($0) * 1_000_000_000 }
+    return [wanted, most].compactMap(\.self).min()
   }
 
   /// Only accesses and questions of the same app count.
@@ -241,7 +257,8 @@ final class CoordinationService: LoopMember {
     let lost = CoordinationInterface.PresentReply(message: .init(kind: .lost))
     let presented = Presented(
       connection: connection, instance: instance, party: party, item: item,
-      messages: Subscription(connection, lost: lost), hasUnsavedChanges: request.unsaved ?? false)
+      messages: Subscription(connection, lost: lost), hasUnsavedChanges: request.unsaved ?? false,
+      since: clock.monotonic)
     presenters[id] = presented
     presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
     apply(
@@ -279,6 +296,7 @@ final class CoordinationService: LoopMember {
   }
 
   private func leave(_ id: Int) {
+    for (number, asked) in arbiter.questions where asked.presenter == id { noteEnd(of: number, .left) }
     presenters[id] = nil
     files.remove(id)
     leased.leave(id)
@@ -296,6 +314,7 @@ final class CoordinationService: LoopMember {
     case .moved(let from, let to):
       let writer = writer(of: from) ?? writer(of: to)
       if let writer, accesses[writer]?.moves.contains(event) == true { return }
+      noteMove(from, to, in: writer)
       apply(.moved(from, to: to, by: writer))
     }
   }
@@ -358,7 +377,7 @@ final class CoordinationService: LoopMember {
   // MARK: Effects
 
   /// Has the arbiter decide, and carries that out. What follows from it is decided afterwards.
-  private func apply(_ input: Input) {
+  func apply(_ input: Input) {
     inputs.append(input)
     guard !isApplying else { return }
     isApplying = true
@@ -367,7 +386,8 @@ final class CoordinationService: LoopMember {
       let input = inputs.removeFirst()
       // In the log, one access ends before the next one that waited for it begins.
       if case .done(let id) = input, let access = accesses.removeValue(forKey: id), access.isGranted {
-        trail.ended(id, access)
+        let now = clock.monotonic
+        trail.ended(id, access, held: now - (access.granted ?? now))
         leases(id, of: access, begin: false)
       }
       for effect in arbiter.apply(input, at: clock.monotonic) { carryOut(effect) }
@@ -379,6 +399,7 @@ final class CoordinationService: LoopMember {
     case .ask(let number, let presenter, let question, let id):
       guard let asker = accesses[id] else { return }
       accesses[id]?.asked.append(trail.words(presenters[presenter]?.party, question))
+      note(question, number, presenter, for: id)
       var path: String?
       if case .accommodateSubitemDeletion(let item) = question {
         path = presenters[presenter]?.item.mapping.client(item)
@@ -387,14 +408,18 @@ final class CoordinationService: LoopMember {
         .init(
           kind: .question, question: number, asks: question.message, access: id, party: asker.party.message, path: path),
         to: presenter)
-    case .withdraw(let number, let presenter): send(.init(kind: .withdrawn, question: number), to: presenter)
+    case .withdraw(let number, let presenter):
+      noteEnd(of: number, .withdrawn)
+      send(.init(kind: .withdrawn, question: number), to: presenter)
     case .silent(let presenter, let question, let id, let after):
+      noteSilence(of: presenter, for: id)
       trail.silent(presenters[presenter], question, accesses[id], after: after)
     case .grant(let id, let paths): grant(id, paths)
     case .refuse(let id, let refusal):
       guard let access = accesses.removeValue(forKey: id) else { return }
-      trail.refused(id, access, refusal, rule: refusal.rule, reason: reason(refusal))
       if access.connection == nil { for item in access.items { leased.letGo(item.item.path) } }
+      trail.refused(
+        id, access, refusal, rule: refusal.rule, reason: reason(refusal), waited: clock.monotonic - access.arrived)
       access.wait.finish(.refused(refusal))
     case .reacquire(let presenter, let id): send(.init(kind: .reacquire, access: id), to: presenter)
     case .notify(let presenter, let notice): notify(presenter, notice)
@@ -406,10 +431,13 @@ final class CoordinationService: LoopMember {
   }
 
   private func grant(_ id: Int, _ paths: [PathKey]) {
+    notePresenters(at: id)
     guard let access = accesses[id] else { return }
+    let now = clock.monotonic
     do {
-      try trail.granted(id, access, paths, waited: clock.monotonic - access.arrived)
+      try trail.granted(id, access, paths, waited: now - access.arrived)
       accesses[id]?.isGranted = true
+      accesses[id]?.granted = now
       leases(id, of: access, begin: true)
       access.wait.finish(.granted(paths))
     } catch {

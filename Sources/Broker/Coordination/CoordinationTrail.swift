@@ -18,9 +18,12 @@ struct CoordinationTrail {
     try trail.decide([event(.coordinated, .allowed, access, rule: "COO-1", detail: detail)])
   }
 
-  func refused(_ id: Int, _ access: CoordinationService.Access, _ refusal: Refusal, rule: String, reason: String) {
-    trail.record(
-      event(.coordinated, .refused, access, rule: rule, reason: reason, detail: facts(id, access)))
+  func refused(
+    _ id: Int, _ access: CoordinationService.Access, _ refusal: Refusal, rule: String, reason: String, waited: Int64
+  ) {
+    var detail = facts(id, access)
+    detail[AuditEvent.Fact.waited] = "\(waited)"
+    trail.record(event(.coordinated, .refused, access, rule: rule, reason: reason, detail: detail))
   }
 
   /// An access to an item that the app may not use so: it does not come as far as the arbiter.
@@ -30,13 +33,17 @@ struct CoordinationTrail {
   ) {
     trail.record(
       AuditEvent(
-        .coordinated, .refused, app: instance?.app.bundleIdentifier ?? party.app, instance: instance?.id,
+        .coordinated, .refused, app: instance?.app.bundleIdentifier, instance: instance?.id,
         pid: party.process, grant: grant, document: AuditEvent.Document(path: intent.path), how: intent.use.rawValue,
-        rule: rule, reason: reason, detail: [AuditEvent.Fact.purpose: party.plainPurpose]))
+        rule: rule, reason: reason,
+        detail: [AuditEvent.Fact.purpose: party.plainPurpose].merging(caller(party, instance)) { $1 }))
   }
 
-  func ended(_ id: Int, _ access: CoordinationService.Access) {
-    trail.record(event(.coordinationEnded, .allowed, access, detail: [AuditEvent.Fact.coordination: "\(id)"]))
+  /// - Parameter held: nanoseconds since it was granted.
+  func ended(_ id: Int, _ access: CoordinationService.Access, held: Int64) {
+    var detail = [AuditEvent.Fact.coordination: "\(id)", AuditEvent.Fact.held: "\(held)"]
+    detail[AuditEvent.Fact.moves] = moves(access)
+    trail.record(event(.coordinationEnded, .allowed, access, detail: detail))
   }
 
   func silent(
@@ -45,10 +52,11 @@ struct CoordinationTrail {
   ) {
     guard let presenter else { return }
     var event = AuditEvent(
-      .presenterSilent, .failed, app: presenter.instance?.app.bundleIdentifier ?? presenter.party.app,
+      .presenterSilent, .failed, app: presenter.instance?.app.bundleIdentifier,
       instance: presenter.instance?.id, pid: presenter.party.process, grant: presenter.item.grant,
       document: AuditEvent.Document(path: presenter.item.item.path.text), rule: "COO-8",
       reason: "it was asked to \(question.words), and has not answered for \(after.seconds)")
+    event.detail = caller(presenter.party, presenter.instance)
     if let access { event.detail[AuditEvent.Fact.asker] = access.party.words }
     trail.record(event)
   }
@@ -56,20 +64,29 @@ struct CoordinationTrail {
   /// A question as an entry tells it.
   func words(_ party: Party?, _ question: Question) -> String { "\(party?.words ?? "?"): \(question.words)" }
 
+  private func moves(_ access: CoordinationService.Access) -> String? {
+    guard !access.toldMoves.isEmpty else { return nil }
+    return (["moves": .array(access.toldMoves.map { .object($0.json) })] as JSONObject).text
+  }
+
   private func facts(_ id: Int, _ access: CoordinationService.Access) -> [String: String] {
     let uses = access.request.intents.map { intent in
-      switch intent.use {
-      case .read(let options): (["read"] + options.names(ReadingOptions.words)).joined(separator: " ")
-      case .write(let options): (["write"] + options.names(WritingOptions.words)).joined(separator: " ")
-      }
+      ([intent.isWrite ? "write" : "read"] + intent.use.words).joined(separator: " ")
     }
     var facts = [
       AuditEvent.Fact.coordination: "\(id)", AuditEvent.Fact.purpose: access.party.plainPurpose,
       AuditEvent.Fact.uses: zip(uses, access.request.intents).map { "\($0) \($1.item.path.text)" }
         .joined(separator: "\n"),
     ]
-    if access.request.isPreparation { facts["prepares"] = "true" }
+    if access.request.isPreparation { facts[AuditEvent.Fact.prepares] = "true" }
+    facts[AuditEvent.Fact.arbitration] = access.arbitration.json.text
+    facts[AuditEvent.Fact.moves] = moves(access)
     return facts
+  }
+
+  /// A program of the user's own is no app.
+  private func caller(_ party: Party, _ instance: Instance?) -> [String: String] {
+    instance == nil ? [AuditEvent.Fact.caller: party.app] : [:]
   }
 
   private func event(
@@ -77,10 +94,10 @@ struct CoordinationTrail {
     reason: String? = nil, detail: [String: String]
   ) -> AuditEvent {
     AuditEvent(
-      kind, result, app: access.instance?.app.bundleIdentifier ?? access.party.app, instance: access.instance?.id,
+      kind, result, app: access.instance?.app.bundleIdentifier, instance: access.instance?.id,
       pid: access.party.process, grant: access.items.first?.grant,
       document: access.request.intents.first.map { AuditEvent.Document(path: $0.item.path.text) },
       how: access.request.intents.contains { $0.isWrite } ? "write" : "read", rule: rule, reason: reason,
-      detail: detail)
+      detail: detail.merging(caller(access.party, access.instance)) { $1 })
   }
 }

@@ -38,18 +38,6 @@ extension Question {
   }
 }
 
-extension Refusal {
-  var rule: String {
-    switch self {
-    case .cancelled(.suspension): "COO-23"
-    case .cancelled: "COO-14"
-    case .presenterFailed: "COO-7"
-    case .presenterSilent, .held: "COO-8"
-    case .cycle: "COO-30"
-    }
-  }
-}
-
 extension Refusal.Canceller {
   var message: CoordinationInterface.Canceller {
     switch self {

@@ -16,17 +16,21 @@ final class SaveService {
   private let trail: AuditTrail
   private let sessions: SessionTable
   private let succession: Succession
+  private let inPlace: InPlaceSaver
   private let jobs: Jobs
 
   init(
-    _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ succession: Succession, _ jobs: Jobs
+    _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ succession: Succession,
+    _ inPlace: InPlaceSaver, _ jobs: Jobs
   ) {
-    (self.grants, self.trail, self.sessions, self.succession, self.jobs) = (grants, trail, sessions, succession, jobs)
+    (self.grants, self.trail, self.sessions, self.succession) = (grants, trail, sessions, succession)
+    (self.inPlace, self.jobs) = (inPlace, jobs)
   }
 
+  /// - Parameter mayGoInPlace: where an opener waits for the document.
   /// - Returns: the answer of the app's rename.
   func replace(
-    _ request: LauncherInterface.ReplaceCall, _ instance: Instance
+    _ request: LauncherInterface.ReplaceCall, _ instance: Instance, mayGoInPlace: Bool = true
   ) async throws -> LauncherInterface.ReplaceReply {
     // One after the other: of the same document another save may be under way.
     while instance.scopes.saves.running.contains(request.grant) {
@@ -48,6 +52,11 @@ final class SaveService {
       return try await replacePackage(document, at: place, grant, request, instance, from: staging)
     }
     guard !request.exchanges else { return .init(error: Int(Errno.invalidArgument.rawValue)) }
+    if mayGoInPlace, inPlace.isNeeded(for: document) {
+      let reply = try await saveInPlace(document, grant, request, instance, from: staging)
+      if let reply { return reply }
+      return try await replace(request, instance, mayGoInPlace: false)
+    }
     let replacement: Replacement
     do {
       replacement = try Replacement(
@@ -60,14 +69,51 @@ final class SaveService {
       replacement.giveBack(to: staging, as: request.temporary)
       return failed(error, grant, document, instance)
     }
-    return try await copy(grant, instance) { heartbeat throws(KernelError) in
+    let reply = try await copy(grant, instance) { heartbeat throws(KernelError) in
       try replacement.fill(while: heartbeat.beat)
-    } then: { error in
+    } then: { error -> LauncherInterface.ReplaceReply? in
+      if error == nil, mayGoInPlace, self.inPlace.isNeeded(for: document) {
+        // The opener came meanwhile.
+        replacement.giveBack(to: staging, as: request.temporary)
+        if replacement.isNamed { try? self.grants.abandon(document.identity) }
+        return nil
+      }
       guard let error else { return self.carryOut(replacement, request, of: document, instance) }
       replacement.giveBack(to: staging, as: request.temporary)
       if replacement.isNamed { try? self.grants.abandon(document.identity) }
       return self.failed(error, grant, document, instance)
     }
+    if let reply { return reply }
+    return try await replace(request, instance)
+  }
+
+  /// - Returns: `nil` if no opener waits any more; the app's file is where it was then.
+  private func saveInPlace(
+    _ document: FoundDocument, _ grant: Grant, _ request: LauncherInterface.ReplaceCall, _ instance: Instance,
+    from staging: Descriptor
+  ) async throws -> LauncherInterface.ReplaceReply? {
+    let (taken, content): (TakenFile, Descriptor)
+    do {
+      taken = try TakenFile(
+        request.temporary, from: staging, through: try instance.staging.area(), as: "\(grant.id).new")
+      do { content = try taken.open() } catch {
+        taken.giveBack(to: staging, as: request.temporary)
+        throw error
+      }
+    } catch { return failed(error, grant, document, instance) }
+    let reply = Wait<LauncherInterface.ReplaceReply?>()
+    instance.scopes.saves.running.insert(grant.id)
+    inPlace.save(content, to: document, of: grant, for: instance) {
+      ((try? self.saved(request, instance)) ?? nil) != nil
+    } then: { outcome in
+      switch outcome {
+      case .saved: taken.remove()
+      case .notAwaited, .failed: taken.giveBack(to: staging, as: request.temporary)
+      }
+      self.end(grant, instance)
+      reply.finish(outcome.reply)
+    }
+    return try await reply.get()
   }
 
   private func replacePackage(
@@ -96,12 +142,12 @@ final class SaveService {
   /// Has content copied by a thread.
   ///
   /// - Parameter finish: is told how that went, and carries the save out or takes it back.
-  private func copy(
+  private func copy<Reply: Sendable>(
     _ grant: Grant, _ instance: Instance,
     _ work: @escaping @Sendable (Jobs.Heartbeat) throws(KernelError) -> Void,
-    then finish: @escaping (KernelError?) -> LauncherInterface.ReplaceReply
-  ) async throws -> LauncherInterface.ReplaceReply {
-    let reply = Wait<LauncherInterface.ReplaceReply>()
+    then finish: @escaping (KernelError?) -> Reply
+  ) async throws -> Reply {
+    let reply = Wait<Reply>()
     instance.scopes.saves.running.insert(grant.id)
     jobs.start(owner: instance.app.bundleIdentifier, subject: grant.id) { heartbeat in
       FaultPoint.contentDue.hold()
@@ -113,9 +159,15 @@ final class SaveService {
       case .success: reply.finish(finish(nil))
       case .failure(let error): reply.finish(finish(error))
       }
-      for turn in instance.scopes.saves.waiting.removeValue(forKey: grant.id) ?? [] { turn.finish(()) }
+      self.end(grant, instance)
     }
     return try await reply.get()
+  }
+
+  /// Lets the next save of a document begin.
+  private func end(_ grant: Grant, _ instance: Instance) {
+    instance.scopes.saves.running.remove(grant.id)
+    for turn in instance.scopes.saves.waiting.removeValue(forKey: grant.id) ?? [] { turn.finish(()) }
   }
 
   /// The grant and the app's folder of a rename that is a save; `nil` if it is none.
@@ -207,6 +259,19 @@ final class SaveService {
     } then: { (isDone: Bool?) in
       // Otherwise the next broker does.
       if isDone != nil { try? self.grants.abandon(document.identity) }
+    }
+  }
+}
+
+extension InPlaceSaver.Outcome {
+  /// `nil`: another kind of save has to follow.
+  fileprivate var reply: LauncherInterface.ReplaceReply? {
+    switch self {
+    case .saved: .init(error: 0)
+    case .notAwaited: nil
+    case .failed(let error as KernelError): .init(error: Int(error.errno.rawValue))
+    case .failed(let error as InPlaceSave.Failure): .init(error: Int(error.errno.rawValue))
+    case .failed: .init(error: Int(Errno.ioError.rawValue))
     }
   }
 }

@@ -30,6 +30,15 @@ package protocol ProcessLookup {
 
 extension SandboxProcesses: ProcessLookup {}
 
+/// Stops the processes of a sandbox and lets them go on. ``SandboxSuspension`` is the kernel's.
+package protocol ProcessSuspending: Sendable {
+  func suspend(while goesOn: () -> Bool) throws(KernelError) -> Int?
+  func resume() throws(KernelError)
+  var isSuspended: Bool { get }
+}
+
+extension SandboxSuspension: ProcessSuspending {}
+
 /// Finds files by their identity. ``DocumentFinder`` asks the kernel.
 package protocol DocumentFinding: Sendable {
   func findQuickly(_ lookup: Lookup) -> LookupResult?
@@ -56,6 +65,7 @@ package struct KernelEdge {
   let finder: any DocumentFinding
   var mounts: (_ handed: Handed, _ home: Descriptor) -> any ScopeMounting
   var processes: (_ handed: Handed) -> (any ProcessLookup)?
+  var suspension: (_ handed: Handed, _ group: GroupFreezer?) -> (any ProcessSuspending)?
 
   package init(
     finder: any DocumentFinding = DocumentFinder(),
@@ -64,8 +74,13 @@ package struct KernelEdge {
         home: home, instance: handed.instance, documents: handed.documents, hostID: handed.hostID,
         executes: handed.executes)
     },
-    processes: @escaping (Handed) -> (any ProcessLookup)? = { SandboxProcesses(init: $0.process, table: $0.table) }
+    processes: @escaping (Handed) -> (any ProcessLookup)? = { SandboxProcesses(init: $0.process, table: $0.table) },
+    suspension: @escaping (Handed, GroupFreezer?) -> (any ProcessSuspending)? = { handed, group in
+      SandboxProcesses(init: handed.process, table: handed.table).map { _ in
+        SandboxSuspension(handed.table, group: group)
+      }
+    }
   ) {
-    (self.finder, self.mounts, self.processes) = (finder, mounts, processes)
+    (self.finder, self.mounts, self.processes, self.suspension) = (finder, mounts, processes, suspension)
   }
 }

@@ -69,6 +69,10 @@ final class Instance {
   var scopes: InstanceScopes
   var picker = InstancePicker()
   var ending = InstanceEnding()
+  /// Since when the user has it suspended, in nanoseconds since 1970; `nil`: it runs.
+  var suspended: Int64?
+  /// Stops its processes, and lets them go on; `nil` where the kernel does not show which they are.
+  let suspension: (any ProcessSuspending)?
   /// Calls of the app that are being served.
   var requests = RequestTable()
 
@@ -78,7 +82,8 @@ final class Instance {
   #endif
   init(
     id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint,
-    mounts: any ScopeMounting, staging: Staging, table: SandboxTable, hostID: UInt32?, started: Int64
+    mounts: any ScopeMounting, staging: Staging, table: SandboxTable, suspension: (any ProcessSuspending)?,
+    hostID: UInt32?, started: Int64
   ) {
     self.id = id
     self.app = app
@@ -88,6 +93,7 @@ final class Instance {
     self.mounts = mounts
     self.staging = staging
     self.table = table
+    self.suspension = suspension
     self.hostID = hostID
     self.started = started
     #if AMBIT_MUTANTS
@@ -97,6 +103,9 @@ final class Instance {
       scopes = InstanceScopes(owners: ScopeOwners(limit: app.scopeLimit))
     #endif
   }
+
+  /// None of its processes runs, by the user's wish. Its scopes stay started, and its grants can end.
+  var isSuspended: Bool { suspended != nil }
 
   nonisolated static func rfc3339(_ nanoseconds: Int64) -> String {
     Date(timeIntervalSince1970: Double(nanoseconds) / 1e9).formatted(

@@ -20,13 +20,14 @@ final class LaunchAttacher {
   private let sessions: SessionTable
   private let preparer: LaunchPreparer
   private let references: ReferenceFiles
+  private let suspensions: SuspensionService
 
   init(
     _ host: BrokerHost, _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ preparer: LaunchPreparer,
-    _ references: ReferenceFiles
+    _ references: ReferenceFiles, _ suspensions: SuspensionService
   ) {
     (self.host, self.grants, self.trail, self.sessions) = (host, grants, trail, sessions)
-    (self.preparer, self.references) = (preparer, references)
+    (self.preparer, self.references, self.suspensions) = (preparer, references, suspensions)
   }
 
   func attach(
@@ -67,8 +68,10 @@ final class LaunchAttacher {
         now: host.clock.monotonic),
       mounts: host.kernel.mounts(handed, host.home),
       staging: Staging(in: host.staging, instance: request.instance, hostID: hostID),
-      table: SandboxTable(folder: handed.table, processes: host.kernel.processes(handed)), hostID: hostID,
-      started: host.clock.realtime)
+      table: SandboxTable(folder: handed.table, processes: host.kernel.processes(handed)),
+      suspension: host.kernel.suspension(
+        handed, GroupFreezer(of: request.instance, in: GroupRecords(host.folders.groups))),
+      hostID: hostID, started: host.clock.realtime)
 
     var detail = [
       AuditEvent.Fact.policy: app.policy, AuditEvent.Fact.limit: "\(app.scopeLimit)", "name": app.name,
@@ -99,6 +102,7 @@ final class LaunchAttacher {
     if request.resume || request.degraded.contains(where: { $0.layer == "seccomp" }) {
       sessions.watchingApps.insert(app.bundleIdentifier)
     }
+    if request.resume { suspensions.recall(instance) }
     references.writeOwed(instance)
     FaultPoint.attached.pass()
     return instance

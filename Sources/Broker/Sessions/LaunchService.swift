@@ -17,15 +17,16 @@ final class LaunchService {
   private let denials: DenialService
   private let groups: OrphanedGroups
   private let shutdown: Shutdown
+  private let suspensions: SuspensionService
 
   init(
     _ sessions: SessionTable, _ preparer: LaunchPreparer, _ attacher: LaunchAttacher, _ ender: SessionEnder,
     _ picker: PickService, _ saves: SaveService, _ scopes: ActiveScopes, _ denials: DenialService,
-    _ groups: OrphanedGroups, _ shutdown: Shutdown
+    _ groups: OrphanedGroups, _ shutdown: Shutdown, _ suspensions: SuspensionService
   ) {
     (self.sessions, self.preparer, self.attacher, self.ender) = (sessions, preparer, attacher, ender)
     (self.picker, self.saves, self.scopes, self.denials) = (picker, saves, scopes, denials)
-    (self.groups, self.shutdown) = (groups, shutdown)
+    (self.groups, self.shutdown, self.suspensions) = (groups, shutdown, suspensions)
   }
 
   /// - Parameter about: is told the app that a call is about.
@@ -66,6 +67,10 @@ final class LaunchService {
       sessions.watchingApps.insert(watching.app.bundleIdentifier)
       return Answer([:])
     case "Ended": return Answer(try await ender.ended(try LauncherInterface.EndedCall(json: call.parameters)))
+    case "Suspend":
+      return Answer(try await suspensions.suspend(try LauncherInterface.SuspendCall(json: call.parameters)))
+    case "Resume":
+      return Answer(try await suspensions.resume(try LauncherInterface.ResumeCall(json: call.parameters)))
     case "Shutdown":
       shutdown.begin()
       return Answer([:])
@@ -93,6 +98,6 @@ final class LaunchService {
       instance: instance.id, bundleIdentifier: instance.app.bundleIdentifier, name: instance.app.name,
       pid: Int(instance.pid), policy: instance.app.policy, started: Instance.rfc3339(instance.started),
       used: instance.scopes.owners.mostUsed, limit: instance.scopes.owners.limit, scopes: scopes.describe(instance),
-      path: instance.app.path, digest: instance.app.digest)
+      path: instance.app.path, digest: instance.app.digest, suspended: instance.suspended.map(Instance.rfc3339))
   }
 }

@@ -98,6 +98,7 @@ final class SessionEnder: LoopMember {
         .exit, .allowed, instance, reason: reason ?? (report == nil ? "its launcher was ended" : nil),
         detail: Self.outcome(report)))
     LauncherRecords(host.folders).remove(instance.id)
+    SuspensionRecords(host.folders).remove(instance.id)
     orphans.note(instance.app.bundleIdentifier)
   }
 
@@ -144,6 +145,7 @@ final class SessionEnder: LoopMember {
         return true
       }
       records.remove(record.instance)
+      SuspensionRecords(host.folders).remove(record.instance)
       return false
     }
     unsettled.looked(now: now)
@@ -164,6 +166,7 @@ final class SessionEnder: LoopMember {
   private func settle(_ report: LauncherInterface.EndedCall) throws {
     try recordExit(of: report.instance, pid: nil, report, "no broker was there when it ended")
     LauncherRecords(host.folders).remove(report.instance)
+    SuspensionRecords(host.folders).remove(report.instance)
     unsettled.records.removeAll { $0.instance == report.instance }
   }
 

@@ -12,6 +12,10 @@ final class SessionTable {
   var prepared: [String: Preparation] = [:]
   /// Apps of which a running launch can watch files (`inotify(7)`). A descriptor for it can be sent from one launch to another.
   var watchingApps: Set<String> = []
+  /// Called when an instance has been suspended: none of its processes runs any more. Also when a broker takes a suspended one over.
+  var onSuspend: @BrokerLoop (Instance) -> Void = { _ in }
+  /// Called when an instance has been resumed, before a message is read that it sends from then on. Not when a suspended one ends.
+  var onResume: @BrokerLoop (Instance) -> Void = { _ in }
   /// Requests that wait for apps to end.
   private var endWaits: [(launches: Set<String>, wait: Wait<Bool>)] = []
 

@@ -84,7 +84,7 @@ private struct DenialWords {
 
   private static let kinds: [AuditEvent.Kind: String] = [
     .launch: "launch", .attach: "attach to the broker", .degraded: "run without a whole layer",
-    .identity: "run under another app’s identifier",
+    .identity: "run under another app’s identifier", .suspend: "be suspended", .resume: "go on after a suspension",
     .pick: "pick a document",
     .pickCancelled: "ask the user for a document", .grant: "be granted a document", .start: "start a scope",
     .stop: "stop a scope", .replaced: "put a file in a document’s place", .scopeEnded: "end a scope",
@@ -92,6 +92,7 @@ private struct DenialWords {
     .referenceResolved: "resolve a reference", .descriptor: "be handed a descriptor",
     .hostPath: "learn where a document lies", .passed: "pass a right on", .revoke: "withdraw a grant",
     .outlived: "keep a document open beyond its scope", .limit: "use more than its limit", .refuse: "reach something",
+    .coordinated: "use a document in turn", .presenterSilent: "answer as a presenter",
     .protocolError: "talk to the broker",
   ]
 
@@ -126,6 +127,14 @@ private struct DenialWords {
     "PCK-9": ("the user closed the picker without choosing", "nothing but the user’s choice"),
     "SBX-15": ("Ambit’s own files are not for apps", "nothing: pick a document of the user’s"),
     "AUD-1": ("the grant was withdrawn", "the user picks the document again"),
+    "COO-7": ("a presenter of the document could not let go of it", "try again once its app can"),
+    "COO-8": (
+      "others held the document, or a presenter did not answer, for longer than the policy waits",
+      "end the other app, or a longer [coordination] patience in the policy"
+    ),
+    "COO-14": ("the access was cancelled, by the app or by the user", "nothing: ask again"),
+    "COO-23": ("the app was suspended while it waited", "let the app go on, and ask again"),
+    "COO-30": ("each of several accesses waited for the next", "one access for all the files, in place of several"),
     "F9": ("the broker’s limits on what an app sends", "fewer connections, and well-formed messages"),
   ]
 }

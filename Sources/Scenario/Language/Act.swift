@@ -242,6 +242,7 @@ extension Verb {
       if !give.isStarted { needs.insert(.scopes) }
       return needs
     case .revoke: return [.revoke]
+    case .suspend: return [.suspension]
     case .act(let act): return act.word.needs.map { [$0] } ?? []
     case .policy: return [.policies]
     case .tell, .run, .keys, .screen: return [.commands]

@@ -15,6 +15,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
   case transfer
   case restoration
   case coordination
+  case suspension
   case policies
   case log
   case commands
@@ -35,6 +36,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
     case .transfer: "way to pass a right on"
     case .restoration: "state restoration"
     case .coordination: "file coordination"
+    case .suspension: "way to suspend an app"
     case .policies: "policies"
     case .log: "log of decisions"
     case .commands: "`ambit` command"

@@ -115,6 +115,7 @@ package enum Verb: Equatable, Sendable {
   /// Keys by their names in tmux (`Down`, `Enter`, `C-c`), or text.
   case keys([Template], instance: String, isText: Bool)
   case screen(instance: String, expect: TextExpectation)
+  case suspend(instance: String, resumes: Bool)
   case kill(instance: String)
   case close(instance: String, outcome: Outcome)
   case wait(instance: String, outcome: Outcome)

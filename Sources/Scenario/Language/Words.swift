@@ -37,6 +37,8 @@ package struct HostWord: Equatable, Sendable {
     HostWord(word: "keys", keys: ["to"], says: "presses keys in a program's terminal: `Down`, `Enter`, `C-c`"),
     HostWord(word: "type", keys: ["to"], says: "types a text in a program's terminal"),
     HostWord(word: "screen", keys: ["expect", "within"], says: "the text that a program's terminal shows"),
+    HostWord(word: "suspend", keys: [], says: "the user suspends an app: none of its processes runs any more"),
+    HostWord(word: "resume", keys: [], says: "the user lets a suspended app go on"),
     HostWord(word: "kill", keys: [], says: "SIGKILL: the sandbox ends with it"),
     HostWord(word: "close", keys: Self.outcome, says: "ends a program's input and waits for its end"),
     HostWord(word: "wait", keys: Self.outcome, says: "waits for a program's end"),
@@ -126,6 +128,7 @@ extension ScenarioReader {
       return .screen(
         instance: try instance(&fields, word),
         expect: try required(try expectation(&fields, "expect"), "expect", word, fields))
+    case "suspend", "resume": return .suspend(instance: try instance(&fields, word), resumes: word == "resume")
     case "kill": return .kill(instance: try instance(&fields, word))
     case "close": return .close(instance: try instance(&fields, word), outcome: try outcome(&fields))
     case "wait": return .wait(instance: try instance(&fields, word), outcome: try outcome(&fields))

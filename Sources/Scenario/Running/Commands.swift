@@ -8,7 +8,7 @@ extension Play {
     return try finish(child, command.outcome, limit: limit)
   }
 
-  private func start(_ arguments: [String]) throws -> Child {
+  func start(_ arguments: [String]) throws -> Child {
     let child = try Child(
       name: "ambit " + arguments.joined(separator: " "), executable: options.ambit, arguments: arguments,
       environment: environment, directory: stage.home)

@@ -196,7 +196,7 @@ extension Play {
 
   // MARK: - Helpers
 
-  private func instance(_ name: String) throws -> Child {
+  func instance(_ name: String) throws -> Child {
     guard let child = instances[name] else {
       throw CheckFailure(expected: "\(name) to be launched", seen: "it is not")
     }

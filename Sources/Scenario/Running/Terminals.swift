@@ -93,6 +93,15 @@ extension Play {
     return []
   }
 
+  /// The process that tmux has started in a terminal.
+  func process(in terminals: Terminals, of name: String) throws -> Int32 {
+    let number = try tmux(terminals.command(["list-panes", "-t", name, "-F", "#{pane_pid}"]))
+    guard let pid = Int32(number.prefix { $0.isNumber }) else {
+      throw CheckFailure(expected: "the process of \(name)", seen: number)
+    }
+    return pid
+  }
+
   private func terminals(of name: String) throws -> Terminals {
     guard let terminals, terminals.names.contains(name) else {
       throw CheckFailure(expected: "\(name) to be launched with `terminal = true`", seen: "it has no terminal")

@@ -56,6 +56,22 @@ package enum FileDigest {
     }
   }
 
+  /// Of a file that is open already, through its own descriptor: to open it anew would break a lease on it.
+  ///
+  /// - Returns: 32 bytes.
+  /// - Throws: also `ECANCELED`, if the answer is not wanted any more.
+  static func content(through file: Descriptor, while goesOn: () -> Bool) throws(KernelError) -> [UInt8] {
+    var hash = SHA256()
+    var read: UInt64 = 0
+    while true {
+      guard goesOn() else { throw KernelError("pread", errno: .canceled) }
+      let bytes = try file.bytes(at: read, count: 1 << 18)
+      if bytes.isEmpty { return Array(hash.finalize()) }
+      hash.update(data: bytes)
+      read += UInt64(bytes.count)
+    }
+  }
+
   /// The substitute for the content of a file that cannot be read: the file's identity, and the time of its state.
   package static func unread(_ stamp: FileStamp) -> [UInt8] {
     Array(SHA256.hash(data: Data("unread \(stamp.text)".utf8)))

@@ -12,11 +12,7 @@ internal import SystemPackage
 package struct Replacement: Sendable {
   private let document: FoundDocument
   private let place: DocumentPlace
-  /// Out of every app's reach, on the file system of its folder.
-  private let area: Descriptor
-  private let taken: String
-  /// The app's file.
-  private let file: Descriptor
+  private let taken: TakenFile
   /// The new document.
   private let copy: Descriptor
   package let new: FileIdentity
@@ -36,21 +32,13 @@ package struct Replacement: Sendable {
   ) throws(KernelError) {
     self.document = document
     self.place = place
-    self.area = area
-    self.taken = taken
-    try? area.removeFile(taken)
-    try folder.move(name, to: area, as: taken)
+    self.taken = try TakenFile(name, from: folder, through: area, as: taken)
     do throws(KernelError) {
-      let file = try Descriptor.open(taken, below: area, flags: [.path, .noFollow])
-      guard try file.status().kind == .regular else {
-        throw KernelError("rename", "no regular file", errno: .notPermitted)
-      }
-      self.file = file
       temporary = ".ambit-\(Grant.makeID())"
       (copy, isNamed) = try Self.makeFile(temporary, in: place.folder)
       new = try FileIdentity(of: copy)
     } catch {
-      try? area.moveAside(taken, to: folder, as: name)
+      self.taken.giveBack(to: folder, as: name)
       throw error
     }
   }
@@ -71,7 +59,7 @@ package struct Replacement: Sendable {
   ///
   /// - Parameter isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package func fill(while isWanted: () -> Bool) throws(KernelError) {
-    try file.reopened(.read).copyContent(to: copy, while: isWanted)
+    try taken.open().copyContent(to: copy, while: isWanted)
     try copy.synchronize()
   }
 
@@ -135,13 +123,13 @@ package struct Replacement: Sendable {
   /// Removes the app's file, which was copied.
   package func finish() {
     discardCopy()
-    try? area.removeFile(taken)
+    taken.remove()
   }
 
   /// Gives the app its file back, when the document was not replaced.
   package func giveBack(to folder: Descriptor, as name: String) {
-    if (try? area.moveAside(taken, to: folder, as: name)) == nil { return finish() }
     discardCopy()
+    taken.giveBack(to: folder, as: name)
   }
 
   /// Ends the replacements that a dead broker had begun.

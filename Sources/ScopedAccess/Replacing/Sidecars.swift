@@ -25,7 +25,7 @@ package enum Sidecars {
       else {
         continue
       }
-      let first = (try? file.reopened(.read)).flatMap { try? $0.readAll(limit: 1) }?.first
+      let first = (try? file.reopened([.read, .nonBlocking])).flatMap { try? $0.readAll(limit: 1) }?.first
       // A journal that is kept for the next time begins with zeros.
       if suffix == "-wal" || first != 0 { return path + suffix }
     }
@@ -142,6 +142,6 @@ package enum Sidecars {
   }
 
   private static func isDatabase(_ file: Descriptor) -> Bool {
-    (try? file.reopened(.read)).flatMap { try? $0.readAll(limit: heading.count) }.map(isHeading) ?? false
+    (try? file.reopened([.read, .nonBlocking])).flatMap { try? $0.readAll(limit: heading.count) }.map(isHeading) ?? false
   }
 }

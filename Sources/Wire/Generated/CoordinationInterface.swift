@@ -100,10 +100,13 @@ package enum CoordinationInterface {
     package var answering: [Int]?
     /// Presenters of the items, and of all in them, are asked; nothing is held.
     package var prepares: Bool?
+    /// Nanoseconds to wait for one presenter, or without any of those before it having ended. An app waits as long as
+    /// its policy says at most.
+    package var patience: Int?
 
     package init(
       intents: [Intent], purpose: String, caller: String? = nil, within: [Int]? = nil, answering: [Int]? = nil,
-      prepares: Bool? = nil
+      prepares: Bool? = nil, patience: Int? = nil
     ) {
       self.intents = intents
       self.purpose = purpose
@@ -111,6 +114,7 @@ package enum CoordinationInterface {
       self.within = within
       self.answering = answering
       self.prepares = prepares
+      self.patience = patience
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -120,6 +124,7 @@ package enum CoordinationInterface {
       within = try json.intsIfPresent("within")
       answering = try json.intsIfPresent("answering")
       prepares = try json.boolIfPresent("prepares")
+      patience = try json.intIfPresent("patience")
     }
 
     package var json: JSONObject {
@@ -130,6 +135,7 @@ package enum CoordinationInterface {
       json.set("within", within)
       json.set("answering", answering)
       json.set("prepares", prepares)
+      json.set("patience", patience)
       return json
     }
   }

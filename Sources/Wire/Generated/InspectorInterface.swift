@@ -6,6 +6,10 @@ package enum InspectorInterface {
   /// The whole content of a bookmark, or of a document reference, and the document that it would resolve to now.
   /// Changes nothing.
   package static let bookmark = "io.ambit.Inspector.Bookmark"
+  /// Coordinated accesses and presenters, of all apps and of the user's side.
+  package static let coordination = "io.ambit.Inspector.Coordination"
+  /// Ends the wait of an access by the user's hand. Its client is told so.
+  package static let cancelCoordination = "io.ambit.Inspector.CancelCoordination"
 
   package enum Purpose: String, CaseIterable, Sendable { case bookmark, reference }
 
@@ -227,15 +231,402 @@ package enum InspectorInterface {
     }
   }
 
+  /// One that uses an item, or presents it.
+  package struct Party: WireMessage {
+    /// The app's identifier, or a program's name.
+    package var app: String
+    /// Its number on the host.
+    package var process: Int
+    /// The launch; absent: a program of the user's own.
+    package var instance: String?
+    /// The coordinator's purpose identifier.
+    package var purpose: String
+
+    package init(app: String, process: Int, instance: String? = nil, purpose: String) {
+      self.app = app
+      self.process = process
+      self.instance = instance
+      self.purpose = purpose
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.string("app")
+      process = try json.int("process")
+      instance = try json.stringIfPresent("instance")
+      purpose = try json.string("purpose")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("app", app)
+      json.set("process", process)
+      json.set("purpose", purpose)
+      json.set("instance", instance)
+      return json
+    }
+  }
+
+  /// An item of a coordinated access, on the host.
+  package struct CoordinatedItem: WireMessage {
+    package var path: String
+    /// The package around it, at which its readers and writers meet.
+    package var package: String?
+    package var use: CoordinationInterface.Intent.Use
+    /// As those of an intent in `io.ambit.Coordination`.
+    package var options: [String]
+
+    package init(path: String, package: String? = nil, use: CoordinationInterface.Intent.Use, options: [String]) {
+      self.path = path
+      self.package = package
+      self.use = use
+      self.options = options
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+      package = try json.stringIfPresent("package")
+      use = try json.choice("use")
+      options = try json.strings("options")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("path", path)
+      json.set("use", use)
+      json.set("options", options)
+      json.set("package", package)
+      return json
+    }
+  }
+
+  /// A question to a presenter. Times are nanoseconds after the arrival of the access.
+  package struct PresenterQuestion: WireMessage {
+    package enum Outcome: String, CaseIterable, Sendable { case answered, failed, silent, left, withdrawn }
+
+    package var question: Int
+    package var presenter: Int
+    package var asks: CoordinationInterface.Question
+    /// The item that is going to be deleted in the presented one.
+    package var path: String?
+    package var asked: Int
+    /// Absent: the answer is waited for.
+    package var ended: Int?
+    /// failed: it could not. silent: it did not answer in time. left: it is gone. withdrawn: the answer is not waited
+    /// for.
+    package var outcome: Outcome?
+
+    package init(
+      question: Int, presenter: Int, asks: CoordinationInterface.Question, path: String? = nil, asked: Int,
+      ended: Int? = nil, outcome: Outcome? = nil
+    ) {
+      self.question = question
+      self.presenter = presenter
+      self.asks = asks
+      self.path = path
+      self.asked = asked
+      self.ended = ended
+      self.outcome = outcome
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      question = try json.int("question")
+      presenter = try json.int("presenter")
+      asks = try json.choice("asks")
+      path = try json.stringIfPresent("path")
+      asked = try json.int("asked")
+      ended = try json.intIfPresent("ended")
+      outcome = try json.choiceIfPresent("outcome")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("question", question)
+      json.set("presenter", presenter)
+      json.set("asks", asks)
+      json.set("asked", asked)
+      json.set("path", path)
+      json.set("ended", ended)
+      json.set("outcome", outcome)
+      return json
+    }
+  }
+
+  /// A presenter that is registered.
+  package struct FilePresenter: WireMessage {
+    package var presenter: Int
+    /// Its process, as the arbiter numbers those.
+    package var client: Int
+    package var party: Party
+    package var path: String
+    package var package: String?
+    /// It has changes that are not saved.
+    package var unsaved: Bool
+    /// When it was registered, in nanoseconds of CLOCK_MONOTONIC.
+    package var since: Int
+
+    package init(
+      presenter: Int, client: Int, party: Party, path: String, package: String? = nil, unsaved: Bool, since: Int
+    ) {
+      self.presenter = presenter
+      self.client = client
+      self.party = party
+      self.path = path
+      self.package = package
+      self.unsaved = unsaved
+      self.since = since
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      presenter = try json.int("presenter")
+      client = try json.int("client")
+      party = try json.message("party")
+      path = try json.string("path")
+      package = try json.stringIfPresent("package")
+      unsaved = try json.bool("unsaved")
+      since = try json.int("since")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("presenter", presenter)
+      json.set("client", client)
+      json.set("party", party)
+      json.set("path", path)
+      json.set("unsaved", unsaved)
+      json.set("since", since)
+      json.set("package", package)
+      return json
+    }
+  }
+
+  /// The facts by which the arbiter decides an access. The log has them too, so that it can be decided again.
+  package struct Arbitration: WireMessage {
+    /// The process that asks, as the arbiter numbers those.
+    package var client: Int
+    /// When it came, in nanoseconds of CLOCK_MONOTONIC.
+    package var arrived: Int
+    /// Nanoseconds that it waits for one presenter, or without any of those before it having ended. Absent: for ever.
+    package var patience: Int?
+    /// It goes on without a silent presenter.
+    package var proceeds: Bool?
+    /// The accesses in which it is made, and the questions that it helps to answer.
+    package var within: [Int]?
+    package var answering: [Int]?
+    /// Its items at its arrival.
+    package var items: [CoordinatedItem]
+    /// Nanoseconds after its arrival: nothing stood in its way from then on.
+    package var first: Int?
+    /// The presenters of its items, and of those in and around them, at that time.
+    package var presenters: [FilePresenter]?
+    package var questions: [PresenterQuestion]?
+
+    package init(
+      client: Int, arrived: Int, patience: Int? = nil, proceeds: Bool? = nil, within: [Int]? = nil,
+      answering: [Int]? = nil, items: [CoordinatedItem], first: Int? = nil, presenters: [FilePresenter]? = nil,
+      questions: [PresenterQuestion]? = nil
+    ) {
+      self.client = client
+      self.arrived = arrived
+      self.patience = patience
+      self.proceeds = proceeds
+      self.within = within
+      self.answering = answering
+      self.items = items
+      self.first = first
+      self.presenters = presenters
+      self.questions = questions
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      client = try json.int("client")
+      arrived = try json.int("arrived")
+      patience = try json.intIfPresent("patience")
+      proceeds = try json.boolIfPresent("proceeds")
+      within = try json.intsIfPresent("within")
+      answering = try json.intsIfPresent("answering")
+      items = try json.messages("items")
+      first = try json.intIfPresent("first")
+      presenters = try json.messagesIfPresent("presenters")
+      questions = try json.messagesIfPresent("questions")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("client", client)
+      json.set("arrived", arrived)
+      json.set("items", items)
+      json.set("patience", patience)
+      json.set("proceeds", proceeds)
+      json.set("within", within)
+      json.set("answering", answering)
+      json.set("first", first)
+      json.set("presenters", presenters)
+      json.set("questions", questions)
+      return json
+    }
+  }
+
+  /// A move that was told within an access.
+  package struct ItemMove: WireMessage {
+    package var from: String
+    package var to: String
+    /// Nanoseconds after the arrival of the access.
+    package var after: Int
+
+    package init(from: String, to: String, after: Int) {
+      self.from = from
+      self.to = to
+      self.after = after
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      from = try json.string("from")
+      to = try json.string("to")
+      after = try json.int("after")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("from", from)
+      json.set("to", to)
+      json.set("after", after)
+      return json
+    }
+  }
+
+  /// A coordinated access that is not over.
+  package struct CoordinatedAccess: WireMessage {
+    package enum Phase: String, CaseIterable, Sendable { case waiting, asking, granted }
+
+    package var access: Int
+    package var party: Party
+    package var items: [CoordinatedItem]
+    /// waiting: for other accesses. asking: presenters are asked. granted: it is under way.
+    package var phase: Phase
+    /// Nanoseconds since it came.
+    package var age: Int
+    /// Nanoseconds since it was granted.
+    package var held: Int?
+    /// The accesses that have to end first.
+    package var behind: [Int]
+    /// Presenters are asked, and nothing is held.
+    package var prepares: Bool
+    package var arbitration: Arbitration
+    package var moves: [ItemMove]?
+
+    package init(
+      access: Int, party: Party, items: [CoordinatedItem], phase: Phase, age: Int, held: Int? = nil, behind: [Int],
+      prepares: Bool, arbitration: Arbitration, moves: [ItemMove]? = nil
+    ) {
+      self.access = access
+      self.party = party
+      self.items = items
+      self.phase = phase
+      self.age = age
+      self.held = held
+      self.behind = behind
+      self.prepares = prepares
+      self.arbitration = arbitration
+      self.moves = moves
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      access = try json.int("access")
+      party = try json.message("party")
+      items = try json.messages("items")
+      phase = try json.choice("phase")
+      age = try json.int("age")
+      held = try json.intIfPresent("held")
+      behind = try json.ints("behind")
+      prepares = try json.bool("prepares")
+      arbitration = try json.message("arbitration")
+      moves = try json.messagesIfPresent("moves")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("access", access)
+      json.set("party", party)
+      json.set("items", items)
+      json.set("phase", phase)
+      json.set("age", age)
+      json.set("behind", behind)
+      json.set("prepares", prepares)
+      json.set("arbitration", arbitration)
+      json.set("held", held)
+      json.set("moves", moves)
+      return json
+    }
+  }
+
+  /// The answer of `Coordination`.
+  package struct CoordinationReply: WireMessage {
+    package var accesses: [CoordinatedAccess]
+    package var presenters: [FilePresenter]
+
+    package init(accesses: [CoordinatedAccess], presenters: [FilePresenter]) {
+      self.accesses = accesses
+      self.presenters = presenters
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      accesses = try json.messages("accesses")
+      presenters = try json.messages("presenters")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("accesses", accesses)
+      json.set("presenters", presenters)
+      return json
+    }
+  }
+
+  /// The parameters of `CancelCoordination`.
+  package struct CancelCoordinationCall: WireMessage {
+    package var access: Int
+
+    package init(access: Int) {
+      self.access = access
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      access = try json.int("access")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("access", access)
+      return json
+    }
+  }
+
   /// Errors of `io.ambit.Inspector`.
   package enum Failure {
     package static let badSealName = "io.ambit.Inspector.BadSeal"
+    package static let noAccessName = "io.ambit.Inspector.NoAccess"
+    package static let notWaitingName = "io.ambit.Inspector.NotWaiting"
 
     /// Not sealed by this user's broker, or changed since.
     package static func badSeal(_ reason: String) -> ErrorReply {
       var json = JSONObject()
       json.set("reason", reason)
       return ErrorReply(badSealName, json)
+    }
+
+    /// There is no such access.
+    package static func noAccess(access: Int) -> ErrorReply {
+      var json = JSONObject()
+      json.set("access", access)
+      return ErrorReply(noAccessName, json)
+    }
+
+    /// The access is under way: it ends when its client lets go.
+    package static func notWaiting(access: Int, party: Party) -> ErrorReply {
+      var json = JSONObject()
+      json.set("access", access)
+      json.set("party", party)
+      return ErrorReply(notWaitingName, json)
     }
   }
 }

@@ -33,6 +33,10 @@ package enum LauncherInterface {
   package static let ended = "io.ambit.Launcher.Ended"
   /// The running instances.
   package static let instances = "io.ambit.Launcher.Instances"
+  /// Stops all processes of an app. It answers when none of them runs any more. Started scopes stay started.
+  package static let suspend = "io.ambit.Launcher.Suspend"
+  /// Lets the processes of a suspended app go on.
+  package static let resume = "io.ambit.Launcher.Resume"
   /// Ends the broker. Apps keep running; a launcher that is still there starts another broker and hands its app over.
   package static let shutdown = "io.ambit.Launcher.Shutdown"
 
@@ -1286,10 +1290,12 @@ package enum LauncherInterface {
     package var path: String
     /// Of the app: 64 hexadecimal digits.
     package var digest: String
+    /// Since when it is suspended: RFC 3339; absent: it runs.
+    package var suspended: String?
 
     package init(
       instance: String, bundleIdentifier: String, name: String, pid: Int, policy: String, started: String, used: Int,
-      limit: Int, scopes: [Scope], path: String, digest: String
+      limit: Int, scopes: [Scope], path: String, digest: String, suspended: String? = nil
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -1302,6 +1308,7 @@ package enum LauncherInterface {
       self.scopes = scopes
       self.path = path
       self.digest = digest
+      self.suspended = suspended
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -1316,6 +1323,7 @@ package enum LauncherInterface {
       scopes = try json.messages("scopes")
       path = try json.string("path")
       digest = try json.string("digest")
+      suspended = try json.stringIfPresent("suspended")
     }
 
     package var json: JSONObject {
@@ -1331,6 +1339,7 @@ package enum LauncherInterface {
       json.set("scopes", scopes)
       json.set("path", path)
       json.set("digest", digest)
+      json.set("suspended", suspended)
       return json
     }
   }
@@ -1354,9 +1363,143 @@ package enum LauncherInterface {
     }
   }
 
+  /// The outcome for one instance that was to be suspended or resumed.
+  package struct Suspension: WireMessage {
+    package var instance: String
+    package var bundleIdentifier: String
+    package var name: String
+    /// Of the sandbox's init, on the host.
+    package var pid: Int
+    /// Since when it is suspended: RFC 3339; absent: it runs.
+    package var suspended: String?
+    /// It was not in that state before.
+    package var changed: Bool
+    /// How many processes were stopped.
+    package var processes: Int?
+    /// Why it could not be done; a sentence.
+    package var failure: String?
+
+    package init(
+      instance: String, bundleIdentifier: String, name: String, pid: Int, suspended: String? = nil, changed: Bool,
+      processes: Int? = nil, failure: String? = nil
+    ) {
+      self.instance = instance
+      self.bundleIdentifier = bundleIdentifier
+      self.name = name
+      self.pid = pid
+      self.suspended = suspended
+      self.changed = changed
+      self.processes = processes
+      self.failure = failure
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      bundleIdentifier = try json.string("bundleIdentifier")
+      name = try json.string("name")
+      pid = try json.int("pid")
+      suspended = try json.stringIfPresent("suspended")
+      changed = try json.bool("changed")
+      processes = try json.intIfPresent("processes")
+      failure = try json.stringIfPresent("failure")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instance", instance)
+      json.set("bundleIdentifier", bundleIdentifier)
+      json.set("name", name)
+      json.set("pid", pid)
+      json.set("changed", changed)
+      json.set("suspended", suspended)
+      json.set("processes", processes)
+      json.set("failure", failure)
+      return json
+    }
+  }
+
+  /// The parameters of `Suspend`.
+  package struct SuspendCall: WireMessage {
+    /// An instance, a bundle identifier or an app's name; the latter two mean all running instances.
+    package var app: String
+
+    package init(app: String) {
+      self.app = app
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.string("app")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("app", app)
+      return json
+    }
+  }
+
+  /// The answer of `Suspend`.
+  package struct SuspendReply: WireMessage {
+    package var instances: [Suspension]
+
+    package init(instances: [Suspension]) {
+      self.instances = instances
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instances = try json.messages("instances")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instances", instances)
+      return json
+    }
+  }
+
+  /// The parameters of `Resume`.
+  package struct ResumeCall: WireMessage {
+    /// As `Suspend` has it.
+    package var app: String
+
+    package init(app: String) {
+      self.app = app
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.string("app")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("app", app)
+      return json
+    }
+  }
+
+  /// The answer of `Resume`.
+  package struct ResumeReply: WireMessage {
+    package var instances: [Suspension]
+
+    package init(instances: [Suspension]) {
+      self.instances = instances
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instances = try json.messages("instances")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instances", instances)
+      return json
+    }
+  }
+
   /// Errors of `io.ambit.Launcher`.
   package enum Failure {
     package static let unknownInstanceName = "io.ambit.Launcher.UnknownInstance"
+    package static let notRunningName = "io.ambit.Launcher.NotRunning"
     package static let failedName = "io.ambit.Launcher.Failed"
     package static let needsAnswerName = "io.ambit.Launcher.NeedsAnswer"
     package static let leavingName = "io.ambit.Launcher.Leaving"
@@ -1366,6 +1509,13 @@ package enum LauncherInterface {
       var json = JSONObject()
       json.set("instance", instance)
       return ErrorReply(unknownInstanceName, json)
+    }
+
+    /// No running app is meant, or several different ones are.
+    package static func notRunning(_ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("reason", reason)
+      return ErrorReply(notRunningName, json)
     }
 
     /// The broker could not do it.

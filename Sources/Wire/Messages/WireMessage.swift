@@ -21,12 +21,16 @@ extension JSONObject {
     return messages
   }
 
+  func messagesIfPresent<Message: WireMessage>(_ name: String) throws(FieldError) -> [Message]? {
+    has(name) ? try messages(name) : nil
+  }
+
   /// Sets a field, or leaves it out when the value is nil.
   mutating func set<Message: WireMessage>(_ name: String, _ value: Message?) {
     self[name] = value.map { .object($0.json) }
   }
-  mutating func set<Message: WireMessage>(_ name: String, _ value: [Message]) {
-    self[name] = .array(value.map { .object($0.json) })
+  mutating func set<Message: WireMessage>(_ name: String, _ value: [Message]?) {
+    self[name] = value.map { .array($0.map { .object($0.json) }) }
   }
 }
 

@@ -1,6 +1,7 @@
 internal import AmbitKit
 internal import ArgumentParser
 internal import Foundation
+internal import Kernel
 
 struct Coordinate: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,12 +26,15 @@ struct Coordinate: ParsableCommand {
   }
 
   func run() throws {
-    let child = try ChildProcess.holdingSignals()
     var status: Int32 = 125
     try Console.explaining(status: 125) {
       let coordinator = NSFileCoordinator()
       var error: NSError?
-      func accessor(_ place: URL) { status = child.run(With.arguments(command, path: place.path)) }
+      // From here on no signal ends this process before the command. While it waits, one does.
+      func accessor(_ place: URL) {
+        guard let child = try? ForegroundProcess.holdingSignals() else { return }
+        status = child.runSaying(With.arguments(command, path: place.path))
+      }
       switch use {
       case .read: unsafe coordinator.coordinate(readingItemAt: url, error: &error, byAccessor: accessor)
       case .write: unsafe coordinator.coordinate(writingItemAt: url, error: &error, byAccessor: accessor)

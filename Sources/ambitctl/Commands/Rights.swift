@@ -1,6 +1,7 @@
 internal import AmbitKit
 internal import ArgumentParser
 internal import Foundation
+internal import Kernel
 
 struct Open: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,11 +26,11 @@ struct Open: ParsableCommand {
   func run() throws {
     var status: Int32 = 125
     try Console.explaining(status: 125) {
-      let child = try ChildProcess.holdingSignals()
+      let child = try ForegroundProcess.holdingSignals()
       let descriptor = try SecurityScope.openDescriptor(document.url, writing: write, creating: create)
       guard dup2(descriptor, 0) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EBADF) }
       close(descriptor)
-      status = child.run(command)
+      status = child.runSaying(command)
     }
     throw ExitCode(status)
   }

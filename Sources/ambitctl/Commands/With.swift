@@ -1,6 +1,7 @@
 internal import AmbitKit
 internal import ArgumentParser
 internal import Foundation
+internal import Kernel
 
 struct With: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,13 +21,13 @@ struct With: ParsableCommand {
 
   func run() throws {
     // Before the start: from here on no signal ends this process between a start and its stop.
-    let child = try ChildProcess.holdingSignals()
+    let child = try ForegroundProcess.holdingSignals()
     var status: Int32 = 125
     try Console.explaining(status: 125) {
       let path = try SecurityScope.path(of: document.url)
       try SecurityScope.start(document.url, caller: "ambitctl with \(command[0])")
       try? Start.sayIfByDescriptor(document.url)
-      status = child.run(Self.arguments(command, path: path))
+      status = child.runSaying(Self.arguments(command, path: path))
       do {
         try SecurityScope.stop(document.url)
       } catch {

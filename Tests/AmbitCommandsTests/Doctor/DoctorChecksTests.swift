@@ -22,9 +22,10 @@ private func healthy(_ change: (inout Facts) -> Void = { _ in }) -> Facts {
     \Facts.sandbox, \.clone3, \.clonePidfd, \.pidfdOpen, \.pidfdGetfd, \.closeRange, \.seccompErrno, \.seccompKill,
     \.seccompNotify, \.seccompListener, \.seccompSyncWakeUp, \.openat2, \.openTree, \.moveMount, \.mountSetattr,
     \.idMappedMount,
-    \.fileHandle, \.openByHandle, \.fuse, \.pseudoTerminal,
+    \.fileHandle, \.openByHandle, \.fuse, \.pseudoTerminal, \.lease,
   ] { facts[keyPath: path] = .present(0) }
   facts.birthTime = .present(1)
+  facts.leaseBreakTime = 45
   facts.landlock = .present(6)
   facts.libseccomp = "2.5.5"
   facts.namespaceLimit = 15000
@@ -171,6 +172,9 @@ private let lacks: [Lack] = [
     $0.controlGroups = .legacy([])
   },
   Lack("no groups", "cgroups", .missing, isReady: true, remedy: "mount -t cgroup2") { $0.controlGroups = .none },
+  Lack("a kernel without leases", "leases", .missing, isReady: true, remedy: "CONFIG_FILE_LOCKING") {
+    $0.lease = .absent("fcntl F_SETLEASE: Invalid argument (EINVAL)")
+  },
   Lack("fuse for root alone", "fuse", .partial, isReady: true, remedy: "chmod") {
     $0.fuse = .refused("open /dev/fuse (EACCES)")
   },
@@ -214,6 +218,21 @@ private let lacks: [Lack] = [
   @Test func `An ordinary user does not need id-mapped mounts`() {
     let facts = healthy { $0.idMappedMount = .refused("open_tree (EPERM)") }
     #expect(facts.idMappedMountCheck.status == .full)
+  }
+
+  @Test func `Leases are told with their owners, their time and their limits`() throws {
+    let own = healthy().leasesCheck
+    #expect(own.status == .full && own.found == "your own files; an opener waits up to 45 s")
+    for limit in ["rename", "stat", "O_NONBLOCK", "has the document open"] {
+      #expect(own.limits?.contains(limit) == true, "\(limit)")
+    }
+    let all = healthy {
+      $0.leasesOfOthers = true
+      $0.leaseBreakTime = nil
+    }.leasesCheck
+    #expect(all.found == "files of all owners (CAP_LEASE); an opener waits without end")
+    let table = DoctorReport([own]).table(style: Style(isEnabled: false), width: 60)
+    #expect(table.contains("limits A rename"))
   }
 
   @Test func `JSON is one object a line with stable keys`() throws {
