@@ -99,7 +99,8 @@ final class Broker {
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       entitlements, remover)
     user = UserServer(
-      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, sessions, trail,
+      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination,
+      sessions, trail,
       replies)
     let apps = AppServer(
       sessions, picker, access, transfers, bookmarks, coordination, scopes, ender, trail, replies)

@@ -28,7 +28,7 @@ package enum Palette {
   }
 
   /// On paper it is always light.
-  static var style: String {
+  package static var style: String {
     """
     :root{color-scheme:light dark;\(variables(\.light))}
     @media screen and (prefers-color-scheme:dark){:root{\(variables(\.dark))}}

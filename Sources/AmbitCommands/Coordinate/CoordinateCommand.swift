@@ -40,10 +40,13 @@ struct CoordinateCommand: ParsableCommand {
   }
 
   @Argument(help: "The use of the files: read, write, move or delete.") var use: Use
-  @Argument(help: ArgumentHelp("The files. Of one that is still to be made, the folder has to be there.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("The files. Of one that is still to be made, the folder has to be there.", valueName: "file"))
   var files: [String]
   @Argument(parsing: .postTerminator, help: "The command, after “--”.") var command: [String]
-  @Option(help: ArgumentHelp("How long to wait: 30 by default; 0 takes the files only if they are free.", valueName: "seconds"))
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait: 30 by default; 0 takes the files only if they are free.", valueName: "seconds"))
   var timeout: Double?
   @Option(help: ArgumentHelp("Commands of the same purpose do not wait for each other.", valueName: "name"))
   var purpose: String?

@@ -85,7 +85,8 @@ struct EditedDraft {
       let new = ".\(name).\(UUID().uuidString)"
       return try placing(new, in: folder, mode: 0o666) { _ in
         do { try folder.moveAside(new, to: folder, as: name) } catch let error as KernelError
-        where error.errno == .fileExists {
+          where error.errno == .fileExists
+        {
           throw Failure("\(printable(file)) has been made meanwhile.", status: 1)
         }
       }

@@ -164,7 +164,9 @@ private struct ReplayedBroker {
   }
 
   /// - Returns: of a decision: whether it is the same.
-  mutating func take(_ happening: CoordinationReplay.Happening, _ accesses: [RecordedAccess]) -> CoordinationReplay.Verdict? {
+  mutating func take(_ happening: CoordinationReplay.Happening, _ accesses: [RecordedAccess]) -> CoordinationReplay
+    .Verdict?
+  {
     let access = accesses[happening.access]
     guard let facts = access.facts else { return nil }
     let time = happening.time
@@ -307,10 +309,13 @@ private struct ReplayedBroker {
     guard let entry = arbiter.entries[id] else { return "it does not come to a decision" }
     let holders = arbiter.blockers(of: id).sorted().map { "access \($0)" }
     let silent = entry.outstanding.compactMap { arbiter.questions[$0]?.presenter }
-    let names = holders + Set(silent).sorted().map { presenter in
-      presenters[presenter].map { "the presenter \(CoordinationWords.name($0.party))" } ?? "a presenter"
-    }
-    return "it still waits for \(names.joined(separator: " and ")): the log lacks an end or an answer, or a file was moved "
+    let names =
+      holders
+      + Set(silent).sorted().map { presenter in
+        presenters[presenter].map { "the presenter \(CoordinationWords.name($0.party))" } ?? "a presenter"
+      }
+    return
+      "it still waits for \(names.joined(separator: " and ")): the log lacks an end or an answer, or a file was moved "
       + "by a program that coordinates nothing"
   }
 
@@ -323,9 +328,12 @@ private struct ReplayedBroker {
         return "\(name) is asked to \(CoordinationWords.request(question.asks))"
       }.sorted().joined(separator: ", ")
     }
-    if !now.isSubset(of: then) { return "\(words(now.subtracting(then))): then it was not; it may have left just before" }
+    if !now.isSubset(of: then) {
+      return "\(words(now.subtracting(then))): then it was not; it may have left just before"
+    }
     if !then.isSubset(of: now) {
-      return "the log has it that \(words(then.subtracting(now))): now it is not; a file may have been moved by a program "
+      return
+        "the log has it that \(words(then.subtracting(now))): now it is not; a file may have been moved by a program "
         + "that coordinates nothing"
     }
     return nil

@@ -77,7 +77,8 @@ struct RecordedAccess {
 extension InspectorInterface.Arbitration {
   fileprivate var isPlausible: Bool {
     let most = 1 << 60
-    let times = [arrived, patience ?? 0, first ?? 0] + (questions ?? []).flatMap { [$0.asked, $0.ended ?? 0] }
+    let times =
+      [arrived, patience ?? 0, first ?? 0] + (questions ?? []).flatMap { [$0.asked, $0.ended ?? 0] }
       + (presenters ?? []).map(\.since)
     return times.allSatisfy { (0...most).contains($0) }
   }

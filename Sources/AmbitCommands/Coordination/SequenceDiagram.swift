@@ -2,6 +2,7 @@ internal import Foundation
 internal import Pages
 internal import Paths
 internal import Terminal
+internal import Wire
 
 /// A sequence as an SVG file that loads nothing: a lifeline for each process, an arrow for each question and answer, and a bar for
 /// each access, from its beginning to its end. Light or dark, as the viewer is.

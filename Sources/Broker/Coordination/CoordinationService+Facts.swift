@@ -39,9 +39,10 @@ extension CoordinationService {
     guard let access = accesses[id] else { return }
     var path: String?
     if case .accommodateSubitemDeletion(let item) = question { path = item.text }
-    accesses[id]?.arbitration.questions = (access.arbitration.questions ?? []) + [
-      .init(question: number, presenter: presenter, asks: question.message, path: path, asked: elapsed(access))
-    ]
+    accesses[id]?.arbitration.questions =
+      (access.arbitration.questions ?? []) + [
+        .init(question: number, presenter: presenter, asks: question.message, path: path, asked: elapsed(access))
+      ]
   }
 
   func noteEnd(of question: Int, _ outcome: InspectorInterface.PresenterQuestion.Outcome) {

@@ -29,7 +29,8 @@ extension CoordinationService {
       access: id, party: access.party.inspected(access.instance),
       items: entry.request.intents.map { .init($0) },
       phase: .init(entry.phase), age: Int(now - access.arrived), held: access.granted.map { Int(now - $0) },
-      behind: arbiter.blockers(of: id).sorted(), prepares: access.request.isPreparation, arbitration: access.arbitration,
+      behind: arbiter.blockers(of: id).sorted(), prepares: access.request.isPreparation,
+      arbitration: access.arbitration,
       moves: access.toldMoves.isEmpty ? nil : access.toldMoves)
   }
 

@@ -342,7 +342,8 @@ final class CoordinationService: LoopMember {
       patience: [patience, leased.longestWait].compactMap(\.self).min(), silence: .proceed)
     accesses[id] = Access(
       connection: nil, instance: nil, party: party, request: request,
-      items: [NamedItem(item: Item(path.text), mapping: .host)], wait: Wait(), arrived: clock.monotonic)
+      items: [NamedItem(item: Item(path.text), mapping: .host)], wait: Wait(), arrived: clock.monotonic,
+      arbitration: Self.arbitration(request, arrived: clock.monotonic))
     apply(.request(id, request))
   }
 

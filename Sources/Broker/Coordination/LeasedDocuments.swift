@@ -1,4 +1,5 @@
 internal import BrokerCore
+internal import Folders
 internal import Kernel
 internal import Paths
 internal import ScopedAccess
@@ -15,7 +16,7 @@ final class LeasedDocuments: LoopMember {
     var accesses = 0
     /// When a lease is tried again, in nanoseconds of CLOCK_MONOTONIC; `nil`: it is held, or not to be had.
     var retry: Int64?
-    var pause = LeasedDocuments.shortestPause
+    var pause: Int64 = 20_000_000
   }
 
   private static let shortestPause: Int64 = 20_000_000
