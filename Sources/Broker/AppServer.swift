@@ -35,6 +35,8 @@ final class AppServer: LoopMember {
     (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
     (self.trail, self.replies) = (trail, replies)
     sessions.onRemove = { coordination.ended($0) }
+    sessions.onSuspend = { coordination.suspended($0) }
+    sessions.onResume = { coordination.resumed($0) }
   }
 
   private func handle(_ event: WireEndpoint.Event, of instance: Instance) {

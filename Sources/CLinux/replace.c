@@ -160,7 +160,7 @@ int ambit_watch_changes(int watcher, int directory) {
   path_of(directory, path);
   return answer(inotify_add_watch(
     watcher, path,
-    IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK));
+    IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK));
 }
 
 int ambit_watch_file(int watcher, int file) {

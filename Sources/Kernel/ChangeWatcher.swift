@@ -62,7 +62,7 @@ package struct ChangeWatcher: Sendable {
     let kinds: [(UInt32, Kind)] = [
       (UInt32(IN_Q_OVERFLOW), .lost), (UInt32(IN_CREATE), .created), (UInt32(IN_DELETE), .deleted),
       (UInt32(IN_MOVED_FROM), .movedAway), (UInt32(IN_MOVED_TO), .movedHere), (UInt32(IN_MODIFY), .content),
-      (UInt32(IN_CLOSE_WRITE), .content), (UInt32(IN_ATTRIB), .attributes),
+      (UInt32(IN_ATTRIB), .attributes),
     ]
     return kinds.first { mask & $0.0 != 0 }?.1
   }

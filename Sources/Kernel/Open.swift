@@ -65,6 +65,11 @@ extension Descriptor {
     return Descriptor(owning: raw)
   }
 
+  /// A program that this process becomes, or starts, has it as well.
+  package func keepAcrossExec() throws(KernelError) {
+    try KernelError.check("fcntl", "F_SETFD") { fcntl(rawValue, F_SETFD, 0) }
+  }
+
   /// The path that the kernel has for this descriptor now, or `nil` when it has none: unlinked, or an inode that
   /// was opened by handle and has not been reached by a path since.
   package var currentPath: String? {

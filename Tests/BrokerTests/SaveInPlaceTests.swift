@@ -45,7 +45,7 @@ import Wire
     }
 
     func reader() -> OwnThread<String> {
-      OwnThread { [path] in try String(contentsOfFile: path, encoding: .utf8) }
+      OwnThread { [path] in try plainText(path) }
     }
 
     var left: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: world.folders.recovery) } }

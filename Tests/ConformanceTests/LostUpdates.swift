@@ -40,7 +40,11 @@ enum LostUpdates {
       var acknowledged = 0
       let counted = try withThrowingResults(apps) { app in
         try app.tell(
-          "count", ["of": "a", "processes": .number(Double(processes)), "until": .number(Double(each)), "kills": .number(Double(kills))],
+          "count",
+          [
+            "of": "a", "processes": .number(Double(processes)), "until": .number(Double(each)),
+            "kills": .number(Double(kills)),
+          ],
           patience: .seconds(600))
       }
       for answer in counted { acknowledged += answer["acknowledged"]?.int ?? 0 }

@@ -38,7 +38,9 @@ import Testing
     _ = try LeaseBreaks()
     let file = try stage.open()
     try Deadline.wait(for: "the lease") { (try? file.take(.write)) != nil }
-    let reader = OwnThread { [path = stage.path] in try String(contentsOfFile: path, encoding: .utf8) }
+    let reader = OwnThread { [path = stage.path] in
+      String(decoding: try Descriptor.open(path, flags: .read).readAll(), as: UTF8.self)
+    }
     try Deadline.wait(for: "the reader") { file.lease == .read }
     try stage.save("what it waited for", into: file).carryOut()
     #expect(!reader.isOver)
@@ -147,11 +149,12 @@ import Testing
       #expect(try stage.text() == stage.old)
       #expect(try stage.left() == [found])
       #expect(FileManager.default.contents(atPath: "\(stage.recovery)/\(found)")?.starts(with: text.utf8) == true)
-    case (.contentWritten, .wholeNew): #expect(try stage.text() == text)
+    // A text that is longer may be whole at that moment.
+    case (.contentWriting, .wholeNew), (.contentWritten, .wholeNew): #expect(try stage.text() == text)
     case (.recordRemoved, nil): #expect(try stage.text() == text)
     default: #expect(Bool(false), "\(point): \(outcome)")
     }
-    if point != .contentWriting { #expect(try stage.left().isEmpty) }
+    if case .restored? = outcome.first?.result {} else { #expect(try stage.left().isEmpty) }
     #expect(try stage.settle().isEmpty)
   }
 

@@ -83,12 +83,13 @@ import Wire
     #expect(status == 0, "\(errors)")
     #expect(
       output == """
-        Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer
+        Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer io.ambit.Coordination
         org.varlink.service GetInfo GetInterfaceDescription
         io.ambit.Picker Pick
         io.ambit.Access Events HostPath Kept Open Path Release Start Status Stop
         io.ambit.Bookmarks Create CreateContained Resolve ResolveReference Values
         io.ambit.Transfer Pass Redeem
+        io.ambit.Coordination Access Answer Done Moved Present Unsaved
         {'path': '/documents/1/a.txt', 'count': 1}
         io.ambit.Access.LimitReached 8 a.txt
         org.varlink.service.InvalidParameter {'parameter': 'scope'}

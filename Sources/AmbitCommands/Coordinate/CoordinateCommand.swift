@@ -10,12 +10,12 @@ struct CoordinateCommand: ParsableCommand {
     abstract: "Run a command while its files are coordinated: apps let go of them first, and wait until it is over.",
     discussion: """
       Apps that use the files are waited for, and those that present them are asked to save and to let go. All the files are \
-      taken together or none is. While the command runs, apps that ask for the files wait. If you end it, or it dies, the \
-      access is over.
+      taken together or none is. While the command runs, apps that ask for the files wait. The access is over when the \
+      command has ended, also if this program is killed before.
 
         ambit coordinate read notes.txt -- wc -l
         ambit coordinate write notes.txt -- sh -c 'sort -o {} {}'
-        ambit coordinate write a.txt b.txt -- git checkout
+        ambit coordinate write a.txt --also b.txt -- git checkout
 
       “{}” in the command stands for the file's real path; with several files, “{}” alone stands for all of them. Without \
       one they are appended. Commands in it that coordinate as well, such as “ambit cp”, do not wait for it.
@@ -40,9 +40,11 @@ struct CoordinateCommand: ParsableCommand {
   }
 
   @Argument(help: "The use of the files: read, write, move or delete.") var use: Use
-  @Argument(
-    help: ArgumentHelp("The files. Of one that is still to be made, the folder has to be there.", valueName: "file"))
-  var files: [String]
+  @Argument(help: "The file. Of one that is still to be made, the folder has to be there.") var file: String
+  @Option(
+    name: .customLong("also"),
+    help: ArgumentHelp("A further file, taken together with it; repeatable.", valueName: "file"))
+  var others: [String] = []
   @Argument(parsing: .postTerminator, help: "The command, after “--”.") var command: [String]
   @Option(
     help: ArgumentHelp(
@@ -51,9 +53,10 @@ struct CoordinateCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Commands of the same purpose do not wait for each other.", valueName: "name"))
   var purpose: String?
 
+  var files: [String] { [file] + others }
+
   func validate() throws {
     if command.isEmpty { throw ValidationError("a command is missing; write it after “--”") }
-    if files.isEmpty { throw ValidationError("name a file") }
     if let timeout, !(0...86400).contains(timeout) { throw ValidationError("--timeout takes 0 to 86400 seconds") }
     if files.count > 1, let word = command.first(where: { $0 != "{}" && $0.contains("{}") }) {
       throw ValidationError("“\(word)” has room for one path, and there are \(files.count) files; let “{}” stand alone")
@@ -69,6 +72,7 @@ struct CoordinateCommand: ParsableCommand {
     }
     let terms = CoordinatedAccess.Terms("ambit coordinate", purpose: purpose, timeout: timeout)
     let access = try CoordinatedAccess(intents, terms)
+    try access.share()
     let status = try Foreground.run(Self.arguments(command, paths: access.paths), purpose: terms.purpose)
     access.done()
     throw ExitCode(status)

@@ -72,6 +72,9 @@ struct CoordinatedAccess {
     }
   }
 
+  /// From now on commands have the connection as well: if this process is killed, the access lasts as long as they do.
+  func share() throws { try connection.socket.keepAcrossExec() }
+
   /// Says after a moment who is waited for. The broker keeps the time limit for each step; this side keeps it for the whole.
   private static func patience(_ terms: Terms) -> WireClient.Patience {
     let due = terms.timeout.map { Clock.monotonic() + Int64($0 * 1e9) + grace }

@@ -14,6 +14,10 @@ final class FileAccess: Sendable {
   private let cancelled = Atomic(false)
   private let isOver = Atomic(false)
 
+  private let staged = Atomic(false)
+  /// Another program waits in `open(2)` for what is saved now. The document itself cannot be opened before.
+  var isStaged: Bool { staged.load(ordering: .relaxed) }
+
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
   private var id: Int { number.load(ordering: .relaxed) }
 
@@ -24,6 +28,7 @@ final class FileAccess: Sendable {
   func wait(_ call: CoordinationInterface.AccessCall) throws(WireError) -> CoordinationInterface.AccessReply {
     let reply: CoordinationInterface.AccessReply = try client.call(CoordinationInterface.access, call)
     number.store(reply.access, ordering: .relaxed)
+    staged.store(reply.staged ?? false, ordering: .relaxed)
     return reply
   }
 

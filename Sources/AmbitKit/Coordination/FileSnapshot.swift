@@ -30,6 +30,30 @@ final class FileSnapshot: Sendable {
   func remove() { try? FileManager.default.removeItem(at: folder) }
 }
 
+/// A save for another program that waits in `open(2)` (`COO-27`). Until it is done the document cannot be opened, by this app neither: the
+/// accessor gets an empty file, whose content replaces the document's.
+final class StagedSave {
+  let url: URL
+  private let document: URL
+  private let folder: URL
+
+  init(of document: URL) throws {
+    self.document = document
+    let manager = FileManager.default
+    folder = manager.temporaryDirectory.appendingPathComponent("save-\(UUID().uuidString)", isDirectory: true)
+    try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+    url = folder.appendingPathComponent(document.lastPathComponent)
+  }
+
+  /// An accessor that wrote nothing has saved nothing.
+  func carryOut() throws {
+    guard FileManager.default.fileExists(atPath: url.path) else { return }
+    try FileManager.default.replaceDocument(at: document, withItemAt: url)
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: folder) }
+}
+
 /// A zip archive with the files of a folder as they are: no compression, no encryption, up to 4 GiB and 65,535 entries (APPNOTE 6.3).
 enum ZipArchive {
   private struct Entry {

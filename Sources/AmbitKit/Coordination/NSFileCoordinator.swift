@@ -185,7 +185,11 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         let isFree = snapshots.allSatisfy { $0 != nil }
         if isFree { self.end(access) }
         queue.addOperation {
-          if isFree { accessor(nil) } else { FileAccess.entering(access) { accessor(nil) } }
+          if isFree {
+            accessor(nil)
+          } else {
+            FileAccess.entering(access) { accessor(nil) }
+          }
           if !isFree { self.end(access) }
           for snapshot in snapshots { snapshot?.remove() }
         }
@@ -227,7 +231,11 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         for snapshot in snapshots { snapshot?.remove() }
       }
       let urls = zip(intents, snapshots).map { $1?.url ?? $0.url }
-      if isFree { accessor(urls) } else { FileAccess.entering(access) { accessor(urls) } }
+      if isFree { return accessor(urls) }
+      let staged = access.isStaged ? try StagedSave(of: urls[0]) : nil
+      defer { staged?.remove() }
+      FileAccess.entering(access) { accessor(staged.map { [$0.url] } ?? urls) }
+      try staged?.carryOut()
     } catch { unsafe outError?.pointee = error as NSError }
   }
 

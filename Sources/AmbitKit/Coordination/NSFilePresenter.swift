@@ -7,6 +7,7 @@ public import Foundation
 public protocol NSFilePresenter: NSObjectProtocol {
   /// The presented item; `nil`: none at the moment.
   var presentedItemURL: URL? { get }
+  /// The queue on which all methods are called.
   var presentedItemOperationQueue: OperationQueue { get }
   /// The document that a related item belongs to (`COO-25`).
   var primaryPresentedItemURL: URL? { get }
@@ -23,11 +24,17 @@ public protocol NSFilePresenter: NSObjectProtocol {
   func accommodatePresentedSubitemDeletion(
     at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
+  /// The item has another URL now.
   func presentedItemDidMove(to newURL: URL)
+  /// The item was written, or its facts have changed.
   func presentedItemDidChange()
+  /// Attributes of an item in a provider's care have changed.
   func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>)
+  /// There is something new in the presented folder.
   func presentedSubitemDidAppear(at url: URL)
+  /// Something in the presented folder was moved.
   func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
+  /// Something in the presented folder was written, or deleted.
   func presentedSubitemDidChange(at url: URL)
 
   /// Ambit's addition (`COO-29`): called before each question, and says which app asks, in which process, and for what.
@@ -37,29 +44,42 @@ public protocol NSFilePresenter: NSObjectProtocol {
 }
 
 extension NSFilePresenter {
+  /// None.
   public var primaryPresentedItemURL: URL? { nil }
+  /// Lets the reader in at once.
   public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
     reader(nil)
   }
+  /// Lets the writer in at once.
   public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
     writer(nil)
   }
+  /// There is nothing to save.
   public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
     completionHandler(nil)
   }
+  /// Agrees.
   public func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
     completionHandler(nil)
   }
+  /// Agrees.
   public func accommodatePresentedSubitemDeletion(
     at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) { completionHandler(nil) }
+  /// Does nothing.
   public func presentedItemDidMove(to newURL: URL) {}
+  /// Does nothing.
   public func presentedItemDidChange() {}
+  /// Does nothing.
   public func presentedItemDidChangeUbiquityAttributes(_ attributes: Set<URLResourceKey>) {}
+  /// Does nothing.
   public func presentedSubitemDidAppear(at url: URL) {}
+  /// Does nothing.
   public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {}
   /// Without a method of its own for items in it, a presenter of a package hears that the package has changed.
   public func presentedSubitemDidChange(at url: URL) {}
+  /// Does nothing.
   public func presentedItemWillBeAsked(by asker: NSFileCoordinator.Asker) {}
+  /// Does nothing.
   public func presentedItemDidChangeWithoutCoordination() {}
 }

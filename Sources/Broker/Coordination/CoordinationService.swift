@@ -121,7 +121,9 @@ final class CoordinationService: LoopMember {
         throw CoordinationInterface.Failure.notYours
       }
       presenters[request.presenter]?.hasUnsavedChanges = request.unsaved
-      leased.present(request.presenter, presenter.item.item.path, unsaved: request.unsaved)
+      if presenter.item.grant != nil {
+        leased.present(request.presenter, presenter.item.item.path, unsaved: request.unsaved)
+      }
     }
     return Answer([:])
   }
@@ -175,8 +177,10 @@ final class CoordinationService: LoopMember {
     apply(.request(id, asking))
     switch try await access.wait.get() {
     case .granted(let paths):
+      let isAwaited = named.count == 1 && named[0].grant != nil && intents[0].isWrite && leased.isAwaited(paths[0])
       return .init(
-        access: id, paths: zip(paths, named).map { path, item in item.mapping.client(path) ?? item.mapping.inside })
+        access: id, paths: zip(paths, named).map { path, item in item.mapping.client(path) ?? item.mapping.inside },
+        staged: isAwaited ? true : nil)
     case .refused(let refusal): throw failure(refusal)
     case .unrecorded(let reason): throw StateError(reason)
     }
@@ -260,11 +264,13 @@ final class CoordinationService: LoopMember {
       messages: Subscription(connection, lost: lost), hasUnsavedChanges: request.unsaved ?? false,
       since: clock.monotonic)
     presenters[id] = presented
-    presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
     apply(
       .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
     files.add(id, item.item.path)
-    leased.present(id, item.item.path, unsaved: request.unsaved ?? false)
+    // What lies in a container is saved there, and not by the broker.
+    if item.grant != nil { leased.present(id, item.item.path, unsaved: request.unsaved ?? false) }
+    // From here on it misses nothing (`COO-21`).
+    presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
   }
 
   // MARK: Ends
@@ -284,6 +290,15 @@ final class CoordinationService: LoopMember {
       finish(id)
     }
     clients = clients.filter { $0.key.instance != instance.id }
+  }
+
+  /// A launch is suspended: its presenters hold nobody up, and its waiting accesses are cancelled (`COO-22`, `COO-23`).
+  func suspended(_ instance: Instance) {
+    for (client, id) in clients where client.instance == instance.id { apply(.suspend(id)) }
+  }
+
+  func resumed(_ instance: Instance) {
+    for (client, id) in clients where client.instance == instance.id { apply(.resume(id)) }
   }
 
   /// Ends an access, whether or not it was granted.
@@ -321,9 +336,10 @@ final class CoordinationService: LoopMember {
 
   /// The access under which a path is written now.
   private func writer(of path: PathKey) -> Int? {
-    accesses.first { _, access in
+    accesses.first { id, access in
       access.isGranted && access.connection != nil
-        && access.request.intents.contains { $0.isWrite && path.text.lies(within: $0.item.path.text) }
+        && (access.request.intents + (arbiter.entries[id]?.request.intents ?? []))
+          .contains { $0.isWrite && path.text.lies(within: $0.item.path.text) }
     }?.key
   }
 

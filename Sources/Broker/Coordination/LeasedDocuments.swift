@@ -101,6 +101,11 @@ final class LeasedDocuments: LoopMember {
     hold(path)
   }
 
+  /// Whether an opener waits for a file.
+  func isAwaited(_ path: PathKey) -> Bool {
+    entries[path]?.document.map { leases.isBreaking($0.identity) } ?? false
+  }
+
   /// An opener that waits may go on.
   func letGo(_ path: PathKey) {
     guard let document = entries[path]?.document else { return }

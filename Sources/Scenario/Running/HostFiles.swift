@@ -20,7 +20,7 @@ extension Play {
     case .read(let template, let expect):
       let path = try variables.expand(template)
       let bytes: [UInt8]
-      do throws(KernelError) { bytes = try Descriptor.content(ofFile: path, limit: 1 << 26) } catch {
+      do throws(KernelError) { bytes = try Self.content(path) } catch {
         throw CheckFailure(expected: "a readable file at \(path)", seen: error.fileFault)
       }
       let text = String(decoding: bytes, as: UTF8.self)
@@ -126,5 +126,16 @@ extension Play {
       return "there is no folder \(folder) either"
     }
     return names.isEmpty ? "\(folder) is empty" : "\(folder) holds \(names.sorted().joined(separator: ", "))"
+  }
+
+  /// A file's content. While a presenter is asked to save it, an open that does not wait is refused (`EAGAIN`): then it is tried again.
+  private static func content(_ path: String) throws(KernelError) -> [UInt8] {
+    let end = Clock.monotonic() + 40_000_000_000
+    while true {
+      do throws(KernelError) { return try Descriptor.content(ofFile: path, limit: 1 << 26) } catch {
+        guard error.errno.symbol == "EAGAIN", Clock.monotonic() < end else { throw error }
+        usleep(10_000)
+      }
+    }
   }
 }

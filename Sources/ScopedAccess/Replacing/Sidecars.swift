@@ -142,6 +142,7 @@ package enum Sidecars {
   }
 
   private static func isDatabase(_ file: Descriptor) -> Bool {
-    (try? file.reopened([.read, .nonBlocking])).flatMap { try? $0.readAll(limit: heading.count) }.map(isHeading) ?? false
+    (try? file.reopened([.read, .nonBlocking])).flatMap { try? $0.readAll(limit: heading.count) }.map(isHeading)
+      ?? false
   }
 }

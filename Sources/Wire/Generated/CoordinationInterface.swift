@@ -145,21 +145,27 @@ package enum CoordinationInterface {
     package var access: Int
     /// Where the items are by now, in the order of the intents.
     package var paths: [String]
+    /// Another program waits in open(2) for this save: the content is written elsewhere first, and replaces the
+    /// document then.
+    package var staged: Bool?
 
-    package init(access: Int, paths: [String]) {
+    package init(access: Int, paths: [String], staged: Bool? = nil) {
       self.access = access
       self.paths = paths
+      self.staged = staged
     }
 
     package init(json: JSONObject) throws(FieldError) {
       access = try json.int("access")
       paths = try json.strings("paths")
+      staged = try json.boolIfPresent("staged")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("access", access)
       json.set("paths", paths)
+      json.set("staged", staged)
       return json
     }
   }
