@@ -30,6 +30,8 @@ final class CoordinationService: LoopMember {
   private static let mostOfInstance = 1024
   /// Nanoseconds that the user's side waits for others, which no policy rules.
   private static let userPatience: Int64 = 30_000_000_000
+  /// Nanoseconds of a year: a client's own word for the same.
+  private static let longestPatience: Int64 = 365 * 86_400 * 1_000_000_000
 
   /// A process of an instance, or of the user's.
   private struct Client: Hashable {
@@ -122,7 +124,7 @@ final class CoordinationService: LoopMember {
       }
       presenters[request.presenter]?.hasUnsavedChanges = request.unsaved
       if presenter.item.grant != nil {
-        leased.present(request.presenter, presenter.item.item.path, unsaved: request.unsaved)
+        leased.present(request.presenter, presenter.item.item.path, unsaved: request.unsaved && presenter.item.mayWrite)
       }
     }
     return Answer([:])
@@ -212,7 +214,8 @@ final class CoordinationService: LoopMember {
 
   /// - Parameter wanted: nanoseconds, by the client.
   private static func patience(_ wanted: Int?, _ rules: LauncherInterface.GrantRules?) -> Int64? {
-    let wanted = wanted.map { Int64(max(0, $0)) }
+    // No number that a client sends may overflow when it is added to a time.
+    let wanted = wanted.map { min(longestPatience, Int64(max(0, $0))) }
     guard let rules else { return wanted ?? userPatience }
     let most = rules.patience.map { Int64($0) * 1_000_000_000 }
     return [wanted, most].compactMap(\.self).min()
@@ -268,7 +271,8 @@ final class CoordinationService: LoopMember {
       .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
     files.add(id, item.item.path)
     // What lies in a container is saved there, and not by the broker.
-    if item.grant != nil { leased.present(id, item.item.path, unsaved: request.unsaved ?? false) }
+    // An app that may only read has nothing to save, and keeps no reader waiting.
+    if item.grant != nil { leased.present(id, item.item.path, unsaved: item.mayWrite && request.unsaved == true) }
     // From here on it misses nothing (`COO-21`).
     presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
   }
