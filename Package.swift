@@ -46,6 +46,7 @@ let package = Package(
     .executable(name: "ambit-agent", targets: ["ambit-agent"]),
     .executable(name: "plain-agent", targets: ["plain-agent"]),
     .executable(name: "TextEdit", targets: ["TextEdit"]),
+    .executable(name: "Particles", targets: ["Particles"]),
     .executable(name: "battery", targets: ["battery"]),
     .library(name: "AmbitKit", targets: ["AmbitKit"]),
   ],
@@ -129,6 +130,9 @@ let package = Package(
       linkerSettings: selfContained),
     .executableTarget(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
+      linkerSettings: selfContained),
+    .executableTarget(
+      name: "Particles", dependencies: ["AmbitKit"], path: "Demos/Particles", swiftSettings: strict,
       linkerSettings: selfContained),
 
     // The escape battery's program: C, so that it needs nothing of Swift's inside a sandbox. The flags keep the linker

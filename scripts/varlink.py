@@ -19,7 +19,7 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Grants", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Grants", "Inspector", "Launcher"]
 
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
@@ -55,8 +55,11 @@ ENUMERATIONS = {
     "CoordinationInterface.Question": ("relinquishToReader relinquishToWriter saveChanges accommodateDeletion "
                                        "accommodateSubitemDeletion", "", {}),
     "CoordinationInterface.Message.Kind": ("presenting question withdrawn reacquire changed attributesChanged moved deleted "
-                                           "subitemChanged subitemAppeared subitemMoved subitemDeleted lost", "", {}),
+                                           "subitemChanged subitemAppeared subitemMoved subitemDeleted versionGained versionLost "
+                                           "conflictResolved lost", "", {}),
     "CoordinationInterface.Canceller": ("caller user suspension", "", {}),
+    "VersionsInterface.Version.Kind": ("file package", "", {}),
+    "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
     "InspectorInterface.Purpose": ("bookmark reference", "", {}),
     "InspectorInterface.GrantState": ("inForce withdrawn unknown", "", {}),

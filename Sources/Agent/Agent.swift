@@ -7,7 +7,18 @@ internal import Foundation
 package enum Agent {
   package static func run(additions: [Session.Addition] = []) {
     var session = Session(additions: additions)
-    while let line = readLine() { print(session.answer(to: line)) }
+    while let line = nextLine(session) { print(session.answer(to: line)) }
+  }
+
+  /// With documents the main queue is served meanwhile: their presenters answer there.
+  private static func nextLine(_ session: Session) -> String? {
+    if session.hasDocuments {
+      var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+      while unsafe poll(&entry, 1, 5) == 0 {
+        while RunLoop.main.run(mode: .default, before: Date()), unsafe poll(&entry, 1, 0) == 0 {}
+      }
+    }
+    return readLine()
   }
 
   /// Writes one answer.

@@ -11,6 +11,7 @@ extension Session {
         guard let url = urls[name] else { throw Usage(sentence: "there is no URL “\(name)”") }
         return url
       }
+      state.note = request["note"] as? String
       state.shouldSave = request["shouldSave"] as? Bool ?? true
       try StateRestoration(delegate: state).applicationDidEnterBackground()
       return ["done": true]
@@ -19,11 +20,13 @@ extension Session {
       state.shouldRestore = request["shouldRestore"] as? Bool ?? true
       let restored = StateRestoration(delegate: state).restore()
       for (index, url) in restored.documents.enumerated() { urls["r\(index)"] = url }
+      let failures = restored.failures.map { name, error in
+        "\(name ?? "?"): \(Self.describe(error)["posix"] as? String ?? "")"
+      }
+      if request["failures"] as? Bool == true { return ["text": failures.joined(separator: "\n")] }
       return [
-        "paths": restored.documents.map(\.path), "names": restored.documents.map(\.lastPathComponent),
-        "failures": restored.failures.map { name, error in
-          "\(name ?? "?"): \(Self.describe(error)["posix"] as? String ?? "")"
-        },
+        "note": state.note ?? "", "paths": restored.documents.map(\.path),
+        "names": restored.documents.map(\.lastPathComponent), "failures": failures,
       ]
     default: return nil
     }
@@ -34,6 +37,11 @@ private final class KeptState: StateRestorationDelegate {
   var openDocuments: [URL] = []
   var shouldSave = true
   var shouldRestore = true
+  var note: String?
+  func encodeRestorableState(with coder: NSCoder) { coder.encode(note as NSString?, forKey: "note") }
+  func decodeRestorableState(with coder: NSCoder) {
+    note = coder.decodeObject(of: NSString.self, forKey: "note").map { $0 as String }
+  }
   func shouldSaveApplicationState() -> Bool { shouldSave }
   func shouldRestoreApplicationState() -> Bool { shouldRestore }
 }

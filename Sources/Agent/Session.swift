@@ -12,10 +12,16 @@ package import Foundation
   var relatives: [String: Relative] = [:]
   var sockets: [RawBroker] = []
   let coordinating = Coordinating()
+  let documents = Documents()
   var onTheWay: Sending?
   var mapped: UnsafeMutableRawPointer?
 
   package init(additions: [Addition] = []) { self.additions = additions }
+
+  var hasDocuments: Bool {
+    let documents = documents
+    return MainActor.assumeIsolated { !documents.isEmpty }
+  }
 
   /// A request that cannot be carried out, which is the test's mistake and not an observation.
   package struct Usage: Error {
@@ -42,6 +48,7 @@ package import Foundation
     if let answer = try restorationAct(act, request) { return answer }
     if let answer = try relativeAct(act, request) { return answer }
     if let answer = try coordinationAct(act, request) { return answer }
+    if let answer = try documentClassAct(act, request) { return answer }
     if act == "raw" { return try RawBroker.exchange(request) }
     for addition in additions {
       if let answer = try addition(&self, act, request) { return answer }
@@ -189,6 +196,10 @@ package import Foundation
   }
 
   package func text(_ key: String, _ request: [String: Any]) throws -> String {
+    try Self.text(key, request)
+  }
+
+  static func text(_ key: String, _ request: [String: Any]) throws -> String {
     guard let value = request[key] as? String else { throw Usage(sentence: "“\(key)” is missing") }
     return value
   }

@@ -28,6 +28,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
         ambit suspend org.example.Ed     stop a running app for a while; ambit resume lets it go on
+        ambit kill --memory-pressure APP end a suspended app, as a system short of memory does
         ambit grants                     which app may use which document
         ambit grant APP PATH             let an app use a document without its asking
         ambit revoke --document PATH     take a document back, at once
@@ -37,6 +38,7 @@ package struct AmbitCommand: ParsableCommand {
                                          use a file in turn with the apps that have it open
         ambit cp | mv | rm | edit        the same for everyday commands
         ambit coordination               which app has a file right now, and who waits for it
+        ambit versions report.txt        its earlier contents; ambit versions restore brings one back
         ambit audit log                  everything that was granted, used and refused
         ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
         ambit rule PCK-9                 the promise behind an identifier that a message cites
@@ -47,11 +49,11 @@ package struct AmbitCommand: ParsableCommand {
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self,
       VerifyCommand.self,
-      PsCommand.self, SuspendCommand.self, ResumeCommand.self, BookmarkCommand.self, GrantsCommand.self,
-      GrantCommand.self, RevokeCommand.self, AppCommand.self,
+      PsCommand.self, SuspendCommand.self, ResumeCommand.self, KillCommand.self, BookmarkCommand.self,
+      GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
-      CoordinationCommand.self,
+      CoordinationCommand.self, VersionsCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

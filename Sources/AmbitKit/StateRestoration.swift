@@ -56,17 +56,23 @@ public final class StateRestoration {
         return try write(delegate.openDocuments.compactMap(Self.bookmark))
       }
     #endif
-    guard let delegate, delegate.shouldSaveApplicationState() else { return try forget() }
-    let bookmarks = delegate.openDocuments.prefix(Self.mostDocuments).compactMap(Self.bookmark)
-    guard !bookmarks.isEmpty else { return try forget() }
-    try write(bookmarks)
+    guard let delegate else { return try forget() }
+    let archiver = StateCoder()
+    guard delegate.application(shouldSaveSecureApplicationState: archiver) else { return try forget() }
+    delegate.encodeRestorableState(with: archiver)
+    let archive = try archiver.data()
+    guard archive.count <= Self.longest else {
+      throw CocoaError.make(.fileWriteUnknown, .EFBIG, fileURL, "The state has more than \(Self.longest) bytes.")
+    }
+    try write(delegate.openDocuments.prefix(Self.mostDocuments).compactMap(Self.bookmark), archive)
   }
 
-  private func write(_ bookmarks: [Data]) throws {
+  private func write(_ bookmarks: [Data], _ archive: Data? = nil) throws {
     let folder = fileURL.deletingLastPathComponent()
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    try PropertyListEncoder.binary.encode(SavedState(bookmarks: bookmarks)).write(to: fileURL, options: .atomic)
+    try PropertyListEncoder.binary.encode(SavedState(bookmarks: bookmarks, archive: archive)).write(
+      to: fileURL, options: .atomic)
   }
 
   private func forget() throws {
@@ -112,7 +118,10 @@ public final class StateRestoration {
       }
     }
     // A bookmark that cannot be written now is as it was: stale, and found all the same.
-    if kept != saved.bookmarks { try? write(kept) }
+    if kept != saved.bookmarks { try? write(kept, saved.archive) }
+    if let archive = saved.archive, let unarchiver = StateCoder(archive) {
+      delegate.decodeRestorableState(with: unarchiver)
+    }
     return restored
   }
 
@@ -133,6 +142,13 @@ public protocol StateRestorationDelegate: AnyObject {
   func shouldSaveApplicationState() -> Bool
   /// UIKit's `application(_:shouldRestoreSecureApplicationState:)`: true unless the app says otherwise.
   func shouldRestoreApplicationState() -> Bool
+  /// UIKit's `application(_:shouldSaveSecureApplicationState:)`; what it encodes is kept as well. As ``shouldSaveApplicationState()``
+  /// unless the app says otherwise.
+  func application(shouldSaveSecureApplicationState coder: NSCoder) -> Bool
+  /// UIKit's `encodeRestorableState(with:)`: keeps what else the app wants to find again, for example the selected tab.
+  func encodeRestorableState(with coder: NSCoder)
+  /// UIKit's `decodeRestorableState(with:)`, after the documents were found.
+  func decodeRestorableState(with coder: NSCoder)
   /// The documents that are open now: scoped URLs, and such as lie in the container.
   var openDocuments: [URL] { get }
 }
@@ -142,12 +158,20 @@ extension StateRestorationDelegate {
   public func shouldSaveApplicationState() -> Bool { true }
   /// True.
   public func shouldRestoreApplicationState() -> Bool { true }
+  /// As ``shouldSaveApplicationState()``.
+  public func application(shouldSaveSecureApplicationState coder: NSCoder) -> Bool { shouldSaveApplicationState() }
+  /// Does nothing.
+  public func encodeRestorableState(with coder: NSCoder) {}
+  /// Does nothing.
+  public func decodeRestorableState(with coder: NSCoder) {}
 }
 
 /// The file's content.
 private struct SavedState: Codable {
   var version = 1
   var bookmarks: [Data]
+  /// The app's own part, by an archiver.
+  var archive: Data?
 }
 
 extension PropertyListEncoder {

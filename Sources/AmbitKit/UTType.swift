@@ -24,6 +24,9 @@ public struct UTType: Hashable, Sendable {
     self = Self.known.first { $0.identifier == identifier } ?? UTType(identifier, nil)
   }
 
+  /// The extension that files of this type have; nil for a type of any file, and for one that this version does not know.
+  public var preferredFilenameExtension: String? { extensions?.first }
+
   /// The type of files with that extension; nil for a text that is no extension.
   public init?(filenameExtension: String) {
     guard !filenameExtension.isEmpty, !filenameExtension.hasSlash, !filenameExtension.hasPrefix(".") else {

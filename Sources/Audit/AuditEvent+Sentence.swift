@@ -57,6 +57,8 @@ extension AuditEvent {
       let layers = detail[Fact.layers].map { " of \($0)" } ?? ""
       return ("runs without the whole\(layers)", "run without the whole\(layers)")
     case .exit: return (ending, "end")
+    case .suspend where how == "memory pressure":
+      return ("was ended, since memory was short", "end the suspended app")
     case .suspend:
       let count = detail[Fact.processes].map { $0 == "1" ? "1 process" : "\($0) processes" }
       return ("was suspended\(facts(count))", "suspend the app")
@@ -100,6 +102,7 @@ extension AuditEvent {
     case .coordinationEnded:
       return ("ended \(how == "write" ? "writing" : "reading") \(subject)\(facts(user))", "end an access")
     case .presenterSilent: return ("answered as the presenter of \(subject)", "answer as the presenter of \(subject)")
+    case .version: return version
     case .identity: return identity
     case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")
@@ -116,6 +119,16 @@ extension AuditEvent {
     case .logRemoved:
       let through = detail[Fact.through].map { " up to entry \($0)" } ?? ""
       return ("the oldest of the log was removed\(through)\(facts(mostly))", "remove the oldest of the log\(through)")
+    }
+  }
+
+  /// An earlier content of a document.
+  private var version: (done: String, attempted: String) {
+    switch how {
+    case "read": ("read a version of \(subject)", "read a version of \(subject)")
+    case "removed": ("removed a version of \(subject)", "remove a version of \(subject)")
+    case "resolved": ("resolved a conflict about \(subject)", "resolve a conflict about \(subject)")
+    default: ("kept a version of \(subject)\(facts(detail[Fact.cause]))", "keep a version of \(subject)")
     }
   }
 

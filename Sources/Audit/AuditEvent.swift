@@ -137,6 +137,8 @@ extension AuditEvent.Kind {
     case coordinationEnded
     /// A presenter did not answer in time (`COO-8`).
     case presenterSilent
+    /// A content of a document was kept, read, forgotten, or a conflict resolved.
+    case version
     case limit
     case refuse
     case protocolError
@@ -188,6 +190,7 @@ extension AuditEvent.Kind {
   package static let coordinated = Self(.coordinated)
   package static let coordinationEnded = Self(.coordinationEnded)
   package static let presenterSilent = Self(.presenterSilent)
+  package static let version = Self(.version)
   package static let limit = Self(.limit)
   package static let refuse = Self(.refuse)
   package static let protocolError = Self(.protocolError)
@@ -205,6 +208,9 @@ extension AuditEvent {
     package static let limit = "limit"
     /// The process's starts of the document that are not balanced yet, after the event.
     package static let count = "count"
+    /// The identifier of a kept version of a document, and the reason for which it was kept.
+    package static let version = "version"
+    package static let cause = "cause"
     /// The caller in the app, by its own account.
     package static let caller = "caller"
     /// The kind of document of a grant: `file`, `folder` or `package`.
@@ -227,6 +233,8 @@ extension AuditEvent {
     package static let since = "since"
     /// How many processes were stopped, when `suspend` is the kind.
     package static let processes = "processes"
+    /// Bytes.
+    package static let memory = "memory"
     /// The holders of a document, and their uses of it, when `outlived` is the kind.
     package static let holders = "holders"
     /// Where an app lies on the host, and the digest of its manifest, its entitlements and its program; when `identity` is the kind,

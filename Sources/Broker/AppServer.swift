@@ -12,6 +12,7 @@ final class AppServer: LoopMember {
   private let transfers: TransferService
   private let bookmarks: BookmarkService
   private let coordination: CoordinationService
+  private let versions: VersionService
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -28,12 +29,12 @@ final class AppServer: LoopMember {
 
   init(
     _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
-    _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ scopes: ActiveScopes,
-    _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
+    _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ versions: VersionService,
+    _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
     (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
-    (self.trail, self.replies) = (trail, replies)
+    (self.trail, self.replies, self.versions) = (trail, replies, versions)
     sessions.onRemove = { coordination.ended($0) }
     sessions.onSuspend = { coordination.suspended($0) }
     sessions.onResume = { coordination.resumed($0) }
@@ -71,6 +72,7 @@ final class AppServer: LoopMember {
       case TransferInterface.name: return try await self.transfers.serve(call, for: instance)
       case CoordinationInterface.name:
         return try await self.coordination.serve(call, on: connection, for: instance)
+      case VersionsInterface.name: return try await self.versions.serve(call, for: instance)
       default: return try await self.bookmarks.serve(call, for: instance)
       }
     } answer: { reply, descriptors in

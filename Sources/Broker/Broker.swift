@@ -55,6 +55,10 @@ final class Broker {
     let succession = Succession(grants, trail, sessions, locator, files, places, events)
     let documents = GrantLocator(host, locator, mounts, grants, trail, succession)
 
+    let versions = VersionKeeper(
+      try VersionStore(path: "\(host.folders.versions).sqlite", contents: host.folders.versions), trail, jobs,
+      leases, clock)
+    succession.versions = versions
     let leaks = LeakDetector(sessions, trail)
     sidecars = SidecarKeeper(jobs, trail, grants, staging: host.staging)
     let scopes = ActiveScopes(sessions, grants, trail, locator, files, sidecars, leaks, clock, events)
@@ -76,8 +80,9 @@ final class Broker {
 
     let presented = PresentedFiles(clock)
     let leased = LeasedDocuments(leases, clock)
+    let items = CoordinatedItems(host: host, grants: grants, sessions: sessions)
     let coordination = CoordinationService(
-      CoordinatedItems(host: host, grants: grants, sessions: sessions), CoordinationTrail(trail: trail), presented,
+      items, CoordinationTrail(trail: trail), presented,
       leased, clock)
     let groups = OrphanedGroups(host, sessions)
     let shutdown = Shutdown(clock)
@@ -91,19 +96,21 @@ final class Broker {
     ender = SessionEnder(
       host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, groups, sidecars, unsettled)
     let inPlace = InPlaceSaver(host, leases, trail, sessions, jobs)
-    let saves = SaveService(grants, trail, sessions, succession, inPlace, jobs)
+    let saves = SaveService(grants, trail, sessions, succession, inPlace, versions, jobs)
     let launches = LaunchService(
-      sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions)
+      sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions,
+      MemoryPressure(trail, sessions, suspensions, jobs))
     let remover = AppRemover(host, grants, trail, sessions, revoker, jobs, loop)
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       entitlements, remover)
+    versions.onChange = { coordination.versionsChanged($0, $1, $2) }
+    let kept = VersionService(items, versions, grants, trail)
     user = UserServer(
-      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination,
-      sessions, trail,
-      replies)
+      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, kept,
+      sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, scopes, ender, trail, replies)
+      sessions, picker, access, transfers, bookmarks, coordination, kept, scopes, ender, trail, replies)
     lifetime = Lifetime(
       signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,
       isBusy: { [trail, grants, sidecars] in

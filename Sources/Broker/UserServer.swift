@@ -12,6 +12,7 @@ final class UserServer: LoopMember {
   private let grants: GrantService
   private let inspection: InspectionService
   private let coordination: CoordinationService
+  private let versions: VersionService
   private let sessions: SessionTable
   private let trail: AuditTrail
   private let replies: PendingReplies
@@ -19,10 +20,12 @@ final class UserServer: LoopMember {
 
   init(
     _ endpoint: WireEndpoint, _ launches: LaunchService, _ grants: GrantService, _ inspection: InspectionService,
-    _ coordination: CoordinationService, _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
+    _ coordination: CoordinationService, _ versions: VersionService, _ sessions: SessionTable, _ trail: AuditTrail,
+    _ replies: PendingReplies
   ) {
     (self.endpoint, self.launches, self.grants, self.inspection) = (endpoint, launches, grants, inspection)
     (self.coordination, self.sessions, self.trail, self.replies) = (coordination, sessions, trail, replies)
+    self.versions = versions
   }
 
   var hasConnections: Bool { !endpoint.connections.isEmpty }
@@ -50,6 +53,7 @@ final class UserServer: LoopMember {
       case GrantsInterface.name: return try await self.grants.serve(call)
       case CoordinationInterface.name:
         return try await self.coordination.serve(call, on: connection, for: nil)
+      case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
       case InspectorInterface.name: return try await self.inspection.serve(call)
       default:
         return try await self.launches.serve(call, on: connection) { instance in
@@ -62,7 +66,7 @@ final class UserServer: LoopMember {
   }
 
   private static func failure(_ error: any Error, of interface: String) -> ErrorReply {
-    interface == GrantsInterface.name || interface == CoordinationInterface.name
+    [GrantsInterface.name, CoordinationInterface.name, VersionsInterface.name].contains(interface)
       ? GrantsInterface.Failure.failed("\(error)") : LauncherInterface.Failure.failed("\(error)")
   }
 

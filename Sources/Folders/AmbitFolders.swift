@@ -30,6 +30,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package var filters: String { "\(state)/filters" }
   /// Old contents of documents that are being saved in place.
   package var recovery: String { "\(state)/recovery" }
+  /// Earlier contents of documents, and their table beside them.
+  package var versions: String { "\(state)/versions" }
   package var brokerLog: String { "\(state)/broker.log" }
   /// Which control groups there are of running apps.
   package var groups: String { "\(runtime)/groups" }
@@ -85,7 +87,7 @@ package struct AmbitFolders: Equatable, Sendable {
 
   /// Makes the folders that are missing, for their owner only, and refuses one that others could write.
   package func make() throws(StateError) {
-    for folder in [data, containers, staging, state, recovery, runtime] { try Self.make(folder) }
+    for folder in [data, containers, staging, state, recovery, versions, runtime] { try Self.make(folder) }
   }
 
   private static func make(_ path: String) throws(StateError) {

@@ -52,6 +52,12 @@ package struct SandboxSuspension: Sendable {
     return !found.isEmpty && found.allSatisfy(\.isStopped)
   }
 
+  /// Bytes that the processes use; shared pages count once. The kernel looks at every page.
+  package var memory: Int { ProcessUsage(processes).exactMemory() }
+
+  /// Ends the sandbox's init, and with it every process, also suspended ones.
+  package func end() throws(KernelError) { try send(SIGKILL, to: 1) }
+
   // MARK: With a control group
 
   private func freeze(while goesOn: () -> Bool) throws(KernelError) -> Int? {

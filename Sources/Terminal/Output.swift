@@ -19,8 +19,11 @@ package struct Output: Sendable {
   /// Writes all of the text; waits where the descriptor does not block.
   ///
   /// - Throws: EPIPE when the reader has gone and the process ignores SIGPIPE; `isHangUp` tells it from other errors.
-  package func write(_ text: String) throws(KernelError) {
-    var bytes = Array(text.utf8)[...]
+  package func write(_ text: String) throws(KernelError) { try write(bytes: Array(text.utf8)) }
+
+  /// Writes all of the bytes, as ``write(_:)`` does.
+  package func write(bytes: [UInt8]) throws(KernelError) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       do throws(KernelError) {
         let count = try KernelError.check("write", "\(descriptor)") {

@@ -282,11 +282,14 @@ struct OwnProcess: ProcessLookup {
 
 /// The processes of every app stop and go on as a test wants.
 final class MemorySuspension: ProcessSuspending {
-  private let state = Mutex((isSuspended: false, count: Int?(2), gate: Wakeup?.none, resumes: 0))
+  private let state = Mutex((isSuspended: false, count: Int?(2), gate: Wakeup?.none, resumes: 0, ends: 0))
 
   /// How many processes there are; nil: they do not stop in time.
   func have(_ count: Int?) { state.withLock { $0.count = count } }
   func set(suspended: Bool) { state.withLock { $0.isSuspended = suspended } }
+  var memory: Int { 1 << 20 }
+  func end() throws(KernelError) { state.withLock { $0.ends += 1 } }
+  var ends: Int { state.withLock { $0.ends } }
   var resumes: Int { state.withLock { $0.resumes } }
 
   /// From now on it takes until ``open()``.

@@ -15,7 +15,7 @@ guard arguments.count >= 3 else {
   exit(2)
 }
 let known = [
-  "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "lesson",
+  "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "document", "lesson",
   "audit-explain", "audit",
 ]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
@@ -42,6 +42,7 @@ do {
     case "io": rows += bench.io()
     case "resolve": rows += bench.resolve()
     case "coordination": rows += bench.coordination()
+    case "document": rows += bench.document()
     case "lesson": rows += bench.lesson()
     case "audit-explain": rows += bench.auditExplain()
     case "audit": rows += bench.audit()

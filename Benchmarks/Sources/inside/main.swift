@@ -17,6 +17,8 @@ import Measure
 //   just-open N  the same for opening and closing alone: µs, on average
 //   sequential SIZE, random SIZE, mapped SIZE, written SIZE
 //                the same for getting at a picked document's bytes in such a way, in pieces of so many bytes: MiB/s
+//   document N   opens, and closes, a document of a picked file N times: µs a pair
+//   plain N      starts the picked file, reads it through, and stops it, N times: µs
 //   call N       takes turns: calls getppid(2) N times: µs, on average
 //   bookmark     picks a document and keeps a bookmark of it in the container
 //   unmoved N    resolves the kept bookmark N times: µs
@@ -113,6 +115,15 @@ func crowd(_ url: URL, clients: Int, writing: Bool) throws {
   for count in unsafe counts { say("\(count)") }
 }
 
+/// A document that keeps its bytes.
+final class Bytes: Document {
+  private var bytes = Data()
+  override func contents(forType typeName: String) throws -> Any { bytes }
+  override func load(fromContents contents: Any, ofType typeName: String?) throws {
+    bytes = contents as? Data ?? Data()
+  }
+}
+
 func say(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
@@ -131,6 +142,26 @@ func run(_ arguments: [String]) throws {
     try SecurityScope.start(url)
     _ = try coordinated(url, min(count, 1000), writing: false)
     say(try coordinated(url, count, writing: false).map { "\($0)" }.joined(separator: "\n"))
+  case "document":
+    let url = try pick()
+    try MainActor.assumeIsolated {
+      for turn in 0..<(count + 100) {
+        let elapsed = try microseconds {
+          let document = Bytes(fileURL: url)
+          try document.openAndWait()
+          try document.closeAndWait()
+        }
+        if turn >= 100 { say("\(elapsed)") }
+      }
+    }
+  case "plain":
+    let url = try pick()
+    for turn in 0..<(count + 100) {
+      let elapsed = try microseconds {
+        try accessing(url) { path in _ = try Data(contentsOf: URL(fileURLWithPath: path)) }
+      }
+      if turn >= 100 { say("\(elapsed)") }
+    }
   case "round-trip":
     for _ in 0..<1000 { _ = try SecurityScope.status() }
     say(

@@ -80,6 +80,11 @@ final class FileAccess: Sendable {
     return try with(context, body)
   }
 
+  /// Goes on on another thread.
+  static func resuming<Value>(_ context: Context, _ body: () throws -> Value) rethrows -> Value {
+    try with(context, body)
+  }
+
   private static func with<Value>(_ context: Context, _ body: () throws -> Value) rethrows -> Value {
     let dictionary = Thread.current.threadDictionary
     let former = dictionary[key]

@@ -37,6 +37,13 @@ public protocol NSFilePresenter: NSObjectProtocol {
   /// Something in the presented folder was written, or deleted.
   func presentedSubitemDidChange(at url: URL)
 
+  /// The item has another version than the current one (`DOC-8`).
+  func presentedItemDidGain(_ version: NSFileVersion)
+  /// The item has a version less.
+  func presentedItemDidLose(_ version: NSFileVersion)
+  /// A conflict about the item was resolved.
+  func presentedItemDidResolveConflict(_ version: NSFileVersion)
+
   /// Ambit's addition (`COO-29`): called before each question, and says which app asks, in which process, and for what.
   func presentedItemWillBeAsked(by asker: NSFileCoordinator.Asker)
   /// Ambit's addition (`COO-24`): called before a change is told that another program made without any coordination.
@@ -78,6 +85,12 @@ extension NSFilePresenter {
   public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {}
   /// Without a method of its own for items in it, a presenter of a package hears that the package has changed.
   public func presentedSubitemDidChange(at url: URL) {}
+  /// Does nothing.
+  public func presentedItemDidGain(_ version: NSFileVersion) {}
+  /// Does nothing.
+  public func presentedItemDidLose(_ version: NSFileVersion) {}
+  /// Does nothing.
+  public func presentedItemDidResolveConflict(_ version: NSFileVersion) {}
   /// Does nothing.
   public func presentedItemWillBeAsked(by asker: NSFileCoordinator.Asker) {}
   /// Does nothing.

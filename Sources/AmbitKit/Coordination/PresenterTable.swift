@@ -150,6 +150,14 @@ final class PresenterLink: @unchecked Sendable {
       if let from = place(message.path), let to = place(message.to) {
         presenter.presentedSubitem(at: from, didMoveTo: to)
       }
+    case .versionGained, .versionLost, .conflictResolved:
+      if let url, let version = NSFileVersion(message, of: url) {
+        switch message.kind {
+        case .versionGained: presenter.presentedItemDidGain(version)
+        case .versionLost: presenter.presentedItemDidLose(version)
+        default: presenter.presentedItemDidResolveConflict(version)
+        }
+      }
     case .lost: presenter.presentedItemDidChange()
     case .presenting: break
     }

@@ -67,6 +67,7 @@ package struct OCSFActivity: Sendable {
     Self(.coordinated, .file, 99, "Coordinate"),
     Self(.coordinationEnded, .file, 99, "End Coordination"),
     Self(.presenterSilent, .file, 99, "Stay Silent"),
+    Self(.version, .file, 99, "Keep Version"),
     Self(.sharing, .entity, 3, "Update"),
     Self(.appRemoved, .lifecycle, 2, "Remove"),
     Self(.limit, .process, 99, "Exceed Limit", alerts: true),

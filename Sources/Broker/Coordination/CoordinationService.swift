@@ -533,6 +533,13 @@ final class CoordinationService: LoopMember {
     }
   }
 
+  /// Presenters of a document hear that it has another version, one less, or a conflict less.
+  func versionsChanged(_ document: String, _ version: String, _ kind: CoordinationInterface.Message.Kind) {
+    for presenter in presenters.values where presenter.item.item.path.text.isSamePath(as: document) {
+      presenter.messages.send(.init(message: .init(kind: kind, path: presenter.item.mapping.inside, version: version)))
+    }
+  }
+
   // MARK: LoopMember
 
   func nextDue(now: Int64) -> Int64? { arbiter.nextDue }

@@ -17,14 +17,15 @@ final class SaveService {
   private let sessions: SessionTable
   private let succession: Succession
   private let inPlace: InPlaceSaver
+  private let versions: VersionKeeper
   private let jobs: Jobs
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ succession: Succession,
-    _ inPlace: InPlaceSaver, _ jobs: Jobs
+    _ inPlace: InPlaceSaver, _ versions: VersionKeeper, _ jobs: Jobs
   ) {
     (self.grants, self.trail, self.sessions, self.succession) = (grants, trail, sessions, succession)
-    (self.inPlace, self.jobs) = (inPlace, jobs)
+    (self.inPlace, self.versions, self.jobs) = (inPlace, versions, jobs)
   }
 
   /// - Parameter mayGoInPlace: where an opener waits for the document.
@@ -69,16 +70,24 @@ final class SaveService {
       replacement.giveBack(to: staging, as: request.temporary)
       return failed(error, grant, document, instance)
     }
+    let former = versions.prepare(document, .saved, by: instance.app.bundleIdentifier)
     let reply = try await copy(grant, instance) { heartbeat throws(KernelError) in
+      former?.fill(while: heartbeat.beat)
       try replacement.fill(while: heartbeat.beat)
     } then: { error -> LauncherInterface.ReplaceReply? in
+      var isReplaced = false
+      defer { self.versions.settle(former, of: isReplaced ? replacement.new : nil, instance, grant) }
       if error == nil, mayGoInPlace, self.inPlace.isNeeded(for: document) {
         // The opener came meanwhile.
         replacement.giveBack(to: staging, as: request.temporary)
         if replacement.isNamed { try? self.grants.abandon(document.identity) }
         return nil
       }
-      guard let error else { return self.carryOut(replacement, request, of: document, instance) }
+      guard let error else {
+        let reply = self.carryOut(replacement, request, of: document, instance)
+        isReplaced = reply.error == 0
+        return reply
+      }
       replacement.giveBack(to: staging, as: request.temporary)
       if replacement.isNamed { try? self.grants.abandon(document.identity) }
       return self.failed(error, grant, document, instance)
@@ -130,12 +139,17 @@ final class SaveService {
       clear(replacement, document, instance)
       return failed(error, grant, document, instance)
     }
+    let former = versions.prepare(document, .saved, by: instance.app.bundleIdentifier)
     return try await copy(grant, instance) { heartbeat throws(KernelError) in
+      former?.fill { heartbeat.beat() }
       try replacement.fill { heartbeat.beat() }
     } then: { error in
       defer { self.clear(replacement, document, instance) }
-      if let error { return self.failed(error, grant, document, instance) }
-      return self.carryOut(replacement, request, of: document, instance)
+      let reply =
+        error.map { self.failed($0, grant, document, instance) }
+        ?? self.carryOut(replacement, request, of: document, instance)
+      self.versions.settle(former, of: reply.error == 0 ? replacement.new : nil, instance, grant)
+      return reply
     }
   }
 

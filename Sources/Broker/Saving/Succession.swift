@@ -19,6 +19,8 @@ final class Succession {
   private let files: FolderMonitor
   private let places: OfferedPlaces
   private let events: AppEvents
+  /// Keeps the contents that something else takes the place of.
+  var versions: VersionKeeper?
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
@@ -58,9 +60,11 @@ final class Succession {
           reason: "the document is gone, and this \(grant.kind) stands in its place",
           detail: AuditEvent.facts(old, new.identity).merging([AuditEvent.Fact.matchedBy: "path"]) { $1 })
       ])
+      let former = instance?.scopes.shown[id]
       // Whether that is so its own policy says, for each app.
       try succeed(old, by: new, of: grant.bundleIdentifier, cause: "host")
       files.replaced(id, by: new)
+      if let former, let path = new.path { versions?.keepFormer(former, of: new.identity, at: path) }
       if grant.kind == .package { carryPlaces(from: grant.path, to: new) }
     } catch {
       trail.record(AuditEvent(.replaced, .failed, grant: id, reason: "\(error)"))
@@ -77,6 +81,8 @@ final class Succession {
     _ old: FileIdentity, by new: FoundDocument, of app: String? = nil, cause: String = "app", isSettled: Bool = true
   ) throws {
     try grants.replace(old, by: new.identity, of: app, isSettled: isSettled)
+    // Without its versions the document is whole as well.
+    try? versions?.store.succeed(old, by: new.identity)
     FaultPoint.grantsReplaced.pass()
     for instance in sessions.instances.values where app == nil || instance.app.bundleIdentifier == app {
       for (id, shown) in instance.scopes.shown where shown.identity == old {

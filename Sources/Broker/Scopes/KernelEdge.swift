@@ -35,6 +35,10 @@ package protocol ProcessSuspending: Sendable {
   func suspend(while goesOn: () -> Bool) throws(KernelError) -> Int?
   func resume() throws(KernelError)
   var isSuspended: Bool { get }
+  /// Bytes that its processes use. The kernel looks at every page.
+  var memory: Int { get }
+  /// Ends the sandbox: its init, and with it every process.
+  func end() throws(KernelError)
 }
 
 extension SandboxSuspension: ProcessSuspending {}

@@ -54,7 +54,7 @@ final class SuspensionService {
   // MARK: Choosing
 
   /// The instance of this identifier; otherwise all of an app, by its bundle identifier or its name.
-  private func chosen(_ app: String) throws -> [Instance] {
+  func chosen(_ app: String) throws -> [Instance] {
     if let instance = sessions.instances[app] { return [instance] }
     var found = sessions.running(app)
     if found.isEmpty { found = sessions.instances.values.filter { $0.app.name == app } }

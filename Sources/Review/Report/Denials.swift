@@ -93,6 +93,7 @@ private struct DenialWords {
     .hostPath: "learn where a document lies", .passed: "pass a right on", .revoke: "withdraw a grant",
     .outlived: "keep a document open beyond its scope", .limit: "use more than its limit", .refuse: "reach something",
     .coordinated: "use a document in turn", .presenterSilent: "answer as a presenter",
+    .version: "keep a version of a document",
     .protocolError: "talk to the broker",
   ]
 

@@ -147,9 +147,11 @@ extension AppWord {
     AppWord(
       "open_descriptor", .document, ["write": .flag, "as": .text], needs: .scopes, "takes a descriptor, no path"),
     AppWord(
-      "background", .none, ["open": .documents, "should_save": .flag], needs: .restoration,
+      "background", .none, ["open": .documents, "should_save": .flag, "note": .text], needs: .restoration,
       "goes to the background with these documents open"),
-    AppWord("restore", .none, ["should_restore": .flag], needs: .restoration, "opens the documents of the last time"),
+    AppWord(
+      "restore", .none, ["should_restore": .flag, "failures": .flag], needs: .restoration,
+      "opens the documents of the last time; `failures` lists those that are not to be had, a line each"),
     // File coordination. Presenters, accesses and coordinators have names.
     AppWord(
       "present", .path,
@@ -177,6 +179,31 @@ extension AppWord {
       "access", .text("name"), needs: .coordination, "asks for an access: `waiting`, `running`, `done`, or its error"),
     AppWord("finish", .text("name"), needs: .coordination, "ends an accessor, and waits for the end of the access"),
     AppWord("cancel_access", .text("name"), needs: .coordination, "cancels the coordinator of an access"),
+    // The document class. Documents have names; their text is one string.
+    AppWord(
+      "new_document", .text("document"), ["of": .document, "file": .text, "package": .flag], needs: .documents,
+      "makes a document that is not open, `of` a granted document or of a `file` in the container"),
+    AppWord(
+      "open_document", .text("document"), ["of": .document, "file": .text, "package": .flag], needs: .documents,
+      "makes a document and opens it: `state`, `path`, `unsaved`; the answer is its text"),
+    AppWord("type_text", .text("document"), ["text": .text], needs: .documents, "types a text over the document's"),
+    AppWord("undo_document", .text("document"), needs: .documents, "takes a step back"),
+    AppWord("redo_document", .text("document"), needs: .documents, "takes the step again"),
+    AppWord(
+      "save_document", .text("document"), ["to": .text, "ending": .text, "error": .text, "autosave": .flag],
+      needs: .documents,
+      "saves it: `to` another file, with another `ending` of its name, or only if it has changed (`autosave`)"),
+    AppWord("close_document", .text("document"), needs: .documents, "saves and closes it"),
+    AppWord("revert_document", .text("document"), needs: .documents, "reads its file again"),
+    AppWord(
+      "document", .text("document"), ["events": .flag], needs: .documents,
+      "asks for its text, `state` and `path`; with `events` for what has happened to it, a line each"),
+    AppWord(
+      "versions", .path, needs: .documents,
+      "lists the versions of a document, newest first, a line each: `count`, `conflicts`"),
+    AppWord(
+      "version", .path, ["number": .number, "act": .text], needs: .documents,
+      "does something with a version, 1 the newest, 0 the current one: `read`, `resolve`, `remove`, `replace`"),
     // Files, with plain system calls.
     AppWord("read", .path, "reads a file"),
     AppWord("foundation_read", .path, needs: .scopes, "reads a file with Foundation: `domain`, `code`, `posix`"),

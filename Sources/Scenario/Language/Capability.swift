@@ -15,6 +15,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
   case transfer
   case restoration
   case coordination
+  case documents
   case suspension
   case policies
   case log
@@ -36,6 +37,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
     case .transfer: "way to pass a right on"
     case .restoration: "state restoration"
     case .coordination: "file coordination"
+    case .documents: "a document class"
     case .suspension: "way to suspend an app"
     case .policies: "policies"
     case .log: "log of decisions"

@@ -115,7 +115,8 @@ package enum Verb: Equatable, Sendable {
   /// Keys by their names in tmux (`Down`, `Enter`, `C-c`), or text.
   case keys([Template], instance: String, isText: Bool)
   case screen(instance: String, expect: TextExpectation)
-  case suspend(instance: String, resumes: Bool)
+  /// By a command of `ambit` about a running app.
+  case suspend(instance: String, by: String)
   case kill(instance: String)
   case close(instance: String, outcome: Outcome)
   case wait(instance: String, outcome: Outcome)

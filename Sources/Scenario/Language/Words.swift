@@ -38,6 +38,7 @@ package struct HostWord: Equatable, Sendable {
     HostWord(word: "type", keys: ["to"], says: "types a text in a program's terminal"),
     HostWord(word: "screen", keys: ["expect", "within"], says: "the text that a program's terminal shows"),
     HostWord(word: "suspend", keys: [], says: "the user suspends an app: none of its processes runs any more"),
+    HostWord(word: "memory_pressure", keys: [], says: "the system runs short of memory and ends this suspended app"),
     HostWord(word: "resume", keys: [], says: "the user lets a suspended app go on"),
     HostWord(word: "kill", keys: [], says: "SIGKILL: the sandbox ends with it"),
     HostWord(word: "close", keys: Self.outcome, says: "ends a program's input and waits for its end"),
@@ -128,7 +129,8 @@ extension ScenarioReader {
       return .screen(
         instance: try instance(&fields, word),
         expect: try required(try expectation(&fields, "expect"), "expect", word, fields))
-    case "suspend", "resume": return .suspend(instance: try instance(&fields, word), resumes: word == "resume")
+    case "suspend", "resume": return .suspend(instance: try instance(&fields, word), by: word)
+    case "memory_pressure": return .suspend(instance: try instance(&fields, word), by: "kill --memory-pressure")
     case "kill": return .kill(instance: try instance(&fields, word))
     case "close": return .close(instance: try instance(&fields, word), outcome: try outcome(&fields))
     case "wait": return .wait(instance: try instance(&fields, word), outcome: try outcome(&fields))

@@ -124,7 +124,7 @@ package final class Play {
     case .tell(let tell): try perform(tell, limit: limit)
     case .keys(let keys, let name, let isText): try press(keys, in: name, isText: isText)
     case .screen(let name, let expect): try look(at: name, expect)
-    case .suspend(let name, let resumes): try suspend(name, resumes: resumes, limit: limit)
+    case .suspend(let name, let command): try suspend(name, by: command, limit: limit)
     case .kill(let name): try killInstance(name, limit: limit)
     case .close(let name, let outcome): try end(name, closing: true, outcome, limit: limit)
     case .wait(let name, let outcome): try end(name, closing: false, outcome, limit: limit)
@@ -173,7 +173,7 @@ package final class Play {
     case .tell(let tell): return "\(tell.instance): \(try all(tell.lines))"
     case .keys(let keys, let name, _): return "\(name): press \(try all(keys))"
     case .screen(let name, _): return "the screen of \(name)"
-    case .suspend(let name, let resumes): return "\(resumes ? "resume" : "suspend") \(name)"
+    case .suspend(let name, let command): return "\(command) \(name)"
     case .kill(let name): return "kill \(name)"
     case .close(let name, _): return "close \(name)"
     case .wait(let name, _): return "wait for \(name) to end"

@@ -3,7 +3,7 @@ internal import Wire
 
 /// Suspending apps and resuming them, as the user does.
 extension Play {
-  func suspend(_ name: String, resumes: Bool, limit: Double) throws -> [String] {
+  func suspend(_ name: String, by command: String, limit: Double) throws -> [String] {
     let launcher =
       if let terminals, terminals.names.contains(name) { try process(in: terminals, of: name) } else {
         try instance(name).pid
@@ -12,10 +12,17 @@ extension Play {
     guard let found = try wait(for: "\(name) to run", limit: limit, { try runningInstance(of: launcher, limit) }) else {
       throw CheckFailure(expected: "\(name) to run", seen: "`ambit ps` does not list it")
     }
-    let command = Command(
-      arguments: [resumes ? "resume" : "suspend", found].map { Template(text: $0) },
+    let call = Command(
+      arguments: (command.split(separator: " ").map(String.init) + [found]).map { Template(text: $0) },
       outcome: Outcome(ending: .exit(0), expect: .anything, errors: .anything, save: nil))
-    return try perform(command, limit: limit)
+    let said = try perform(call, limit: limit)
+    if command.hasPrefix("kill"), terminals?.names.contains(name) != true {
+      let child = try instance(name)
+      guard try wait(for: "\(name) to end", limit: limit, { child.ending }) != nil else {
+        throw CheckFailure(expected: "\(name) to end", seen: "process \(child.pid) still runs")
+      }
+    }
+    return said
   }
 
   /// The instance that a process has launched, itself or by a program that it started.

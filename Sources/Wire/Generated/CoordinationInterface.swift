@@ -220,7 +220,7 @@ package enum CoordinationInterface {
   package struct Message: WireMessage {
     package enum Kind: String, CaseIterable, Sendable {
       case presenting, question, withdrawn, reacquire, changed, attributesChanged, moved, deleted, subitemChanged,
-        subitemAppeared, subitemMoved, subitemDeleted, lost
+        subitemAppeared, subitemMoved, subitemDeleted, versionGained, versionLost, conflictResolved, lost
     }
 
     /// presenting: it counts from now on. question: wants an `Answer`. withdrawn: that question is not waited for any
@@ -237,6 +237,8 @@ package enum CoordinationInterface {
     package var party: Party?
     /// Of the item in question.
     package var path: String?
+    /// The identifier of a version (io.ambit.Versions).
+    package var version: String?
     /// The path after a move.
     package var to: String?
     /// Absent for questions. false: by a program that coordinates nothing.
@@ -244,7 +246,7 @@ package enum CoordinationInterface {
 
     package init(
       kind: Kind, presenter: Int? = nil, question: Int? = nil, asks: Question? = nil, access: Int? = nil,
-      party: Party? = nil, path: String? = nil, to: String? = nil, coordinated: Bool? = nil
+      party: Party? = nil, path: String? = nil, version: String? = nil, to: String? = nil, coordinated: Bool? = nil
     ) {
       self.kind = kind
       self.presenter = presenter
@@ -253,6 +255,7 @@ package enum CoordinationInterface {
       self.access = access
       self.party = party
       self.path = path
+      self.version = version
       self.to = to
       self.coordinated = coordinated
     }
@@ -265,6 +268,7 @@ package enum CoordinationInterface {
       access = try json.intIfPresent("access")
       party = try json.messageIfPresent("party")
       path = try json.stringIfPresent("path")
+      version = try json.stringIfPresent("version")
       to = try json.stringIfPresent("to")
       coordinated = try json.boolIfPresent("coordinated")
     }
@@ -278,6 +282,7 @@ package enum CoordinationInterface {
       json.set("access", access)
       json.set("party", party)
       json.set("path", path)
+      json.set("version", version)
       json.set("to", to)
       json.set("coordinated", coordinated)
       return json

@@ -37,6 +37,9 @@ package enum LauncherInterface {
   package static let suspend = "io.ambit.Launcher.Suspend"
   /// Lets the processes of a suspended app go on.
   package static let resume = "io.ambit.Launcher.Resume"
+  /// Plays a system that runs short of memory: ends suspended apps, the largest first. An app that is not suspended is
+  /// never ended.
+  package static let pressMemory = "io.ambit.Launcher.PressMemory"
   /// Ends the broker. Apps keep running; a launcher that is still there starts another broker and hands its app over.
   package static let shutdown = "io.ambit.Launcher.Shutdown"
 
@@ -1492,6 +1495,93 @@ package enum LauncherInterface {
     package var json: JSONObject {
       var json = JSONObject()
       json.set("instances", instances)
+      return json
+    }
+  }
+
+  /// The outcome for one suspended instance under memory pressure.
+  package struct Pressed: WireMessage {
+    package var instance: String
+    package var bundleIdentifier: String
+    package var name: String
+    /// Bytes that its processes use, shared ones once.
+    package var memory: Int
+    package var ended: Bool
+
+    package init(instance: String, bundleIdentifier: String, name: String, memory: Int, ended: Bool) {
+      self.instance = instance
+      self.bundleIdentifier = bundleIdentifier
+      self.name = name
+      self.memory = memory
+      self.ended = ended
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      bundleIdentifier = try json.string("bundleIdentifier")
+      name = try json.string("name")
+      memory = try json.int("memory")
+      ended = try json.bool("ended")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instance", instance)
+      json.set("bundleIdentifier", bundleIdentifier)
+      json.set("name", name)
+      json.set("memory", memory)
+      json.set("ended", ended)
+      return json
+    }
+  }
+
+  /// The parameters of `PressMemory`.
+  package struct PressMemoryCall: WireMessage {
+    /// As `Suspend` has it; absent: all suspended instances.
+    package var app: String?
+    /// Bytes that all running apps may use together: no more apps are ended than that takes. Absent: all that are
+    /// meant.
+    package var until: Int?
+
+    package init(app: String? = nil, until: Int? = nil) {
+      self.app = app
+      self.until = until
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.stringIfPresent("app")
+      until = try json.intIfPresent("until")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("app", app)
+      json.set("until", until)
+      return json
+    }
+  }
+
+  /// The answer of `PressMemory`.
+  package struct PressMemoryReply: WireMessage {
+    /// The suspended instances that are meant, the largest first.
+    package var instances: [Pressed]
+    /// Bytes that all running apps use afterwards.
+    package var memory: Int
+
+    package init(instances: [Pressed], memory: Int) {
+      self.instances = instances
+      self.memory = memory
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instances = try json.messages("instances")
+      memory = try json.int("memory")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instances", instances)
+      json.set("memory", memory)
       return json
     }
   }

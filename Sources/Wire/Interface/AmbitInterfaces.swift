@@ -6,14 +6,15 @@ extension Interface {
   package static let bookmarks = embedded(PackageResources.io_ambit_Bookmarks_varlink)
   package static let transfer = embedded(PackageResources.io_ambit_Transfer_varlink)
   package static let coordination = embedded(PackageResources.io_ambit_Coordination_varlink)
+  package static let versions = embedded(PackageResources.io_ambit_Versions_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// The interfaces that an app instance's own socket serves.
-  package static var app: [Interface] { [picker, access, bookmarks, transfer, coordination] }
+  package static var app: [Interface] { [picker, access, bookmarks, transfer, coordination, versions] }
   /// The interfaces that the user's socket serves, which no sandbox can see.
-  package static var user: [Interface] { [launcher, grants, inspector, coordination] }
+  package static var user: [Interface] { [launcher, grants, inspector, coordination, versions] }
 
   /// Each of them once: apps and the user's side coordinate by the same one.
   package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } }

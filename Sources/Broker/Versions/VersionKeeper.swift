@@ -1,0 +1,148 @@
+internal import Audit
+internal import BrokerCore
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import Synchronization
+internal import SystemPackage
+internal import Wire
+
+/// Keeps the contents of documents that something else takes the place of (`NSFileVersion`).
+@BrokerLoop
+final class VersionKeeper {
+  let store: VersionStore
+  private let trail: AuditTrail
+  private let jobs: Jobs
+  private let leases: LeaseKeeper
+  private let clock: any LoopClock
+  private let device: String
+  /// Presenters hear that a document has another version, or one less.
+  var onChange: (_ path: String, _ version: String, CoordinationInterface.Message.Kind) -> Void = { _, _, _ in }
+
+  init(_ store: VersionStore, _ trail: AuditTrail, _ jobs: Jobs, _ leases: LeaseKeeper, _ clock: any LoopClock) {
+    (self.store, self.trail, self.jobs, self.leases, self.clock) = (store, trail, jobs, leases, clock)
+    device = ProcessInfo.processInfo.hostName
+  }
+
+  /// The content that a save is about to replace; `nil`: the rules want no version of it. The save does not depend on it.
+  func prepare(_ document: FoundDocument, _ cause: KeptVersion.Cause, by app: String?) -> FormerContent? {
+    guard let path = document.descriptor.currentPath ?? document.path,
+      let versions = try? store.versions(of: document.identity),
+      store.rules.isWanted(cause, by: app, after: versions.first, now: clock.realtime)
+    else { return nil }
+    return FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
+  }
+
+  private func draft(of document: FoundDocument) -> VersionDraft {
+    store.draft(of: document, open: leases.leased(document.identity))
+  }
+
+  /// Makes a version of it, or forgets it.
+  ///
+  /// - Parameter document: the file that is the document by now; `nil`: the document was not replaced.
+  func settle(_ former: FormerContent?, of document: FileIdentity?, _ instance: Instance? = nil, _ grant: Grant? = nil)
+  {
+    guard let former else { return }
+    switch (document, former.filled) {
+    case (let document?, .success(let filled)):
+      do { _ = try commit(former, filled, of: document, instance, grant) } catch { notKept(former, error) }
+    case (_?, .failure(let error)): notKept(former, error)
+    case (nil, _): store.discard(former.draft)
+    }
+  }
+
+  private func commit(
+    _ former: FormerContent, _ filled: FormerContent.Facts, of document: FileIdentity, _ instance: Instance?,
+    _ grant: Grant?
+  ) throws -> KeptVersion {
+    let version = KeptVersion(
+      id: Grant.makeID(), name: former.path.lastPathName, modified: filled.modified, kept: clock.realtime,
+      app: former.app, device: device, size: filled.size, isPackage: former.draft.isPackage, cause: former.cause,
+      isUnresolved: former.cause == .conflict)
+    do { try trail.decide([event("kept", version, at: former.path, instance, grant: grant)]) } catch {
+      store.discard(former.draft)
+      throw error
+    }
+    try store.add(former.draft, of: document, at: former.path, as: version)
+    onChange(former.path, version.id, .versionGained)
+    return version
+  }
+
+  /// Keeps the content that a document has now.
+  ///
+  /// - Throws: `KernelError`, `StateError`: it is not kept, and why.
+  func keep(
+    _ document: FoundDocument, at path: String, _ cause: KeptVersion.Cause, by instance: Instance?, grant: Grant?
+  ) async throws -> KeptVersion {
+    let app = instance?.app.bundleIdentifier
+    let former = FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
+    let isDone: Void? = try await jobs.run(owner: app ?? "versions", subject: "version \(document.identity.inode)") {
+      former.fill(while: $0.beat)
+    }
+    guard isDone != nil else { throw KernelError("copy", "the file system does not answer", errno: .ioError) }
+    return try commit(former, try former.filled.get(), of: document.identity, instance, grant)
+  }
+
+  /// The host has replaced a document: its former content is there for as long as its file is open.
+  func keepFormer(_ former: FoundDocument, of document: FileIdentity, at path: String) {
+    guard let versions = try? store.versions(of: document),
+      store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime)
+    else { return }
+    // To read it would break a lease of the broker's own; nobody else can open it any more.
+    leases.release(former.identity)
+    let content = FormerContent(draft: store.draft(of: former), path: path, cause: .overwritten, app: nil)
+    jobs.start(owner: "versions", subject: "\(former.identity.inode)") {
+      content.fill(while: $0.beat)
+    } then: {
+      (isDone: Void?) in
+      if isDone != nil { self.settle(content, of: document) }
+    }
+  }
+
+  /// The document is as it is meant to be all the same.
+  private func notKept(_ former: FormerContent, _ error: any Error) {
+    trail.record(
+      AuditEvent(
+        .version, .failed, app: former.app, document: AuditEvent.Document(path: former.path), how: "kept",
+        reason: "\(error)"))
+  }
+
+  func event(
+    _ act: String, _ version: KeptVersion, at path: String?, _ instance: Instance?, grant: Grant? = nil
+  ) -> AuditEvent {
+    var detail = [AuditEvent.Fact.version: version.id, AuditEvent.Fact.cause: version.cause.rawValue]
+    detail["writer"] = version.app
+    guard let instance else {
+      return AuditEvent(
+        .version, .allowed, app: version.app, document: AuditEvent.Document(path: path ?? version.name), how: act,
+        detail: detail)
+    }
+    return AuditEvent(
+      .version, .allowed, app: instance.app.bundleIdentifier, instance: instance.id, pid: instance.pid,
+      grant: grant?.id, document: AuditEvent.Document(path: path ?? version.name), how: act, detail: detail)
+  }
+}
+
+/// A content that is being kept; filled by a thread.
+final class FormerContent: Sendable {
+  typealias Facts = (size: UInt64, modified: Int64)
+
+  let draft: VersionDraft
+  let path: String
+  let cause: KeptVersion.Cause
+  let app: String?
+  private let outcome = Mutex<Result<Facts, KernelError>>(.failure(KernelError("copy", errno: .canceled)))
+
+  init(draft: VersionDraft, path: String, cause: KeptVersion.Cause, app: String?) {
+    (self.draft, self.path, self.cause, self.app) = (draft, path, cause, app)
+  }
+
+  func fill(while isWanted: @escaping () -> Bool) {
+    let result = Result { () throws(KernelError) in try draft.fill(while: isWanted) }
+    outcome.withLock { $0 = result }
+  }
+
+  var filled: Result<Facts, KernelError> { outcome.withLock { $0 } }
+}

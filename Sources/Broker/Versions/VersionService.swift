@@ -1,0 +1,198 @@
+internal import Audit
+internal import BrokerCore
+internal import Coordination
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import SystemPackage
+internal import Wire
+
+/// Versions of documents (`io.ambit.Versions`): for apps and for the user's side.
+@BrokerLoop
+final class VersionService {
+  private let items: CoordinatedItems
+  private let keeper: VersionKeeper
+  private let grants: GrantStore
+  private let trail: AuditTrail
+
+  /// Files that `Contents` names at most.
+  private static let most = 10_000
+
+  init(_ items: CoordinatedItems, _ keeper: VersionKeeper, _ grants: GrantStore, _ trail: AuditTrail) {
+    (self.items, self.keeper, self.grants, self.trail) = (items, keeper, grants, trail)
+  }
+
+  /// - Parameter instance: `nil`: the user's side.
+  func serve(_ call: CheckedCall, for instance: Instance?) async throws -> Answer {
+    switch call.member {
+    case "List":
+      let item = try item(try VersionsInterface.ListCall(json: call.parameters).path, instance)
+      return Answer(VersionsInterface.ListReply(versions: try versions(of: item).map(VersionsInterface.Version.init)))
+    case "Keep": return Answer(try await keep(try VersionsInterface.KeepCall(json: call.parameters), instance))
+    case "Contents":
+      let version = try version(try VersionsInterface.ContentsCall(json: call.parameters).version, instance).version
+      guard version.isPackage else { return Answer(VersionsInterface.ContentsReply(paths: [version.name])) }
+      var paths: [String] = []
+      try Self.unavailable { () throws(KernelError) in
+        try Self.list(try keeper.store.open(version), "", &paths, depth: 64)
+      }
+      return Answer(VersionsInterface.ContentsReply(paths: paths))
+    case "Open": return try open(try VersionsInterface.OpenCall(json: call.parameters), instance)
+    case "Remove":
+      let id = try VersionsInterface.RemoveCall(json: call.parameters).version
+      let found = try writable(id, instance)
+      try record(found, "removed", instance)
+      try keeper.store.remove(id)
+      keeper.onChange(found.path, id, .versionLost)
+    default:
+      let id = try VersionsInterface.ResolveCall(json: call.parameters).version
+      let found = try writable(id, instance)
+      try record(found, "resolved", instance)
+      try keeper.store.resolve(id)
+      keeper.onChange(found.path, id, .conflictResolved)
+    }
+    return Answer([:])
+  }
+
+  // MARK: Documents
+
+  /// A document that a client names.
+  private struct NamedDocument {
+    let document: FoundDocument
+    let path: String
+    let mayWrite: Bool
+    let grant: Grant?
+    /// Nanoseconds since 1970: older versions are not told to this client.
+    let since: Int64
+  }
+
+  /// A version that a client may use.
+  private struct Found {
+    let version: KeptVersion
+    let path: String
+    let grant: Grant?
+  }
+
+  private func item(_ path: String, _ instance: Instance?) throws -> NamedDocument {
+    let named: NamedItem
+    do { named = try items.item(path, for: instance) } catch {
+      throw VersionsInterface.Failure.notKnown(path: path)
+    }
+    let place = named.item.path.text
+    // An app changes names in its container as it likes: no link is followed there.
+    guard let opened = try? Descriptor.open(place, flags: .place, resolve: .noSymlinks),
+      let document = try? FoundDocument(opened)
+    else { throw VersionsInterface.Failure.notKnown(path: path) }
+    let grant = try named.grant.flatMap { try grants.grant($0) }
+    // Documents in a container belong to its app: nobody else's content was ever there.
+    if instance == nil || grant == nil { try keeper.store.follow(document.identity, at: place) }
+    return NamedDocument(
+      document: document, path: place, mayWrite: named.mayWrite, grant: grant, since: grant?.created ?? 0)
+  }
+
+  private func versions(of item: NamedDocument) throws -> [KeptVersion] {
+    try keeper.store.versions(of: item.document.identity).filter { $0.kept >= item.since }
+  }
+
+  /// A version by its identifier; of an app only one of a document that it has now.
+  private func version(
+    _ id: String, _ instance: Instance?
+  ) throws -> Found {
+    guard let found = try keeper.store.version(id) else { throw VersionsInterface.Failure.noSuchVersion(version: id) }
+    guard let instance else { return Found(version: found.version, path: found.path, grant: nil) }
+    for grant in instance.scopes.shown.keys.compactMap({ try? grants.grant($0) })
+    where grant.revoked == nil && grant.identity == found.document && found.version.kept >= grant.created {
+      return Found(version: found.version, path: found.path, grant: grant)
+    }
+    // What is in its container is an app's own, and always was.
+    guard found.path.path(within: items.host.container(of: instance.app.bundleIdentifier)) != nil else {
+      throw VersionsInterface.Failure.noSuchVersion(version: id)
+    }
+    return Found(version: found.version, path: found.path, grant: nil)
+  }
+
+  private func writable(
+    _ id: String, _ instance: Instance?
+  ) throws -> Found {
+    let found = try version(id, instance)
+    if let instance, let grant = found.grant, instance.rights(of: grant) != .readWrite {
+      throw VersionsInterface.Failure.readOnly(path: found.version.name)
+    }
+    return found
+  }
+
+  // MARK: Acts
+
+  private func keep(
+    _ call: VersionsInterface.KeepCall, _ instance: Instance?
+  ) async throws -> VersionsInterface.KeepReply {
+    let item = try item(call.path, instance)
+    guard item.mayWrite else { throw VersionsInterface.Failure.readOnly(path: call.path) }
+    let cause: KeptVersion.Cause = call.conflict ? .conflict : .saved
+    do {
+      let kept = try await keeper.keep(item.document, at: item.path, cause, by: instance, grant: item.grant)
+      return .init(version: .init(kept))
+    } catch let error as KernelError { throw VersionsInterface.Failure.notKept("\(error)") } catch let error
+      as StateError
+    { throw VersionsInterface.Failure.notKept("\(error)") }
+  }
+
+  private func open(_ call: VersionsInterface.OpenCall, _ instance: Instance?) throws -> Answer {
+    let found = try version(call.version, instance)
+    let opened = try Self.unavailable { () throws(KernelError) -> Descriptor in
+      let content = try keeper.store.open(found.version)
+      guard found.version.isPackage else {
+        guard call.path == nil else { throw KernelError("open", call.path ?? "", errno: .notDirectory) }
+        return content
+      }
+      let file = try Descriptor.open(
+        call.path ?? "", below: content, flags: [.read, .noFollow, .nonBlocking],
+        resolve: [.beneath, .noSymlinks, .sameMount])
+      guard try file.status().kind == .regular else {
+        throw KernelError("open", call.path ?? "", errno: .isDirectory)
+      }
+      return file
+    }
+    try record(found, "read", instance)
+    return Answer([:], descriptors: [opened])
+  }
+
+  private func record(
+    _ found: Found, _ act: String, _ instance: Instance?
+  ) throws {
+    try trail.decide([keeper.event(act, found.version, at: nil, instance, grant: found.grant)])
+  }
+
+  private static func list(
+    _ folder: Descriptor, _ prefix: String, _ paths: inout [String], depth: Int
+  ) throws(KernelError) {
+    for entry in try DirectoryReader.entries(of: folder, limit: most).sorted(by: { $0.name < $1.name }) {
+      guard paths.count < most, depth > 0 else { throw KernelError("open", entry.name, errno: .argListTooLong) }
+      let path = prefix.isEmpty ? entry.name : "\(prefix)/\(entry.name)"
+      let item = try Descriptor.open(entry.name, below: folder, flags: .place)
+      switch try item.status().kind {
+      case .regular: paths.append(path)
+      case .directory: try list(item, path, &paths, depth: depth - 1)
+      case .symlink, .other: break
+      }
+    }
+  }
+
+  private static func unavailable<Value>(_ body: () throws(KernelError) -> Value) throws -> Value {
+    do { return try body() } catch {
+      throw VersionsInterface.Failure.unavailable("\(error.errno) (\(error.errno.symbol))")
+    }
+  }
+}
+
+extension VersionsInterface.Version {
+  init(_ version: KeptVersion) {
+    self.init(
+      id: version.id, name: version.name, modified: Instance.rfc3339(version.modified),
+      kept: Instance.rfc3339(version.kept), app: version.app, device: version.device, size: Int(clamping: version.size),
+      kind: version.isPackage ? .package : .file,
+      cause: Cause(rawValue: version.cause.rawValue) ?? .saved, unresolved: version.isUnresolved)
+  }
+}

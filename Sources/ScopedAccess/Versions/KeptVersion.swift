@@ -1,0 +1,85 @@
+/// One kept content of a document.
+package struct KeptVersion: Sendable, Equatable {
+  /// The reason for which it was kept.
+  package enum Cause: String, Sendable { case saved, overwritten, conflict }
+
+  package let id: String
+  /// The document's name when it was kept.
+  package let name: String
+  /// Nanoseconds since 1970: when its content was written last.
+  package let modified: Int64
+  /// Nanoseconds since 1970.
+  package let kept: Int64
+  /// The app that has replaced it; `nil`: another program.
+  package let app: String?
+  package let device: String
+  /// Bytes.
+  package let size: UInt64
+  package let isPackage: Bool
+  package let cause: Cause
+  /// Of a conflict: it is not resolved.
+  package var isUnresolved: Bool
+
+  package init(
+    id: String, name: String, modified: Int64, kept: Int64, app: String?, device: String, size: UInt64, isPackage: Bool,
+    cause: Cause, isUnresolved: Bool
+  ) {
+    (self.id, self.name, self.modified, self.kept) = (id, name, modified, kept)
+    (self.app, self.device, self.size, self.isPackage) = (app, device, size, isPackage)
+    (self.cause, self.isUnresolved) = (cause, isUnresolved)
+  }
+}
+
+/// Which versions are kept, and which have to go. Values alone.
+package struct VersionRules: Sendable, Equatable {
+  /// Bytes that one version has at most.
+  package var largest: UInt64 = 256 << 20
+  /// Bytes of all versions together.
+  package var total: UInt64 = 1 << 30
+  /// Versions of one document.
+  package var ofDocument = 100
+  /// Nanoseconds in which an app's saves of a document leave one version: the content from before the first of them.
+  package var burst: Int64 = 60_000_000_000
+
+  package init() {}
+
+  /// Whether a save leaves a version.
+  ///
+  /// - Parameter latest: the newest version of the document.
+  package func isWanted(_ cause: KeptVersion.Cause, by app: String?, after latest: KeptVersion?, now: Int64) -> Bool {
+    // What a save with a conflict replaces was kept as that conflict.
+    guard cause == .saved, let latest, latest.cause != .overwritten, latest.app == app else { return true }
+    return now - latest.kept >= burst
+  }
+
+  /// The versions that make room for another one: the oldest first, and never an unresolved conflict.
+  ///
+  /// - Parameters:
+  ///   - size: bytes of the new one.
+  ///   - document: the versions of its document.
+  ///   - all: the versions of all documents, with those.
+  /// - Returns: `nil`: there is no room for it.
+  package func removals(for size: UInt64, of document: [KeptVersion], among all: [KeptVersion]) -> [String]? {
+    guard size <= largest else { return nil }
+    var gone: [String] = []
+    var remaining = all.filter { !$0.isUnresolved }.sorted { ($0.kept, $0.id) < ($1.kept, $1.id) }
+    var sum = all.reduce(0) { $0 + $1.size }
+    var count = document.count
+    let own = Set(document.map(\.id))
+    func drop(_ index: Int) {
+      let version = remaining.remove(at: index)
+      gone.append(version.id)
+      sum -= version.size
+      if own.contains(version.id) { count -= 1 }
+    }
+    while count >= ofDocument {
+      guard let oldest = remaining.firstIndex(where: { own.contains($0.id) }) else { return nil }
+      drop(oldest)
+    }
+    while sum + size > total {
+      guard !remaining.isEmpty else { return nil }
+      drop(0)
+    }
+    return gone
+  }
+}

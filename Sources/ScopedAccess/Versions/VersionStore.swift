@@ -1,0 +1,240 @@
+internal import Folders
+internal import Foundation
+internal import GRDB
+package import Kernel
+internal import Paths
+internal import SystemPackage
+
+/// The kept versions of documents: a table, and a folder with their contents.
+///
+/// A version belongs to a document, and a document is known by its file. When another file takes the document's place, the versions
+/// follow (``succeed(_:by:)``).
+package final class VersionStore {
+  private let database: DatabaseQueue
+  /// The folder of the contents, each under its version's identifier.
+  private let folder: Descriptor
+  package let rules: VersionRules
+
+  private static let beginning = ".new-"
+
+  /// - Parameters:
+  ///   - path: the table's file.
+  ///   - contents: an existing folder of the user's alone.
+  package init(path: String, contents: String, rules: VersionRules = VersionRules()) throws {
+    self.rules = rules
+    folder = try Descriptor.open(contents, flags: [.read, .directory, .noFollow])
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA trusted_schema = OFF")
+      try db.execute(sql: "PRAGMA journal_mode = WAL")
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+      try db.execute(sql: "PRAGMA foreign_keys = ON")
+    }
+    do {
+      database = try DatabaseQueue(path: path, configuration: configuration)
+      try Self.migrator.migrate(database)
+    } catch let error as DatabaseError {
+      throw StateError(
+        "\(path): the table of versions cannot be used: \(error.message ?? "\(error)"). Move it away to start anew.")
+    }
+    try clear()
+  }
+
+  private static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE document (
+            number INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, path TEXT NOT NULL
+          ) STRICT;
+          CREATE INDEX document_path ON document (path);
+          CREATE TABLE version (
+            id TEXT PRIMARY KEY, document INTEGER NOT NULL REFERENCES document (number) ON DELETE CASCADE,
+            name TEXT NOT NULL, modified INTEGER NOT NULL, kept INTEGER NOT NULL, app TEXT, device TEXT NOT NULL,
+            size INTEGER NOT NULL, package INTEGER NOT NULL, cause TEXT NOT NULL, unresolved INTEGER NOT NULL
+          ) STRICT;
+          CREATE INDEX version_document ON version (document, kept);
+          """)
+    }
+    return migrator
+  }
+
+  /// Removes contents that no version has: a broker died while it kept or removed one.
+  private func clear() throws {
+    let known = Set(try database.read { db in try String.fetchAll(db, sql: "SELECT id FROM version") })
+    for entry in try DirectoryReader.entries(of: folder) where !known.contains(entry.name) {
+      remove(contents: entry.name)
+    }
+  }
+
+  // MARK: Asking
+
+  /// The versions of a document, newest first.
+  package func versions(of document: FileIdentity) throws -> [KeptVersion] {
+    try database.read { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT version.* FROM version JOIN document ON document.number = version.document
+          WHERE document.identity = ? ORDER BY kept DESC, id DESC
+          """, arguments: [Self.key(document)]
+      ).compactMap(KeptVersion.init(row:))
+    }
+  }
+
+  /// A version, and its document's identity and last known path.
+  package func version(_ id: String) throws -> (version: KeptVersion, document: FileIdentity, path: String)? {
+    try database.read { db in
+      guard
+        let row = try Row.fetchOne(
+          db,
+          sql: """
+            SELECT version.*, document.identity, document.path FROM version JOIN document ON document.number = version.document
+            WHERE id = ?
+            """, arguments: [id]),
+        let version = KeptVersion(row: row), let identity = Self.identity(row["identity"])
+      else { return nil }
+      return (version, identity, row["path"])
+    }
+  }
+
+  /// Opens the content of a version: a file for reading, or a package's folder.
+  package func open(_ version: KeptVersion) throws(KernelError) -> Descriptor {
+    try Descriptor.open(
+      version.id, below: folder, flags: version.isPackage ? [.read, .directory, .noFollow] : [.read, .noFollow])
+  }
+
+  // MARK: Keeping
+
+  /// Begins to keep a content. Its content is copied by any thread, and then it is added.
+  ///
+  /// - Parameter open: the document, where it is open for reading already and must not be opened again.
+  package func draft(of document: FoundDocument, open: Descriptor? = nil) -> VersionDraft {
+    VersionDraft(
+      document: document, open: open, folder: folder, name: Self.beginning + Grant.makeID(), largest: rules.largest)
+  }
+
+  /// Adds a version whose content is there. What has to make room for it goes.
+  ///
+  /// - Parameter document: the document that it is a version of: the same file, or the one that has taken its place.
+  /// - Throws: `StateError` if there is no room; the content is removed then.
+  package func add(
+    _ draft: VersionDraft, of document: FileIdentity, at path: String, as version: KeptVersion
+  ) throws {
+    let key = Self.key(document)
+    do {
+      let gone = try database.write { db -> [String] in
+        let number = try Self.number(db, key, path)
+        let all = try Row.fetchAll(db, sql: "SELECT * FROM version").compactMap(KeptVersion.init(row:))
+        let own = try Row.fetchAll(db, sql: "SELECT * FROM version WHERE document = ?", arguments: [number])
+          .compactMap(KeptVersion.init(row:))
+        guard let gone = rules.removals(for: version.size, of: own, among: all) else {
+          throw StateError(
+            "it has \(version.size) bytes; a version has \(rules.largest) at most, all together \(rules.total), "
+              + "and conflicts that nobody has resolved stay")
+        }
+        for id in gone { try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
+        // Before the row: content without a row is removed by the next broker, a row without content would be a lie.
+        try folder.move(draft.name, to: folder, as: version.id)
+        try Descriptor.open(".", below: folder, flags: [.read, .directory]).synchronize()
+        try db.execute(
+          sql: "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          arguments: [
+            version.id, number, version.name, version.modified, version.kept, version.app, version.device,
+            Int64(clamping: version.size), version.isPackage, version.cause.rawValue, version.isUnresolved,
+          ])
+        return gone
+      }
+      for id in gone { remove(contents: id) }
+    } catch {
+      remove(contents: draft.name)
+      throw error
+    }
+  }
+
+  private static func number(_ db: Database, _ key: Data, _ path: String) throws -> Int64 {
+    try db.execute(
+      sql:
+        "INSERT INTO document (identity, path) VALUES (?, ?) ON CONFLICT (identity) DO UPDATE SET path = excluded.path",
+      arguments: [key, path])
+    return try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) ?? 0
+  }
+
+  /// Another file is the document from now on.
+  package func succeed(_ old: FileIdentity, by new: FileIdentity) throws {
+    guard old != new else { return }
+    try database.write { db in
+      guard
+        let number = try Int64.fetchOne(
+          db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [Self.key(old)])
+      else { return }
+      try Self.rename(db, number, to: Self.key(new))
+    }
+  }
+
+  /// The new file may have versions of its own by now: then they are one document's.
+  private static func rename(_ db: Database, _ number: Int64, to key: Data) throws {
+    if let other = try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) {
+      try db.execute(sql: "UPDATE version SET document = ? WHERE document = ?", arguments: [other, number])
+      try db.execute(sql: "DELETE FROM document WHERE number = ?", arguments: [number])
+    } else {
+      try db.execute(sql: "UPDATE document SET identity = ? WHERE number = ?", arguments: [key, number])
+    }
+  }
+
+  /// A file stands where a document with versions stood, whose own file is gone: the document was saved by renaming while nobody
+  /// watched.
+  package func follow(_ present: FileIdentity, at path: String) throws {
+    try database.write { db in
+      let key = Self.key(present)
+      guard try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) == nil,
+        let former = try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE path = ?", arguments: [path])
+      else { return }
+      try Self.rename(db, former, to: key)
+    }
+  }
+
+  /// A conflict is resolved.
+  package func resolve(_ id: String) throws {
+    try database.write { db in
+      try db.execute(sql: "UPDATE version SET unresolved = 0 WHERE id = ?", arguments: [id])
+    }
+  }
+
+  package func remove(_ id: String) throws {
+    try database.write { db in try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
+    remove(contents: id)
+  }
+
+  /// Removes a draft's content.
+  package func discard(_ draft: VersionDraft) { remove(contents: draft.name) }
+
+  private func remove(contents name: String) {
+    if (try? folder.removeFile(name)) == nil { try? folder.removeTree(name) }
+  }
+
+  // MARK: Forms
+
+  private static func key(_ identity: FileIdentity) -> Data {
+    var writer = BinaryWriter()
+    writer.write(identity)
+    return Data(writer.bytes)
+  }
+
+  private static func identity(_ key: Data) -> FileIdentity? {
+    var reader = BinaryReader(key)
+    return try? reader.identity()
+  }
+}
+
+extension KeptVersion {
+  fileprivate init?(row: Row) {
+    guard let cause = Cause(rawValue: row["cause"]) else { return nil }
+    self.init(
+      id: row["id"], name: row["name"], modified: row["modified"], kept: row["kept"], app: row["app"],
+      device: row["device"], size: UInt64(clamping: row["size"] as Int64), isPackage: row["package"], cause: cause,
+      isUnresolved: row["unresolved"])
+  }
+}
