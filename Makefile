@@ -34,7 +34,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site readme-test check format verify conform conform-deps lessons races mutants fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -112,6 +112,9 @@ lessons: build ## Prove every lesson: untouched, with its solution, with wrong a
 races: ## Swaps, kills and races in their full number, 10,000 and more of each (after `make test`)
 	AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 \
 	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests'
+
+crashes: ## 20,000 states that a crash may leave of each of Ambit's own saves (after `make test`)
+	AMBIT_CRASH_STATES=20000 $(SWIFT) test --skip-build --filter SaverCrashTests
 
 mutants: deps ## Check the conformance suite with deliberate faults; as root. FAULTS='stopEndsAll …' plays only these
 	@SWIFT='$(SWIFT)' scripts/mutants.py $(FAULTS)

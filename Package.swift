@@ -84,6 +84,8 @@ let package = Package(
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "CrashStates", dependencies: ["Paths", crypto], swiftSettings: strict),
+    .target(name: "CrashRecorder", dependencies: ["CrashStates", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Review",
       dependencies: ["Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit", crypto],
@@ -117,7 +119,7 @@ let package = Package(
       dependencies: [
         "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox", "Wire",
         "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
-        "Conformance", "Lessons", "Verification", "Rulebook",
+        "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder",
         argumentParser,
         system,
       ], swiftSettings: strict),
@@ -155,6 +157,11 @@ let package = Package(
     // The same with further acts for Ambit's own tests.
     .executableTarget(
       name: "probe", dependencies: ["Agent", "AmbitKit"], path: "Tests/Probe", swiftSettings: strict,
+      linkerSettings: selfContained),
+    // Saves a document, to be recorded.
+    .executableTarget(
+      name: "document-saver", dependencies: ["Kernel", "ScopedAccess"], path: "Tests/DocumentSaver",
+      swiftSettings: strict,
       linkerSettings: selfContained),
     // Writes logs for the benchmarks.
     .executableTarget(
@@ -194,6 +201,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CoordinationTests", dependencies: ["Coordination", "Paths"], exclude: ["Scripts"], swiftSettings: strict),
+    .testTarget(
+      name: "CrashStatesTests", dependencies: ["CrashStates", "Paths", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "CrashRecorderTests",
+      dependencies: ["CrashRecorder", "CrashStates", "Kernel", "Paths", "ScopedAccess", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),

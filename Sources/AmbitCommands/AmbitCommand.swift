@@ -39,6 +39,8 @@ package struct AmbitCommand: ParsableCommand {
         ambit cp | mv | rm | edit        the same for everyday commands
         ambit coordination               which app has a file right now, and who waits for it
         ambit versions report.txt        its earlier contents; ambit versions restore brings one back
+        ambit crashcheck --document FILE -- COMMAND
+                                         what a crash in the middle of a save may leave
         ambit audit log                  everything that was granted, used and refused
         ambit audit explain Editor.app   what it could do, by whose decision, and how exposed that leaves you
         ambit rule PCK-9                 the promise behind an identifier that a message cites
@@ -53,7 +55,7 @@ package struct AmbitCommand: ParsableCommand {
       GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
-      CoordinationCommand.self, VersionsCommand.self,
+      CoordinationCommand.self, VersionsCommand.self, CrashcheckCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

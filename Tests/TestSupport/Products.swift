@@ -8,7 +8,7 @@ internal import Foundation
 /// owner can enter.
 package enum Products {
   package static let names = [
-    "ambit", "ambit-tools", "ambitctl", "battery", "probe", "TextEdit", "ambit-agent", "plain-agent",
+    "ambit", "ambit-tools", "ambitctl", "battery", "probe", "TextEdit", "ambit-agent", "plain-agent", "document-saver",
   ]
 
   /// The path of a program.
