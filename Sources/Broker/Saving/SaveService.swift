@@ -92,8 +92,21 @@ final class SaveService {
       if replacement.isNamed { try? self.grants.abandon(document.identity) }
       return self.failed(error, grant, document, instance)
     }
-    if let reply { return reply }
+    if let reply { return try await onDisk(reply, place.folder, grant, instance) }
     return try await replace(request, instance)
+  }
+
+  /// Waits until the document's new name is on the disk: the app is answered when a crash cannot take its save back.
+  ///
+  /// A folder that may be changed and not read cannot be waited for.
+  private func onDisk(
+    _ reply: LauncherInterface.ReplaceReply, _ folder: Descriptor, _ grant: Grant, _ instance: Instance
+  ) async throws -> LauncherInterface.ReplaceReply {
+    guard reply.error == 0 else { return reply }
+    _ = try await jobs.run(owner: instance.app.bundleIdentifier, subject: grant.id) { _ in
+      (try? Descriptor.open(".", below: folder, flags: [.read, .directory]).synchronizeFully()) != nil
+    }
+    return reply
   }
 
   /// - Returns: `nil` if no opener waits any more; the app's file is where it was then.
@@ -140,7 +153,7 @@ final class SaveService {
       return failed(error, grant, document, instance)
     }
     let former = versions.prepare(document, .saved, by: instance.app.bundleIdentifier)
-    return try await copy(grant, instance) { heartbeat throws(KernelError) in
+    let reply = try await copy(grant, instance) { heartbeat throws(KernelError) in
       former?.fill { heartbeat.beat() }
       try replacement.fill { heartbeat.beat() }
     } then: { error in
@@ -151,6 +164,7 @@ final class SaveService {
       self.versions.settle(former, of: reply.error == 0 ? replacement.new : nil, instance, grant)
       return reply
     }
+    return try await onDisk(reply, place.folder, grant, instance)
   }
 
   /// Has content copied by a thread.

@@ -26,6 +26,8 @@ struct PackageCopy {
   ///   in it.
   mutating func fill(_ copy: Descriptor, from source: Descriptor, like former: Descriptor?) throws(KernelError) {
     try fill(copy, from: source, like: former, depth: Self.depth)
+    // Files alone would not be enough: after a crash their names would be missing.
+    try copy.synchronizeFully()
   }
 
   private mutating func fill(
@@ -51,6 +53,7 @@ struct PackageCopy {
         let folder = try Descriptor.open(entry.name, below: copy, flags: [.read, .directory, .noFollow])
         try fill(folder, from: found, like: old, depth: depth - 1)
         try dress(folder, from: found, like: old)
+        try folder.synchronizeFully()
       case .symlink: try copy.copyLink(found, as: entry.name, owner: owner)
       case .other: throw KernelError("copy", "\(entry.name) is no file and no folder", errno: .notPermitted)
       }
