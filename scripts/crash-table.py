@@ -33,7 +33,8 @@ d = os.open('.', os.O_RDONLY); os.fsync(d)
 """
 PLAIN = "open('letter', 'w').write(open('new').read())"
 IN_PLACE = "import os; f = open('letter', 'r+'); f.write(open('new').read()); f.flush(); os.fsync(f.fileno())"
-VIM = ["vim", "-u", "NONE", "-i", "NONE", "-n", "-es"]
+# Of files below /tmp vim makes no backup, unless it is told.
+VIM = ["vim", "-N", "-u", "NONE", "-i", "NONE", "-n", "-es", "-c", "set backupskip="]
 GIT = "git -C {} fsck --strict >&2 && git -C {} log --format=%s && git -C {} show HEAD:letter"
 SQL = "sqlite3 {} 'pragma integrity_check; select count(*), sum(x) from t'"
 INSERT = "insert into t select value from generate_series(1, 500)"
@@ -143,6 +144,7 @@ def main():
     parser.add_argument("--drive-nano", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*", help="only programs with one of these in their names")
     arguments = parser.parse_args()
+    arguments.ambit = os.path.abspath(arguments.ambit)
     if arguments.drive_nano:
         sys.exit(drive_nano())
     rows = ["| save | version | " + " | ".join(["states"] + VERDICTS) + " |", "| --- | --- |" + " ---: |" * 6]

@@ -410,12 +410,6 @@ int ambit_is_procfs(int file) {
   return fstatfs(file, &found) == 0 && found.f_type == 0x9fa0;
 }
 
-ssize_t ambit_read_at(int file, void *bytes, size_t count, int64_t offset) {
-  ssize_t got;
-  do { got = pread(file, bytes, count, offset); } while (got == -1 && errno == EINTR);
-  return got == -1 ? -errno : got;
-}
-
 int ambit_run_captured(char *const *arguments, char *const *environment, const char *folder, int output, int errors, int patience,
                        int64_t most) {
   posix_spawn_file_actions_t actions;

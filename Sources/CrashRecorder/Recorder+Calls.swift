@@ -169,13 +169,15 @@ extension Recorder {
       var (start, count) = (target ?? opening.position - result, Int(result))
       if call.kind == .clone { (start, count) = (0, Int(clamping: (try? thread.status(of: call.file))?.size ?? 0)) }
       // The file itself says best what is in it. One that is open for writing alone says nothing; then the source does.
-      var bytes = (try? thread.descriptor(call.file).read(at: start, count: count)) ?? []
+      var bytes = (try? thread.descriptor(call.file).bytes(at: UInt64(clamping: start), count: count)) ?? []
       if bytes.count != count, call.kind == .copy, let from = try? thread.opening(of: call.source) {
-        bytes = (try? thread.descriptor(call.source).read(at: source ?? from.position - result, count: count)) ?? []
+        bytes =
+          (try? thread.descriptor(call.source).bytes(
+            at: UInt64(clamping: source ?? from.position - result), count: count)) ?? []
       }
       if bytes.count != count {
         let again = try? Descriptor.open("\(thread.folder)/fd/\(call.file)", flags: [.read, .nonBlocking])
-        bytes = (try? again?.read(at: start, count: count)) ?? []
+        bytes = (try? again?.bytes(at: UInt64(clamping: start), count: count)) ?? []
       }
       guard bytes.count == count else {
         return state.lacks("What was copied to \(state.name(of: id)) could not be read.")

@@ -131,7 +131,7 @@ struct RecorderState {
   mutating func noticeMappings(_ thread: TracedThread) throws {
     let block = 4096
     for (id, file) in mapped.sorted(by: { $0.key < $1.key }) {
-      guard case .file(let known)? = tree.nodes[id], let now = try? file.read(at: 0, count: known.count), now != known
+      guard case .file(let known)? = tree.nodes[id], let now = try? file.bytes(at: 0, count: known.count), now != known
       else {
         continue
       }

@@ -242,23 +242,6 @@ extension Descriptor {
   /// Whether it lies in procfs, where links lead elsewhere than their texts say.
   package var isProcfs: Bool { ambit_is_procfs(rawValue) == 1 }
 
-  /// Bytes at an offset; fewer at the file's end (`pread(2)`).
-  package func read(at offset: Int64, count: Int) throws(KernelError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var done = 0
-    while done < count {
-      let got = try KernelError.checkNegative("pread", "descriptor \(rawValue)") {
-        unsafe bytes.withUnsafeMutableBytes {
-          unsafe ambit_read_at(rawValue, $0.baseAddress.map { unsafe $0 + done }, count - done, offset + Int64(done))
-        }
-      }
-      if got == 0 { break }
-      done += got
-    }
-    bytes.removeLast(count - done)
-    return bytes
-  }
-
   /// A file to tell a tracer things by: a program that inherits it writes to it.
   package static func markFile() throws(KernelError) -> Descriptor {
     Descriptor(owning: try KernelError.checkNegative("memfd_create", "crashcheck") { ambit_mark_file() })

@@ -201,8 +201,7 @@ extension StepFate {
     case .lost: "no"
     case .contentLost: "its size alone: zeros"
     case .sizeLost: "no, its size is not"
-    case .torn(let count, let isBeginning):
-      isBeginning ? "its first \(count) bytes" : "all but its first \(count) bytes"
+    case .torn(let count, let all): "\(count) of its \(all) bytes"
     case .none: ""
     }
   }

@@ -113,8 +113,6 @@ int ambit_traced_status(pid_t thread, int file, struct ambit_stat *result);
 int ambit_status_in(int folder, const char *name, struct ambit_stat *result);
 /* 1 if an open file lies in procfs. */
 int ambit_is_procfs(int file);
-/* pread(2). */
-ssize_t ambit_read_at(int file, void *bytes, size_t count, int64_t offset);
 /* Runs a program to its end, in a session of its own: its status as in waitpid(2). A folder to run it in, and files for its output.
    After so many milliseconds, or with more than most bytes of output, it is killed: -ETIMEDOUT, -EFBIG. */
 int ambit_run_captured(char *const *arguments, char *const *environment, const char *folder, int output, int errors, int patience,

@@ -1,19 +1,33 @@
 /// What a crash may have left of one file's content.
 ///
-/// Writes since the last `fsync(2)` reach the disk in any order, each whole, not at all, or in part: up to a block's border or to its
-/// middle, or from there on. Sizes change in order, and may be ahead of the content, which is zeros then.
+/// The blocks of writes since the last `fsync(2)` reach the disk in any order, each whole, not at all, or one half of it. Sizes change
+/// in order, and may be ahead of the content, which is zeros then.
 struct ContentChoices: Sendable {
-  /// The part of a write that is on the disk.
-  enum Part: Equatable, Sendable {
-    case whole, nothing
-    /// So many bytes of its beginning, or all after them.
-    case before(Int), after(Int)
+  /// The part of a fragment that is on the disk, by the number of its choice.
+  private enum Part: Int, Sendable { case whole, nothing, firstHalf, secondHalf }
+
+  /// Bytes of a write that lie in one block, as offsets in the write.
+  private struct Fragment: Sendable {
+    let bytes: Range<Int>
+
+    /// A single byte has no halves.
+    var choices: Int { bytes.count > 1 ? 4 : 2 }
+
+    func kept(_ part: Part) -> Range<Int> {
+      let middle = bytes.lowerBound + bytes.count / 2
+      return switch part {
+      case .whole: bytes
+      case .nothing: bytes.lowerBound..<bytes.lowerBound
+      case .firstHalf: bytes.lowerBound..<middle
+      case .secondHalf: middle..<bytes.upperBound
+      }
+    }
   }
 
   /// Bytes that reach the disk together (`statfs(2)`, `f_bsize` of nearly every file system).
   static let block = 4096
-  /// Borders within one write at which it may tear. Of more, evenly spread ones are taken.
-  static let mostCuts = 64
+  /// Fragments of one write. In a larger one, several blocks are one fragment.
+  static let mostFragments = 64
 
   private struct Change: Sendable {
     let step: Int
@@ -22,8 +36,8 @@ struct ContentChoices: Sendable {
     var size: Int?
     /// It cut something off.
     var cuts = false
-    /// Parts that may be on the disk; the whole first. Empty for a change of the size alone.
-    var parts: [Part] = []
+    /// Empty for a change of the size alone.
+    var fragments: [Fragment] = []
   }
 
   let file: FileTree.ID
@@ -77,7 +91,7 @@ struct ContentChoices: Sendable {
       switch operation {
       case .write(_, let offset, let bytes):
         if offset + bytes.count > size { change.size = offset + bytes.count }
-        change.parts = Self.parts(offset, bytes.count)
+        change.fragments = Self.fragments(offset, bytes.count)
       case .resize(_, let new) where new != size: (change.size, change.cuts) = (new, new < size)
       default: break
       }
@@ -91,38 +105,37 @@ struct ContentChoices: Sendable {
     self.sizes = sizes.isEmpty ? [base.count] : sizes
   }
 
-  /// Where a write may tear.
-  private static func parts(_ offset: Int, _ count: Int) -> [Part] {
-    var cuts = Set(stride(from: (offset / block + 1) * block, to: offset + count, by: block).map { $0 - offset })
-    if count > 1 { cuts.insert(count / 2) }
-    var chosen = cuts.sorted()
-    if chosen.count > mostCuts { chosen = (0..<mostCuts).map { chosen[$0 * chosen.count / mostCuts] } }
-    return [.whole, .nothing] + chosen.flatMap { [.before($0), .after($0)] }
+  private static func fragments(_ offset: Int, _ count: Int) -> [Fragment] {
+    var borders = stride(from: (offset / block + 1) * block, to: offset + count, by: block).map { $0 - offset }
+    let most = mostFragments - 1
+    if borders.count > most { borders = (0..<most).map { borders[$0 * borders.count / most] } }
+    return zip([0] + borders, borders + [count]).map { Fragment(bytes: $0..<$1) }
   }
 
   /// Whether all of the content is safe.
   var isSettled: Bool { changes.isEmpty }
 
-  /// How many choices each axis has: first how many of the last sizes are lost, then for each write its part.
-  var axes: [Int] { [sizes.count] + changes.filter { !$0.parts.isEmpty }.map(\.parts.count) }
+  /// How many choices each axis has: first how many of the last sizes are lost, then for each fragment its part.
+  var axes: [Int] { [sizes.count] + changes.flatMap { $0.fragments.map(\.choices) } }
 
   /// The choice that loses everything from a step on, and nothing before it.
   func choice(losingFrom step: Int) -> [Int] {
-    [changes.count { $0.size != nil && $0.step >= step }]
-      + changes.filter { !$0.parts.isEmpty }.map { $0.step >= step ? 1 : 0 }
+    let sizesLost = changes.count { $0.size != nil && $0.step >= step }
+    return [sizesLost] + changes.flatMap { change in change.fragments.map { _ in change.step >= step ? 1 : 0 } }
   }
 
   /// The fate of each of its steps that is not safe.
   func fates(_ choice: [Int]) -> [(step: Int, fate: StepFate)] {
     var result: [(step: Int, fate: StepFate)] = []
-    walk(choice) { change, part, hasSize in
+    walk(choice) { change, kept, hasSize in
+      let (here, all) = (kept.reduce(0) { $0 + $1.count }, change.fragments.reduce(0) { $0 + $1.bytes.count })
       let fate: StepFate
-      switch part {
-      case .whole where hasSize: fate = .kept
-      case .whole: fate = .sizeLost
-      case .nothing: fate = change.size != nil && hasSize && !change.parts.isEmpty ? .contentLost : .lost
-      case .before(let count): fate = .torn(count, isBeginning: true)
-      case .after(let count): fate = .torn(count, isBeginning: false)
+      if change.fragments.isEmpty {
+        fate = hasSize ? .kept : .lost
+      } else if here == 0 {
+        fate = change.size != nil && hasSize ? .contentLost : .lost
+      } else {
+        fate = here < all ? .torn(here, of: all) : hasSize ? .kept : .sizeLost
       }
       result.append((change.step, fate))
     }
@@ -132,15 +145,10 @@ struct ContentChoices: Sendable {
   /// The content that a choice leaves.
   func content(_ choice: [Int]) -> [UInt8] {
     var content = base
-    walk(choice) { change, part, hasSize in
+    walk(choice) { change, kept, hasSize in
       switch change.operation {
       case .write(_, let offset, let bytes):
-        switch part {
-        case .whole: content.place(bytes[...], at: offset)
-        case .nothing: break
-        case .before(let count): content.place(bytes[..<count], at: offset)
-        case .after(let count): content.place(bytes[count...], at: offset + count)
-        }
+        for part in kept where !part.isEmpty { content.place(bytes[part], at: offset + part.lowerBound) }
       case .resize(_, let size) where hasSize: content.resize(to: size)
       default: break
       }
@@ -149,26 +157,26 @@ struct ContentChoices: Sendable {
     return content
   }
 
-  /// - Parameter body: a change, the part of it that counts, and whether its size is on the disk.
-  private func walk(_ choice: [Int], _ body: (Change, Part, Bool) -> Void) {
+  /// - Parameter body: a change, the parts of its bytes that are on the disk, and whether its size is.
+  private func walk(_ choice: [Int], _ body: (Change, _ kept: [Range<Int>], _ hasSize: Bool) -> Void) {
     var sizesLeft = sizes.count - 1 - (choice.first ?? 0)
     var axis = 1
     // The blocks of later writes belong to the file that was cut. Without the cut they are not in it.
     var isCutLost = false
     for change in changes {
-      var part = Part.nothing
-      if !change.parts.isEmpty {
-        part = axis < choice.count ? change.parts[choice[axis]] : .whole
-        axis += 1
-      }
       var hasSize = true
       if change.size != nil {
         hasSize = sizesLeft > 0
         sizesLeft -= 1
         if change.cuts, !hasSize { isCutLost = true }
       }
-      if change.parts.isEmpty { part = hasSize ? .whole : .nothing } else if isCutLost { part = .nothing }
-      body(change, part, hasSize)
+      var kept: [Range<Int>] = []
+      for fragment in change.fragments {
+        let part = axis < choice.count ? Part(rawValue: choice[axis]) ?? .whole : .whole
+        axis += 1
+        if !isCutLost { kept.append(fragment.kept(part)) }
+      }
+      body(change, kept, hasSize)
     }
   }
 }
@@ -182,8 +190,8 @@ package enum StepFate: Equatable, Sendable {
   case contentLost
   /// The content is on the disk, behind the file's end.
   case sizeLost
-  /// A write's first bytes, or those after so many.
-  case torn(Int, isBeginning: Bool)
+  /// So many of a write's bytes are on the disk.
+  case torn(Int, of: Int)
   /// It changes nothing on the disk.
   case none
 }
