@@ -179,10 +179,10 @@ import Testing
     let script = """
       f = os.open(".", os.O_TMPFILE | os.O_RDWR)
       os.write(f, b"new")
-      os.link(f"/proc/self/fd/{f}", "n", follow_symlinks=True)
+      libc = ctypes.CDLL(None)
+      if libc.linkat(-100, f"/proc/self/fd/{f}".encode(), -100, b"n", 0x400) != 0: sys.exit(1)
       g = os.open("n", os.O_WRONLY | os.O_DSYNC)
       os.write(g, b"N")
-      libc = ctypes.CDLL(None)
       if libc.renameat2(-100, b"n", -100, b"letter", 2) != 0: sys.exit(1)
       """
     let recording = try python(script, Stage())

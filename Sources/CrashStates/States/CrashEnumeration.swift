@@ -84,7 +84,7 @@ private enum Walk: Sendable {
     // A part of the states is left for chance.
     let most = max(1, budget * 3 / 4)
     let chosen = corners.count <= most ? corners : (0..<most).map { corners[$0 * corners.count / most] }
-    self = .sample(corners: chosen, place: 0, attempts: budget * 4)
+    self = .sample(corners: chosen, place: 0, attempts: budget * 10)
   }
 
   private static func corners(_ point: CrashPoint) -> [[Int]] {
@@ -128,10 +128,11 @@ private enum Walk: Sendable {
     return nil
   }
 
-  /// A prefix in which some choices are made anew.
+  /// A prefix, or everything, in which some choices are made anew.
   private static func any(_ point: CrashPoint, _ random: inout SplitMix) -> [Int] {
-    var choice = point.choice(losingFrom: random.below(point.step + 1))
-    let share = [10, 30, 60][random.below(3)]
+    let end = random.below(2) == 0 ? point.step : random.below(point.step + 1)
+    var choice = point.choice(losingFrom: end)
+    let share = [10, 30, 60, 100][random.below(4)]
     for (axis, count) in point.axes.enumerated() where random.below(100) < share { choice[axis] = random.below(count) }
     return choice
   }

@@ -131,12 +131,17 @@ extension FileTree {
 extension Array where Element == UInt8 {
   /// Cuts it, or adds zeros.
   mutating func resize(to size: Int) {
-    if size < count { removeLast(count - size) } else { append(contentsOf: repeatElement(0, count: size - count)) }
+    if size < count { removeLast(count - size) } else { self += [UInt8](repeating: 0, count: size - count) }
   }
 
   /// Puts bytes over those at an offset; zeros fill a gap before them.
   mutating func place(_ bytes: ArraySlice<UInt8>, at offset: Int) {
     if offset + bytes.count > count { resize(to: offset + bytes.count) }
-    replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+    // Each state lays its contents out anew: as memory, not byte by byte.
+    unsafe withUnsafeMutableBytes { room in
+      unsafe bytes.withUnsafeBytes {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0)
+      }
+    }
   }
 }
