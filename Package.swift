@@ -81,6 +81,8 @@ let package = Package(
     .target(
       name: "ScopedAccess", dependencies: ["Kernel", "Paths", "Folders", "AppModel", crypto, grdb, system],
       swiftSettings: strict),
+    .target(name: "Query", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "Catalog", dependencies: ["Paths", "Folders", "Query", grdb], swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
@@ -96,10 +98,10 @@ let package = Package(
       dependencies: [
         "BrokerCore", "Coordination", "Decisions", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy",
         "Wire",
-        "ScopedAccess", "Audit", system,
+        "ScopedAccess", "Query", "Catalog", "Audit", system,
       ],
       swiftSettings: strict),
-    .target(name: "AmbitKit", dependencies: ["Kernel", "Paths", "Wire", system], swiftSettings: strict),
+    .target(name: "AmbitKit", dependencies: ["Kernel", "Paths", "Query", "Wire", system], swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Launcher",
@@ -185,6 +187,9 @@ let package = Package(
     .testTarget(
       name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport", crypto],
       swiftSettings: strict),
+    .testTarget(name: "QueryTests", dependencies: ["Query", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "CatalogTests", dependencies: ["Catalog", "Query", "Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
     .testTarget(
       name: "ReviewTests",
@@ -209,7 +214,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "LessonsTests", dependencies: ["Lessons", "Scenario"], swiftSettings: strict),
