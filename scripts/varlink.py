@@ -19,7 +19,7 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Grants", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Grants", "Inspector", "Launcher"]
 
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
@@ -35,6 +35,7 @@ NAMES = {
     "Bookmarks.CreateContainedReply": "CreateReply",
     "Bookmarks.ResolveReferenceReply": "ResolveReply",
     "Transfer.Document": "DocumentMessage",
+    "Query.Document": "DocumentMessage",
     "Transfer.PassReply": "Transfer",
     "Transfer.RedeemCall": "Transfer",
     "Launcher.Choice": "Question.Choice",
@@ -61,6 +62,9 @@ ENUMERATIONS = {
     "VersionsInterface.Version.Kind": ("file package", "", {}),
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
+    "QueryInterface.Scope": ("local external", "", {}),
+    "QueryInterface.Update.Phase": ("running gathering gathered changed", "", {}),
+    "QueryInterface.Problem": ("syntax unsupported pattern", "", {}),
     "InspectorInterface.Purpose": ("bookmark reference", "", {}),
     "InspectorInterface.GrantState": ("inForce withdrawn unknown", "", {}),
     "InspectorInterface.PresenterQuestion.Outcome": ("answered failed silent left withdrawn", "", {}),
@@ -114,6 +118,7 @@ DEFAULTS = {
     "Launcher.AnswerCall": {"cancelled": "false", "paths": "[]"},
     "Launcher.ReplaceCall": {"exchange": "false"},
     "Launcher.EndedReply": {"leaks": "[]"},
+    "Query.Update": {"present": "[]", "removed": "[]"},
 }
 
 # Fields that are left out where they have their default.

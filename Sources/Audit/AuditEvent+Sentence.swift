@@ -75,7 +75,7 @@ extension AuditEvent {
     case .reference: return ("was given a reference to \(subject)", "give a reference to \(subject)")
     case .bookmarkCreated: return ("made a bookmark of \(subject)", "make a bookmark of \(subject)")
     case .bookmarkResolved: return found("bookmark")
-    case .referenceResolved: return found("reference")
+    case .referenceResolved: return found(how == "query" ? "query's item" : "reference")
     case .revoke: return ("lost its grant of \(subject)", "revoke the grant of \(subject)")
     case .descriptor:
       return ("was handed \(subject) as a descriptor\(facts(access))", "hand over \(subject) as a descriptor")

@@ -13,6 +13,7 @@ final class AppServer: LoopMember {
   private let bookmarks: BookmarkService
   private let coordination: CoordinationService
   private let versions: VersionService
+  private let catalog: CatalogService
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -30,12 +31,16 @@ final class AppServer: LoopMember {
   init(
     _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
     _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ versions: VersionService,
+    _ catalog: CatalogService,
     _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
     (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
-    (self.trail, self.replies, self.versions) = (trail, replies, versions)
-    sessions.onRemove = { coordination.ended($0) }
+    (self.trail, self.replies, self.versions, self.catalog) = (trail, replies, versions, catalog)
+    sessions.onRemove = {
+      coordination.ended($0)
+      catalog.ended($0)
+    }
     sessions.onSuspend = { coordination.suspended($0) }
     sessions.onResume = { coordination.resumed($0) }
   }
@@ -46,6 +51,7 @@ final class AppServer: LoopMember {
     case .closed(let connection):
       instance.requests.end(connection)
       coordination.left(connection)
+      catalog.left(connection)
     case .broken(_, let reason):
       trail.record(AuditEvent(.protocolError, .refused, instance, rule: "F9", reason: reason))
     case .refused(let limit):
@@ -73,6 +79,7 @@ final class AppServer: LoopMember {
       case CoordinationInterface.name:
         return try await self.coordination.serve(call, on: connection, for: instance)
       case VersionsInterface.name: return try await self.versions.serve(call, for: instance)
+      case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: instance)
       default: return try await self.bookmarks.serve(call, for: instance)
       }
     } answer: { reply, descriptors in

@@ -24,6 +24,7 @@ final class Broker {
   private let replies: PendingReplies
   private let user: UserServer
   private let lifetime: Lifetime
+  let catalog: CatalogService
 
   /// - Parameters:
   ///   - listener: the socket of the user's side.
@@ -84,6 +85,9 @@ final class Broker {
     let coordination = CoordinationService(
       items, CoordinationTrail(trail: trail), presented,
       leased, clock)
+    let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
+    coordination.onWritten = { catalog.wrote($0) }
+    self.catalog = catalog
     let groups = OrphanedGroups(host, sessions)
     let shutdown = Shutdown(clock)
     let rules = LaunchRules(host.folders)
@@ -108,9 +112,9 @@ final class Broker {
     let kept = VersionService(items, versions, grants, trail)
     user = UserServer(
       endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, kept,
-      sessions, trail, replies)
+      catalog, sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, kept, scopes, ender, trail, replies)
+      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, scopes, ender, trail, replies)
     lifetime = Lifetime(
       signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,
       isBusy: { [trail, grants, sidecars] in
@@ -122,6 +126,7 @@ final class Broker {
     for member in [
       revoker, lifetime, trail, keeper, replies, groups, leases, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer, orphans, GrantMoves(grants), events, presented, leased, coordination,
+      catalog,
     ] as [any LoopMember] { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
     loop.add(
@@ -160,6 +165,7 @@ final class Broker {
     try? grants.flushUses()
     // Here, so that it comes to the disk with the log's end.
     try? grants.settle()
+    catalog.finish()
     try trail.finish()
     replies.prepare(now: loop.clock.monotonic)
   }

@@ -13,6 +13,7 @@ final class UserServer: LoopMember {
   private let inspection: InspectionService
   private let coordination: CoordinationService
   private let versions: VersionService
+  private let catalog: CatalogService
   private let sessions: SessionTable
   private let trail: AuditTrail
   private let replies: PendingReplies
@@ -20,12 +21,12 @@ final class UserServer: LoopMember {
 
   init(
     _ endpoint: WireEndpoint, _ launches: LaunchService, _ grants: GrantService, _ inspection: InspectionService,
-    _ coordination: CoordinationService, _ versions: VersionService, _ sessions: SessionTable, _ trail: AuditTrail,
-    _ replies: PendingReplies
+    _ coordination: CoordinationService, _ versions: VersionService, _ catalog: CatalogService,
+    _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.endpoint, self.launches, self.grants, self.inspection) = (endpoint, launches, grants, inspection)
-    (self.coordination, self.sessions, self.trail, self.replies) = (coordination, sessions, trail, replies)
-    self.versions = versions
+    (self.coordination, self.versions, self.catalog, self.sessions) = (coordination, versions, catalog, sessions)
+    (self.trail, self.replies) = (trail, replies)
   }
 
   var hasConnections: Bool { !endpoint.connections.isEmpty }
@@ -54,6 +55,7 @@ final class UserServer: LoopMember {
       case CoordinationInterface.name:
         return try await self.coordination.serve(call, on: connection, for: nil)
       case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
+      case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: nil)
       case InspectorInterface.name: return try await self.inspection.serve(call)
       default:
         return try await self.launches.serve(call, on: connection) { instance in
@@ -82,6 +84,7 @@ final class UserServer: LoopMember {
       case .closed(let connection):
         requests.end(connection)
         coordination.left(connection)
+        catalog.left(connection)
         launches.left(connection)
       case .broken(_, let reason):
         trail.record(AuditEvent(.protocolError, .refused, how: "user's socket", reason: reason))

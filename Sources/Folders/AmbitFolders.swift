@@ -25,6 +25,7 @@ package struct AmbitFolders: Equatable, Sendable {
   /// Files that running apps keep beside their started documents.
   package var staging: String { "\(data)/staging" }
   package var grants: String { "\(state)/grants.sqlite" }
+  package var catalog: String { "\(state)/catalog.sqlite" }
   package var sealingKey: String { "\(state)/sealing.key" }
   package var auditLog: String { "\(state)/audit.sqlite" }
   package var filters: String { "\(state)/filters" }

@@ -22,6 +22,8 @@ final class AuditTrail: LoopMember {
   private var owed: [AuditEvent] = []
   /// Before this, in nanoseconds of CLOCK_MONOTONIC, that is not tried again.
   private var owedAgain: Int64 = 0
+  /// Told of grants that were given, have ended, or lead to another file. The change itself may be about to follow.
+  var onGrantEvent: (AuditEvent) -> Void = { _ in }
 
   /// - Parameter host: its folders have the log and its settings.
   init(_ host: BrokerHost, _ grants: GrantStore) throws {
@@ -37,6 +39,12 @@ final class AuditTrail: LoopMember {
 
   func append(_ events: [AuditEvent]) throws { try log.append(events) }
 
+  private func tell(_ events: [AuditEvent]) {
+    for event in events where event.grant != nil || event.kind == .appRemoved {
+      if [.grant, .revoke, .replaced, .appRemoved].contains(event.kind) { onGrantEvent(event) }
+    }
+  }
+
   /// Writes events that carry a decision; throws if they cannot be written.
   func decide(_ events: [AuditEvent]) throws {
     FaultPoint.eventsDue.pass()
@@ -44,10 +52,12 @@ final class AuditTrail: LoopMember {
     try writeOwed()
     try log.append(toWrite(events))
     FaultPoint.eventsWritten.pass()
+    tell(events)
   }
 
   /// Notes something that has already happened and cannot be undone by refusing.
   func record(_ event: AuditEvent) {
+    defer { tell([event]) }
     do {
       try writeOwed()
       try log.append(toWrite([event]))
@@ -59,6 +69,7 @@ final class AuditTrail: LoopMember {
   /// Writes that something is taken away, which takes effect whether or not it can be written (`AUD-12`). On a full disk it goes to room
   /// that is set aside; where even that is used up, it is kept and tried again, and nothing is decided before it is written.
   func keep(_ events: [AuditEvent]) {
+    defer { tell(events) }
     FaultPoint.eventsDue.pass()
     do {
       if FaultPoint.eventsDue.fails { throw StateError("the log cannot be written: a test wants it so") }

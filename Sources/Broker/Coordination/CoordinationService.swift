@@ -25,6 +25,8 @@ final class CoordinationService: LoopMember {
   /// Inputs that came while effects were carried out.
   private var inputs: [Input] = []
   private var isApplying = false
+  /// Told of the items that a coordinated access has written, before it ends (`MDQ-7`).
+  var onWritten: ([PathKey]) -> Void = { _ in }
 
   private static let mostOfConnection = 64
   private static let mostOfInstance = 1024
@@ -310,7 +312,11 @@ final class CoordinationService: LoopMember {
     guard let access = accesses[id] else { return }
     guard access.isGranted else { return apply(.cancel(id, by: .caller)) }
     // Changes until now are its own.
-    if access.request.intents.contains(where: \.isWrite) { files.drain() }
+    let written = access.request.intents.filter(\.isWrite)
+    if !written.isEmpty {
+      files.drain()
+      onWritten(written.map(\.item.path) + (arbiter.entries[id]?.request.intents.map(\.item.path) ?? []))
+    }
     apply(.done(id))
   }
 

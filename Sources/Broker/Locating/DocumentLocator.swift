@@ -70,6 +70,17 @@ final class DocumentLocator: LoopMember {
     return try await wait.get()
   }
 
+  /// The same where no caller can wait.
+  ///
+  /// - Returns: `nil`: that takes a while.
+  func findQuickly(_ asked: Lookup) -> LookupResult? {
+    mounts.refresh()
+    guard mounts.waitingMount(on: asked.path) == nil else { return nil }
+    var lookup = asked
+    lookup.absent = absent.among([asked.identity] + (asked.place.map { [$0.folder] } ?? []))
+    return finder.findQuickly(lookup)
+  }
+
   private func begin() {
     while let job = queue.begin() {
       guard let lookup = entries[job.id]?.lookup else { continue }

@@ -120,10 +120,35 @@ final class GrantLocator {
   ) async throws -> (
     looked: LookupResult, found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict
   ) {
-    let rule = ReplacementRule(setting)
     guard let looked = try await locator.find(locator.lookup(of: grant), for: owner) else {
       return (LookupResult(), nil, .refuse(.unanswered))
     }
+    return judge(looked, grant, ReplacementRule(setting))
+  }
+
+  /// Where the document is now, as far as that can be told at once.
+  ///
+  /// - Returns: `nil`: that takes a while.
+  func lookQuickly(for grant: Grant, under setting: ReplacementRule.Setting) -> Sighting? {
+    locator.findQuickly(locator.lookup(of: grant)).map { Sighting(judge($0, grant, ReplacementRule(setting))) }
+  }
+
+  /// The document of a grant, or the file that has taken its place, if there is one.
+  struct Sighting {
+    let document: FoundDocument?
+
+    init(
+      _ found: (
+        looked: LookupResult, found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict
+      )
+    ) {
+      if case .refuse = found.verdict { document = nil } else { document = found.found?.document }
+    }
+  }
+
+  private func judge(_ looked: LookupResult, _ grant: Grant, _ rule: ReplacementRule) -> (
+    looked: LookupResult, found: (document: FoundDocument, by: FindMethod)?, verdict: ReplacementRule.Verdict
+  ) {
     if let found = looked.found {
       return (looked, found, rule.verdict(isFound: true, granted: grant.kind, candidate: nil))
     }

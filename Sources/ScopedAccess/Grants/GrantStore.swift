@@ -287,6 +287,17 @@ package final class GrantStore: Sendable {
     }
   }
 
+  /// Every grant in force of an app, oldest first.
+  package func grants(of app: String) throws(StateError) -> [Grant] {
+    try read { db in
+      try Row.fetchAll(
+        db,
+        sql: "SELECT \(Grant.columns) FROM grant_ WHERE bundleIdentifier = ? AND revoked IS NULL ORDER BY created",
+        arguments: [app]
+      ).map { try Grant(row: $0) }
+    }
+  }
+
   /// Every grant in force of a document that was last seen in a folder, oldest first.
   ///
   /// - Parameter folder: absolute.

@@ -7,16 +7,17 @@ extension Interface {
   package static let transfer = embedded(PackageResources.io_ambit_Transfer_varlink)
   package static let coordination = embedded(PackageResources.io_ambit_Coordination_varlink)
   package static let versions = embedded(PackageResources.io_ambit_Versions_varlink)
+  package static let query = embedded(PackageResources.io_ambit_Query_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// The interfaces that an app instance's own socket serves.
-  package static var app: [Interface] { [picker, access, bookmarks, transfer, coordination, versions] }
+  package static var app: [Interface] { [picker, access, bookmarks, transfer, coordination, versions, query] }
   /// The interfaces that the user's socket serves, which no sandbox can see.
-  package static var user: [Interface] { [launcher, grants, inspector, coordination, versions] }
+  package static var user: [Interface] { [launcher, grants, inspector, coordination, versions, query] }
 
-  /// Each of them once: apps and the user's side coordinate by the same one.
+  /// Each of them once: apps and the user's side coordinate and query by the same ones.
   package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } }
 
   /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.

@@ -44,7 +44,9 @@ package struct WireService: Sendable {
 
   package init(
     info: ServiceInfo, interfaces: [Interface],
-    streaming: Set<String> = ["io.ambit.Launcher.Prompts", "io.ambit.Access.Events", "io.ambit.Coordination.Present"]
+    streaming: Set<String> = [
+      "io.ambit.Launcher.Prompts", "io.ambit.Access.Events", "io.ambit.Coordination.Present", "io.ambit.Query.Run",
+    ]
   ) {
     self.info = info
     let all = [.service] + interfaces

@@ -1,0 +1,162 @@
+internal import BrokerCore
+internal import Catalog
+internal import Kernel
+internal import Paths
+internal import Query
+internal import ScopedAccess
+
+/// What the broker knows of one app's documents while queries of that app run, or may come again.
+@BrokerLoop
+final class AppCatalog {
+  let app: String
+  let table: CatalogTable
+  /// `nil`: the app has no container.
+  let files: LocalFiles?
+
+  // MARK: Its own documents
+
+  /// Folders whose content is being read, or was, since queries of the app began. What the catalog says of others is of another time.
+  var begun: Set<PathKey> = []
+  /// Those of them that were read to their end.
+  var read: Set<PathKey> = []
+  /// All of them were.
+  var isWhole = false
+  /// Folders that are to be read by a thread.
+  var waiting: [String] = []
+  var isReading = false
+  /// Places at which something has happened while a thread was reading: they are looked at again when it is done.
+  var touched: Set<Place> = []
+  /// Folders that there was no room to watch.
+  var unwatched: Set<PathKey> = []
+  /// There are more documents than a catalog takes.
+  var isFull = false
+
+  struct Place: Hashable {
+    let folder: PathKey
+    let name: PathKey
+
+    init(_ folder: String, _ name: String) { (self.folder, self.name) = (PathKey(folder), PathKey(name)) }
+    var inner: String { LocalFiles.inner(folder.text, name.text) }
+  }
+
+  // MARK: Granted documents
+
+  struct External {
+    /// Where it was found, and which file it is; `nil`: it is nowhere, or in the trash.
+    var found: ExternalDocument?
+    /// The path under which the catalog has it; `nil`: another grant of the same document stands for it.
+    var listed: String?
+    /// Its folder, and itself if it is a folder.
+    var watches: [CatalogWatches.Role] = []
+  }
+
+  var externals: [String: External] = [:]
+  /// Grants that have to be looked at.
+  private(set) var dueGrants: [String] = []
+  private var isDue: Set<String> = []
+  /// Grants that are being searched for.
+  var searching: Set<String> = []
+  /// The references in the app's `Documents`, as the app sees them.
+  private(set) var references: [PathKey: String] = [:]
+  private var referencesOf: [String: Set<PathKey>] = [:]
+  /// The grants of each document that was found.
+  private var grantsOf: [FileIdentity: Set<String>] = [:]
+  private var waits: [Wait<Void>] = []
+
+  init(_ app: String, _ table: CatalogTable, _ files: LocalFiles?) {
+    (self.app, self.table, self.files) = (app, table, files)
+    isWhole = files == nil
+  }
+
+  /// Nothing has to be read, and nothing looked at.
+  var isSettled: Bool { isWhole && !isReading && waiting.isEmpty && dueGrants.isEmpty && searching.isEmpty }
+
+  /// Whether what the catalog says of an item is of now.
+  func knows(_ item: CatalogItem) -> Bool {
+    guard let folder = item.folder else {
+      return item.record.grant.flatMap { externals[$0]?.listed }.isSamePath(as: item.record.path)
+    }
+    return isWhole || begun.contains(PathKey(folder))
+  }
+
+  func lookAt(_ grants: some Sequence<String>) {
+    for grant in grants where isDue.insert(grant).inserted { dueGrants.append(grant) }
+  }
+
+  func nextGrant() -> String? {
+    guard !dueGrants.isEmpty else { return nil }
+    let grant = dueGrants.removeFirst()
+    isDue.remove(grant)
+    return grant
+  }
+
+  /// A reference stands at a path, or none does any more.
+  func setReference(_ path: String, _ grant: String?) {
+    let former = references[PathKey(path)]
+    guard former != grant, references.count < Self.mostReferences || former != nil else { return }
+    references[PathKey(path)] = grant
+    if let former { referencesOf[former]?.remove(PathKey(path)) }
+    if let grant { referencesOf[grant, default: []].insert(PathKey(path)) }
+    lookAt([former, grant].compactMap(\.self).filter { externals[$0] != nil })
+  }
+
+  func forgetReferences() {
+    for path in references.keys { setReference(path.text, nil) }
+  }
+
+  private static let mostReferences = 16_384
+
+  /// The reference of a grant that comes first by its path.
+  func reference(to grant: String) -> String? { referencesOf[grant]?.min()?.text }
+
+  /// A grant's document was found, or is nowhere.
+  func setFound(_ grant: String, _ found: ExternalDocument?) {
+    if let former = externals[grant]?.found?.identity {
+      grantsOf[former]?.remove(grant)
+      if grantsOf[former]?.isEmpty == true { grantsOf[former] = nil }
+    }
+    if let found { grantsOf[found.identity, default: []].insert(grant) }
+    externals[grant]?.found = found
+  }
+
+  /// All grants of a document.
+  func all(of identity: FileIdentity) -> [ExternalDocument] {
+    (grantsOf[identity] ?? []).compactMap { externals[$0]?.found }
+  }
+
+  func whenSettled() -> Wait<Void> {
+    let wait = Wait<Void>()
+    waits.append(wait)
+    settleWaits()
+    return wait
+  }
+
+  func settleWaits() {
+    guard !waits.isEmpty, isSettled else { return }
+    endWaits()
+  }
+
+  func endWaits() {
+    for wait in waits { wait.finish(()) }
+    waits = []
+  }
+
+  /// A folder is at another place, with all that was known of it.
+  func movedFolder(_ old: String, _ new: String) {
+    func moved(_ path: String) -> String? {
+      path.path(within: old).map { $0.isEmpty ? new : new.path(of: $0) }
+    }
+    for path in begun {
+      guard let now = moved(path.text) else { continue }
+      begun.remove(path)
+      begun.insert(PathKey(now))
+      if read.remove(path) != nil { read.insert(PathKey(now)) }
+    }
+    let (before, after) = (LocalFiles.path(old), LocalFiles.path(new))
+    for (path, grant) in references {
+      guard let rest = path.text.path(within: before), !rest.isEmpty else { continue }
+      setReference(path.text, nil)
+      setReference(after.path(of: rest), grant)
+    }
+  }
+}

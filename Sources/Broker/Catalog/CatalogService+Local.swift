@@ -1,0 +1,267 @@
+internal import BrokerCore
+internal import Catalog
+internal import Folders
+internal import Kernel
+internal import Paths
+internal import Query
+
+/// The apps' own documents: what threads read of them, and what the kernel tells of them.
+extension CatalogService {
+  typealias Place = AppCatalog.Place
+
+  /// Entries of a new folder that are read on the loop, for an access that is about to end.
+  private static let mostInline = 512
+  /// Places that are looked at again after a thread has read; with more of them all is read again.
+  private static let mostTouched = 16_384
+
+  // MARK: Reading
+
+  /// Has a thread read a folder and all in it.
+  func read(_ folder: String, in catalog: AppCatalog) {
+    if !catalog.waiting.contains(where: { $0.isSamePath(as: folder) }) { catalog.waiting.append(folder) }
+    beginReading(catalog)
+  }
+
+  private func beginReading(_ catalog: AppCatalog) {
+    guard !catalog.isReading, !catalog.waiting.isEmpty, let files = catalog.files else { return }
+    let folders = catalog.waiting
+    catalog.waiting = []
+    catalog.isReading = true
+    catalog.isFull = false
+    let (scan, inbox, app) = (LocalScan(files: files, table: catalog.table, watches: watches), inbox, catalog.app)
+    jobs.start(owner: "catalog of \(app)", subject: "Documents") { heartbeat in
+      do throws(StateError) {
+        _ = try scan.run(folders, while: heartbeat.beat) { inbox.add(.scan(app: app, $0)) }
+        return String?.none
+      } catch { return "\(error)" }
+    } then: { (failure: String??) in
+      self.finishReading(catalog, folders, failure ?? "the container could not be read in time")
+    }
+  }
+
+  private func finishReading(_ catalog: AppCatalog, _ folders: [String], _ failure: String?) {
+    takeReports()
+    guard apps[catalog.app] === catalog else { return }
+    catalog.isReading = false
+    if let failure {
+      complain("\(failure)")
+      return startAnew()
+    }
+    if folders.contains("") { catalog.isWhole = true }
+    let touched = catalog.touched
+    catalog.touched = []
+    if touched.count >= Self.mostTouched { catalog.waiting = [""] } else { look(at: touched, in: catalog) }
+    beginReading(catalog)
+    catalog.settleWaits()
+  }
+
+  func take(_ report: CatalogInbox.Report) {
+    switch report {
+    case .results(let target, let ids):
+      queries.first { ObjectIdentifier($0) == target }?.note(ids)
+    case .scan(let app, let report):
+      if let catalog = apps[app] { take(report, in: catalog) }
+    }
+  }
+
+  private func take(_ report: LocalScan.Report, in catalog: AppCatalog) {
+    switch report {
+    case .found(let folder, let all, let news):
+      // Until now, nobody was told of what the catalog said of this folder.
+      let isFirst = !catalog.isWhole && !catalog.read.contains(PathKey(folder))
+      catalog.begun.insert(PathKey(folder))
+      post(isFirst ? all : news, in: catalog)
+    case .gone(let ids): post(ids, in: catalog)
+    case .reference(let path, let grant): catalog.setReference(path.text, grant)
+    case .read(let folder):
+      catalog.begun.insert(PathKey(folder))
+      catalog.read.insert(PathKey(folder))
+    case .unwatched(let folder): catalog.unwatched.insert(PathKey(folder))
+    case .full: catalog.isFull = true
+    }
+  }
+
+  // MARK: Looking
+
+  /// Looks at places, and has the catalog say what is there.
+  func look(at places: some Sequence<Place>, in catalog: AppCatalog) {
+    guard let files = catalog.files else { return }
+    var (items, gone): ([CatalogItem], [String]) = ([], [])
+    for (folder, places) in Dictionary(grouping: places, by: \.folder) {
+      let opened = files.open(folder.text)
+      for place in places {
+        let path = LocalFiles.path(folder.text, place.name.text)
+        switch opened.map({ files.look(at: place.name.text, in: $0, folder.text) }) ?? .nothing {
+        case .item(let item):
+          items.append(item)
+          catalog.setReference(path, nil)
+        case .reference(let grant):
+          gone.append(path)
+          catalog.setReference(path, grant)
+        case .nothing:
+          gone.append(path)
+          catalog.setReference(path, nil)
+        }
+      }
+    }
+    if catalog.isFull {
+      items = items.filter { ((try? catalog.table.item(at: $0.record.path)) ?? nil) != nil }
+    }
+    change(catalog) { table throws(StateError) in
+      try table.put(items).filter(\.isNews).map(\.id) + table.remove(gone)
+    }
+  }
+
+  private func change(_ catalog: AppCatalog, _ body: (CatalogTable) throws(StateError) -> [Int64]) {
+    do throws(StateError) { post(try body(catalog.table), in: catalog) } catch {
+      complain("\(error)")
+      startAnew()
+    }
+  }
+
+  // MARK: Events
+
+  /// Follows what has happened, in its order, and looks at each place when all is known.
+  func carryOut(_ events: [ChangeWatcher.Event], inline: Bool) {
+    var dirty: [String: Set<Place>] = [:]
+    /// Places that something has left, by app and by the number of the move.
+    var away: [String: [UInt32: (place: Place, isFolder: Bool)]] = [:]
+    for event in events {
+      if event.kind == .lost {
+        for catalog in apps.values {
+          catalog.forgetReferences()
+          catalog.lookAt(catalog.externals.keys.sorted())
+          read("", in: catalog)
+        }
+        continue
+      }
+      for role in watches.roles(of: event.watch) {
+        guard let catalog = apps[role.app] else { continue }
+        switch role {
+        case .external(_, let folder): noticed(event, in: folder, catalog)
+        case .package(let app, let path):
+          if let package = outermostPackage(path.text, catalog) { dirty[app, default: []].insert(package) }
+        case .folder(let app, let folder):
+          let place = Place(folder.text, event.name)
+          dirty[app, default: []].insert(place)
+          // A folder's own date changes with its entries.
+          if !folder.text.isEmpty {
+            let (parent, name) = LocalFiles.split(folder.text)
+            if event.kind != .content, event.kind != .attributes { dirty[app, default: []].insert(Place(parent, name)) }
+          }
+          guard LocalFiles.isShown(event.name) else { continue }
+          switch event.kind {
+          case .movedAway: away[app, default: [:]][event.move] = (place, event.isFolder)
+          case .movedHere:
+            if let from = away[app]?.removeValue(forKey: event.move) {
+              moved(from.place, to: place, isFolder: event.isFolder, catalog, inline)
+            } else if event.isFolder {
+              appeared(place, catalog, inline)
+            }
+          case .created: if event.isFolder { appeared(place, catalog, inline) }
+          case .deleted: if event.isFolder { vanished(place, catalog) }
+          case .content, .attributes, .lost: break
+          }
+        }
+      }
+    }
+    for (app, left) in away {
+      guard let catalog = apps[app] else { continue }
+      for (place, isFolder) in left.values where isFolder { vanished(place, catalog) }
+    }
+    for (app, places) in dirty {
+      guard let catalog = apps[app] else { continue }
+      look(at: places, in: catalog)
+      if catalog.isReading, catalog.touched.count < Self.mostTouched { catalog.touched.formUnion(places) }
+    }
+  }
+
+  private func outermostPackage(_ path: String, _ catalog: AppCatalog) -> Place? {
+    var folder = ""
+    for name in path.pathNames {
+      if catalog.files?.isPackage(name) == true { return Place(folder, name) }
+      folder = LocalFiles.inner(folder, name)
+    }
+    return nil
+  }
+
+  /// A folder is there that was not.
+  private func appeared(_ place: Place, _ catalog: AppCatalog, _ inline: Bool) {
+    guard inline, let files = catalog.files, !catalog.isReading else { return read(place.inner, in: catalog) }
+    // A package's own folders are watched from the folder on that it lies in.
+    let start = files.isPackage(place.name.text) ? place.folder.text : place.inner
+    var isMore = false
+    do throws(StateError) {
+      _ = try LocalScan(files: files, table: catalog.table, watches: watches, budget: Self.mostInline).run(
+        [start], while: { true }
+      ) { report in
+        if case .full = report { isMore = true } else { take(report, in: catalog) }
+      }
+    } catch {
+      complain("\(error)")
+      return startAnew()
+    }
+    if isMore { read(start, in: catalog) }
+  }
+
+  private func vanished(_ place: Place, _ catalog: AppCatalog) {
+    watches.leaveTree(catalog.app, place.inner)
+    change(catalog) { table throws(StateError) in try table.removeTree(place.inner) }
+    let path = LocalFiles.path(place.inner)
+    for reference in catalog.references.keys where reference.text.lies(below: path) {
+      catalog.setReference(reference.text, nil)
+    }
+  }
+
+  /// Something has another name or another folder, and is the same item as before.
+  private func moved(_ old: Place, to new: Place, isFolder: Bool, _ catalog: AppCatalog, _ inline: Bool) {
+    guard let files = catalog.files, let opened = files.open(new.folder.text),
+      case .item(let item) = files.look(at: new.name.text, in: opened, new.folder.text)
+    else {
+      if isFolder { vanished(old, catalog) }
+      return
+    }
+    change(catalog) { table throws(StateError) in
+      try table.move(from: LocalFiles.path(old.folder.text, old.name.text), to: item)
+    }
+    guard isFolder else { return }
+    let wasPackage = files.isPackage(old.name.text)
+    if wasPackage || item.record.kind == .package {
+      vanished(old, catalog)
+    } else {
+      watches.moveTree(catalog.app, from: old.inner, to: new.inner)
+      change(catalog) { table throws(StateError) in
+        try table.moveTree(from: old.inner, to: new.inner, root: LocalFiles.root)
+      }
+      catalog.movedFolder(old.inner, new.inner)
+    }
+    appeared(new, catalog, inline)
+  }
+
+  /// Looks at the items that an access has written, whatever the kernel has told of them.
+  func lookAt(written places: [PathKey], in catalog: AppCatalog) {
+    let documents = host.container(of: catalog.app).path(of: "Documents")
+    var written: Set<Place> = []
+    for place in places {
+      if let rest = place.text.path(within: documents), !rest.isEmpty {
+        let (folder, name) = LocalFiles.split(rest)
+        if let package = outermostPackage(rest, catalog) {
+          written.insert(package)
+        } else if !rest.pathNames.contains(where: { !LocalFiles.isShown($0) }) {
+          written.insert(Place(folder, name))
+        }
+      }
+      catalog.lookAt(
+        catalog.externals.filter { _, external in
+          external.found.map { $0.path.text.lies(within: place.text) || place.text.lies(within: $0.path.text) } ?? true
+        }.keys.sorted())
+    }
+    guard !written.isEmpty else { return }
+    look(at: written, in: catalog)
+    // The kernel tells of folders one level at a time.
+    for place in written where !catalog.begun.contains(PathKey(place.inner)) && catalog.isWhole {
+      let item = try? catalog.table.item(at: LocalFiles.path(place.inner))
+      if let item, item.record.kind == .folder { appeared(place, catalog, true) }
+    }
+  }
+}

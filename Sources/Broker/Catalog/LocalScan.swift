@@ -1,0 +1,115 @@
+internal import Catalog
+internal import Folders
+internal import Kernel
+internal import Paths
+internal import Query
+
+/// Reads folders of an app's `Documents` into its catalog, in a thread or on the loop. Each folder is watched before it is read.
+struct LocalScan: Sendable {
+  /// What has been read so far.
+  enum Report: Sendable {
+    /// Items of a folder that is being read.
+    case found(folder: String, all: [Int64], news: [Int64])
+    /// Items that are not there any more.
+    case gone([Int64])
+    case reference(PathKey, grant: String)
+    /// All of a folder is in the catalog.
+    case read(folder: String)
+    /// A folder is not watched: there is no room for that.
+    case unwatched(folder: String)
+    /// More than a catalog takes is there.
+    case full
+  }
+
+  /// Documents of an app that are catalogued at most.
+  static let most = 250_000
+  private static let batch = 128
+
+  let files: LocalFiles
+  let table: CatalogTable
+  let watches: CatalogWatches
+  /// How many entries there may be in all.
+  var budget = LocalScan.most
+
+  /// - Parameters:
+  ///   - folders: from `Documents` on; what is in them is read as well.
+  ///   - goesOn: asked now and then.
+  /// - Returns: `false`: not all was read.
+  func run(
+    _ folders: [String], while goesOn: () -> Bool, _ report: (Report) -> Void
+  ) throws(StateError) -> Bool {
+    var left = folders
+    var budget = budget
+    while let folder = left.popLast() {
+      guard goesOn() else { return false }
+      guard folder.pathNames.count < LocalFiles.mostDepth else { continue }
+      guard let opened = files.open(folder) else {
+        watches.leaveTree(files.app, folder)
+        report(.gone(try table.removeTree(folder)))
+        report(.read(folder: folder))
+        continue
+      }
+      if !watches.watch(opened, as: .folder(app: files.app, PathKey(folder))) { report(.unwatched(folder: folder)) }
+      guard let entries = try? DirectoryReader.entries(of: opened, limit: budget + 1) else { continue }
+      if entries.count > budget { report(.full) }
+      let names = entries.prefix(budget).map(\.name)
+      budget -= names.count
+      var found: Set<PathKey> = []
+      var items: [CatalogItem] = []
+      func flush() throws(StateError) {
+        let put = try table.put(items)
+        items = []
+        if !put.isEmpty {
+          report(.found(folder: folder, all: put.map(\.id), news: put.filter(\.isNews).map(\.id)))
+        }
+      }
+      for name in names {
+        switch files.look(at: name, in: opened, folder) {
+        case .nothing: break
+        case .reference(let grant): report(.reference(PathKey(LocalFiles.path(folder, name)), grant: grant))
+        case .item(let item):
+          found.insert(PathKey(item.record.path))
+          items.append(item)
+          let inner = LocalFiles.inner(folder, name)
+          switch item.record.kind {
+          case .folder: left.append(inner)
+          case .package: watchPackage(name, in: opened, inner)
+          case .file: break
+          }
+        }
+        if items.count == Self.batch {
+          try flush()
+          guard goesOn() else { return false }
+        }
+      }
+      try flush()
+      report(.gone(try table.sweep(folder: folder, keeping: found)))
+      report(.read(folder: folder))
+    }
+    return true
+  }
+
+  private func watchPackage(_ name: String, in folder: Descriptor, _ path: String) {
+    guard
+      let package = try? Descriptor.open(
+        name, below: folder, flags: [.read, .directory, .noFollow, .nonBlocking],
+        resolve: [.beneath, .noSymlinks, .sameMount])
+    else { return }
+    _ = watches.watch(package, as: .package(app: files.app, PathKey(path)))
+    var left = [(package, path)]
+    var folders = 0
+    while let (folder, path) = left.popLast(), folders < 64 {
+      for entry in (try? DirectoryReader.entries(of: folder, limit: 1024)) ?? [] where entry.kind == .directory {
+        guard
+          let inner = try? Descriptor.open(
+            entry.name, below: folder, flags: [.read, .directory, .noFollow, .nonBlocking],
+            resolve: [.beneath, .noSymlinks, .sameMount])
+        else { continue }
+        folders += 1
+        let place = path.path(of: entry.name)
+        _ = watches.watch(inner, as: .package(app: files.app, PathKey(place)))
+        left.append((inner, place))
+      }
+    }
+  }
+}
