@@ -50,6 +50,8 @@ final class FileAccess: Sendable {
     do throws(WireError) {
       _ = try client.call(CoordinationInterface.done, CoordinationInterface.DoneCall(access: id).json)
       Broker.giveBack(client)
+      // What it wrote was told to the app's queries before the answer.
+      RunningQueries.shared.catchUp()
     } catch {}
   }
 
