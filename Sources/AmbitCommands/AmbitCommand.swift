@@ -37,6 +37,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit coordinate write FILE -- COMMAND
                                          use a file in turn with the apps that have it open
         ambit cp | mv | rm | edit        the same for everyday commands
+        ambit query APP PREDICATE        the documents that an app would find
         ambit coordination               which app has a file right now, and who waits for it
         ambit versions report.txt        its earlier contents; ambit versions restore brings one back
         ambit crashcheck --document FILE -- COMMAND
@@ -55,7 +56,7 @@ package struct AmbitCommand: ParsableCommand {
       GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
-      CoordinationCommand.self, VersionsCommand.self, CrashcheckCommand.self,
+      CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)
