@@ -205,7 +205,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "CoordinationTests", dependencies: ["Coordination", "Paths"], exclude: ["Scripts"], swiftSettings: strict),
+      name: "CoordinationTests", dependencies: ["Coordination", "Paths", "Wire"], exclude: ["Scripts"],
+      swiftSettings: strict),
     .testTarget(
       name: "CrashStatesTests", dependencies: ["CrashStates", "Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(

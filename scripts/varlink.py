@@ -102,13 +102,13 @@ DEFAULTS = {
     "Inspector.BookmarkReply": {"values": "[]"},
     "Launcher.Manifest": {
         "passGrants": "false", "executePicked": "false", "appBookmarks": "false", "documentBookmarks": "false",
-        "packageTypes": "[]", "sharesDocuments": "false", "publicScope": "false"},
+        "packageTypes": "[]", "relatedTypes": "[]", "sharesDocuments": "false", "publicScope": "false"},
     "Launcher.GrantRules": {
         "mayPass": "false", "endsOutlived": "false", "releasesOldest": "false", "startsPicked": "false",
         "passesSilent": "false", "executesPicked": "false", "tellsHostPaths": "false", "readOnly": "false", "modes": '["open"]', "folders": "true",
         "endsWithLaunch": "false", "makesBookmarks": "true", "documentBookmarks": "true", "implicitBookmarks": "true",
         "missingBookmarks": "[]", "missingSelections": "[]", "syncsFully": "false", "packages": "[]",
-        "profile": '"unlimited"'},
+        "related": "[]", "profile": '"unlimited"'},
     "Launcher.Limits": {"cgroup": "false"},
     "Launcher.Capabilities": {"grants": "GrantRules()"},
     "Launcher.PrepareCall": {"limits": "[]", "canAsk": "false", "answers": "[]", "allowEntitlements": "[]", "files": "[]"},
@@ -133,7 +133,7 @@ OMITTED = {
 BEHIND = {
     "Grants.Grant": {"endsWithLaunch": "appDigest"},
     "Launcher.GrantRules": {
-        "packages": "tellsHostPaths", "profile": "packages", "quota": "bookmarkLifetime", "recent": "quota"},
+        "packages": "tellsHostPaths", "related": "packages", "profile": "related", "quota": "bookmarkLifetime", "recent": "quota"},
     "Launcher.Limits": {"cgroup": "containerFiles"},
     "Launcher.PrepareCall": {"script": "files", "manifest": "seccomp"},
     "Launcher.PickRequest": {"appName": "access"},

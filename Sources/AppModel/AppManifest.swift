@@ -13,6 +13,8 @@ package struct AppManifest: Equatable, Sendable {
   /// Extensions of its own package types, sorted: of the types that it declares as `com.apple.package`
   /// (``PackageDeclarations``).
   package let packageTypes: [String]
+  /// Extensions of its related items, sorted (``RelatedItemDeclarations``).
+  package let relatedTypes: [String]
   /// Other apps' pickers show its Documents: `UISupportsDocumentBrowser`, or `UIFileSharingEnabled` with
   /// `LSSupportsOpeningDocumentsInPlace` (`SBX-6`).
   package let sharesDocuments: Bool
@@ -21,13 +23,14 @@ package struct AppManifest: Equatable, Sendable {
 
   package init(
     bundleIdentifier: String, executable: String, name: String, version: String?, packageTypes: [String] = [],
-    sharesDocuments: Bool = false, hasPublicScope: Bool = false
+    relatedTypes: [String] = [], sharesDocuments: Bool = false, hasPublicScope: Bool = false
   ) {
     self.bundleIdentifier = bundleIdentifier
     self.executable = executable
     self.name = name
     self.version = version
     self.packageTypes = packageTypes
+    self.relatedTypes = relatedTypes
     self.sharesDocuments = sharesDocuments
     self.hasPublicScope = hasPublicScope
   }
@@ -57,6 +60,7 @@ extension AppManifest {
     name = try list.optionalText("CFBundleName") ?? folderName
     version = try list.optionalText("CFBundleVersion")
     packageTypes = PackageDeclarations(list).extensions
+    relatedTypes = RelatedItemDeclarations(list).extensions
     // Each is read, so that a value of another type is reported, independently of the other keys.
     let browser = try list.looseFlag("UISupportsDocumentBrowser") ?? false
     let sharing = try list.looseFlag("UIFileSharingEnabled") ?? false

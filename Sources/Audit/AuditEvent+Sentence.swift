@@ -103,6 +103,10 @@ extension AuditEvent {
       return ("ended \(how == "write" ? "writing" : "reading") \(subject)\(facts(user))", "end an access")
     case .presenterSilent: return ("answered as the presenter of \(subject)", "answer as the presenter of \(subject)")
     case .version: return version
+    case .related:
+      return how == "taken away"
+        ? ("lost \(subject) beside its document", "lose \(subject)")
+        : ("was shown \(subject) beside its document\(facts(access))", "have \(subject) beside its document")
     case .identity: return identity
     case .appRemoved: return ("was removed", "remove the app")
     case .limit: return ("met its limit on \(excess)", "more \(excess)")

@@ -139,6 +139,8 @@ extension AuditEvent.Kind {
     case presenterSilent
     /// A content of a document was kept, read, forgotten, or a conflict resolved.
     case version
+    /// A file appears beside a document for its presenter, or does not any more (`COO-25`): `how` is `shown` or `taken away`.
+    case related
     case limit
     case refuse
     case protocolError
@@ -191,6 +193,7 @@ extension AuditEvent.Kind {
   package static let coordinationEnded = Self(.coordinationEnded)
   package static let presenterSilent = Self(.presenterSilent)
   package static let version = Self(.version)
+  package static let related = Self(.related)
   package static let limit = Self(.limit)
   package static let refuse = Self(.refuse)
   package static let protocolError = Self(.protocolError)

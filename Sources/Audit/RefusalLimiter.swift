@@ -51,7 +51,7 @@ package struct RefusalLimiter: Sendable {
   /// Kinds that an app brings about by asking, however often. All others happen once a launch or a grant, or are the user's.
   private static let repeatable: Set<AuditEvent.Kind> = [
     .pick, .pickCancelled, .grant, .start, .stop, .replaced, .reference, .bookmarkCreated, .bookmarkResolved,
-    .referenceResolved, .descriptor, .hostPath, .passed, .coordinated, .presenterSilent, .version, .refuse,
+    .referenceResolved, .descriptor, .hostPath, .passed, .coordinated, .presenterSilent, .version, .related, .refuse,
     .protocolError,
   ]
 

@@ -12,18 +12,18 @@ internal import Wire
 @BrokerLoop
 final class Broker {
   let loop: EventLoop
-  private let grants: GrantStore
-  private let trail: AuditTrail
-  private let keeper: LogKeeper
+  let grants: GrantStore
+  let trail: AuditTrail
+  let keeper: LogKeeper
   let sessions = SessionTable()
   let events: AppEvents
   let leases: LeaseKeeper
-  private let jobs: Jobs
-  private let sidecars: SidecarKeeper
-  private let ender: SessionEnder
-  private let replies: PendingReplies
-  private let user: UserServer
-  private let lifetime: Lifetime
+  let jobs: Jobs
+  let sidecars: SidecarKeeper
+  let ender: SessionEnder
+  let replies: PendingReplies
+  let user: UserServer
+  let lifetime: Lifetime
   let catalog: CatalogService
 
   /// - Parameters:
@@ -62,7 +62,8 @@ final class Broker {
     succession.versions = versions
     let leaks = LeakDetector(sessions, trail)
     sidecars = SidecarKeeper(jobs, trail, grants, staging: host.staging)
-    let scopes = ActiveScopes(sessions, grants, trail, locator, files, sidecars, leaks, clock, events)
+    let related = RelatedItems(grants, trail, places, mounts, leaks, clock)
+    let scopes = ActiveScopes(sessions, grants, trail, locator, files, sidecars, leaks, related, clock, events)
     let tokens = ScopeTokens(key, grants, trail)
     let references = ReferenceFiles(host, grants, trail, key, jobs)
     let revoker = GrantRevoker(grants, trail, sessions, scopes, locator, references, sidecars, clock, events)
@@ -83,8 +84,7 @@ final class Broker {
     let leased = LeasedDocuments(leases, clock)
     let items = CoordinatedItems(host: host, grants: grants, sessions: sessions)
     let coordination = CoordinationService(
-      items, CoordinationTrail(trail: trail), presented,
-      leased, clock)
+      items, CoordinationTrail(trail: trail), presented, leased, related, clock)
     let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
     coordination.onWritten = { catalog.wrote($0) }
     self.catalog = catalog
@@ -146,27 +146,5 @@ final class Broker {
     revoker.endDue()
     ender.prepare(now: clock.monotonic)
     if trail.log.lacksCarried { try keeper.beginSnapshot() }
-  }
-
-  /// Serves until it is told to stop, or until there has been nothing to serve for a while. Its connections are closed with the
-  /// last reference to it: a client that called meanwhile, and was not read, can ask the next broker.
-  func run() throws {
-    try loop.run { lifetime.goesOn }
-    try finish()
-  }
-
-  /// Ends in order.
-  func finish() throws {
-    user.stop()
-    keeper.finishSnapshot()
-    for instance in Array(sessions.instances.values) { ender.leave(instance) }
-    try? loop.run([jobs], until: { sidecars.isIdle })
-    for instance in Array(sessions.ended.values) { ender.recordExit(of: instance, nil) }
-    try? grants.flushUses()
-    // Here, so that it comes to the disk with the log's end.
-    try? grants.settle()
-    catalog.finish()
-    try trail.finish()
-    replies.prepare(now: loop.clock.monotonic)
   }
 }

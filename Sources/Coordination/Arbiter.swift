@@ -47,6 +47,8 @@ package struct Arbiter: Sendable {
     /// Presenters that have let go for it, in the order of their answers, and the answered questions.
     package var relinquished: [Int] = []
     var answered: [Int: [Question]] = [:]
+    /// Items that it was to delete, and did not.
+    var kept: Set<PathKey> = []
     /// The time of its arrival, or of the end of the last access that was its blocker.
     var since: Int64
   }
@@ -72,6 +74,7 @@ package struct Arbiter: Sendable {
     case .request(let id, let request): add(id, request)
     case .answer(let question, let error): answer(question, error)
     case .done(let id): if entries[id]?.phase == .granted { finish(id) }
+    case .kept(let id, let path): entries[id]?.kept.insert(path)
     case .cancel(let id, let canceller): if pending.contains(id) { refuse(id, .cancelled(canceller)) }
     case .addPresenter(let id, let presenter): add(presenter, as: id)
     case .removePresenter(let id): removePresenter(id)
@@ -107,7 +110,10 @@ package struct Arbiter: Sendable {
   private mutating func finish(_ id: Int) {
     guard let entry = entries[id] else { return }
     for intent in entry.request.intents where !entry.request.isPreparation {
-      if let change = intent.change { tell(of: change, at: intent.item.path, by: id, isCoordinated: true) }
+      guard let change = intent.change else { continue }
+      let path = intent.item.path
+      let isKept = change == .deleted && entry.kept.contains(path)
+      tell(of: isKept ? .content : change, at: path, by: id, isCoordinated: true)
     }
     remove(id)
   }

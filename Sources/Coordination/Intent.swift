@@ -38,7 +38,7 @@ package struct Intent: Hashable, Sendable {
   }
 }
 
-/// `NSFileCoordinator.ReadingOptions`.
+/// `NSFileCoordinator.ReadingOptions`, with its bits.
 package struct ReadingOptions: OptionSet, Hashable, Sendable {
   package let rawValue: UInt
   package init(rawValue: UInt) { self.rawValue = rawValue }
@@ -46,14 +46,9 @@ package struct ReadingOptions: OptionSet, Hashable, Sendable {
   package static let resolvesSymbolicLink = Self(rawValue: 1 << 1)
   package static let immediatelyAvailableMetadataOnly = Self(rawValue: 1 << 2)
   package static let forUploading = Self(rawValue: 1 << 3)
-
-  /// The words of the wire and of scripts, in the order of the bits.
-  package static let words = [
-    "withoutChanges", "resolvesSymbolicLink", "immediatelyAvailableMetadataOnly", "forUploading",
-  ]
 }
 
-/// `NSFileCoordinator.WritingOptions`.
+/// `NSFileCoordinator.WritingOptions`, with its bits.
 package struct WritingOptions: OptionSet, Hashable, Sendable {
   package let rawValue: UInt
   package init(rawValue: UInt) { self.rawValue = rawValue }
@@ -62,26 +57,4 @@ package struct WritingOptions: OptionSet, Hashable, Sendable {
   package static let forMerging = Self(rawValue: 1 << 2)
   package static let forReplacing = Self(rawValue: 1 << 3)
   package static let contentIndependentMetadataOnly = Self(rawValue: 1 << 4)
-
-  /// The words of the wire and of scripts, in the order of the bits.
-  package static let words = [
-    "forDeleting", "forMoving", "forMerging", "forReplacing", "contentIndependentMetadataOnly",
-  ]
-}
-
-extension OptionSet where RawValue == UInt {
-  /// The names of its bits.
-  package func names(_ words: [String]) -> [String] {
-    words.enumerated().filter { rawValue & 1 << UInt($0.offset) != 0 }.map(\.element)
-  }
-
-  /// - Returns: `nil` where a word is none of them.
-  package init?(names: [String], _ words: [String]) {
-    var bits: UInt = 0
-    for name in names {
-      guard let index = words.firstIndex(of: name) else { return nil }
-      bits |= 1 << UInt(index)
-    }
-    self.init(rawValue: bits)
-  }
 }

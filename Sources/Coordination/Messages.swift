@@ -86,6 +86,8 @@ package enum Input: Hashable, Sendable {
   /// The answer to a question; with a text: the presenter could not (`COO-7`).
   case answer(Int, error: String?)
   case done(Int)
+  /// An item that a granted access was to delete is still there: it counts as changed when the access ends.
+  case kept(Int, PathKey)
   /// By its own side, or by the user's hand.
   case cancel(Int, by: Refusal.Canceller)
   case addPresenter(Int, Presenter)

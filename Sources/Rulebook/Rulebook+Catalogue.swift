@@ -356,7 +356,7 @@ extension Rulebook {
       Rule("COO-24", "Changes without coordination reach presenters through the folder monitor, and are marked as such.",
         source: "AD:NSFilePresenter; FP.h; XDP#567; Ambit", .a, .inForce),
       Rule("COO-25", "A presenter of a related item has access to the sibling of the same name while it is registered, if the app declares the type.",
-        source: "FP.h; AD:Accessing files from the macOS App Sandbox; XDP#463", .a, .planned),
+        source: "FP.h; AD:Accessing files from the macOS App Sandbox; XDP#463", .a, .inForce),
       Rule("COO-26", "A coordinated read of a file that is not local waits for the download, or fails with its error.",
         source: "AD:coordinate(readingItemAt:); S18@37:58", .a, .planned),
       Rule("COO-27", "When a program without coordination opens a document with unsaved changes, its open waits for the save, for a bounded time. It then reads the saved content.",

@@ -150,6 +150,28 @@ import Testing
     #expect(try AppBundle(contentsOf: try folder.app("Other.app")).manifest.packageTypes == [])
   }
 
+  @Test func `related items are declared by extension, or by a content type that the app declares`() throws {
+    let app = try folder.app(
+      plist: Fixture.list(
+        """
+        <key>CFBundleIdentifier</key><string>org.example.player</string><key>CFBundleExecutable</key><string>Notes</string>
+        <key>UTImportedTypeDeclarations</key><array>
+        <dict><key>UTTypeIdentifier</key><string>org.example.cue</string><key>UTTypeTagSpecification</key>
+        <dict><key>public.filename-extension</key><array><string>cue</string></array></dict></dict>
+        </array>
+        <key>CFBundleDocumentTypes</key><array>
+        <dict><key>CFBundleTypeExtensions</key><array><string>mov</string></array></dict>
+        <dict><key>NSIsRelatedItemType</key><true/><key>CFBundleTypeExtensions</key><array><string>srt</string></array></dict>
+        <dict><key>NSIsRelatedItemType</key><string>YES</string>
+        <key>LSItemContentTypes</key><array><string>org.example.cue</string><string>public.text</string></array></dict>
+        <dict><key>NSIsRelatedItemType</key><false/><key>CFBundleTypeExtensions</key><array><string>key</string></array></dict>
+        <dict><key>NSIsRelatedItemType</key><true/></dict>
+        </array>
+        """))
+    #expect(try AppBundle(contentsOf: app).manifest.relatedTypes == ["cue", "srt"])
+    #expect(try AppBundle(contentsOf: try folder.app("Other.app")).manifest.relatedTypes == [])
+  }
+
   // MARK: - What can be wrong
 
   @Test func `nothing at the path is said so, and ends as a missing command does`() {

@@ -88,10 +88,10 @@ final class BrokerWorld {
     return try await onLoop { [broker] in body(broker.broker.leases, document) }
   }
 
-  /// As for an app that has unsaved changes. A child in the making may have the file open for a moment.
-  func hold(_ path: String) async throws {
+  /// As for an app that has unsaved changes, or none. A child in the making may have the file open for a moment.
+  func hold(_ path: String, as kind: LeaseKeeper.Kind = .write) async throws {
     let deadline = Deadline(in: .seconds(10))
-    while try await onLeases(path, { $0.hold($1, as: .write) }) != .leased(.write) {
+    while try await onLeases(path, { $0.hold($1, as: kind) }) != .leased(kind) {
       if deadline.isOver { throw HarnessError("no lease on \(path)") }
       try await Task.sleep(for: .milliseconds(5))
     }
@@ -260,6 +260,15 @@ final class MemoryMounts: ScopeMounting {
   func replace(by document: FoundDocument, grant: String, name: String, rights: AccessRights) {}
   func hide(grant: String, name: String, atOnce: Bool) throws(KernelError) -> BusyMount? {
     guard shown.remove(grant) != nil else { throw KernelError("umount2", name, errno: .invalidArgument) }
+    return nil
+  }
+  func showRelated(
+    _ document: FoundDocument, grant: String, name: String, rights: AccessRights, in staging: Descriptor?
+  ) throws(KernelError) {
+    guard shown.insert("\(grant)/\(name)").inserted else { throw KernelError("move_mount", name, errno: .fileExists) }
+  }
+  func hideRelated(grant: String, name: String, in staging: Descriptor?) throws(KernelError) -> BusyMount? {
+    guard shown.remove("\(grant)/\(name)") != nil else { throw KernelError("umount2", name, errno: .invalidArgument) }
     return nil
   }
   func beginEmptying() {}

@@ -88,6 +88,27 @@ import Wire
     #expect(try saving.world.events(.replaced).allSatisfy { $0.detail[AuditEvent.Fact.inPlace] == nil })
   }
 
+  @Test func `are refused while a program waits to write into the very file, so that no byte of it is lost`()
+    async throws
+  {
+    let saving = try await Saving()
+    try await saving.world.hold(saving.path, as: .read)
+    let writer = OwnThread { [path = saving.path] in
+      let file = try Descriptor.open(path, flags: [.write, .append])
+      try file.writeAll(Array(" and more".utf8))
+    }
+    try await saving.world.awaitBreak(of: saving.path)
+    #expect(try saving.save("lost") == Int(EBUSY))
+    #expect(FileManager.default.fileExists(atPath: "\(saving.staging)/letter.txt.new"))
+    try await saving.world.release(saving.path)
+    try writer.value()
+    #expect(try saving.text == "old and more")
+    #expect(try saving.save("new") == 0)
+    #expect(try saving.text == "new")
+    try await saving.world.end()
+    #expect(try saving.world.events(.replaced).map(\.result) == [.failed, .allowed])
+  }
+
   @Test func `that fail leave the document and the app's file as they were`() async throws {
     let saving = try await Saving()
     try await saving.world.hold(saving.path)

@@ -117,7 +117,7 @@ struct Model {
         }
       }
       for id in live.keys { meet(id) }
-    case .cancel, .changed, .time: break
+    case .kept, .cancel, .changed, .time: break
     }
     for effect in effects { try take(effect, input, effects) }
     try checkState()

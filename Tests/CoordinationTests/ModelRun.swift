@@ -1,4 +1,5 @@
 import Paths
+import Wire
 
 @testable import Coordination
 
@@ -223,6 +224,7 @@ struct ModelRun {
       case .request(let id, let request): line(id, request)
       case .answer(let number, let error): "answer P\(asked[number] ?? 0)\(error.map { " \($0)" } ?? "")"
       case .done(let id): "done R\(id)"
+      case .kept(let id, let path): "keep R\(id) \(path.text)"
       case .cancel(let id, _): "cancel R\(id)"
       case .addPresenter(let id, let presenter): "present P\(id) c\(presenter.client) \(presenter.item.path.text)"
       case .removePresenter(let id): "leave P\(id)"
@@ -240,8 +242,10 @@ struct ModelRun {
     var words = ["request", "R\(id)", "c\(request.client)"]
     for intent in request.intents {
       switch intent.use {
-      case .read(let options): words += ["read", intent.item.path.text] + options.names(ReadingOptions.words)
-      case .write(let options): words += ["write", intent.item.path.text] + options.names(WritingOptions.words)
+      case .read(let options):
+        words += ["read", intent.item.path.text] + options.names(CoordinationInterface.readingOptions)
+      case .write(let options):
+        words += ["write", intent.item.path.text] + options.names(CoordinationInterface.writingOptions)
       }
     }
     if request.party.purpose != "R\(id)" { words += ["as", request.party.purpose] }

@@ -1,5 +1,6 @@
 import Coordination
 import Paths
+import Wire
 
 /// Drives an arbiter by lines of text; its words: `Scripts/README.md`.
 struct Script {
@@ -54,6 +55,9 @@ struct Script {
       }
       return apply(.answer(number, error: rest.isEmpty ? nil : rest.joined(separator: " ")))
     case "done": return apply(.done(try request(named: try next("a request"))))
+    case "keep":
+      let id = try request(named: try next("a request"))
+      return apply(.kept(id, PathKey(try next("a path"))))
     case "cancel":
       let id = try request(named: try next("a request"))
       return apply(.cancel(id, by: rest.first == "user" ? .user : .caller))
@@ -94,15 +98,18 @@ struct Script {
       switch word {
       case "read", "write":
         let item = try Self.item(rest.removeFirst())
-        let options = Array(rest.prefix { ReadingOptions.words.contains($0) || WritingOptions.words.contains($0) })
+        let options = Array(
+          rest.prefix {
+            CoordinationInterface.readingOptions.contains($0) || CoordinationInterface.writingOptions.contains($0)
+          })
         rest.removeFirst(options.count)
         if word == "read" {
-          guard let options = ReadingOptions(names: options, ReadingOptions.words) else {
+          guard let options = ReadingOptions(names: options, CoordinationInterface.readingOptions) else {
             throw Failure(description: "no option for reading")
           }
           request.intents.append(Intent(item, .read(options)))
         } else {
-          guard let options = WritingOptions(names: options, WritingOptions.words) else {
+          guard let options = WritingOptions(names: options, CoordinationInterface.writingOptions) else {
             throw Failure(description: "no option for writing")
           }
           request.intents.append(Intent(item, .write(options)))

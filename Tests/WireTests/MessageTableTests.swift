@@ -147,7 +147,7 @@ import Testing
       endsWithLaunch
       """,
       "io.ambit.Launcher.GrantRules": """
-      mayPass endsOutlived releasesOldest startsPicked executesPicked tellsHostPaths packages profile readOnly modes \
+      mayPass endsOutlived releasesOldest startsPicked executesPicked tellsHostPaths packages related profile readOnly modes \
       folders endsWithLaunch makesBookmarks documentBookmarks implicitBookmarks missingBookmarks missingSelections \
       passesSilent syncsFully types lifetime bookmarkLifetime quota recent patience
       """,

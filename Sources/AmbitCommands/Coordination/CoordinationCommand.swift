@@ -19,7 +19,8 @@ struct CoordinationCommand: ParsableCommand {
         ambit coordination replay        decide again what the log has, and draw it
 
       NOW says why an access waits: for a presenter that has not answered, for another access that is under way, or for one \
-      that is ahead in the queue. Presenters with unsaved changes are marked.
+      that is ahead in the queue. Presenters with unsaved changes are marked. LEASE tells which other programs wait in open(2) \
+      until the presenter has saved or let go, or why none does.
       """,
     subcommands: [Show.self, Cancel.self, Replay.self], defaultSubcommand: Show.self)
 }

@@ -354,8 +354,9 @@ extension Intent {
   fileprivate init(_ item: InspectorInterface.CoordinatedItem) {
     let place = Item(item.path, package: item.package)
     switch item.use {
-    case .read: self.init(place, .read(ReadingOptions(names: item.options, ReadingOptions.words) ?? []))
-    case .write: self.init(place, .write(WritingOptions(names: item.options, WritingOptions.words) ?? []))
+    case .read: self.init(place, .read(ReadingOptions(names: item.options, CoordinationInterface.readingOptions) ?? []))
+    case .write:
+      self.init(place, .write(WritingOptions(names: item.options, CoordinationInterface.writingOptions) ?? []))
     }
   }
 }

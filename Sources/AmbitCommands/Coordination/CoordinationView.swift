@@ -90,15 +90,25 @@ struct CoordinationView {
     let table = Table(
       [
         .init("PRESENTED", minWidth: 20, keeping: .end), .init("BY", minWidth: 13, keeping: .end),
-        .init("CHANGES", minWidth: 11),
+        .init("CHANGES", minWidth: 11), .init("LEASE", minWidth: 5),
       ], style: style, width: width)
     return table.render(
       reply.presenters.map {
         [
           Table.Cell($0.path), Table.Cell(Self.name($0.party), .cyan),
-          $0.unsaved ? Table.Cell("● not saved", .yellow) : Table.Cell("saved", .dim),
+          $0.unsaved ? Table.Cell("● not saved", .yellow) : Table.Cell("saved", .dim), Self.lease($0),
         ]
       })
+  }
+
+  /// The programs that wait in open(2), or the reason why none does.
+  private static func lease(_ presenter: InspectorInterface.FilePresenter) -> Table.Cell {
+    let reason = presenter.unleased.map { printable($0) }
+    return switch presenter.lease {
+    case .write: Table.Cell("all openers wait", .green)
+    case .read: Table.Cell("writers wait" + (reason.map { "; others do not: \($0)" } ?? ""), .green)
+    case nil: Table.Cell("none" + (reason.map { ": \($0)" } ?? ""), .dim)
+    }
   }
 
   /// Short, for a column.

@@ -25,8 +25,8 @@ extension LaunchRequest {
           selection: bundle.entitlements.sandbox?.selection.rawValue,
           appBookmarks: bundle.entitlements.sandbox?.appBookmarks ?? false,
           documentBookmarks: bundle.entitlements.sandbox?.documentBookmarks ?? false,
-          packageTypes: bundle.manifest.packageTypes, sharesDocuments: bundle.manifest.sharesDocuments,
-          publicScope: bundle.manifest.hasPublicScope)
+          packageTypes: bundle.manifest.packageTypes, relatedTypes: bundle.manifest.relatedTypes,
+          sharesDocuments: bundle.manifest.sharesDocuments, publicScope: bundle.manifest.hasPublicScope)
       } catch {
         throw Failure(error.description, status: error.exitStatus)
       }

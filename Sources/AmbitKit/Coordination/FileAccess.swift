@@ -55,6 +55,9 @@ final class FileAccess: Sendable {
     } catch {}
   }
 
+  /// Programs that this process starts have the connection as well.
+  func share() { try? client.socket.keepAcrossExec() }
+
   /// The connection ends with this object.
   func close() { isOver.store(true, ordering: .relaxed) }
 

@@ -28,10 +28,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     /// The accessor gets a copy of its own, a zip archive of a folder; the item is free while that is read (`COO-18`).
     public static let forUploading = ReadingOptions(rawValue: 1 << 3)
 
-    var names: [String] {
-      ["withoutChanges", "resolvesSymbolicLink", "immediatelyAvailableMetadataOnly", "forUploading"].enumerated()
-        .filter { rawValue & 1 << UInt($0.offset) != 0 }.map(\.element)
-    }
+    var names: [String] { names(CoordinationInterface.readingOptions) }
   }
 
   /// Options for writing.
@@ -51,10 +48,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     /// Only facts that have nothing to do with the content, such as tags.
     public static let contentIndependentMetadataOnly = WritingOptions(rawValue: 1 << 4)
 
-    var names: [String] {
-      ["forDeleting", "forMoving", "forMerging", "forReplacing", "contentIndependentMetadataOnly"].enumerated()
-        .filter { rawValue & 1 << UInt($0.offset) != 0 }.map(\.element)
-    }
+    var names: [String] { names(CoordinationInterface.writingOptions) }
   }
 
   /// The one that asks a presenter. Ambit's addition.
@@ -73,11 +67,16 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
   private let state: Mutex<State>
 
+  /// From now on programs that this process starts have the connections of its accesses as well: if this process is killed, an access
+  /// lasts as long as they do.
+  package func sharesAccesses() { state.withLock { $0.isShared = true } }
+
   private struct State {
     var purpose: String
     /// It was given, or is a presenter's: it cannot be set.
     var isFixed: Bool
     var isCancelled = false
+    var isShared = false
     /// Accesses that wait.
     var waiting: [FileAccess] = []
     /// Accesses that are under way: the last one is the innermost.
@@ -138,6 +137,9 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
   }
 
   /// Waits, then runs the accessor. With an error it is not run.
+  ///
+  /// A save that another program waits for is the exception (`COO-27`): the accessor writes a file beside, which replaces the item
+  /// afterwards. An error then says that the item has its old content. What is saved may be forgotten when this returns without one.
   open func coordinate(
     writingItemAt url: URL, options: WritingOptions = [], error outError: NSErrorPointer,
     byAccessor writer: (URL) -> Void
@@ -277,7 +279,10 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     do throws(WireError) {
       let reply = try access.wait(call)
       for (intent, path) in zip(intents, reply.paths) { intent.move(to: path) }
-      state.withLock { $0.granted.append(access) }
+      state.withLock { state in
+        state.granted.append(access)
+        if state.isShared { access.share() }
+      }
       return access
     } catch {
       access.close()

@@ -174,6 +174,7 @@ extension KeyShape {
       "CFBundleDocumentTypes>LSHandlerRank": .string, "CFBundleDocumentTypes>LSItemContentTypes": .strings,
       "CFBundleDocumentTypes>CFBundleTypeExtensions": .strings, "CFBundleDocumentTypes>CFBundleTypeMIMETypes": .strings,
       "CFBundleDocumentTypes>CFBundleTypeOSTypes": .strings, "CFBundleDocumentTypes>LSTypeIsPackage": .looseBoolean,
+      "CFBundleDocumentTypes>NSIsRelatedItemType": .looseBoolean,
       "CFBundleDocumentTypes>NSDocumentClass": .string, "CFBundleDocumentTypes>NSExportableTypes": .strings,
       "CFBundleURLTypes>CFBundleURLSchemes": .strings, "CFBundleURLTypes>CFBundleURLName": .string,
     ]

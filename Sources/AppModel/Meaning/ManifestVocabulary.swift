@@ -22,7 +22,11 @@ extension KeyVocabulary {
     .mapped(
       "if true, folders with these extensions are documents (packages)", "CFBundleDocumentTypes>LSTypeIsPackage"),
     .mapped(
-      "extensions of packages, where LSTypeIsPackage is true", "CFBundleDocumentTypes>CFBundleTypeExtensions"),
+      "if true, the app has files with these extensions beside a document of the same name, while it presents them (COO-25)",
+      "CFBundleDocumentTypes>NSIsRelatedItemType"),
+    .mapped(
+      "extensions of packages, where LSTypeIsPackage is true, and of related items, where NSIsRelatedItemType is",
+      "CFBundleDocumentTypes>CFBundleTypeExtensions"),
     .idle(
       "programs are opened by the user alone", "CFBundleURLTypes", "LSApplicationQueriesSchemes", "NSUserActivityTypes"),
     .idle(

@@ -68,6 +68,7 @@ package struct OCSFActivity: Sendable {
     Self(.coordinationEnded, .file, 99, "End Coordination"),
     Self(.presenterSilent, .file, 99, "Stay Silent"),
     Self(.version, .file, 99, "Keep Version"),
+    Self(.related, .file, 99, "Show Beside"),
     Self(.sharing, .entity, 3, "Update"),
     Self(.appRemoved, .lifecycle, 2, "Remove"),
     Self(.limit, .process, 99, "Exceed Limit", alerts: true),

@@ -33,6 +33,9 @@ struct NamedItem {
   /// The grant of a document; `nil`: the container, or the user's side.
   var grant: String?
   var mayWrite = true
+  /// Other programs that open it are held up for its presenter. What lies in a container is saved there, and not by the broker; and so
+  /// is a related item.
+  var isLeased = false
 }
 
 /// Finds the items that clients name. An app names only what it was given.
@@ -65,24 +68,30 @@ struct CoordinatedItems {
 
   /// The document of a path such as `/documents/<grant>/<name>/…`.
   private func document(_ names: [String], _ instance: Instance) -> NamedItem? {
-    guard names.count >= 3, names[0] == "documents", let exposure = instance.scopes.exposed[names[1]],
-      exposure.names.contains(where: { $0.isSamePath(as: names[2]) }),
+    guard names.count >= 3, names[0] == "documents", let exposure = instance.scopes.exposed[names[1]] else {
+      return nil
+    }
+    if names.count == 3, let item = instance.scopes.related[names[1]]?[PathKey(names[2])],
+      let place = item.document.descriptor.currentPath
+    {
+      let mapping = PathMapping(inside: "/documents/\(names[1])/\(names[2])", outside: PathKey(place))
+      return NamedItem(item: Item(place), mapping: mapping, grant: names[1], mayWrite: item.rights == .readWrite)
+    }
+    guard exposure.names.contains(where: { $0.isSamePath(as: names[2]) }),
       let grant = try? grants.grant(names[1]), grant.revoked == nil,
       let place = instance.scopes.shown[grant.id]?.descriptor.currentPath ?? (grant.path.isEmpty ? nil : grant.path)
     else { return nil }
     let mapping = PathMapping(inside: "/documents/\(names[1])/\(names[2])", outside: PathKey(place))
     return NamedItem(
-      item: Item(place), mapping: mapping, grant: grant.id, mayWrite: instance.rights(of: grant) == .readWrite)
+      item: Item(place), mapping: mapping, grant: grant.id, mayWrite: instance.rights(of: grant) == .readWrite,
+      isLeased: true)
   }
 
   /// The outermost package around a path, or the path itself: by the packages that everybody knows, and those of running apps.
   private func package(around path: String) -> String? {
     let types = [PackageTypes()] + sessions.instances.values.map(\.app.packages)
-    var folder = ""
-    for name in path.pathNames {
-      folder += "/\(name)"
-      if types.contains(where: { $0.isPackage(name) }) { return folder }
-    }
-    return nil
+    let names = path.pathNames
+    guard let last = names.firstIndex(where: { name in types.contains { $0.isPackage(name) } }) else { return nil }
+    return "/" + names[...last].joined(separator: "/")
   }
 }

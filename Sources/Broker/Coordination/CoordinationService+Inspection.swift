@@ -1,5 +1,6 @@
 internal import BrokerCore
 internal import Coordination
+internal import Kernel
 internal import Paths
 internal import Wire
 
@@ -8,7 +9,13 @@ extension CoordinationService {
   func coordination() -> InspectorInterface.CoordinationReply {
     .init(
       accesses: accesses.keys.sorted().compactMap { message(of: $0) },
-      presenters: presenters.keys.sorted().compactMap { message(ofPresenter: $0) })
+      presenters: presenters.keys.sorted().compactMap { id in
+        guard var message = message(ofPresenter: id), let item = presenters[id]?.item.item else { return nil }
+        let (kind, reason) = leased.lease(on: item.path)
+        message.lease = kind.map { $0 == .write ? .write : .read }
+        message.unleased = reason
+        return message
+      })
   }
 
   /// Ends the wait of an access. One that is under way ends by its client alone: it may be writing.
@@ -61,8 +68,8 @@ extension Intent.Use {
   /// Its options, in the words of the wire.
   var words: [String] {
     switch self {
-    case .read(let options): options.names(ReadingOptions.words)
-    case .write(let options): options.names(WritingOptions.words)
+    case .read(let options): options.names(CoordinationInterface.readingOptions)
+    case .write(let options): options.names(CoordinationInterface.writingOptions)
     }
   }
 }

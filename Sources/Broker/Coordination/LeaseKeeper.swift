@@ -124,6 +124,9 @@ final class LeaseKeeper: LoopMember {
     return entry.due.map { clock.monotonic < $0 } ?? true
   }
 
+  /// The lease on a document.
+  func kind(of identity: FileIdentity) -> Kind? { entries[identity]?.kind }
+
   /// The open file that has the lease; it writes if the kind is ``Kind/write``.
   func leased(_ identity: FileIdentity) -> Descriptor? { entries[identity]?.file }
 
@@ -133,6 +136,10 @@ final class LeaseKeeper: LoopMember {
     guard let entry = entries[identity], entry.kind == .write, isBreaking(identity) else { return nil }
     return entry.file
   }
+
+  /// Whether an opener waits that is going to write into this very file, through which nothing can be saved. A save by rename would
+  /// leave its bytes in a file that has no name any more.
+  func awaitsWriter(_ identity: FileIdentity) -> Bool { entries[identity]?.kind == .read && isBreaking(identity) }
 
   /// Nanoseconds until the kernel lets the opener of a document go on; `nil`: none waits, or it waits without end.
   func timeLeft(_ identity: FileIdentity) -> Int64? {

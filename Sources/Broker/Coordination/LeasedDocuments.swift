@@ -17,6 +17,8 @@ final class LeasedDocuments: LoopMember {
     /// When a lease is tried again, in nanoseconds of CLOCK_MONOTONIC; `nil`: it is held, or not to be had.
     var retry: Int64?
     var pause: Int64 = 20_000_000
+    /// Why the lease that is wanted was not to be had; the end of a sentence.
+    var reason: String?
   }
 
   private static let shortestPause: Int64 = 20_000_000
@@ -45,6 +47,14 @@ final class LeasedDocuments: LoopMember {
 
   /// Nanoseconds that an opener may be kept waiting; `nil`: as many as one likes. Well before the kernel's own end.
   var longestWait: Int64? { leases.breakTime.map { max(1, Int64($0) - 5) * 1_000_000_000 } }
+
+  /// The lease on a presented file, and the reason why there is none, or not the one that is wanted.
+  func lease(on path: PathKey) -> (kind: LeaseKeeper.Kind?, reason: String?) {
+    guard let entry = entries[path] else { return (nil, "it is not a document that was given to an app") }
+    let kind = entry.document.flatMap { leases.kind(of: $0.identity) }
+    if entry.accesses > 0 { return (kind, "a coordinated access is under way") }
+    return (kind, entry.reason ?? (kind == nil ? LeaseKeeper.isOpen : nil))
+  }
 
   // MARK: Presenters
 
@@ -108,8 +118,10 @@ final class LeasedDocuments: LoopMember {
 
   /// An opener that waits may go on.
   func letGo(_ path: PathKey) {
-    guard let document = entries[path]?.document else { return }
+    guard let entry = entries[path], let document = entry.document else { return }
     leases.release(document.identity)
+    // A presenter that has not saved by now would keep up the next one as well, and have those fail that do not wait.
+    if entry.presenters.values.contains(true) { entries[path]?.pause = Self.longestPause }
     retry(path)
   }
 
@@ -120,15 +132,20 @@ final class LeasedDocuments: LoopMember {
     let kind: LeaseKeeper.Kind = entry.presenters.values.contains(true) ? .write : .read
     guard let place = try? Descriptor.open(path.text, flags: .place, resolve: .noSymlinks),
       let document = try? FoundDocument(place), document.kind == .file
-    else { return }
+    else {
+      entries[path]?.reason = "there is no regular file"
+      return
+    }
     if let former = entry.document, former.identity != document.identity { leases.release(former.identity) }
     entries[path]?.document = document
     switch leases.hold(document, as: kind) {
     case .leased:
       entries[path]?.retry = nil
+      entries[path]?.reason = nil
       entries[path]?.pause = Self.shortestPause
       if !leases.isBreaking(document.identity) { onHeld(path) }
     case .watchOnly(let reason):
+      entries[path]?.reason = reason
       if reason == LeaseKeeper.isOpen {
         // An opener that only reads is no hindrance for the lease that keeps writers waiting.
         if kind == .write { _ = leases.hold(document, as: .read) }

@@ -31,6 +31,12 @@ final class InPlaceSaver {
   /// Whether a save of a document has to go in place.
   func isNeeded(for document: FoundDocument) -> Bool { leases.awaited(document.identity) != nil }
 
+  /// Why a document cannot be saved now: another program is about to write into its very file.
+  func obstacle(for document: FoundDocument) -> KernelError? {
+    guard leases.awaitsWriter(document.identity) else { return nil }
+    return KernelError("rename", "a file that another program waits to write to", errno: .resourceBusy)
+  }
+
   /// Puts content into a document that an opener waits for. The opener goes on when the lease is given back, which the caller does.
   ///
   /// - Parameters:

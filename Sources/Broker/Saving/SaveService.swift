@@ -53,6 +53,7 @@ final class SaveService {
       return try await replacePackage(document, at: place, grant, request, instance, from: staging)
     }
     guard !request.exchanges else { return .init(error: Int(Errno.invalidArgument.rawValue)) }
+    if let obstacle = inPlace.obstacle(for: document) { return failed(obstacle, grant, document, instance) }
     if mayGoInPlace, inPlace.isNeeded(for: document) {
       let reply = try await saveInPlace(document, grant, request, instance, from: staging)
       if let reply { return reply }

@@ -29,17 +29,18 @@ final class ActiveScopes: LoopMember {
   private let files: FolderMonitor
   private let sidecars: SidecarKeeper
   private let leaks: LeakDetector
+  private let related: RelatedItems
   private let clock: any LoopClock
   private let events: AppEvents
 
   init(
     _ sessions: SessionTable, _ grants: GrantStore, _ trail: AuditTrail, _ locator: DocumentLocator,
-    _ files: FolderMonitor, _ sidecars: SidecarKeeper, _ leaks: LeakDetector, _ clock: any LoopClock,
-    _ events: AppEvents
+    _ files: FolderMonitor, _ sidecars: SidecarKeeper, _ leaks: LeakDetector, _ related: RelatedItems,
+    _ clock: any LoopClock, _ events: AppEvents
   ) {
     (self.sessions, self.grants, self.trail, self.locator) = (sessions, grants, trail, locator)
     (self.files, self.sidecars, self.leaks, self.clock) = (files, sidecars, leaks, clock)
-    self.events = events
+    (self.related, self.events) = (related, events)
   }
 
   // MARK: Showing
@@ -127,9 +128,12 @@ final class ActiveScopes: LoopMember {
       }
       if !isKept { hold?.release() }
     }
+    let beside = try related.hideAll(of: grant, instance)
     let mount = try instance.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
     FaultPoint.documentHidden.pass()
-    return Held(mount: mount, isElsewhere: document.map { instance.scopes.elsewhere.contains($0.identity) } ?? false)
+    return Held(
+      mount: mount?.joined(with: beside) ?? beside,
+      isElsewhere: document.map { instance.scopes.elsewhere.contains($0.identity) } ?? false)
   }
 
   /// The app would go on using a document that it no longer has by the books. Nothing weaker than ending it is safe.

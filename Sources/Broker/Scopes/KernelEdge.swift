@@ -11,6 +11,10 @@ package protocol ScopeMounting: AnyObject {
   ) throws(KernelError) -> BusyMount?
   func replace(by document: FoundDocument, grant: String, name: String, rights: AccessRights) throws(KernelError)
   func hide(grant: String, name: String, atOnce: Bool) throws(KernelError) -> BusyMount?
+  func showRelated(
+    _ document: FoundDocument, grant: String, name: String, rights: AccessRights, in staging: Descriptor?
+  ) throws(KernelError)
+  func hideRelated(grant: String, name: String, in staging: Descriptor?) throws(KernelError) -> BusyMount?
   var exitDue: Int64? { get }
   func beginEmptying() throws(KernelError)
   func emptyExit() throws(KernelError)

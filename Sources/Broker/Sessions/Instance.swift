@@ -25,6 +25,8 @@ struct AppDescription {
 
   /// Which folders are documents to it.
   var packages: PackageTypes { PackageTypes(declared: rules.packages) }
+  /// Lower-case extensions of files that it may have beside a document (`COO-25`).
+  var related: Set<String> { Set(rules.related) }
 }
 
 /// A launch whose sandbox is being set up.
@@ -137,6 +139,8 @@ struct InstanceScopes {
   var exposedTokens: [String: String] = [:]
   /// Documents that are shown now.
   var shown: [String: FoundDocument] = [:]
+  /// Files that are shown beside them, by grant and name.
+  var related: [String: [PathKey: RelatedItem]] = [:]
   /// Databases that other programs are kept out of meanwhile, by grant.
   var holds: [String: DatabaseHold] = [:]
   /// Documents of which it may have something by a mount of another launch of its app, from which that was taken away.

@@ -103,6 +103,8 @@ package struct LaunchRules {
     var rules = LauncherInterface.GrantRules(capabilities)
     let declared = PackageTypes(declared: request.manifest?.packageTypes ?? []).extensions
     rules.packages = declared.subtracting(PackageTypes.known).sorted()
+    let related = (request.manifest?.relatedTypes ?? []).prefix(PackageTypes.mostDeclared)
+    rules.related = Set(related.map { $0.lowercased() }.filter(PackageTypes.isExtension)).sorted()
     return rules
   }
 

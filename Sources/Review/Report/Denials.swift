@@ -94,6 +94,7 @@ private struct DenialWords {
     .outlived: "keep a document open beyond its scope", .limit: "use more than its limit", .refuse: "reach something",
     .coordinated: "use a document in turn", .presenterSilent: "answer as a presenter",
     .version: "keep a version of a document",
+    .related: "have a file beside its document",
     .protocolError: "talk to the broker",
   ]
 

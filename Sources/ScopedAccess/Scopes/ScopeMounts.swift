@@ -15,16 +15,16 @@ package final class ScopeMounts {
   private let home: Descriptor
   private let instance: Descriptor
   /// The writable side of the instance's `/documents`.
-  private let documents: Descriptor
+  let documents: Descriptor
   /// The app's host id where it is not the broker's own: files that are made for it must belong to it.
-  private let hostID: UInt32?
+  let hostID: UInt32?
   /// Programs in a shown document can be run (`SBX-8`). Files that the app makes beside a document never can.
   private let executes: Bool
   /// `/proc` as the thread has it at home: it tells of the thread wherever that is. Opened when the first of all is made,
   /// which is at home.
   private static let homeProcesses = try? Descriptor.open("/proc", flags: [.path, .directory])
   private let processes: Descriptor?
-  private struct Shown {
+  struct Shown {
     /// There is a folder of the app's own around the document.
     let isStaged: Bool
     let isFolder: Bool
@@ -37,12 +37,14 @@ package final class ScopeMounts {
     var others: [Place]
     var method: AccessMethod
   }
-  private struct Place {
+  struct Place {
     let name: String
     /// As ``Kernel/Descriptor/mount`` has it.
     var mount: UInt64
   }
-  private var shown: [String: Shown] = [:]
+  private(set) var shown: [String: Shown] = [:]
+  /// The mounts of files beside shown documents, by grant and name.
+  var related: [String: [String: UInt64]] = [:]
   /// Whether there are places to leave to (``leave(_:_:name:)``).
   private var hasPlaces = false
   /// While the mounts at one of them are unmounted, documents leave by the other.
@@ -162,7 +164,7 @@ package final class ScopeMounts {
     return nil
   }
 
-  private static func number(of tree: DetachedTree, _ path: String) throws(KernelError) -> UInt64 {
+  static func number(of tree: DetachedTree, _ path: String) throws(KernelError) -> UInt64 {
     guard let number = tree.descriptor.mount else { throw KernelError("statx", path, errno: .noFunction) }
     return number
   }
@@ -170,9 +172,9 @@ package final class ScopeMounts {
   /// Below a folder there may be mounts that an unprivileged broker cannot leave out without showing the files that they hide.
   private func isRecursive(_ document: FoundDocument) -> Bool { document.kind == .folder && hostID == nil }
 
-  private static func folder(of grant: String) -> String { "/documents/\(grant)" }
+  static func folder(of grant: String) -> String { "/documents/\(grant)" }
 
-  private func view(
+  func view(
     of document: FoundDocument, at path: String, _ rights: AccessRights
   ) throws(KernelError) -> (tree: DetachedTree, method: AccessMethod) {
     let recursive = isRecursive(document)
@@ -347,7 +349,7 @@ package final class ScopeMounts {
   }
 
   /// - Returns: the mount, if a process has something of it open.
-  private func detach(_ path: String, isRecursive: Bool) throws(KernelError) -> BusyMount? {
+  func detach(_ path: String, isRecursive: Bool) throws(KernelError) -> BusyMount? {
     if try Mounts.detachIdle(path) { return nil }
     let held = busyMount(at: path, isRecursive)
     try Mounts.detach(path)
@@ -500,7 +502,9 @@ package final class ScopeMounts {
     var places: [(grant: String, name: String)] = []
     for grant in try DirectoryReader.entries(of: documents) where grant.name != Self.leaving {
       let folder = try Descriptor.open(grant.name, below: documents, flags: [.read, .directory, .noFollow])
-      for entry in try DirectoryReader.entries(of: folder) { places.append((grant.name, entry.name)) }
+      for entry in try DirectoryReader.entries(of: folder) where !Self.isRelated(entry.name, in: folder) {
+        places.append((grant.name, entry.name))
+      }
     }
     return places
   }
@@ -515,7 +519,7 @@ package final class ScopeMounts {
     return made
   }
 
-  private func visit<Result>(_ body: () throws(KernelError) -> Result) throws(KernelError) -> Result {
+  func visit<Result>(_ body: () throws(KernelError) -> Result) throws(KernelError) -> Result {
     try Namespaces.visit(instance, from: home, body)
   }
 }

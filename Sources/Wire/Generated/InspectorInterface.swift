@@ -363,9 +363,15 @@ package enum InspectorInterface {
     package var unsaved: Bool
     /// When it was registered, in nanoseconds of CLOCK_MONOTONIC.
     package var since: Int
+    /// The broker's lease on the file. read: open(2) for writing waits; write: any open(2) does. Absent: none waits.
+    /// Not in the log.
+    package var lease: CoordinationInterface.Intent.Use?
+    /// Why it has none, or not the one that its changes want; the end of a sentence. Not in the log.
+    package var unleased: String?
 
     package init(
-      presenter: Int, client: Int, party: Party, path: String, package: String? = nil, unsaved: Bool, since: Int
+      presenter: Int, client: Int, party: Party, path: String, package: String? = nil, unsaved: Bool, since: Int,
+      lease: CoordinationInterface.Intent.Use? = nil, unleased: String? = nil
     ) {
       self.presenter = presenter
       self.client = client
@@ -374,6 +380,8 @@ package enum InspectorInterface {
       self.package = package
       self.unsaved = unsaved
       self.since = since
+      self.lease = lease
+      self.unleased = unleased
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -384,6 +392,8 @@ package enum InspectorInterface {
       package = try json.stringIfPresent("package")
       unsaved = try json.bool("unsaved")
       since = try json.int("since")
+      lease = try json.choiceIfPresent("lease")
+      unleased = try json.stringIfPresent("unleased")
     }
 
     package var json: JSONObject {
@@ -395,6 +405,8 @@ package enum InspectorInterface {
       json.set("unsaved", unsaved)
       json.set("since", since)
       json.set("package", package)
+      json.set("lease", lease)
+      json.set("unleased", unleased)
       return json
     }
   }

@@ -73,6 +73,8 @@ package enum LauncherInterface {
     package var documentBookmarks: Bool
     /// Extensions, without dot, of folders that are documents.
     package var packageTypes: [String]
+    /// Extensions, without dot, of related items.
+    package var relatedTypes: [String]
     /// Other apps' pickers show its Documents.
     package var sharesDocuments: Bool
     /// Other apps' pickers show its Documents, as far as its version has increased since.
@@ -81,8 +83,8 @@ package enum LauncherInterface {
     package init(
       identifier: String, name: String, version: String? = nil, networkClient: Bool, networkServer: Bool,
       passGrants: Bool = false, executePicked: Bool = false, selection: String? = nil, appBookmarks: Bool = false,
-      documentBookmarks: Bool = false, packageTypes: [String] = [], sharesDocuments: Bool = false,
-      publicScope: Bool = false
+      documentBookmarks: Bool = false, packageTypes: [String] = [], relatedTypes: [String] = [],
+      sharesDocuments: Bool = false, publicScope: Bool = false
     ) {
       self.identifier = identifier
       self.name = name
@@ -95,6 +97,7 @@ package enum LauncherInterface {
       self.appBookmarks = appBookmarks
       self.documentBookmarks = documentBookmarks
       self.packageTypes = packageTypes
+      self.relatedTypes = relatedTypes
       self.sharesDocuments = sharesDocuments
       self.publicScope = publicScope
     }
@@ -111,6 +114,7 @@ package enum LauncherInterface {
       appBookmarks = try json.bool("appBookmarks")
       documentBookmarks = try json.bool("documentBookmarks")
       packageTypes = try json.strings("packageTypes")
+      relatedTypes = try json.strings("relatedTypes")
       sharesDocuments = try json.bool("sharesDocuments")
       publicScope = try json.bool("publicScope")
     }
@@ -126,6 +130,7 @@ package enum LauncherInterface {
       json.set("appBookmarks", appBookmarks)
       json.set("documentBookmarks", documentBookmarks)
       json.set("packageTypes", packageTypes)
+      json.set("relatedTypes", relatedTypes)
       json.set("sharesDocuments", sharesDocuments)
       json.set("publicScope", publicScope)
       json.set("version", version)
@@ -187,6 +192,8 @@ package enum LauncherInterface {
     package var syncsFully: Bool
     /// Extensions of folders that are documents, besides those that everybody knows.
     package var packages: [String]
+    /// Lower-case extensions of files that it may have beside a document (`COO-25`).
+    package var related: [String]
     /// The name of the rule for the quota, for people.
     package var profile: String
 
@@ -197,7 +204,7 @@ package enum LauncherInterface {
       folders: Bool = true, lifetime: Int? = nil, endsWithLaunch: Bool = false, makesBookmarks: Bool = true,
       documentBookmarks: Bool = true, implicitBookmarks: Bool = true, missingBookmarks: [String] = [],
       missingSelections: [String] = [], bookmarkLifetime: Int? = nil, patience: Int? = nil, passesSilent: Bool = false,
-      syncsFully: Bool = false, packages: [String] = [], profile: String = "unlimited"
+      syncsFully: Bool = false, packages: [String] = [], related: [String] = [], profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
@@ -223,6 +230,7 @@ package enum LauncherInterface {
       self.passesSilent = passesSilent
       self.syncsFully = syncsFully
       self.packages = packages
+      self.related = related
       self.profile = profile
     }
 
@@ -251,6 +259,7 @@ package enum LauncherInterface {
       passesSilent = try json.bool("passesSilent")
       syncsFully = try json.bool("syncsFully")
       packages = try json.strings("packages")
+      related = try json.strings("related")
       profile = try json.string("profile")
     }
 
@@ -263,6 +272,7 @@ package enum LauncherInterface {
       json.set("executesPicked", executesPicked)
       json.set("tellsHostPaths", tellsHostPaths)
       json.set("packages", packages)
+      json.set("related", related)
       json.set("profile", profile)
       json.set("readOnly", readOnly)
       json.set("modes", modes)

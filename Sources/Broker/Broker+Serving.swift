@@ -1,0 +1,26 @@
+internal import BrokerCore
+internal import ScopedAccess
+
+extension Broker {
+  /// Serves until it is told to stop, or until there has been nothing to serve for a while. Its connections are closed with the
+  /// last reference to it: a client that called meanwhile, and was not read, can ask the next broker.
+  func run() throws {
+    try loop.run { lifetime.goesOn }
+    try finish()
+  }
+
+  /// Ends in order.
+  func finish() throws {
+    user.stop()
+    keeper.finishSnapshot()
+    for instance in Array(sessions.instances.values) { ender.leave(instance) }
+    try? loop.run([jobs], until: { sidecars.isIdle })
+    for instance in Array(sessions.ended.values) { ender.recordExit(of: instance, nil) }
+    try? grants.flushUses()
+    // Here, so that it comes to the disk with the log's end.
+    try? grants.settle()
+    catalog.finish()
+    try trail.finish()
+    replies.prepare(now: loop.clock.monotonic)
+  }
+}

@@ -1,0 +1,204 @@
+internal import BrokerCore
+internal import Coordination
+internal import Folders
+internal import Kernel
+internal import Paths
+internal import Wire
+
+/// Coordinated accesses: asked for, granted to a connection, ended.
+extension CoordinationService {
+  func access(
+    _ call: CheckedCall, on connection: WireConnection, for instance: Instance?
+  ) async throws -> CoordinationInterface.AccessReply {
+    let request = try CoordinationInterface.AccessCall(json: call.parameters)
+    // A user's copy of many files is one access.
+    let most = instance == nil ? 256 : 64
+    guard (1...most).contains(request.intents.count) else {
+      throw CoordinationInterface.Failure.crowded("an access has 1 to \(most) items")
+    }
+    let room = request.intents.reduce(0) { $0 + Self.room(for: $1.path) }
+    try checkRoom(for: request.intents.count, room, on: connection, of: instance)
+    var named: [NamedItem] = []
+    var intents: [Intent] = []
+    let party = party(call, instance, purpose: request.purpose, caller: request.caller)
+    for intent in request.intents {
+      let use = try Self.use(intent)
+      let item: NamedItem
+      do { item = try items.item(intent.path, for: instance) } catch {
+        trail.refused(intent, party, instance, grant: nil, rule: "SBX-2", "it has not been given this item")
+        throw error
+      }
+      guard intent.use == .read || item.mayWrite else {
+        trail.refused(intent, party, instance, grant: item.grant, rule: "TOK-14", "it was given for reading only")
+        throw CoordinationInterface.Failure.readOnly(path: intent.path)
+      }
+      named.append(item)
+      intents.append(Intent(item.item, use))
+    }
+    let rules = instance?.app.rules
+    let asking = Coordination.Request(
+      client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
+      isPreparation: request.prepares ?? false,
+      patience: Self.patience(request.patience, rules), silence: rules?.passesSilent == true ? .proceed : .refuse)
+    let id = takeID()
+    let access = Access(
+      connection: connection, instance: instance, party: party, request: asking, items: named, wait: Wait(), room: room,
+      arrived: clock.monotonic, arbitration: Self.arbitration(asking, arrived: clock.monotonic))
+    accesses[id] = access
+    apply(.request(id, asking))
+    switch try await access.wait.get() {
+    case .granted(let paths):
+      let isAwaited = named.count == 1 && named[0].isLeased && intents[0].isWrite && leased.isAwaited(paths[0])
+      return .init(
+        access: id, paths: zip(paths, named).map { path, item in item.mapping.client(path) ?? item.mapping.inside },
+        staged: isAwaited ? true : nil)
+    case .refused(let refusal): throw failure(refusal)
+    case .unrecorded(let reason): throw StateError(reason)
+    }
+  }
+
+  func granted(_ id: Int, on connection: WireConnection) throws -> Access {
+    guard let access = accesses[id], access.connection === connection, access.isGranted else {
+      throw CoordinationInterface.Failure.notYours
+    }
+    return access
+  }
+
+  /// Only what is written in the access may have been moved: others' presenters follow it.
+  func moved(_ request: CoordinationInterface.MovedCall, on connection: WireConnection, of instance: Instance?) throws {
+    let access = try granted(request.access, on: connection)
+    let from = try items.item(request.from, for: instance)
+    let to = try items.item(request.to, for: instance)
+    let intents = access.request.intents + (arbiter.entries[request.access]?.request.intents ?? [])
+    guard intents.contains(where: { $0.isWrite && from.item.path.text.lies(within: $0.item.path.text) }) else {
+      throw CoordinationInterface.Failure.notKnown(path: request.from)
+    }
+    guard to.mayWrite else { throw CoordinationInterface.Failure.readOnly(path: request.to) }
+    guard access.moves.count < Self.mostMovesOfAccess else {
+      throw CoordinationInterface.Failure.crowded("an access has \(Self.mostMovesOfAccess) moves at most")
+    }
+    accesses[request.access]?.moves.insert(.moved(from.item.path, to: to.item.path))
+    noteMove(from.item.path, to.item.path, in: request.access)
+    apply(.moved(from.item.path, to: to.item.path, by: request.access))
+  }
+
+  /// Ends an access, whether or not it was granted.
+  func finish(_ id: Int) {
+    guard let access = accesses[id] else { return }
+    guard access.isGranted else { return apply(.cancel(id, by: .caller)) }
+    // Changes until now are its own.
+    let written = access.request.intents.filter(\.isWrite)
+    if !written.isEmpty {
+      files.drain()
+      onWritten(written.map(\.item.path) + (arbiter.entries[id]?.request.intents.map(\.item.path) ?? []))
+    }
+    for path in remaining(id) { apply(.kept(id, path)) }
+    apply(.done(id))
+  }
+
+  /// Items that it was to delete, and did not: only those that a presenter has to hear of are looked for.
+  private func remaining(_ id: Int) -> [PathKey] {
+    guard !presenters.isEmpty, let entry = arbiter.entries[id] else { return [] }
+    return entry.request.intents.compactMap { intent in
+      guard case .write(let options) = intent.use, options.contains(.forDeleting),
+        (try? Descriptor.open(intent.item.path.text, flags: .place, resolve: .noSymlinks)) != nil
+      else { return nil }
+      return intent.item.path
+    }
+  }
+
+  // MARK: Bounds
+
+  private static let mostOfConnection = 64
+  private static let mostOfApp = 1024
+  private static let mostOfUser = 8192
+  private static let mostMovesOfAccess = 1024
+  /// The arbiter keeps each folder of a path: so many bytes, for all paths of one launch.
+  private static let mostBytes = 8 << 20
+  /// Nanoseconds that the user's side waits for others, which no policy rules.
+  static let userPatience: Int64 = 30_000_000_000
+  /// Nanoseconds of a year: a client's own word for the same.
+  private static let longestPatience: Int64 = 365 * 86_400 * 1_000_000_000
+
+  /// - Parameters:
+  ///   - count: of new items.
+  ///   - room: that they take.
+  func checkRoom(for count: Int, _ room: Int, on connection: WireConnection, of instance: Instance?) throws {
+    var (ofConnection, items, bytes) = (0, count, room)
+    for access in accesses.values {
+      if access.connection === connection { ofConnection += 1 }
+      guard access.connection != nil, access.instance === instance else { continue }
+      items += access.items.count
+      bytes += access.room
+    }
+    for presenter in presenters.values where presenter.instance === instance {
+      items += 1
+      bytes += presenter.room
+    }
+    guard ofConnection < Self.mostOfConnection, items <= (instance == nil ? Self.mostOfUser : Self.mostOfApp),
+      bytes <= Self.mostBytes
+    else { throw CoordinationInterface.Failure.crowded("too many accesses and presenters at once") }
+  }
+
+  /// Of a path and of all folders around it, in bytes.
+  static func room(for path: String) -> Int { path.utf8.count * path.pathNames.count / 2 }
+
+  private static func use(_ intent: CoordinationInterface.Intent) throws -> Intent.Use {
+    switch intent.use {
+    case .read:
+      guard let options = ReadingOptions(names: intent.options, CoordinationInterface.readingOptions) else { break }
+      return .read(options)
+    case .write:
+      guard let options = WritingOptions(names: intent.options, CoordinationInterface.writingOptions) else { break }
+      return .write(options)
+    }
+    throw ErrorReply.invalidParameter("options")
+  }
+
+  /// - Parameter wanted: nanoseconds, by the client.
+  private static func patience(_ wanted: Int?, _ rules: LauncherInterface.GrantRules?) -> Int64? {
+    // No number that a client sends may overflow when it is added to a time.
+    let wanted = wanted.map { min(longestPatience, Int64(max(0, $0))) }
+    guard let rules else { return wanted ?? userPatience }
+    return [wanted, patience(rules)].compactMap(\.self).min()
+  }
+
+  /// The policy's, in nanoseconds.
+  static func patience(_ rules: LauncherInterface.GrantRules) -> Int64? {
+    rules.patience.map { min(longestPatience / 1_000_000_000, Int64(max(0, $0))) * 1_000_000_000 }
+  }
+
+  // MARK: The asking side
+
+  /// Only accesses and questions of the same app count.
+  private func parents(
+    _ request: CoordinationInterface.AccessCall, _ instance: Instance?
+  ) -> [Coordination.Request.Parent] {
+    let within = (request.within ?? []).prefix(64).filter { accesses[$0]?.instance === instance && accesses[$0] != nil }
+    let answering = (request.answering ?? []).prefix(64).filter { number in
+      arbiter.questions[number].map { presenters[$0.presenter]?.instance === instance } ?? false
+    }
+    return within.map { .access($0) } + answering.map { .question($0) }
+  }
+
+  /// Two apps never share a purpose: otherwise one would not be kept out by the other.
+  func party(_ call: CheckedCall, _ instance: Instance?, purpose: String, caller: String?) -> Party {
+    let app = instance?.app.bundleIdentifier ?? String((caller ?? "host").prefix(200))
+    return Party(
+      app: app, process: call.call.sender?.pid ?? instance?.pid ?? 0,
+      purpose: "\(instance?.app.bundleIdentifier ?? "")\n\(purpose.prefix(200))")
+  }
+
+  func client(_ call: CheckedCall, _ instance: Instance?) -> Int {
+    let key = Client(instance: instance?.id, pid: call.call.sender?.pid ?? 0)
+    if let id = clients[key] { return id }
+    let id = takeID()
+    clients[key] = id
+    return id
+  }
+
+  func takeID() -> Int {
+    defer { nextID += 1 }
+    return nextID
+  }
+}

@@ -1,0 +1,105 @@
+internal import BrokerCore
+internal import Coordination
+internal import Paths
+internal import Wire
+
+/// Presenters, which live as long as their connection; and the ends of connections and launches.
+extension CoordinationService {
+  func present(_ call: CheckedCall, on connection: WireConnection, for instance: Instance?) throws {
+    let request = try CoordinationInterface.PresentCall(json: call.parameters)
+    let room = Self.room(for: request.path)
+    try checkRoom(for: 1, room, on: connection, of: instance)
+    let id = takeID()
+    if let primary = request.primary, let instance {
+      try related.show(request.path, beside: primary, to: id, of: instance)
+    }
+    let item: NamedItem
+    do { item = try items.item(request.path, for: instance) } catch {
+      related.leave(id)
+      throw error
+    }
+    let party = party(call, instance, purpose: request.purpose, caller: nil)
+    let lost = CoordinationInterface.PresentReply(message: .init(kind: .lost))
+    let presented = Presented(
+      connection: connection, instance: instance, party: party, item: item,
+      messages: Subscription(connection, lost: lost), hasUnsavedChanges: request.unsaved ?? false,
+      since: clock.monotonic, room: room)
+    presenters[id] = presented
+    apply(
+      .addPresenter(id, Presenter(client: client(call, instance), party: party, item: item.item)))
+    files.add(id, item.item.path)
+    lease(id)
+    // From here on it misses nothing (`COO-21`).
+    presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
+  }
+
+  func answer(_ request: CoordinationInterface.AnswerCall, from instance: Instance?) throws {
+    guard let asked = arbiter.questions[request.question],
+      presenters[asked.presenter]?.instance === instance
+    else { throw CoordinationInterface.Failure.notYours }
+    noteEnd(of: request.question, request.error == nil ? .answered : .failed)
+    apply(.answer(request.question, error: request.error.map { String($0.prefix(400)) }))
+  }
+
+  func setUnsaved(_ request: CoordinationInterface.UnsavedCall, from instance: Instance?) throws {
+    guard let presenter = presenters[request.presenter], presenter.instance === instance else {
+      throw CoordinationInterface.Failure.notYours
+    }
+    presenters[request.presenter]?.hasUnsavedChanges = request.unsaved
+    lease(request.presenter)
+  }
+
+  /// What lies in a container is saved there, and not by the broker. An app that may only read has nothing to save, and keeps no
+  /// reader waiting.
+  private func lease(_ id: Int) {
+    guard let presenter = presenters[id], presenter.item.isLeased else { return }
+    leased.present(id, presenter.item.item.path, unsaved: presenter.hasUnsavedChanges && presenter.item.mayWrite)
+  }
+
+  // MARK: Ends
+
+  /// A connection has closed: its process has let go, or died.
+  func left(_ connection: WireConnection) {
+    for (id, access) in accesses where access.connection === connection {
+      finish(id)
+    }
+    for (id, presenter) in presenters where presenter.connection === connection { leave(id) }
+    forgetPrograms()
+  }
+
+  /// Of the user's side there is a new process with each command.
+  private func forgetPrograms() {
+    guard clients.count > Self.fewClients else { return }
+    let used = Set(arbiter.entries.values.map(\.request.client) + arbiter.presenters.values.map(\.client))
+    clients = clients.filter { $0.key.instance != nil || used.contains($0.value) }
+  }
+
+  private static let fewClients = 64
+
+  /// A launch is over.
+  func ended(_ instance: Instance) {
+    for (id, presenter) in presenters where presenter.instance === instance { leave(id) }
+    for (id, access) in accesses where access.instance === instance {
+      finish(id)
+    }
+    clients = clients.filter { $0.key.instance != instance.id }
+  }
+
+  /// A launch is suspended: its presenters hold nobody up, and its waiting accesses are cancelled (`COO-22`, `COO-23`).
+  func suspended(_ instance: Instance) {
+    for (client, id) in clients where client.instance == instance.id { apply(.suspend(id)) }
+  }
+
+  func resumed(_ instance: Instance) {
+    for (client, id) in clients where client.instance == instance.id { apply(.resume(id)) }
+  }
+
+  func leave(_ id: Int) {
+    for (number, asked) in arbiter.questions where asked.presenter == id { noteEnd(of: number, .left) }
+    presenters[id] = nil
+    files.remove(id)
+    leased.leave(id)
+    related.leave(id)
+    apply(.removePresenter(id))
+  }
+}
