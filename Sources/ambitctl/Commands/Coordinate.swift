@@ -12,6 +12,8 @@ struct Coordinate: ParsableCommand {
         ambitctl coordinate read "$url" -- wc -l
         ambitctl coordinate write notes.txt -- sh -c 'echo more >> {}'
 
+      The access is over when the command has ended, also if this program is killed before.
+
       Exit status: the command's own; 125 when the access is refused, 126 and 127 as with `with`.
       """)
 
@@ -29,6 +31,7 @@ struct Coordinate: ParsableCommand {
     var status: Int32 = 125
     try Console.explaining(status: 125) {
       let coordinator = NSFileCoordinator()
+      coordinator.sharesAccesses()
       var error: NSError?
       // From here on no signal ends this process before the command. While it waits, one does.
       func accessor(_ place: URL) {
