@@ -93,6 +93,10 @@ if $want_tests; then
   have vim.tiny || have vim || have vi || need "$vim"
   have sqlite3 || need "$sqlite_shell"
   have tmux || need tmux
+  # Programs that open documents beside an app.
+  have git || need git
+  have rsync || need rsync
+  have python3 || need python3
   # File systems that documents lie on. Root's tests make volumes of them, and nobody else's.
   if [ "$(id -u)" -eq 0 ]; then
     PATH=$PATH:/usr/sbin:/sbin
