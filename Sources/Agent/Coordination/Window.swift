@@ -90,13 +90,13 @@ final class Window: NSObject, NSFilePresenter, @unchecked Sendable {
     var refusal: NSError?
     var failure: (any Error)?
     unsafe NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, error: &refusal) { url in
-      do {
-        try Data(text.utf8).write(to: url)
-        state.withLock { $0.text = nil }
-        NSFileCoordinator.setHasUnsavedChanges(false, for: self)
-      } catch { failure = error }
+      do { try Data(text.utf8).write(to: url) } catch { failure = error }
     }
-    return refusal ?? failure
+    if let error = refusal ?? failure { return error }
+    // Not before: a save for a program that waits comes to the document after the accessor.
+    state.withLock { $0.text = nil }
+    NSFileCoordinator.setHasUnsavedChanges(false, for: self)
+    return nil
   }
 
   // MARK: News
