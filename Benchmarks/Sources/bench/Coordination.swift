@@ -16,6 +16,7 @@ extension Bench {
           "coordination", "a coordinated read, without reading", unit: "µs", ambit: samples.median,
           peer: "two round trips", other: floor.median.map { $0 * 2 }, aim: .valueAtMost(60)))
       for writing in [false, true] { rows += try coordinationCrowd(document, writing: writing) }
+      rows += try leases(document)
     } catch {
       rows.append(Row("coordination", "a coordinated read, without reading", unit: "µs", ambit: nil, note: "\(error)"))
     }
@@ -44,6 +45,57 @@ extension Bench {
         "coordination", "the slowest of them, beside the mean", unit: "ratio",
         ambit: counts.min().map { $0 / (sum / Double(max(1, counts.count))) }, aim: .valueAtLeast(0.7)),
     ]
+  }
+
+  /// Another program's open(2) of a document that an app presents. With a suspended app it is the kernel's and the broker's share alone:
+  /// such a presenter is not asked.
+  private func leases(_ document: String) throws -> [Row] {
+    let app = try Conversation(
+      sandboxed(["present"], picks: [document]), environment: environment, errors: "\(scratch)/errors-present")
+    defer { app.close() }
+    try app.awaitReady()
+    let saved = try (0..<200).map { _ in try timeToOpen(document, writing: true) }
+    let unsaved = try (0..<50).map { _ in
+      try app.tell("change")
+      guard app.line() == "changed" else { throw Unavailable("the presenter does not answer") }
+      return try timeToOpen(document, writing: false)
+    }
+    func tell(_ verb: String) throws {
+      _ = try Child.lines([ambit, verb, "inside"], environment: environment, errors: "\(scratch)/errors-\(verb)")
+    }
+    try tell("suspend")
+    let suspended = try (0..<200).map { _ in try timeToOpen(document, writing: true) }
+    try tell("resume")
+    return [
+      Row(
+        "coordination", "open(2) of a presented file, let go at once", unit: "µs", ambit: suspended.median,
+        aim: .valueAtMost(150)),
+      Row("coordination", "the same, asking the app first", unit: "µs", ambit: saved.median),
+      Row("coordination", "the same, with a save", unit: "µs", ambit: unsaved.median),
+    ]
+  }
+
+  /// Waits until the broker has its lease, and measures one open(2): µs.
+  private func timeToOpen(_ path: String, writing: Bool) throws -> Double {
+    let number = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64 ?? 0
+    let kind = writing ? "READ" : "WRITE"
+    for _ in 0..<10_000 {
+      let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+      let isHeld = locks.contains { line in
+        let words = line.split(separator: " ")
+        return words.count > 5 && words[1] == "LEASE" && words[3] == kind && words[5].hasSuffix(":\(number)")
+      }
+      guard isHeld else {
+        usleep(1000)
+        continue
+      }
+      var file: Int32 = -1
+      let elapsed = microseconds { file = unsafe open(path, (writing ? O_WRONLY : O_RDONLY) | O_CLOEXEC) }
+      guard file >= 0 else { throw Unavailable("\(path): errno \(errno)") }
+      close(file)
+      return elapsed
+    }
+    throw Unavailable("the broker takes no lease on \(path)")
   }
 
   /// The first lesson, taken by a program that types.

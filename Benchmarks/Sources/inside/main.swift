@@ -7,6 +7,9 @@ import Measure
 //
 //   scope N      picks a document, starts and stops its scope N times: µs a pair
 //   grant N      picks N documents: µs a pick
+//   coordinate N, round-trip N
+//                reads a picked document in coordination N times, with an accessor that does nothing, or asks the broker N times: µs
+//   present      presents a picked document, writes “ready”, and for every line has changes that are not saved, and says “changed”
 //   scope-turns N, grant-turns N, unmoved-turns N
 //                take turns: the same N times for every line that they are sent: µs, in the middle or (grant) on average
 //   open N       takes turns: opens, reads 4 KiB of and closes a picked document N times: µs, on average
@@ -121,6 +124,34 @@ final class Bytes: Document {
   override func contents(forType typeName: String) throws -> Any { bytes }
   override func load(fromContents contents: Any, ofType typeName: String?) throws {
     bytes = contents as? Data ?? Data()
+/// Shows a document, and lets go of it or saves it as soon as it is asked.
+final class Window: NSObject, NSFilePresenter, @unchecked Sendable {
+  let presentedItemURL: URL?
+  let presentedItemOperationQueue = OperationQueue()
+
+  init(_ url: URL) { presentedItemURL = url }
+
+  func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    var refusal: NSError?
+    var failure: (any Error)?
+    if let url = presentedItemURL {
+      unsafe NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, error: &refusal) { url in
+        do { try Data("a document\n".utf8).write(to: url) } catch { failure = error }
+      }
+      NSFileCoordinator.setHasUnsavedChanges(false, for: self)
+    }
+    completionHandler(refusal ?? failure)
+  }
+}
+
+func present(_ url: URL) throws {
+  try SecurityScope.start(url)
+  let window = Window(url)
+  NSFileCoordinator.addFilePresenter(window)
+  say("ready")
+  while readLine() != nil {
+    NSFileCoordinator.setHasUnsavedChanges(true, for: window)
+    say("changed")
   }
 }
 
@@ -168,6 +199,8 @@ func run(_ arguments: [String]) throws {
       try (0..<count).map { _ in "\(try microseconds { _ = try SecurityScope.status() })" }.joined(separator: "\n"))
   case "coordinate-crowd":
     try crowd(try pick(), clients: count, writing: arguments.count > 2)
+  case "present":
+    try present(try pick())
   case "scope-turns":
     let url = try pick()
     say("ready")
