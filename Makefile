@@ -110,7 +110,7 @@ lessons: build ## Prove every lesson: untouched, with its solution, with wrong a
 	$(release)/ambit lesson check
 
 races: ## Swaps, kills and races in their full number, 10,000 and more of each (after `make test`)
-	AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 \
+	AMBIT_SWAP_ROUNDS=100000 AMBIT_RACE_ROUNDS=5000 AMBIT_KILL_ROUNDS=1000 AMBIT_CATALOG_STEPS=100000 \
 	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests'
 
 crashes: ## 20,000 states that a crash may leave of each of Ambit's own saves (after `make test`)

@@ -13,6 +13,7 @@ package import Foundation
   var sockets: [RawBroker] = []
   let coordinating = Coordinating()
   let documents = Documents()
+  let querying = Querying()
   var onTheWay: Sending?
   var mapped: UnsafeMutableRawPointer?
 
@@ -49,6 +50,7 @@ package import Foundation
     if let answer = try relativeAct(act, request) { return answer }
     if let answer = try coordinationAct(act, request) { return answer }
     if let answer = try documentClassAct(act, request) { return answer }
+    if let answer = try queryAct(act, request) { return answer }
     if act == "raw" { return try RawBroker.exchange(request) }
     for addition in additions {
       if let answer = try addition(&self, act, request) { return answer }

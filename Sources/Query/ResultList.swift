@@ -1,3 +1,5 @@
+internal import Paths
+
 /// The order of results by one attribute.
 package struct ResultOrder: Hashable, Sendable {
   package let attribute: MetadataAttribute
@@ -25,7 +27,7 @@ package struct ResultOrder: Hashable, Sendable {
   }
 }
 
-/// The results of a query in their order. Items have numbers of the query's own, in the order in which it was told of them.
+/// The results of a query in their order, and else in the order of their paths. Items have numbers of the query's own, in the order in which it was told of them.
 package struct ResultList: Sendable {
   package let orders: [ResultOrder]
   package private(set) var records: [Int: MetadataRecord] = [:]
@@ -70,7 +72,7 @@ package struct ResultList: Sendable {
       if let former = records.updateValue(record, forKey: number) {
         if former == record { continue }
         difference.changed.append(number)
-        if orders.isEmpty { continue }
+        if orders.isEmpty, former.path.isSamePath(as: record.path) { continue }
         moved.insert(number)
       } else {
         difference.added.append(number)
@@ -112,12 +114,13 @@ package struct ResultList: Sendable {
   }
 
   private func precedes(_ one: Int, _ other: Int) -> Bool {
-    if !orders.isEmpty, let left = records[one], let right = records[other] {
-      for order in orders {
-        if let precedes = order.precedes(left, right) { return precedes }
-      }
+    guard let left = records[one], let right = records[other] else { return one < other }
+    for order in orders {
+      if let precedes = order.precedes(left, right) { return precedes }
     }
-    return one < other
+    // So that the order tells nothing of when items were found.
+    let (first, second) = (PathKey(left.path), PathKey(right.path))
+    return first == second ? one < other : first < second
   }
 
   // MARK: Values and groups

@@ -21,11 +21,13 @@ import Testing
     #expect(list.index(of: 5) == 2 && list.index(of: 1) == nil)
   }
 
-  @Test func `without an order keeps the one in which it was told`() {
+  @Test func `without an order is in the order of paths, however it was told`() {
     var list = ResultList()
     _ = list.apply([(2, record("b")), (1, record("c"))], removed: [])
     _ = list.apply([(3, record("a"))], removed: [])
-    #expect(list.numbers == [1, 2, 3])
+    #expect(list.numbers == [3, 2, 1])
+    _ = list.apply([(3, record("d"))], removed: [])
+    #expect(list.numbers == [2, 1, 3])
   }
 
   @Test func `lists values, and groups by them`() {
@@ -62,6 +64,7 @@ import Testing
         let (left, right) = (one.value, other.value)
         if left.size != right.size { return (left.size ?? 0) < (right.size ?? 0) }
         if left.name != right.name { return left.name > right.name }
+        if left.path != right.path { return left.path < right.path }
         return one.key < other.key
       }.map(\.key)
       #expect(list.numbers == expected, "seed \(seed)")

@@ -10,12 +10,13 @@ import Foundation
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
   progress(
-    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [lesson] [audit-explain] [audit]"
+    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [audit-explain] [audit]"
   )
   exit(2)
 }
 let known = [
-  "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "document", "lesson",
+  "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "document",
+  "query", "lesson",
   "audit-explain", "audit",
 ]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
@@ -43,6 +44,7 @@ do {
     case "resolve": rows += bench.resolve()
     case "coordination": rows += bench.coordination()
     case "document": rows += bench.document()
+    case "query": rows += bench.queries()
     case "lesson": rows += bench.lesson()
     case "audit-explain": rows += bench.auditExplain()
     case "audit": rows += bench.audit()

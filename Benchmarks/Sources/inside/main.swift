@@ -29,6 +29,7 @@ import Measure
 //                holds that, and writes when that was (nanoseconds of CLOCK_MONOTONIC)
 //   bookmarks N, resolve-all N
 //                the same for N documents at once; the latter writes “ready”, waits for a line, and resolves each once: µs
+//   query N M    makes N documents, and searches for parts of their names M times: words and numbers
 //   resolve N    resolves the kept bookmark N times: writes “ready”, waits for a line, resolves: µs
 
 struct Failure: Error, CustomStringConvertible {
@@ -201,6 +202,7 @@ func run(_ arguments: [String]) throws {
     try crowd(try pick(), clients: count, writing: arguments.count > 2)
   case "present":
     try present(try pick())
+  case "query": try queries(count, arguments.count > 2 ? Int(arguments[2]) ?? 0 : 0)
   case "scope-turns":
     let url = try pick()
     say("ready")

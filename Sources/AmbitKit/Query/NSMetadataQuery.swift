@@ -189,7 +189,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
       return state.held
     }
     guard !held.isEmpty else { return }
-    for update in held { apply(update) }
+    for update in held { apply(update, isHeld: true) }
     notify()
   }
 
@@ -202,12 +202,13 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     if !isHeld { apply(update) }
   }
 
-  private func apply(_ update: QueryInterface.Update) {
+  /// - Parameter isHeld: it is told together with others.
+  private func apply(_ update: QueryInterface.Update, isHeld: Bool = false) {
     let (changes, listeners, wasGathering, isDue) = state.withLock { state in
       let changes = state.results.apply(update)
       let wasGathering = state.phase == .gathering
       if update.phase == .gathered, wasGathering { state.phase = .live }
-      let isDue = !changes.isEmpty && update.coordinated != true && !state.isNotificationDue
+      let isDue = !changes.isEmpty && !isHeld && update.coordinated != true && !state.isNotificationDue
       if isDue { state.isNotificationDue = true }
       return (changes, Array(state.listeners.values), wasGathering, isDue)
     }
@@ -221,6 +222,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     if isFinished {
       notify(gathering: true)
       post(.NSMetadataQueryDidFinishGathering)
+    } else if isHeld {
+      return
     } else if update.coordinated == true {
       notify()
     } else if isDue {

@@ -59,6 +59,7 @@ final class AppCatalog {
   /// The references in the app's `Documents`, as the app sees them.
   private(set) var references: [PathKey: String] = [:]
   private var referencesOf: [String: Set<PathKey>] = [:]
+  private var referencesIn: [PathKey: Set<PathKey>] = [:]
   /// The grants of each document that was found.
   private var grantsOf: [FileIdentity: Set<String>] = [:]
   private var waits: [Wait<Void>] = []
@@ -95,13 +96,20 @@ final class AppCatalog {
     let former = references[PathKey(path)]
     guard former != grant, references.count < Self.mostReferences || former != nil else { return }
     references[PathKey(path)] = grant
+    let folder = PathKey(path.parentPath ?? "")
+    if grant == nil {
+      referencesIn[folder]?.remove(PathKey(path))
+    } else {
+      referencesIn[folder, default: []].insert(PathKey(path))
+    }
     if let former { referencesOf[former]?.remove(PathKey(path)) }
     if let grant { referencesOf[grant, default: []].insert(PathKey(path)) }
     lookAt([former, grant].compactMap(\.self).filter { externals[$0] != nil })
   }
 
-  func forgetReferences() {
-    for path in references.keys { setReference(path.text, nil) }
+  /// A folder was read, and these are all references in it.
+  func keepReferences(_ found: Set<PathKey>, in folder: String) {
+    for path in (referencesIn[PathKey(folder)] ?? []).subtracting(found) { setReference(path.text, nil) }
   }
 
   private static let mostReferences = 16_384

@@ -73,9 +73,10 @@ extension CatalogService {
       post(isFirst ? all : news, in: catalog)
     case .gone(let ids): post(ids, in: catalog)
     case .reference(let path, let grant): catalog.setReference(path.text, grant)
-    case .read(let folder):
+    case .read(let folder, let references):
       catalog.begun.insert(PathKey(folder))
       catalog.read.insert(PathKey(folder))
+      catalog.keepReferences(references, in: LocalFiles.path(folder))
     case .unwatched(let folder): catalog.unwatched.insert(PathKey(folder))
     case .full: catalog.isFull = true
     }
@@ -129,7 +130,6 @@ extension CatalogService {
     for event in events {
       if event.kind == .lost {
         for catalog in apps.values {
-          catalog.forgetReferences()
           catalog.lookAt(catalog.externals.keys.sorted())
           read("", in: catalog)
         }
@@ -239,9 +239,12 @@ extension CatalogService {
   }
 
   /// Looks at the items that an access has written, whatever the kernel has told of them.
-  func lookAt(written places: [PathKey], in catalog: AppCatalog) {
+  ///
+  /// - Returns: whether the app may know one of them.
+  func lookAt(written places: [PathKey], in catalog: AppCatalog) -> Bool {
     let documents = host.container(of: catalog.app).path(of: "Documents")
     var written: Set<Place> = []
+    var isKnown = false
     for place in places {
       if let rest = place.text.path(within: documents), !rest.isEmpty {
         let (folder, name) = LocalFiles.split(rest)
@@ -251,17 +254,23 @@ extension CatalogService {
           written.insert(Place(folder, name))
         }
       }
-      catalog.lookAt(
-        catalog.externals.filter { _, external in
-          external.found.map { $0.path.text.lies(within: place.text) || place.text.lies(within: $0.path.text) } ?? true
-        }.keys.sorted())
+      for (grant, external) in catalog.externals {
+        guard let found = external.found else {
+          catalog.lookAt([grant])
+          continue
+        }
+        guard found.path.text.lies(within: place.text) || place.text.lies(within: found.path.text) else { continue }
+        isKnown = true
+        catalog.lookAt([grant])
+      }
     }
-    guard !written.isEmpty else { return }
+    guard !written.isEmpty else { return isKnown }
     look(at: written, in: catalog)
     // The kernel tells of folders one level at a time.
     for place in written where !catalog.begun.contains(PathKey(place.inner)) && catalog.isWhole {
       let item = try? catalog.table.item(at: LocalFiles.path(place.inner))
       if let item, item.record.kind == .folder { appeared(place, catalog, true) }
     }
+    return true
   }
 }

@@ -31,11 +31,15 @@ final class CatalogService: LoopMember {
   private var lastNumbers: [String: Int] = [:]
   /// When the folders in which something has happened are looked at; in nanoseconds of CLOCK_MONOTONIC.
   private var due: Int64?
+  /// When folders that are not watched are read again.
+  private var polls: Int64?
   /// Barriers that let others have a turn.
   private var turns: [Wait<Void>] = []
 
   /// Nanoseconds from an event to a look at the files: programs that replace a file do it in several steps.
   private static let settling: Int64 = 4_000_000
+  /// Nanoseconds after which folders that are not watched are read again.
+  private static let polling: Int64 = 5_000_000_000
   /// Queries of one launch, and how large their predicates may be together.
   private static let mostQueries = 16
   private static let mostParts = 1024
@@ -173,7 +177,7 @@ final class CatalogService: LoopMember {
       try await nextTurn()
     }
     catalog.lookAt(catalog.externals.keys.sorted())
-    for folder in catalog.unwatched { read(folder.text, in: catalog) }
+    readUnwatched(catalog)
     lookAtGrants(of: catalog, most: .max)
     try await catalog.whenSettled().get()
     try await query.whenTold().get()
@@ -235,13 +239,14 @@ final class CatalogService: LoopMember {
 
   private func forget(_ app: String) {
     apps.removeValue(forKey: app)?.endWaits()
-    watches.leaveAll(of: app)
+    if apps.isEmpty { watches.close() } else { watches.leaveAll(of: app) }
   }
 
   // MARK: Catalogs
 
   private func catalog(of app: String, _ instance: Instance?) throws -> AppCatalog {
     if let known = apps[app] { return known }
+    watches.open()
     do throws(StateError) {
       let table = try openStore().table(of: app)
       // Where they are, and whether they still are, is looked at anew.
@@ -328,11 +333,18 @@ final class CatalogService: LoopMember {
   func wrote(_ places: [PathKey]) {
     guard !queries.isEmpty else { return }
     for _ in 0..<4 { if !drain(inline: true) { break } }
+    var concerned: Set<String> = []
     for catalog in apps.values {
-      lookAt(written: places, in: catalog)
+      if lookAt(written: places, in: catalog) { concerned.insert(catalog.app) }
       lookAtGrants(of: catalog, most: Self.mostLooks)
     }
-    for query in queries where query.hasDue { flush(query, coordinated: true, most: Self.mostTold) }
+    for query in queries {
+      if query.hasDue {
+        flush(query, coordinated: true, most: Self.mostTold)
+      } else if concerned.contains(query.catalog.app) {
+        query.tellEnd()
+      }
+    }
   }
 
   // MARK: LoopMember
@@ -353,7 +365,7 @@ final class CatalogService: LoopMember {
     if !turns.isEmpty || queries.contains(where: \.canSend) || apps.values.contains(where: { !$0.dueGrants.isEmpty }) {
       return now
     }
-    return due
+    return [due, polls].compactMap(\.self).min()
   }
 
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
@@ -366,6 +378,7 @@ final class CatalogService: LoopMember {
     turns = []
     guard !apps.isEmpty else { return }
     if let due, due <= now { drain() }
+    poll(now: now)
     takeReports()
     for catalog in apps.values { lookAtGrants(of: catalog, most: Self.mostLooks) }
     var left = Self.mostTold
@@ -392,6 +405,43 @@ final class CatalogService: LoopMember {
     if events.isEmpty { return false }
     carryOut(events, inline: inline)
     return true
+  }
+
+  /// Where the kernel has no room for watches, folders are read again now and then.
+  private func poll(now: Int64) {
+    let blind = apps.values.filter { catalog in
+      (!catalog.unwatched.isEmpty || watches.watcher == nil) && queries.contains { $0.catalog === catalog }
+    }
+    guard !blind.isEmpty else {
+      polls = nil
+      return
+    }
+    guard let due = polls else {
+      polls = now + Self.polling
+      return
+    }
+    guard due <= now else { return }
+    polls = now + Self.polling
+    watches.open()
+    for catalog in blind {
+      readUnwatched(catalog)
+      catalog.lookAt(catalog.externals.filter { $0.value.watches.isEmpty }.keys.sorted())
+    }
+  }
+
+  private func readUnwatched(_ catalog: AppCatalog) {
+    let folders = catalog.unwatched
+    catalog.unwatched = []
+    // With a folder all that is in it is read.
+    func isInAnother(_ folder: String) -> Bool {
+      var outer = folder
+      while !outer.isEmpty {
+        outer = LocalFiles.split(outer).folder
+        if folders.contains(PathKey(outer)) { return true }
+      }
+      return false
+    }
+    for folder in folders where !isInAnother(folder.text) { read(folder.text, in: catalog) }
   }
 
   /// Waits until all others have had a turn.

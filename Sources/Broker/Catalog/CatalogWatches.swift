@@ -22,6 +22,7 @@ final class CatalogWatches: Sendable {
   }
 
   private struct State {
+    var watcher: ChangeWatcher?
     var roles: [Int32: Set<Role>] = [:]
     var numbers: [Role: Int32] = [:]
     var counts: [String: Int] = [:]
@@ -31,16 +32,25 @@ final class CatalogWatches: Sendable {
   private static let most = 32_768
   private static let mostOfApp = 8192
 
-  /// `nil`: the kernel has no room for one.
-  let watcher: ChangeWatcher?
   private let state = Mutex(State())
 
-  init() { watcher = try? ChangeWatcher() }
+  /// `nil`: nothing is watched, or the kernel has no room for a watcher (`fs.inotify.max_user_instances`).
+  var watcher: ChangeWatcher? { state.withLock { $0.watcher } }
+
+  /// From here on folders can be watched, if the kernel has room.
+  func open() {
+    state.withLock { state in
+      if state.watcher == nil { state.watcher = try? ChangeWatcher() }
+    }
+  }
+
+  /// Nothing is watched any more.
+  func close() { state.withLock { $0 = State() } }
 
   /// - Returns: `false`: there is no room for it.
   func watch(_ folder: Descriptor, as role: Role) -> Bool {
-    guard let watcher else { return false }
-    return state.withLock { state in
+    state.withLock { state in
+      guard let watcher = state.watcher else { return false }
       let known = state.numbers[role]
       guard known != nil || state.numbers.count < Self.most && state.counts[role.app, default: 0] < Self.mostOfApp,
         let number = try? watcher.watch(folder)
@@ -65,7 +75,7 @@ final class CatalogWatches: Sendable {
     state.roles[number]?.remove(role)
     guard state.roles[number]?.isEmpty == true else { return }
     state.roles[number] = nil
-    watcher?.unwatch(number)
+    state.watcher?.unwatch(number)
   }
 
   func leaveAll(of app: String) {

@@ -13,8 +13,8 @@ struct LocalScan: Sendable {
     /// Items that are not there any more.
     case gone([Int64])
     case reference(PathKey, grant: String)
-    /// All of a folder is in the catalog.
-    case read(folder: String)
+    /// All of a folder is in the catalog, and these are the references in it.
+    case read(folder: String, references: Set<PathKey>)
     /// A folder is not watched: there is no room for that.
     case unwatched(folder: String)
     /// More than a catalog takes is there.
@@ -46,7 +46,7 @@ struct LocalScan: Sendable {
       guard let opened = files.open(folder) else {
         watches.leaveTree(files.app, folder)
         report(.gone(try table.removeTree(folder)))
-        report(.read(folder: folder))
+        report(.read(folder: folder, references: []))
         continue
       }
       if !watches.watch(opened, as: .folder(app: files.app, PathKey(folder))) { report(.unwatched(folder: folder)) }
@@ -54,7 +54,7 @@ struct LocalScan: Sendable {
       if entries.count > budget { report(.full) }
       let names = entries.prefix(budget).map(\.name)
       budget -= names.count
-      var found: Set<PathKey> = []
+      var (found, references): (Set<PathKey>, Set<PathKey>) = ([], [])
       var items: [CatalogItem] = []
       func flush() throws(StateError) {
         let put = try table.put(items)
@@ -66,7 +66,9 @@ struct LocalScan: Sendable {
       for name in names {
         switch files.look(at: name, in: opened, folder) {
         case .nothing: break
-        case .reference(let grant): report(.reference(PathKey(LocalFiles.path(folder, name)), grant: grant))
+        case .reference(let grant):
+          references.insert(PathKey(LocalFiles.path(folder, name)))
+          report(.reference(PathKey(LocalFiles.path(folder, name)), grant: grant))
         case .item(let item):
           found.insert(PathKey(item.record.path))
           items.append(item)
@@ -84,7 +86,7 @@ struct LocalScan: Sendable {
       }
       try flush()
       report(.gone(try table.sweep(folder: folder, keeping: found)))
-      report(.read(folder: folder))
+      report(.read(folder: folder, references: references))
     }
     return true
   }

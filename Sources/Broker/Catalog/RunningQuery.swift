@@ -29,6 +29,8 @@ final class RunningQuery {
   /// The client has not been told yet that those were all.
   private(set) var isGathering = true
   private var waits: [Wait<Void>] = []
+  /// The client was told something since it was last told that an access has ended.
+  private var hasToldPlainly = false
 
   /// Items that go into one message.
   private static let batch = 256
@@ -67,7 +69,14 @@ final class RunningQuery {
     return ids
   }
 
+  /// What the client was told before belongs to an access that is about to end, as far as it has not been notified of it.
+  func tellEnd() {
+    guard hasToldPlainly, !isGathering, !connection.wantsWrite else { return }
+    send(.init(phase: .changed, coordinated: true))
+  }
+
   private func send(_ update: QueryInterface.Update) {
+    hasToldPlainly = update.coordinated != true && update.phase == .changed
     connection.send(Reply(QueryInterface.RunReply(update: update), continues: true))
   }
 

@@ -204,6 +204,23 @@ extension AppWord {
     AppWord(
       "version", .path, ["number": .number, "act": .text], needs: .documents,
       "does something with a version, 1 the newest, 0 the current one: `read`, `resolve`, `remove`, `replace`"),
+    // Queries have names.
+    AppWord(
+      "query", .text("name"),
+      ["where": .text, "scopes": .texts, "sort": .texts, "batching": .number, "again": .flag], needs: .queries,
+      "starts a query with a predicate over `local` and `external` documents; `again` starts one of that name once more"
+    ),
+    AppWord(
+      "results", .text("name"), ["keys": .texts], needs: .queries,
+      "lists a query's results, a line each: their names, or the values of these keys"),
+    AppWord(
+      "item", .text("name"), ["file": .text], needs: .queries,
+      "takes a result's URL, named by `as`: `external`, `container`, `reference`, `size`"),
+    AppWord("notifications", .text("name"), needs: .queries, "lists a query's notifications, a line each"),
+    AppWord("barrier", .text("name"), needs: .queries, "waits until all that happened before is in the results"),
+    AppWord("disable_updates", .text("name"), needs: .queries, "keeps a query's results as they are"),
+    AppWord("enable_updates", .text("name"), needs: .queries, "takes over what has changed since"),
+    AppWord("stop_query", .text("name"), needs: .queries, "stops a query"),
     // Files, with plain system calls.
     AppWord("read", .path, "reads a file"),
     AppWord("foundation_read", .path, needs: .scopes, "reads a file with Foundation: `domain`, `code`, `posix`"),

@@ -16,6 +16,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
   case restoration
   case coordination
   case documents
+  case queries
   case suspension
   case policies
   case log
@@ -38,6 +39,7 @@ package enum Capability: String, Equatable, Hashable, Sendable, CaseIterable {
     case .restoration: "state restoration"
     case .coordination: "file coordination"
     case .documents: "a document class"
+    case .queries: "metadata queries"
     case .suspension: "way to suspend an app"
     case .policies: "policies"
     case .log: "log of decisions"
