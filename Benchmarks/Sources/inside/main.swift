@@ -125,6 +125,9 @@ final class Bytes: Document {
   override func contents(forType typeName: String) throws -> Any { bytes }
   override func load(fromContents contents: Any, ofType typeName: String?) throws {
     bytes = contents as? Data ?? Data()
+  }
+}
+
 /// Shows a document, and lets go of it or saves it as soon as it is asked.
 final class Window: NSObject, NSFilePresenter, @unchecked Sendable {
   let presentedItemURL: URL?
