@@ -30,6 +30,8 @@ final class AppCatalog {
   var unwatched: Set<PathKey> = []
   /// There are more documents than a catalog takes.
   var isFull = false
+  /// How many may be added at least, before they are counted again.
+  var room = 0
 
   struct Place: Hashable {
     let folder: PathKey
@@ -68,6 +70,9 @@ final class AppCatalog {
     (self.app, self.table, self.files) = (app, table, files)
     isWhole = files == nil
   }
+
+  /// Whether it has the container and the packages of a launch.
+  func isOf(_ instance: Instance) -> Bool { files.map { $0.packages == instance.app.packages } ?? false }
 
   /// Nothing has to be read, and nothing looked at.
   var isSettled: Bool { isWhole && !isReading && waiting.isEmpty && dueGrants.isEmpty && searching.isEmpty }

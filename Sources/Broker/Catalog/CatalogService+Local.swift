@@ -79,6 +79,7 @@ extension CatalogService {
       catalog.keepReferences(references, in: LocalFiles.path(folder))
     case .unwatched(let folder): catalog.unwatched.insert(PathKey(folder))
     case .full: catalog.isFull = true
+    case .count(let count): catalog.room = LocalScan.most - count
     }
   }
 
@@ -104,6 +105,11 @@ extension CatalogService {
           catalog.setReference(path, nil)
         }
       }
+    }
+    catalog.room -= items.count
+    if catalog.room < 0 {
+      catalog.room = LocalScan.most - ((try? catalog.table.count()) ?? 0)
+      catalog.isFull = catalog.room <= 0
     }
     if catalog.isFull {
       items = items.filter { ((try? catalog.table.item(at: $0.record.path)) ?? nil) != nil }
@@ -140,7 +146,11 @@ extension CatalogService {
         switch role {
         case .external(_, let folder): noticed(event, in: folder, catalog)
         case .package(let app, let path):
-          if let package = outermostPackage(path.text, catalog) { dirty[app, default: []].insert(package) }
+          guard let package = outermostPackage(path.text, catalog) else { continue }
+          dirty[app, default: []].insert(package)
+          if event.isFolder, event.kind == .created || event.kind == .movedHere {
+            appeared(Place(path.text, event.name), catalog, inline)
+          }
         case .folder(let app, let folder):
           let place = Place(folder.text, event.name)
           dirty[app, default: []].insert(place)
@@ -187,12 +197,15 @@ extension CatalogService {
 
   /// A folder is there that was not.
   private func appeared(_ place: Place, _ catalog: AppCatalog, _ inline: Bool) {
-    guard inline, let files = catalog.files, !catalog.isReading else { return read(place.inner, in: catalog) }
-    // A package's own folders are watched from the folder on that it lies in.
-    let start = files.isPackage(place.name.text) ? place.folder.text : place.inner
+    guard let files = catalog.files else { return }
+    let scan = LocalScan(files: files, table: catalog.table, watches: watches, budget: Self.mostInline)
+    // A package is one item: only its changes are of interest.
+    if outermostPackage(place.inner, catalog) != nil { return scan.watchPackage(place.inner) }
+    guard inline, !catalog.isReading else { return read(place.inner, in: catalog) }
+    let start = place.inner
     var isMore = false
     do throws(StateError) {
-      _ = try LocalScan(files: files, table: catalog.table, watches: watches, budget: Self.mostInline).run(
+      _ = try scan.run(
         [start], while: { true }
       ) { report in
         if case .full = report { isMore = true } else { take(report, in: catalog) }

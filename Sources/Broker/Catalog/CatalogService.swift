@@ -245,7 +245,13 @@ final class CatalogService: LoopMember {
   // MARK: Catalogs
 
   private func catalog(of app: String, _ instance: Instance?) throws -> AppCatalog {
-    if let known = apps[app] { return known }
+    if let known = apps[app] {
+      guard let instance, !known.isOf(instance), !queries.contains(where: { $0.catalog === known }) else {
+        return known
+      }
+      // It was made for the user's side, before this launch.
+      forget(app)
+    }
     watches.open()
     do throws(StateError) {
       let table = try openStore().table(of: app)

@@ -19,6 +19,8 @@ struct LocalScan: Sendable {
     case unwatched(folder: String)
     /// More than a catalog takes is there.
     case full
+    /// How many items the catalog has.
+    case count(Int)
   }
 
   /// Documents of an app that are catalogued at most.
@@ -39,7 +41,8 @@ struct LocalScan: Sendable {
     _ folders: [String], while goesOn: () -> Bool, _ report: (Report) -> Void
   ) throws(StateError) -> Bool {
     var left = folders
-    var budget = budget
+    // Of all folders, or of what the others leave.
+    var budget = folders.contains("") ? budget : min(budget, max(0, Self.most - (try table.count())))
     while let folder = left.popLast() {
       guard goesOn() else { return false }
       guard folder.pathNames.count < LocalFiles.mostDepth else { continue }
@@ -75,7 +78,7 @@ struct LocalScan: Sendable {
           let inner = LocalFiles.inner(folder, name)
           switch item.record.kind {
           case .folder: left.append(inner)
-          case .package: watchPackage(name, in: opened, inner)
+          case .package: watchPackage(inner)
           case .file: break
           }
         }
@@ -88,15 +91,15 @@ struct LocalScan: Sendable {
       report(.gone(try table.sweep(folder: folder, keeping: found)))
       report(.read(folder: folder, references: references))
     }
+    report(.count(try table.count()))
     return true
   }
 
-  private func watchPackage(_ name: String, in folder: Descriptor, _ path: String) {
-    guard
-      let package = try? Descriptor.open(
-        name, below: folder, flags: [.read, .directory, .noFollow, .nonBlocking],
-        resolve: [.beneath, .noSymlinks, .sameMount])
-    else { return }
+  /// Watches the folders of a package, or of a part of one.
+  ///
+  /// - Parameter path: from `Documents` on.
+  func watchPackage(_ path: String) {
+    guard let package = files.open(path) else { return }
     _ = watches.watch(package, as: .package(app: files.app, PathKey(path)))
     var left = [(package, path)]
     var folders = 0
