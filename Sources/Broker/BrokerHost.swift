@@ -58,6 +58,9 @@ struct BrokerHost {
     try Descriptor.open(folders.containers, flags: [.read, .directory, .noFollow])
   }
 
+  /// The container's path as the kernel has it: none of its folders is a link, which the state folder's own path may have.
+  func realContainer(of app: String) -> String { openContainer(app)?.currentPath ?? container(of: app) }
+
   func openContainer(_ app: String) -> Descriptor? {
     try? Descriptor.open(app, below: containers(), flags: [.read, .directory, .noFollow])
   }

@@ -4,8 +4,19 @@ internal import CLinux
   internal import Glibc
 #endif
 
+/// A descriptor of `inotify(7)`. The kernel has room for 128 of one user (`fs.inotify.max_user_instances`).
+package protocol Watcher: Sendable { init() throws(KernelError) }
+
+extension Optional where Wrapped: Watcher {
+  /// The watcher, made at its first use. `nil`: the kernel has no room for it now.
+  package mutating func opened() -> Wrapped? {
+    if self == nil { self = try? Wrapped() }
+    return self
+  }
+}
+
 /// Tells of every change of the entries of folders, in the order of the changes (`inotify(7)`).
-package struct ChangeWatcher: Sendable {
+package struct ChangeWatcher: Watcher {
   package enum Kind: Sendable { case created, deleted, movedAway, movedHere, content, attributes, lost }
 
   package struct Event: Hashable, Sendable {

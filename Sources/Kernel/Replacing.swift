@@ -154,7 +154,7 @@ extension DetachedTree {
 }
 
 /// Tells of files that come to stand in folders, and of those that leave them (`inotify(7)`).
-package struct FolderWatcher: Sendable {
+package struct FolderWatcher: Watcher {
   package struct Event: Hashable, Sendable {
     /// The number that ``watch(_:)`` answered; -1: events were lost.
     package let watch: Int32

@@ -1,4 +1,4 @@
-/// Evaluates a predicate: what it says is the truth, and everything else only narrows down what it is asked about.
+/// Evaluates a predicate. It alone decides; the catalog's SQL only leaves fewer items to ask it about.
 package struct PredicateMatcher: Sendable {
   private indirect enum Node: Sendable {
     case constant(Bool)

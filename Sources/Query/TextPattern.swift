@@ -5,8 +5,8 @@ package struct PatternError: Error, Hashable, Sendable {
 
 /// The pattern of a `LIKE` or `MATCHES`, ready to be compared with whole texts.
 ///
-/// It is carried out as an automaton whose states are followed all at once: the time for a text grows with its length and the
-/// pattern's, whatever they are. Backreferences and looking around do not exist in it.
+/// An automaton that follows all of its states at once. The time for a text grows with the product of the two lengths, and no faster.
+/// There are no backreferences and no lookaround.
 package struct TextPattern: Hashable, Sendable {
   enum Instruction: Hashable, Sendable {
     case scalar(UInt32)

@@ -82,6 +82,23 @@ import Wire
     try await world.end()
   }
 
+  @Test func `of an earlier file at a path are the user's to see, and no app's`() async throws {
+    let world = try await BrokerWorld()
+    let path = try world.file("a.txt", "secret")
+    let other = try world.file("b.txt", "mine")
+    let app = try world.launch()
+    let document = try app.pick([other])[0]
+    try app.start(document)
+    world.wait(seconds: 1)
+    let kept = try keep(world.user, path)
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: other, toPath: path)
+    #expect(try list(world.user, path).map(\.id) == [kept.id])
+    #expect(try list(app.app, document.path).isEmpty)
+    fails(VersionsInterface.Failure.noSuchVersionName) { _ = try text(app.app, kept.id) }
+    try await world.end()
+  }
+
   @Test func `of a document for reading only stay as they are`() async throws {
     let world = try await BrokerWorld()
     let path = try world.file("a.txt", "one")

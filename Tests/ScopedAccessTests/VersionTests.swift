@@ -28,6 +28,18 @@ import Testing
     #expect(rules.isWanted(.saved, by: "org.a", after: version("1", kept: 0, cause: .overwritten, app: nil), now: 1))
   }
 
+  @Test func `leave the room of other apps alone`() {
+    var rules = VersionRules()
+    (rules.total, rules.ofApp, rules.largest) = (1000, 100, 100)
+    let conflicts = (1...10).map {
+      version("\($0)", kept: Int64($0), size: 10, cause: .conflict, unresolved: true, app: "org.greedy")
+    }
+    let old = version("old", kept: 0, size: 90, app: "org.a")
+    #expect(rules.removals(for: 1, by: "org.greedy", of: [], among: conflicts + [old]) == nil)
+    #expect(rules.removals(for: 10, by: "org.a", of: [], among: conflicts + [old]) == [])
+    #expect(rules.removals(for: 11, by: "org.a", of: [], among: conflicts + [old]) == ["old"])
+  }
+
   @Test func `make room by the oldest, and never by an unresolved conflict`() {
     var rules = VersionRules()
     (rules.total, rules.ofDocument, rules.largest) = (100, 3, 60)
@@ -35,13 +47,14 @@ import Testing
       version("1", kept: 1, size: 40, cause: .conflict, unresolved: true), version("2", kept: 2, size: 30),
       version("3", kept: 3, size: 30),
     ]
-    #expect(rules.removals(for: 0, of: [], among: all) == [])
-    #expect(rules.removals(for: 20, of: [], among: all) == ["2"])
-    #expect(rules.removals(for: 60, of: [], among: all) == ["2", "3"])
-    #expect(rules.removals(for: 61, of: [], among: all) == nil)
-    #expect(rules.removals(for: 10, of: all, among: all) == ["2"])
+    #expect(rules.removals(for: 0, by: "org.z", of: [], among: all) == [])
+    #expect(rules.removals(for: 20, by: "org.z", of: [], among: all) == ["2"])
+    #expect(rules.removals(for: 60, by: "org.z", of: [], among: all) == ["2", "3"])
+    #expect(rules.removals(for: 61, by: "org.z", of: [], among: all) == nil)
+    #expect(rules.removals(for: 10, by: "org.z", of: all, among: all) == ["2"])
     #expect(
-      rules.removals(for: 60, of: [], among: [version("1", kept: 1, size: 41, cause: .conflict, unresolved: true)])
+      rules.removals(
+        for: 60, by: "org.z", of: [], among: [version("1", kept: 1, size: 41, cause: .conflict, unresolved: true)])
         == nil)
   }
 }
@@ -109,6 +122,14 @@ import Testing
     let new = try document("\(temporary.path)/c.txt").identity
     try store.succeed(old, by: new)
     #expect(try store.versions(of: new) == [first] && store.versions(of: old) == [])
+  }
+
+  @Test func `is found by its last path`() throws {
+    let path = try temporary.write("a.txt", "one")
+    let first = try keep(path, "v1")
+    try FileManager.default.removeItem(atPath: path)
+    _ = try temporary.write("a.txt", "another file")
+    #expect(try store.versions(at: path) == [first])
   }
 
   @Test func `has no contents without rows after a crash`() throws {

@@ -22,7 +22,7 @@ struct VersionsCommand: ParsableCommand {
         ambit versions remove report.txt --all   forget them
 
       An app's saves within a minute leave one version: the content from before the first. There are 100 versions of a document at \
-      most, and 1 GiB together; the oldest go first, conflicts that nobody has resolved stay. A version has 256 MiB at most.
+      most, 256 MiB of one app, and 1 GiB together. The oldest go first; unresolved conflicts stay.
       """,
     subcommands: [List.self, Show.self, Restore.self, Remove.self], defaultSubcommand: List.self)
 

@@ -225,7 +225,7 @@ open class FileWrapper: NSObject {
     return Self.facts(attributes) == (size, date)
   }
 
-  /// What is at a URL is what this wrapper was read from: names, sizes and dates agree.
+  /// Whether the item at a URL is the one that this wrapper was read from: names, sizes and dates agree.
   open func matchesContents(of url: URL) -> Bool {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return false }
     switch (content, attributes[.type] as? FileAttributeType) {

@@ -255,7 +255,7 @@ extension CatalogService {
   ///
   /// - Returns: whether the app may know one of them.
   func lookAt(written places: [PathKey], in catalog: AppCatalog) -> Bool {
-    let documents = host.container(of: catalog.app).path(of: "Documents")
+    let documents = host.realContainer(of: catalog.app).path(of: "Documents")
     var written: Set<Place> = []
     var isKnown = false
     for place in places {

@@ -39,9 +39,7 @@ final class CatalogWatches: Sendable {
 
   /// From here on folders can be watched, if the kernel has room.
   func open() {
-    state.withLock { state in
-      if state.watcher == nil { state.watcher = try? ChangeWatcher() }
-    }
+    state.withLock { _ = $0.watcher.opened() }
   }
 
   /// Nothing is watched any more.

@@ -61,7 +61,7 @@ struct CoordinatedItems {
       return document
     }
     let container = PathMapping(
-      inside: ScopeMounts.home, outside: PathKey(host.container(of: instance.app.bundleIdentifier)))
+      inside: ScopeMounts.home, outside: PathKey(host.realContainer(of: instance.app.bundleIdentifier)))
     guard let place = container.host(path) else { throw CoordinationInterface.Failure.notKnown(path: path) }
     return NamedItem(item: Item(place.text, package: package(around: place.text)), mapping: container)
   }

@@ -25,7 +25,7 @@ final class PresentedFiles: LoopMember {
   /// Nanoseconds from an event to a look at the files: programs that replace a file do it in several steps.
   private static let settling: Int64 = 4_000_000
 
-  private let watcher: ChangeWatcher?
+  private var watcher: ChangeWatcher?
   private let clock: any LoopClock
   private var entries: [Int: Entry] = [:]
   /// The path of each watched folder.
@@ -38,7 +38,6 @@ final class PresentedFiles: LoopMember {
 
   init(_ clock: any LoopClock) {
     self.clock = clock
-    watcher = try? ChangeWatcher()
   }
 
   func add(_ id: Int, _ path: PathKey) {
@@ -82,7 +81,7 @@ final class PresentedFiles: LoopMember {
 
   @discardableResult
   private func watch(_ path: PathKey, for id: Int) -> Descriptor? {
-    guard let watcher, folders.count < Self.mostFolders,
+    guard folders.count < Self.mostFolders, let watcher = watcher.opened(),
       let folder = try? Descriptor.open(path.text, flags: [.path, .directory], resolve: .noSymlinks),
       let number = try? watcher.watch(folder)
     else { return nil }

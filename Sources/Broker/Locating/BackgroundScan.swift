@@ -7,7 +7,7 @@ internal import ScopedAccess
 /// at a time goes and looks (``LocationCache``).
 @BrokerLoop
 final class BackgroundScan: LoopMember {
-  private let watcher: FolderWatcher?
+  private var watcher: FolderWatcher?
   private let finder: any DocumentFinding
   private let grants: GrantStore
   private let mounts: MountState
@@ -24,14 +24,13 @@ final class BackgroundScan: LoopMember {
   init(
     _ host: BrokerHost, _ grants: GrantStore, _ finder: any DocumentFinding, _ mounts: MountState, _ absent: AbsentFiles
   ) {
-    watcher = try? FolderWatcher()
     (self.host, self.grants, self.finder, self.mounts, self.absent) = (host, grants, finder, mounts, absent)
   }
 
   /// Notes where a document is, if it could only be found by searching. File systems that may keep the loop waiting are not
   /// watched: they do not tell of changes from elsewhere.
   func note(_ grant: String, _ identity: FileIdentity, at path: String?) {
-    guard watcher != nil, finder.searches(for: identity), let path, !mounts.mayWait(path) else { return }
+    guard finder.searches(for: identity), let path, !mounts.mayWait(path) else { return }
     catalog.enter(grant, identity, at: path, now: host.clock.monotonic)
   }
 
@@ -61,10 +60,9 @@ final class BackgroundScan: LoopMember {
 
   /// Begins the next scan when it is due.
   func finishTurn(now: Int64) {
-    guard let watcher else { return }
     if !hasBegun { begin() }
     let due = catalog.next(now: now)
-    if !due.isEmpty { scan(due, watcher) }
+    if !due.isEmpty { scan(due, watcher.opened()) }
   }
 
   // MARK: In threads
@@ -84,7 +82,7 @@ final class BackgroundScan: LoopMember {
     }
   }
 
-  private func scan(_ due: [LocationCache.Asked], _ watcher: FolderWatcher) {
+  private func scan(_ due: [LocationCache.Asked], _ watcher: FolderWatcher?) {
     let finder = finder
     let work: @Sendable () -> Void = {
       Worker.stepBack()
@@ -105,12 +103,12 @@ final class BackgroundScan: LoopMember {
 
   /// The folder is watched before it is looked into, so that nothing happens in between.
   private nonisolated static func look(
-    at due: [LocationCache.Asked], _ finder: any DocumentFinding, _ watcher: FolderWatcher
+    at due: [LocationCache.Asked], _ finder: any DocumentFinding, _ watcher: FolderWatcher?
   ) -> ([String: LocationCache.Sighting], absent: Set<FileIdentity>) {
     var seen: [String: LocationCache.Sighting] = [:]
     var lost: [FileIdentity: String] = [:]
     for asked in due {
-      let watch = watcher.watchMoves(around: asked.path)
+      let watch = watcher?.watchMoves(around: asked.path)
       let there = ([asked.path] + asked.guesses).first { finder.isInPlace(asked.identity, at: $0) }
       seen[asked.grant] = .init(path: there, watch: watch)
       // Where another file has taken its place a program has saved it, and the old one is of no use.
@@ -120,7 +118,7 @@ final class BackgroundScan: LoopMember {
     let (found, absent) = finder.search(lost, entries: entries, time: time)
     for asked in due {
       guard let path = found[asked.identity] else { continue }
-      let watch = watcher.watchMoves(around: path)
+      let watch = watcher?.watchMoves(around: path)
       guard finder.isInPlace(asked.identity, at: path) else { continue }
       seen[asked.grant] = .init(path: path, watch: watch)
     }

@@ -26,7 +26,7 @@ final class FolderMonitor: LoopMember {
   /// Nanoseconds for which a folder is still watched that nothing is active in any more: most scopes are started again soon.
   private static let patience: Int64 = 1_000_000_000
 
-  private let watcher: FolderWatcher?
+  private var watcher: FolderWatcher?
   private var active: [String: Entry] = [:]
   /// How many documents each watch is for.
   private var watches: [Int32: Int] = [:]
@@ -53,7 +53,6 @@ final class FolderMonitor: LoopMember {
 
   init(_ host: BrokerHost) {
     self.host = host
-    watcher = try? FolderWatcher()
   }
 
   // MARK: LoopMember
@@ -162,7 +161,7 @@ final class FolderMonitor: LoopMember {
   }
 
   private func watch(_ folder: Descriptor) -> Int32? {
-    guard let watcher, let number = try? watcher.watch(folder) else { return nil }
+    guard let watcher = watcher.opened(), let number = try? watcher.watch(folder) else { return nil }
     if watches[number] == nil, watches.count >= Self.mostFolders { for each in idle.keys { unwatch(each) } }
     guard watches[number] != nil || watches.count < Self.mostFolders else {
       watcher.unwatch(number)

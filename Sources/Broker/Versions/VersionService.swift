@@ -29,7 +29,8 @@ final class VersionService {
     switch call.member {
     case "List":
       let item = try item(try VersionsInterface.ListCall(json: call.parameters).path, instance)
-      return Answer(VersionsInterface.ListReply(versions: try versions(of: item).map(VersionsInterface.Version.init)))
+      return Answer(
+        VersionsInterface.ListReply(versions: try versions(of: item, instance).map(VersionsInterface.Version.init)))
     case "Keep": return Answer(try await keep(try VersionsInterface.KeepCall(json: call.parameters), instance))
     case "Contents":
       let version = try version(try VersionsInterface.ContentsCall(json: call.parameters).version, instance).version
@@ -86,14 +87,16 @@ final class VersionService {
       let document = try? FoundDocument(opened)
     else { throw VersionsInterface.Failure.notKnown(path: path) }
     let grant = try named.grant.flatMap { try grants.grant($0) }
-    // Documents in a container belong to its app: nobody else's content was ever there.
-    if instance == nil || grant == nil { try keeper.store.follow(document.identity, at: place) }
+    // A container has contents of its own app alone.
+    if instance != nil, grant == nil { try keeper.store.follow(document.identity, at: place) }
     return NamedDocument(
       document: document, path: place, mayWrite: named.mayWrite, grant: grant, since: grant?.created ?? 0)
   }
 
-  private func versions(of item: NamedDocument) throws -> [KeptVersion] {
-    try keeper.store.versions(of: item.document.identity).filter { $0.kept >= item.since }
+  private func versions(of item: NamedDocument, _ instance: Instance?) throws -> [KeptVersion] {
+    let versions = try keeper.store.versions(of: item.document.identity).filter { $0.kept >= item.since }
+    // The user is shown those of an earlier file at the path as well.
+    return versions.isEmpty && instance == nil ? try keeper.store.versions(at: item.path) : versions
   }
 
   /// A version by its identifier; of an app only one of a document that it has now.
@@ -107,7 +110,7 @@ final class VersionService {
       return Found(version: found.version, path: found.path, grant: grant)
     }
     // What is in its container is an app's own, and always was.
-    guard found.path.path(within: items.host.container(of: instance.app.bundleIdentifier)) != nil else {
+    guard found.path.path(within: items.host.realContainer(of: instance.app.bundleIdentifier)) != nil else {
       throw VersionsInterface.Failure.noSuchVersion(version: id)
     }
     return Found(version: found.version, path: found.path, grant: nil)

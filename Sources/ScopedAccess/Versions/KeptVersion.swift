@@ -36,6 +36,8 @@ package struct VersionRules: Sendable, Equatable {
   package var largest: UInt64 = 256 << 20
   /// Bytes of all versions together.
   package var total: UInt64 = 1 << 30
+  /// Bytes of the versions that one app has kept or left: no app takes the room of the others, also not with conflicts.
+  package var ofApp: UInt64 = 256 << 20
   /// Versions of one document.
   package var ofDocument = 100
   /// Nanoseconds in which an app's saves of a document leave one version: the content from before the first of them.
@@ -56,24 +58,33 @@ package struct VersionRules: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - size: bytes of the new one.
+  ///   - app: its app; `nil`: another program.
   ///   - document: the versions of its document.
   ///   - all: the versions of all documents, with those.
   /// - Returns: `nil`: there is no room for it.
-  package func removals(for size: UInt64, of document: [KeptVersion], among all: [KeptVersion]) -> [String]? {
+  package func removals(
+    for size: UInt64, by app: String?, of document: [KeptVersion], among all: [KeptVersion]
+  ) -> [String]? {
     guard size <= largest else { return nil }
     var gone: [String] = []
     var remaining = all.filter { !$0.isUnresolved }.sorted { ($0.kept, $0.id) < ($1.kept, $1.id) }
     var sum = all.reduce(0) { $0 + $1.size }
+    var sumOfApp = all.reduce(0) { $0 + ($1.app == app ? $1.size : 0) }
     var count = document.count
     let own = Set(document.map(\.id))
     func drop(_ index: Int) {
       let version = remaining.remove(at: index)
       gone.append(version.id)
       sum -= version.size
+      if version.app == app { sumOfApp -= version.size }
       if own.contains(version.id) { count -= 1 }
     }
     while count >= ofDocument {
       guard let oldest = remaining.firstIndex(where: { own.contains($0.id) }) else { return nil }
+      drop(oldest)
+    }
+    while app != nil, sumOfApp + size > ofApp {
+      guard let oldest = remaining.firstIndex(where: { $0.app == app }) else { return nil }
       drop(oldest)
     }
     while sum + size > total {

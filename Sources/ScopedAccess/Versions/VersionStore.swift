@@ -84,6 +84,19 @@ package final class VersionStore {
     }
   }
 
+  /// The versions of the document that was last seen at a path, newest first.
+  package func versions(at path: String) throws -> [KeptVersion] {
+    try database.read { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT version.* FROM version JOIN document ON document.number = version.document
+          WHERE document.path = ? ORDER BY kept DESC, id DESC
+          """, arguments: [path]
+      ).compactMap(KeptVersion.init(row:))
+    }
+  }
+
   /// A version, and its document's identity and last known path.
   package func version(_ id: String) throws -> (version: KeptVersion, document: FileIdentity, path: String)? {
     try database.read { db in
@@ -130,10 +143,10 @@ package final class VersionStore {
         let all = try Row.fetchAll(db, sql: "SELECT * FROM version").compactMap(KeptVersion.init(row:))
         let own = try Row.fetchAll(db, sql: "SELECT * FROM version WHERE document = ?", arguments: [number])
           .compactMap(KeptVersion.init(row:))
-        guard let gone = rules.removals(for: version.size, of: own, among: all) else {
+        guard let gone = rules.removals(for: version.size, by: version.app, of: own, among: all) else {
           throw StateError(
-            "it has \(version.size) bytes; a version has \(rules.largest) at most, all together \(rules.total), "
-              + "and conflicts that nobody has resolved stay")
+            "it has \(version.size) bytes. A version has \(rules.largest) at most, those of an app \(rules.ofApp), all "
+              + "together \(rules.total); unresolved conflicts stay")
         }
         for id in gone { try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
         // Before the row: content without a row is removed by the next broker, a row without content would be a lie.
@@ -184,8 +197,9 @@ package final class VersionStore {
     }
   }
 
-  /// A file stands where a document with versions stood, whose own file is gone: the document was saved by renaming while nobody
-  /// watched.
+  /// Another file has the path of a document with versions. It was saved by a rename that the broker did not see.
+  ///
+  /// For documents in a container only: elsewhere the new file may be of another app's, which must not see the old one's contents.
   package func follow(_ present: FileIdentity, at path: String) throws {
     try database.write { db in
       let key = Self.key(present)
