@@ -114,7 +114,7 @@ races: ## Swaps, kills and races in their full number, 10,000 and more of each (
 	  $(SWIFT) test --skip-build --filter 'SwapTests|RaceTests|KillTests'
 
 crashes: ## 20,000 states that a crash may leave of each of Ambit's own saves (after `make test`)
-	AMBIT_CRASH_STATES=20000 $(SWIFT) test --skip-build --filter SaverCrashTests
+	AMBIT_CRASH_STATES=20000 $(SWIFT) test --skip-build --filter 'CrashTests$$|CrashTests\/'
 
 mutants: deps ## Check the conformance suite with deliberate faults; as root. FAULTS='stopEndsAll …' plays only these
 	@SWIFT='$(SWIFT)' scripts/mutants.py $(FAULTS)

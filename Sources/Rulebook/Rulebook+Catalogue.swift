@@ -401,7 +401,7 @@ extension Rulebook {
       Rule("DOC-15", "The list of other versions never contains the current one. Replacing an item keeps its display name, and removing the current version is an error.",
         source: "FV.h", .a, .inForce),
       Rule("DOC-16", "After a crash at any point of a save, the document on disk is the old or the new one, whole. No acknowledged save is lost.",
-        source: "Ambit", .d, .planned),
+        source: "Ambit", .d, .inForce),
     ])
 
   private static let familyPrv = RuleFamily(

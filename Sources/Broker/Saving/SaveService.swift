@@ -284,10 +284,9 @@ final class SaveService {
   private func clear(_ replacement: PackageReplacement, _ document: FoundDocument, _ instance: Instance) {
     jobs.start(owner: "leftovers of packages", subject: "\(replacement.new.inode)") { _ in
       replacement.clear()
-      return true
     } then: { (isDone: Bool?) in
       // Otherwise the next broker does.
-      if isDone != nil { try? self.grants.abandon(document.identity) }
+      if isDone == true { try? self.grants.abandon(document.identity) }
     }
   }
 }

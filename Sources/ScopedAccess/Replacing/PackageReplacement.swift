@@ -108,8 +108,20 @@ package struct PackageReplacement: Sendable {
   }
 
   /// Removes the rest of it, whether it was carried out or not, which may take long; from any thread.
-  package func clear() {
+  ///
+  /// - Returns: `false`: the document's folder could not be synced. Then the old package stays whole, as a crash may still bring it back.
+  package func clear() -> Bool {
+    guard place.folder.namesAreOnDisk else { return false }
     try? workplace.removeTree(made)
     for name in [taken?.name, "\(made).old"].compactMap({ $0 }) { try? area.removeTree(name) }
+    return true
+  }
+}
+
+extension Descriptor {
+  /// Waits for a folder's names to be on the disk. A folder that may not be read cannot be waited for, and does not count.
+  var namesAreOnDisk: Bool {
+    guard let folder = try? Descriptor.open(".", below: self, flags: [.read, .directory]) else { return true }
+    return (try? folder.synchronizeFully()) != nil
   }
 }

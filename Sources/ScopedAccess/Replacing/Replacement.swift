@@ -143,7 +143,8 @@ package struct Replacement: Sendable {
     if let temporary = pending.temporary, let left = DocumentPlace.document(temporary, in: folder)?.identity,
       left == pending.new || (isReplaced && left == pending.old)
     {
-      if (try? folder.removeFile(temporary)) == nil { try? folder.removeTree(temporary) }
+      // A crash may still bring an old package back: it stays whole until its folder is on the disk.
+      if (try? folder.removeFile(temporary)) == nil, folder.namesAreOnDisk { try? folder.removeTree(temporary) }
     }
     return isReplaced
   }

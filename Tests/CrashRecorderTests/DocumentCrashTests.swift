@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+import Wire
+
+/// Saves of the class `Document`, by an app in its sandbox: whatever a crash leaves of them, the document is whole, and no acknowledged
+/// save is lost (`DOC-16`).
+@Suite(.serialized) struct DocumentCrashTests {
+  /// `make crashes` looks at ten times as many.
+  private static let states = ProcessInfo.processInfo.environment["AMBIT_CRASH_STATES"].flatMap(Int.init) ?? 2000
+
+  private struct Case {
+    /// What the app does with the document, which it has picked as “a”.
+    let acts: String
+    /// What the last content is.
+    var last = "new"
+    var isPackage = false
+    /// A program on the host replaces the document while the app has unsaved changes.
+    var isReplacedMeanwhile = false
+  }
+
+  private static let cases: [String: Case] = [
+    "save": Case(acts: "open_it; type_it new; save_it"),
+    "autosave": Case(
+      acts: #"open_it; type_it first; save_it '"autosave":true,'; type_it new; save_it '"autosave":true,'"#),
+    "close": Case(acts: "open_it; type_it new; ask '{\"do\":\"closeDocument\",\"document\":\"d\"}'; ack"),
+    "revert": Case(
+      acts: "open_it; type_it new; save_it; type_it other; ask '{\"do\":\"revertDocument\",\"document\":\"d\"}'; ack"),
+    "conflict": Case(
+      acts: "open_it; type_it new; touch ~/Documents/ready; until [ -e ~/Documents/go ]; do sleep 0.05; done; save_it",
+      isReplacedMeanwhile: true),
+    "package": Case(acts: "open_it '\"package\":true,'; type_it new; save_it", isPackage: true),
+    "save as": Case(acts: "open_it; type_it new; save_it '\"to\":\"/home/user/Documents/copy.txt\",'"),
+  ]
+
+  private static func text(_ word: String) -> String { String(repeating: "the \(word) text. ", count: 1500) }
+
+  @Test(arguments: TestUser.inTurn(cases.keys.sorted()))
+  func `DOC-16: a crash leaves the old document or the new one, and every acknowledged save`(
+    user: TestUser, name: String
+  ) throws {
+    let kind = try #require(Self.cases[name])
+    try Workspace.with(user) { world in
+      let path = kind.isPackage ? "Papers/Letter.rtfd/text" : "letter.txt"
+      let written = try world.document(path, Self.text("old"))
+      if kind.isPackage { try world.document("Papers/Letter.rtfd/picture", Self.text("picture")) }
+      let picked = kind.isPackage ? String(written.dropLast("/text".count)) : written
+      let app = try world.bundle("Editor", identifier: "io.ambit.tests.editor", script: Self.script(kind.acts))
+      try FileManager.default.copyItem(atPath: try Products.path("ambit-agent"), toPath: "\(app)/agent")
+      let container = "\(world.ambitHome)/data/containers/io.ambit.tests.editor/Documents"
+      try world.write(Self.text("theirs"), to: "\(world.home)/theirs")
+      let ambit = try Products.path("ambit")
+      let meanwhile =
+        kind.isReplacedMeanwhile
+        ? "(until [ -e \(container)/ready ]; do sleep 0.05; done; cp \(world.home)/theirs \(picked).new; sync \(picked).new; "
+          + "mv \(picked).new \(picked); touch \(container)/go) &" : ""
+      let isCopy = name == "save as"
+      let document = isCopy ? "\(container)/copy.txt" : picked
+      if isCopy { try world.makeFolder(container) }
+      // The app writes a file beside its document there, and the broker makes the copy of a package.
+      let staging = "\(world.ambitHome)/data/staging"
+      if !isCopy { try world.makeFolder(staging) }
+      let watched = isCopy ? [] : ["--watch", "\(world.home)/Papers", "--watch", staging]
+      let kill = Self.states > 2000 && ["save", "package"].contains(name) ? ["--kill"] : []
+      let check = [ambit, "crashcheck", "--format", "json", "--states", "\(Self.states)", "--document", document]
+      let command =
+        "\(meanwhile) \(ambit) run --pick \(picked) \(app); s=$?; \(ambit) broker stop >/dev/null; wait; exit $s"
+      let run = try world.run(
+        check + watched + kill + ["--", "/bin/sh", "-c", command], patience: .seconds(kill.isEmpty ? 240 : 900))
+      let json = try #require(
+        JSON(run.output.split(separator: "\n").filter { !$0.hasPrefix("ambit:ack") }.joined()), "\(run)")
+      let counts = ["whole-old", "whole-new", "torn", "lost", "missing"].map {
+        "\($0) \(json["verdicts"]?[$0]?.int ?? 0)"
+      }
+      print("crashes: \(name): \(counts.joined(separator: ", "))")
+      #expect(run.exit == .status(0), "\(run)")
+      #expect(json["incomplete"]?.strings == [])
+      #expect(json["verdicts"]?["whole-new"] != 0, "\(run)")
+      #expect(try world.read(isCopy ? document : written) == Self.text(kind.last))
+    }
+  }
+
+  /// Drives the agent: a line for each act. It ends with the first act that is not done.
+  private static func script(_ acts: String) -> String {
+    """
+    #!/bin/bash
+    coproc agent { exec "${0%/*}/agent"; }
+    ask() {
+      printf '%s\\n' "$1" >&"${agent[1]}"
+      IFS= read -r answer <&"${agent[0]}"
+      case $answer in *'"done":true'*) ;; *) echo "$1: $answer" >&2; exit 9 ;; esac
+    }
+    ack() { echo "ambit:ack $((++saves))"; }
+    open_it() { ask "{\\"do\\":\\"openDocument\\",$1\\"document\\":\\"d\\",\\"of\\":\\"a\\"}"; }
+    type_it() {
+      local text=
+      for ((at = 0; at < 1500; at++)); do text+="the $1 text. "; done
+      ask "{\\"do\\":\\"typeText\\",\\"document\\":\\"d\\",\\"text\\":\\"$text\\"}"
+    }
+    save_it() { ask "{\\"do\\":\\"saveDocument\\",$1\\"document\\":\\"d\\"}"; ack; }
+    ask '{"do":"pick","as":"a"}'
+    \(acts)
+    exit 0
+    """
+  }
+}
