@@ -66,13 +66,14 @@ let package = Package(
     .target(name: "Rulebook", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
-    .target(name: "Folders", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
+    .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
+    .target(name: "Folders", dependencies: ["ContentTypes", "Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "Pages", dependencies: ["Paths", "Terminal", crypto], swiftSettings: strict),
-    .target(name: "AppModel", dependencies: ["Kernel", "Paths", crypto], swiftSettings: strict),
+    .target(name: "AppModel", dependencies: ["ContentTypes", "Kernel", "Paths", crypto], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(
-      name: "Policy", dependencies: ["Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit],
+      name: "Policy", dependencies: ["ContentTypes", "Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit],
       // A link to the folder at the top: one text of each policy.
       resources: [.embedInCode("Policies")], swiftSettings: strict),
     .target(
@@ -81,7 +82,7 @@ let package = Package(
     .target(
       name: "ScopedAccess", dependencies: ["Kernel", "Paths", "Folders", "AppModel", crypto, grdb, system],
       swiftSettings: strict),
-    .target(name: "Query", dependencies: ["Paths"], swiftSettings: strict),
+    .target(name: "Query", dependencies: ["ContentTypes", "Paths"], swiftSettings: strict),
     .target(name: "Catalog", dependencies: ["Paths", "Folders", "Query", grdb], swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
@@ -90,7 +91,9 @@ let package = Package(
     .target(name: "CrashRecorder", dependencies: ["CrashStates", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Review",
-      dependencies: ["Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit", crypto],
+      dependencies: [
+        "ContentTypes", "Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit", crypto,
+      ],
       swiftSettings: strict),
     .target(name: "BrokerCore", dependencies: ["Kernel", "Wire"], swiftSettings: strict),
     .target(
@@ -101,7 +104,9 @@ let package = Package(
         "ScopedAccess", "Query", "Catalog", "Audit", system,
       ],
       swiftSettings: strict),
-    .target(name: "AmbitKit", dependencies: ["Kernel", "Paths", "Query", "Wire", system], swiftSettings: strict),
+    .target(
+      name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Wire", system],
+      swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Launcher",
@@ -119,8 +124,8 @@ let package = Package(
     .target(
       name: "AmbitCommands",
       dependencies: [
-        "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox", "Wire",
-        "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
+        "ContentTypes", "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox",
+        "Wire", "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
         "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder",
         argumentParser,
         system,
@@ -178,6 +183,7 @@ let package = Package(
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
+    .testTarget(name: "ContentTypesTests", dependencies: ["ContentTypes", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(

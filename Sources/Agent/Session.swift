@@ -166,7 +166,12 @@ package import Foundation
     var types: [UTType] = []
     if request["kind"] as? String == "folder" { types = [.folder] }
     if let suffix = request["type"] as? String, let type = UTType(filenameExtension: suffix) { types = [type] }
-    let picker = DocumentPicker(forOpeningContentTypes: types)
+    let sources = (request["sources"] as? [String] ?? []).map { URL(fileURLWithPath: $0) }
+    let mode = request["mode"] as? String ?? "open"
+    let picker =
+      sources.isEmpty
+      ? DocumentPicker(forOpeningContentTypes: types, asCopy: mode == "import")
+      : DocumentPicker(forExporting: sources, asCopy: mode == "export")
     picker.allowsMultipleSelection = request["multiple"] as? Bool ?? false
     picker.isReadOnly = request["readOnly"] as? Bool ?? false
     let delegate = PickDelegate()

@@ -40,6 +40,8 @@ package struct AmbitCommand: ParsableCommand {
         ambit query APP PREDICATE        the documents that an app would find
         ambit coordination               which app has a file right now, and who waits for it
         ambit versions report.txt        its earlier contents; ambit versions restore brings one back
+        ambit types explain FILE         its content type, and the rule that decided
+        ambit handlers FILE              the apps that open it, and why in that order
         ambit crashcheck --document FILE -- COMMAND
                                          what a crash in the middle of a save may leave
         ambit audit log                  everything that was granted, used and refused
@@ -57,6 +59,7 @@ package struct AmbitCommand: ParsableCommand {
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
+      TypesCommand.self, HandlersCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

@@ -77,6 +77,11 @@ extension WireError {
     case PickerInterface.Failure.cancelledName: .make(.userCancelled, nil, url, "The user chose nothing.")
     case PickerInterface.Failure.noUserName:
       .make(.featureUnsupported, nil, url, "Nobody can be asked to pick a document: \(reason)")
+    case PickerInterface.Failure.noSourceName:
+      .make(
+        .fileReadNoSuchFile, .ENOENT, (try? parameters.string("path")).map { URL(fileURLWithPath: $0) },
+        "“\((try? parameters.string("path")) ?? "")” cannot be handed over: \(reason).")
+    case PickerInterface.Failure.notCopiedName: .make(.fileWriteUnknown, nil, url, "The copy was not made: \(reason).")
     case PickerInterface.Failure.notGrantableName:
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
     default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")

@@ -10,9 +10,16 @@ internal import Wire
 ///
 /// or, without a delegate, `try DocumentPicker.pick(allowsMultipleSelection: true)`.
 public final class DocumentPicker {
-  /// The meaning of the user's choice. This version does `open`; the others say so when they are presented.
+  /// The meaning of the user's choice.
   public enum Mode: Sendable {
-    case `import`, open, exportToService, moveToService
+    /// A copy in the app's container, which goes when the app ends (`PCK-2`).
+    case `import`
+    /// The original (`PCK-1`).
+    case open
+    /// A copy of the app's files, in a folder of the user's. The app has no access to it (`PCK-6`).
+    case exportToService
+    /// The app's files themselves, in a folder of the user's. The app goes on with them there (`PCK-5`).
+    case moveToService
   }
 
   /// Is told of the user's choice after the picker was presented.
@@ -29,19 +36,50 @@ public final class DocumentPicker {
   public let documentPickerMode: Mode
   /// The types that may be chosen; as given when the picker was made.
   public let contentTypes: [UTType]
+  /// Only files with one of these extensions; `nil`: the content types say which.
+  private var filenameExtensions: [String]?
+  /// The app's own files that are exported or moved; as given when the picker was made.
+  public let urls: [URL]
 
   /// - Parameters:
   ///   - contentTypes: the types that may be chosen; only files with one of these types (`PCK-7`).
   ///     With `.folder`, a folder.
-  ///   - asCopy: the app wants a copy and not the original. Not in this version.
+  ///   - asCopy: the app wants a copy and not the original.
   public init(forOpeningContentTypes contentTypes: [UTType], asCopy: Bool = false) {
     self.contentTypes = contentTypes
+    urls = []
     documentPickerMode = asCopy ? .import : .open
   }
 
+  /// Only files with these very extensions, whatever their types are. Ambit's addition.
+  public convenience init(forOpeningFilenameExtensions extensions: [String], asCopy: Bool = false) {
+    self.init(forOpeningContentTypes: [], asCopy: asCopy)
+    filenameExtensions = extensions
+  }
+
+  /// Lets the user choose a folder for files of the app's container.
+  ///
+  /// - Parameters:
+  ///   - urls: files or folders in the app's container, at least one.
+  ///   - asCopy: the files stay where they are, and a copy is made. Otherwise they are moved, and the app gets access to them there.
+  public init(forExporting urls: [URL], asCopy: Bool = false) {
+    self.urls = urls
+    contentTypes = []
+    documentPickerMode = asCopy ? .exportToService : .moveToService
+  }
+
+  /// The older form.
+  public convenience init(urls: [URL], in mode: Mode) {
+    self.init(forExporting: urls, asCopy: mode != .moveToService)
+  }
+
+  /// The older form.
+  public convenience init(url: URL, in mode: Mode) { self.init(urls: [url], in: mode) }
+
   /// The older form, with types by their identifiers, for example `public.plain-text`.
   public init(documentTypes: [String], in mode: Mode) {
-    contentTypes = documentTypes.map(UTType.init(importedAs:))
+    contentTypes = documentTypes.map { UTType(importedAs: $0) }
+    urls = []
     documentPickerMode = mode
   }
 
@@ -59,36 +97,48 @@ public final class DocumentPicker {
 
   /// Shows the picker and waits until the user has chosen.
   ///
-  /// - Returns: scoped URLs of the chosen documents, at least one. Their scopes are not started.
+  /// - Returns: scoped URLs of the chosen or moved documents, at least one; their scopes are not started. Of an import: URLs of the
+  ///   copies, which need no scope. Of an export: URLs with the names that the copies got, which open nothing.
   /// - Throws: `CocoaError`: `userCancelled`; `featureUnsupported` when no user can be asked, or for functions that
   ///   this version does not have; `fileReadNoPermission` when the choice cannot be granted.
   public func pick() throws -> [URL] {
     let call = try self.call()
     do {
       let picked: PickerInterface.PickReply = try Broker.call(PickerInterface.pick, call)
+      if documentPickerMode == .import || documentPickerMode == .exportToService {
+        return (picked.copies ?? []).map { URL(fileURLWithPath: $0.path ?? "/exported/\($0.name)") }
+      }
       return try picked.documents.map { try URL(document: $0) }
     } catch let error as WireError { throw error.cocoa() }
   }
 
   /// Refuses impossible requests before the user is asked (`PCK-20`).
   private func call() throws -> PickerInterface.PickCall {
-    guard documentPickerMode == .open else {
-      throw CocoaError.notInThisVersion("the picker's mode “\(documentPickerMode)”; it does “open”")
+    let isHanding = documentPickerMode == .exportToService || documentPickerMode == .moveToService
+    guard isHanding == !urls.isEmpty, urls.allSatisfy(\.isFileURL) else {
+      throw CocoaError.make(
+        .fileReadUnknown, .EINVAL, urls.first,
+        isHanding ? "To export or to move, name at least one file." : "Files are named for exporting and moving only.")
     }
-    var extensions: [String] = []
-    for type in contentTypes {
-      guard let known = type.extensions else {
-        throw CocoaError.notInThisVersion("the type \(type.identifier); use UTType(filenameExtension:)")
-      }
-      extensions += known
+    guard !isHanding else {
+      return PickerInterface.PickCall(
+        mode: documentPickerMode == .exportToService ? .export : .move, message: message, process: counted.message,
+        sources: urls.map { $0.standardizedFileURL.path })
     }
+    for type in contentTypes where !type.isDeclared && !type.isDynamic {
+      throw CocoaError.make(
+        .featureUnsupported, .EINVAL, nil,
+        "The type \(type.identifier) is declared nowhere. Declare it in Info.plist, or use UTType(filenameExtension:).")
+    }
+    let extensions = filenameExtensions ?? contentTypes.compactMap(\.pickedExtensions).flatMap(\.self)
     let isFolder = contentTypes.contains(.folder)
     guard !isFolder || contentTypes.count == 1 else {
       throw CocoaError.notInThisVersion("a choice between folders and files in one picker")
     }
-    let isAny = contentTypes.contains { $0.extensions?.isEmpty == true }
+    let isAny = contentTypes.contains { $0.pickedExtensions == nil }
     return PickerInterface.PickCall(
-      multiple: allowsMultipleSelection, kind: isFolder ? .folder : .file,
+      mode: documentPickerMode == .import ? .import : .open, multiple: allowsMultipleSelection,
+      kind: isFolder ? .folder : .file,
       access: isReadOnly ? .readOnly : .readWrite, types: isAny || extensions.isEmpty ? nil : extensions,
       message: message, process: counted.message)
   }

@@ -1,19 +1,21 @@
+package import ContentTypes
 /// The declarations of packages in an `Info.plist`: documents that are folders.
 ///
 /// A declaration that is not as it should be declares nothing: a real app's file is read as it is.
 struct PackageDeclarations {
-  /// Types that conform to `com.apple.package`, and that others are declared to conform to.
-  private static let known: Set<String> = ["com.apple.package", "com.apple.bundle", "com.apple.rtfd"]
+  /// The system's types of packages.
+  private static let known = Set(
+    ["com.apple.package", "com.apple.bundle"].flatMap(TypeTree.standard.descendants(of:)))
 
   /// Without dot, sorted.
   let extensions: [String]
 
   init(_ list: PropertyListFile) {
-    let types = TypeDeclaration.all(in: list)
+    let types = DocumentDeclarations(list).types
     var packages = Self.known
     // One may conform to another that is declared behind it; each round finds at least one more, or is the last.
     while true {
-      let found = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.compactMap(\.identifier)
+      let found = types.filter { !packages.isDisjoint(with: $0.conformsTo) }.map(\.identifier)
       if packages.isSuperset(of: found) { break }
       packages.formUnion(found)
     }
@@ -33,29 +35,49 @@ struct RelatedItemDeclarations {
   let extensions: [String]
 
   init(_ list: PropertyListFile) {
-    let types = TypeDeclaration.all(in: list)
+    let types = DocumentDeclarations(list).types
     let documents = list.dictionaries("CFBundleDocumentTypes").filter {
       $0["NSIsRelatedItemType"]?.looseBoolean == true
     }
     let named = documents.flatMap { $0["CFBundleTypeExtensions"]?.strings ?? [] }
     let contents = Set(documents.flatMap { $0["LSItemContentTypes"]?.strings ?? [] })
-    let declared = types.filter { $0.identifier.map(contents.contains) ?? false }.flatMap(\.extensions)
+    let declared = types.filter { contents.contains($0.identifier) }.flatMap(\.extensions)
     extensions = Set(named + declared).sorted()
   }
 }
 
-private struct TypeDeclaration {
-  let identifier: String?
-  let conformsTo: [String]
-  let extensions: [String]
+extension DocumentDeclarations {
+  /// What an `Info.plist` declares. What is not as it should be declares nothing.
+  package init(_ list: PropertyListFile) {
+    let app = list["CFBundleIdentifier"]?.string ?? ""
+    let types = TypeDeclaration.entries(in: list).compactMap { values, isExported in
+      TypeDeclaration.ofApp(values, isExported ? .exported(by: app) : .imported(by: app))
+    }
+    let claims = list.dictionaries("CFBundleDocumentTypes").map { values in
+      DocumentClaim(
+        name: values["CFBundleTypeName"]?.string, contentTypes: values["LSItemContentTypes"]?.strings ?? [],
+        extensions: (values["CFBundleTypeExtensions"]?.strings ?? []).map { $0.lowercased() },
+        mimeTypes: values["CFBundleTypeMIMETypes"]?.strings ?? [],
+        rank: values["LSHandlerRank"]?.string.flatMap(DocumentClaim.Rank.init(rawValue:)) ?? .standard,
+        role: values["CFBundleTypeRole"]?.string.flatMap(DocumentClaim.Role.init(rawValue:)) ?? .viewer)
+    }
+    self.init(types: types, claims: claims)
+  }
+}
 
-  init(_ values: PropertyListNode) {
-    identifier = values["UTTypeIdentifier"]?.string
-    conformsTo = values["UTTypeConformsTo"]?.strings ?? []
-    extensions = values["UTTypeTagSpecification"]?["public.filename-extension"]?.strings ?? []
+extension TypeDeclaration {
+  fileprivate static func entries(in list: PropertyListFile) -> [(PropertyListNode, isExported: Bool)] {
+    list.dictionaries("UTExportedTypeDeclarations").map { ($0, true) }
+      + list.dictionaries("UTImportedTypeDeclarations").map { ($0, false) }
   }
 
-  static func all(in list: PropertyListFile) -> [TypeDeclaration] {
-    ["UTExportedTypeDeclarations", "UTImportedTypeDeclarations"].flatMap { list.dictionaries($0) }.map(Self.init)
+  fileprivate static func ofApp(_ values: PropertyListNode, _ origin: Origin) -> TypeDeclaration? {
+    let tags = values["UTTypeTagSpecification"]
+    func texts(_ node: PropertyListNode?) -> [String] { node?.strings ?? node?.string.map { [$0] } ?? [] }
+    return ofApp(
+      identifier: values["UTTypeIdentifier"]?.string ?? "", conformsTo: texts(values["UTTypeConformsTo"]),
+      extensions: texts(tags?["public.filename-extension"]), mimeTypes: texts(tags?["public.mime-type"]),
+      description: values["UTTypeDescription"]?.string, origin: origin,
+      referenceURL: values["UTTypeReferenceURL"]?.string)
   }
 }

@@ -73,7 +73,9 @@ final class Broker {
     let access = ScopeService(
       tokens, ScopeOwnership(scopes, trail), scopes, leaks, documents, locator, sidecars, grants, issuer, revoker,
       trail, jobs, clock, events)
-    let picker = PickService(grants, trail, sessions, locator, places, issuer, references, access, sidecars, clock)
+    let copies = PickedCopies(host, jobs)
+    let picker = PickService(
+      grants, trail, sessions, locator, places, issuer, references, access, sidecars, copies, clock)
     let transfers = TransferService(grants, key, trail, tokens, documents, locator, issuer, references, clock)
     let resolver = BookmarkResolver(
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
@@ -98,7 +100,8 @@ final class Broker {
     let attacher = LaunchAttacher(host, grants, trail, sessions, preparer, references, suspensions)
     let unsettled = UnsettledLaunches(LauncherRecords(host.folders))
     ender = SessionEnder(
-      host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, groups, sidecars, unsettled)
+      host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, groups, sidecars, copies,
+      unsettled)
     let inPlace = InPlaceSaver(host, leases, trail, sessions, jobs)
     let saves = SaveService(grants, trail, sessions, succession, inPlace, versions, jobs)
     let launches = LaunchService(

@@ -1,10 +1,16 @@
+internal import ContentTypes
+
 /// Which folders are documents: packages, by their names' extensions. Their users see one thing and choose one thing, though programs
 /// find a folder (`com.apple.package`).
 package struct PackageTypes: Equatable, Sendable {
-  /// The document packages of programs that people have. Bundles of programs are none.
-  package static let known: Set<String> = [
-    "band", "graffle", "key", "logicx", "numbers", "pages", "playground", "rtfd", "scriv", "textbundle", "ulysses",
-  ]
+  /// The document packages of the system's types. Bundles of programs are none.
+  package static let known: Set<String> = {
+    let tree = TypeTree.standard
+    let documents = tree.descendants(of: "com.apple.package").filter {
+      tree.conforms($0, to: "public.content") && !tree.conforms($0, to: "com.apple.bundle")
+    }
+    return Set(documents.flatMap { tree[$0]?.extensions ?? [] })
+  }()
 
   /// An app declares no more than these.
   package static let mostDeclared = 64

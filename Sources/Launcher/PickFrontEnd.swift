@@ -34,11 +34,12 @@ struct PickFrontEnd {
   /// - Parameter sources: descriptors of which one becomes readable when the question has no meaning any more: the app's pidfd, the
   ///   connection that questions come on.
   mutating func answer(_ request: LauncherInterface.PickRequest, abandonedWith sources: [Descriptor]) -> Choice {
-    let question = PickerRequest(
+    var question = PickerRequest(
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
       types: request.types, allowed: request.allowed, packages: Set(request.packages),
       places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: folder)
+    question.purpose = Self.purpose(request)
     if script != nil { return scripted(question) }
     do {
       // The controlling terminal, wherever the standard streams lead.
@@ -53,7 +54,12 @@ struct PickFrontEnd {
       let outcome = try TerminalPicker(
         input: terminal.rawValue, output: terminal.rawValue, environment: environment
       ).run(question, abandoned: abandoned.rawValue) { document in
-        rules.refusal(
+        if question.purpose.isDestination {
+          // The folder is not handed to the app: it may be the home folder itself.
+          return rules.refusal(of: .file, at: document.descriptor.currentPath?.path(of: "x"))
+            .map { "Nothing can be put into \(document.name): \($0)." }
+        }
+        return rules.refusal(
           of: document.kind == .file ? .file : .folder, at: document.descriptor.currentPath,
           shared: request.places.map(\.path)
         )
@@ -64,6 +70,15 @@ struct PickFrontEnd {
       return Choice(how: .user, unavailable: "there is no terminal to ask on; use --pick or --answers")
     } catch {
       return Choice(how: .user, unavailable: "\(error)")
+    }
+  }
+
+  private static func purpose(_ request: LauncherInterface.PickRequest) -> PickerRequest.Purpose {
+    switch request.mode {
+    case .open: .open
+    case .import: .copy
+    case .export: .export(request.names ?? [])
+    case .move: .move(request.names ?? [])
     }
   }
 

@@ -10,6 +10,25 @@ package struct PickerRequest: Sendable, Equatable {
   /// The app's rights to the choice.
   package enum Access: Sendable, Equatable { case readOnly, readWrite }
 
+  /// The meaning of the choice.
+  package enum Purpose: Sendable, Equatable {
+    case open
+    /// The app gets a copy.
+    case copy
+    /// The user chooses a folder for a copy of the app's files, by name.
+    case export([String])
+    /// For the files themselves.
+    case move([String])
+
+    /// The choice is a folder that things are put into, and not handed to the app.
+    package var isDestination: Bool {
+      switch self {
+      case .open, .copy: false
+      case .export, .move: true
+      }
+    }
+  }
+
   /// An app's Documents. The name is the app's own, and untrusted.
   package struct Place: Sendable, Equatable {
     package let name: String
@@ -29,6 +48,7 @@ package struct PickerRequest: Sendable, Equatable {
   /// Whether more than one document may be chosen (`PCK-8`).
   package var multiple: Bool
   package var kind: Kind
+  package var purpose = Purpose.open
   package var access: Access
   /// File name extensions, without dot, that may be chosen (`PCK-7`); nil or empty: any. Only files have them.
   package var types: [String]?

@@ -5,6 +5,11 @@ internal import Paths
 extension PickerRequest {
   /// “a document to open, read and write”.
   var wanted: String {
+    switch purpose {
+    case .export(let names): return "a folder for a copy of \(Self.list(names))"
+    case .move(let names): return "a folder to move \(Self.list(names)) to"
+    case .open, .copy: break
+    }
     let what =
       switch (kind, multiple) {
       case (.file, false): "a document"
@@ -12,7 +17,14 @@ extension PickerRequest {
       case (.folder, false): "a folder and all in it"
       case (.folder, true): "folders and all in them"
       }
+    if purpose == .copy { return what + " to copy" }
     return what + (access == .readOnly ? " to open, read only" : " to open, read and write")
+  }
+
+  private static func list(_ names: [String]) -> String {
+    guard let first = names.first else { return "nothing" }
+    let rest = names.count - 1
+    return DisplayText.quoted(first, limit: 40) + (rest == 0 ? "" : rest == 1 ? " and another" : " and \(rest) others")
   }
 
   /// The first line: the app that asks, and its request. The app's name cannot push the rest out of sight.

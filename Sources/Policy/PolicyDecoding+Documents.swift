@@ -62,7 +62,7 @@ extension PolicyOverrides {
     }
     var names: [String] = []
     for (name, position) in try table.stringNodes("types") ?? [] {
-      if let problem = ContentTypes.check(name) {
+      if let problem = PickableTypes.check(name) {
         throw table.error(at: position, "\(table.name("types")) cannot have \(name.quoted): \(problem)")
       }
       if names.contains(name) {

@@ -18,7 +18,7 @@ struct AmbitControl: ParsableCommand {
       Exit status: 0 done; 1 refused, or for `pick` cancelled; 2 the user could not be asked; 64 wrong usage.
       """,
     subcommands: [
-      Pick.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, Kept.self, BookmarkCommand.self,
+      Pick.self, Export.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, Kept.self, BookmarkCommand.self,
       References.self,
       Open.self,
       Coordinate.self, Query.self, Versions.self, Release.self, Pass.self, Redeem.self, Events.self,

@@ -28,9 +28,11 @@ extension AmbitKitTests {
         #expect(delegate.picked.map { $0.map(\.lastPathComponent) } == [["a.txt", "b.txt"]])
         #expect(delegate.cancelled == 0)
         for url in delegate.picked[0] { #expect(url.startAccessingSecurityScopedResource()) }
-        #expect(
-          broker.ledger.withLock { $0.lastPick }
-            == .init(multiple: true, types: ["txt", "text", "md", "markdown", "csv", "json"], message: "Which?"))
+        let asked = try #require(broker.ledger.withLock { $0.lastPick })
+        #expect(asked.mode == .open && asked.multiple && asked.message == "Which?")
+        // All that conform to one of the types, and nothing else.
+        #expect(Set(asked.types ?? []).isSuperset(of: ["txt", "md", "swift", "json", "geojson"]))
+        #expect(Set(asked.types ?? []).isDisjoint(with: ["png", "rtf", "pdf"]))
       }
     }
 
@@ -80,21 +82,45 @@ extension AmbitKitTests {
       }
     }
 
-    @Test func `PCK-20: what this version does not do is refused before the user sees anything`() throws {
+    @Test func `PCK-20: an impossible request is refused before the user sees anything`() throws {
       try withBroker { broker in
+        let web = try #require(URL(string: "https://example.org/a.txt"))
         let refused: [(DocumentPicker, String)] = [
-          (DocumentPicker(forOpeningContentTypes: [.item], asCopy: true), "import"),
-          (DocumentPicker(documentTypes: ["public.item"], in: .exportToService), "exportToService"),
+          (DocumentPicker(documentTypes: ["public.item"], in: .exportToService), "at least one file"),
+          (DocumentPicker(forExporting: []), "at least one file"),
+          (DocumentPicker(forExporting: [web]), "at least one file"),
           (DocumentPicker(documentTypes: ["com.example.unknown"], in: .open), "com.example.unknown"),
           (DocumentPicker(forOpeningContentTypes: [.folder, .json]), "folders and files"),
         ]
         for (picker, words) in refused {
           let error = cocoa { _ = try picker.pick() }
-          #expect(error?.code == .featureUnsupported && error?.localizedDescription.contains(words) == true, "\(words)")
+          #expect(error?.localizedDescription.contains(words) == true, "\(words): \(String(describing: error))")
         }
         #expect(broker.ledger.withLock { $0.calls } == [])
         #expect(UTType("com.example.unknown") == nil && UTType("public.json") == .json)
         #expect(UTType(filenameExtension: "a/b") == nil && UTType(filenameExtension: ".txt") == nil)
+      }
+    }
+
+    @Test func `PCK-2, PCK-6: copies come as URLs that need no scope`() throws {
+      try withBroker { broker in
+        let file = URL(fileURLWithPath: "/home/user/Documents/../Documents/Essay.txt")
+        let table: [(DocumentPicker, PickerInterface.PickCall)] = [
+          (DocumentPicker(forOpeningContentTypes: [.item], asCopy: true), .init(mode: .import)),
+          (
+            DocumentPicker(forExporting: [file], asCopy: true),
+            .init(mode: .export, sources: ["/home/user/Documents/Essay.txt"])
+          ),
+          (
+            DocumentPicker(url: file, in: .moveToService),
+            .init(mode: .move, sources: ["/home/user/Documents/Essay.txt"])
+          ),
+        ]
+        for (picker, asked) in table {
+          broker.ledger.withLock { $0.answers = [.success(["x"])] }
+          _ = try picker.pick()
+          #expect(broker.ledger.withLock { $0.lastPick } == asked)
+        }
       }
     }
 

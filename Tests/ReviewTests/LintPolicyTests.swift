@@ -55,7 +55,6 @@ import Testing
       ("[environment.set]\nMY_API_KEY = \"x\"", ["secret-variable"]),
       ("[picker]\ntypes = []\nfolders = false", ["nothing-to-pick"]),
       ("[picker]\ntypes = []", ["nothing-to-pick"]),
-      ("[picker]\nmodes = [\"import\"]", ["nothing-to-pick"]),
       ("[picker]\nmodes = []\nfolders = false", []),
       ("[picker]\ntypes = [\"public.data\"]", ["over-broad-type"]),
       ("[picker]\nmodes = []\ntypes = [\"txt\"]", ["setting-in-vain"]),
@@ -222,7 +221,7 @@ import Testing
     #expect(try under("[grants]\naccess = \"read-only\"", nil, editor).map(\.rule) == [.forbiddenWriting])
   }
 
-  @Test(arguments: ["modes = []", "modes = [\"import\", \"export\"]"])
+  @Test(arguments: ["modes = []", "modes = [\"export\", \"move\"]"])
   func `an app for documents under a policy without a picker is said so once`(text: String) throws {
     let types =
       "<key>CFBundleDocumentTypes</key>\n<array>\n"

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test func `a word that the description leaves open is checked when the call is read`() throws {
-    let call = IncomingCall(method: PickerInterface.pick, parameters: ["mode": "import"])
+    let call = IncomingCall(method: PickerInterface.pick, parameters: ["mode": "borrow"])
     guard case .call(let checked) = Self.service.check(call) else { throw ErrorReply.invalidParameter("") }
     #expect(throws: ErrorReply.invalidParameter("mode")) { try checked.read(PickerInterface.PickCall.self) }
   }

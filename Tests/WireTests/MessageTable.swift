@@ -5,6 +5,7 @@
 /// Every message, with the member that describes it: a type; or a method, with `(` for the parameters and `)` for the answer.
 let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Picker.Document", DocumentMessage.self),
+  ("io.ambit.Picker.Copy", PickerInterface.Copy.self),
   ("io.ambit.Picker.Pick(", PickerInterface.PickCall.self),
   ("io.ambit.Picker.Pick)", PickerInterface.PickReply.self),
   ("io.ambit.Access.Holder", HolderMessage.self),

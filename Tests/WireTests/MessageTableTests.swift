@@ -157,7 +157,8 @@ import Testing
       "io.ambit.Launcher.Prepare(": """
       program policy variables observe limits canAsk answers allowEntitlements files script container seccomp manifest
       """,
-      "io.ambit.Launcher.PickRequest": "id mode multiple kind access appName packages places types allowed message",
+      "io.ambit.Launcher.PickRequest":
+        "id mode multiple kind access appName packages places types allowed names message",
       "io.ambit.Bookmarks.Create(": "scope readOnly kind minimal relativeTo inside values",
     ]
     for place in try Self.places() {

@@ -6,6 +6,7 @@ internal import Foundation
 internal import Kernel
 internal import Paths
 internal import ScopedAccess
+internal import SystemPackage
 internal import Wire
 
 /// The document picker's half in the broker (`io.ambit.Picker`): it passes the question to the user's side, and turns the documents that
@@ -21,16 +22,17 @@ final class PickService {
   private let references: ReferenceFiles
   private let scopes: ScopeService
   private let sidecars: SidecarKeeper
+  private let copies: PickedCopies
   private let clock: any LoopClock
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
     _ places: OfferedPlaces, _ issuer: GrantIssuer, _ references: ReferenceFiles, _ scopes: ScopeService,
-    _ sidecars: SidecarKeeper, _ clock: any LoopClock
+    _ sidecars: SidecarKeeper, _ copies: PickedCopies, _ clock: any LoopClock
   ) {
     (self.grants, self.trail, self.sessions, self.locator) = (grants, trail, sessions, locator)
     (self.places, self.issuer, self.references, self.scopes) = (places, issuer, references, scopes)
-    (self.sidecars, self.clock) = (sidecars, clock)
+    (self.sidecars, self.copies, self.clock) = (sidecars, copies, clock)
   }
 
   /// Asks the user, and answers with the chosen documents.
@@ -39,6 +41,10 @@ final class PickService {
     for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
       throw ErrorReply.invalidParameter("types")
     }
+    let sources = try copies.sources(request, instance)
+    // The user chooses a folder then; it is not handed to the app.
+    let isHanding = !sources.isEmpty
+    if isHanding { (request.kind, request.types) = (.folder, nil) }
     #if AMBIT_MUTANTS
       if Mutant.typesIgnored.isActive { request.types = nil }
       if Mutant.severalForOne.isActive { request.multiple = true }
@@ -46,7 +52,7 @@ final class PickService {
     // More than its policy lets it have, an app is not given; so the user is not asked for more either.
     if instance.app.rules.readOnly { request.access = .readOnly }
     if let refusal = instance.app.decisions.refusal(
-      ofAsking: request.mode.rawValue, folder: request.kind == .folder)
+      ofAsking: request.mode.rawValue, folder: request.kind == .folder && !isHanding)
     {
       let asked = [
         AuditEvent.Fact.mode: request.mode.rawValue, AuditEvent.Fact.documentKind: request.kind.rawValue,
@@ -63,11 +69,13 @@ final class PickService {
     }
     instance.picker.lastPick += 1
     let pending = PendingPick(
-      id: instance.picker.lastPick, call: request, caller: Caller(call, for: request.process), answer: Wait())
+      id: instance.picker.lastPick, call: request, caller: Caller(call, for: request.process), answer: Wait(),
+      sources: sources)
     instance.picker.picks.append(pending)
     if instance.picker.picks.count == 1 { ask(instance) }
     do { return Answer(try await pending.answer.get().get()) } catch {
-      // The app has gone, or its connection: a choice made for it must grant nothing.
+      // The app has gone, or its connection: a choice made for it must grant nothing, and a copy for it goes.
+      pending.ticket.withdraw()
       withdraw(pending.id, instance)
       throw error
     }
@@ -106,7 +114,7 @@ final class PickService {
     let request = LauncherInterface.PickRequest(
       id: first.id, call: first.call, allowed: instance.app.rules.types,
       packages: instance.app.packages.extensions.sorted(),
-      places: places.places(for: instance),
+      places: places.places(for: instance), names: first.sources.isEmpty ? nil : first.sources.map(\.name),
       appName: instance.app.name)
     prompts.send(LauncherInterface.PromptsReply(request: request))
   }
@@ -139,7 +147,7 @@ final class PickService {
     defer { remove(pick.id, instance) }
     do {
       let (reply, told) = try decide(answer, chosen, pick, instance)
-      pick.answer.finish(reply)
+      if let reply { pick.answer.finish(reply) }
       return told
     } catch {
       // It cannot be written down, so nothing is granted.
@@ -164,11 +172,11 @@ final class PickService {
     throw StateError("a document is being saved all the time")
   }
 
-  /// - Returns: the answer for the app, and the one for its user.
+  /// - Returns: the answer for the app, and the one for its user. `nil`: the app's follows when the copy has been made.
   private func decide(
     _ answer: LauncherInterface.AnswerCall, _ chosen: Result<[Chosen], any Error>, _ pick: PendingPick,
     _ instance: Instance
-  ) throws -> (Result<PickerInterface.PickReply, ErrorReply>, LauncherInterface.AnswerReply) {
+  ) throws -> (Result<PickerInterface.PickReply, ErrorReply>?, LauncherInterface.AnswerReply) {
     if let reason = answer.unavailable {
       try trail.decide([AuditEvent(.pick, .refused, instance, how: answer.how.rawValue, reason: reason)])
       // A script's words about the user's files are not the app's to know.
@@ -186,7 +194,7 @@ final class PickService {
         try trail.decide([AuditEvent(.pickCancelled, .refused, instance, how: answer.how.rawValue, rule: "PCK-9")])
         return (.failure(PickerInterface.Failure.cancelled), .init(refused: []))
       }
-      let refused = refusals(found, pick.call, instance)
+      let refused = pick.sources.isEmpty ? refusals(found, pick.call, instance) : refusals(ofPuttingInto: found)
       guard refused.isEmpty else {
         try trail.decide(
           zip(found.map(\.document), refused).map { document, refusal in
@@ -200,6 +208,10 @@ final class PickService {
         return (
           .failure(PickerInterface.Failure.notGrantable(reasons)), .init(refused: refused.map(\.sentence))
         )
+      }
+      if pick.call.mode != .open {
+        try beginCopy(found, answer, pick, instance)
+        return (nil, .init(refused: []))
       }
       let messages = try hand(found, to: instance, answer, AccessRights(pick.call.access), for: pick.caller)
       #if AMBIT_MUTANTS
@@ -222,6 +234,84 @@ final class PickService {
         .failure(PickerInterface.Failure.notGrantable("the choice could not be granted")), .init(refused: ["\(error)"])
       )
     }
+  }
+
+  // MARK: Copies
+
+  /// The user has decided: that is written down, and the copy begins. The app's answer follows it.
+  private func beginCopy(
+    _ found: [Chosen], _ answer: LauncherInterface.AnswerCall, _ pick: PendingPick, _ instance: Instance
+  ) throws {
+    try trail.decide(
+      found.map { chosen in
+        AuditEvent(
+          .pick, .allowed, instance, document: chosen.document, how: answer.how.rawValue,
+          detail: [
+            AuditEvent.Fact.mode: pick.call.mode.rawValue,
+            AuditEvent.Fact.documentKind: instance.kind(of: chosen.document).rawValue,
+          ])
+      })
+    BrokerLoop.begin(Cancellation()) {
+      let result: Result<PickerInterface.PickReply, ErrorReply>
+      do {
+        result =
+          pick.call.mode == .import
+          ? try await self.importing(found, pick, instance) : try await self.put(found[0], answer, pick, instance)
+      } catch let error as ErrorReply {
+        result = .failure(error)
+      } catch {
+        self.trail.record(AuditEvent(.pick, .failed, instance, how: answer.how.rawValue, reason: "\(error)"))
+        result = .failure(PickerInterface.Failure.notCopied("\(error)"))
+      }
+      pick.answer.finish(result)
+    }
+  }
+
+  private func importing(
+    _ found: [Chosen], _ pick: PendingPick, _ instance: Instance
+  ) async throws -> Result<PickerInterface.PickReply, ErrorReply> {
+    let documents = found.map { ($0.document.descriptor, Grant.name(inside: $0.document.path ?? "document")) }
+    let made = try Self.made(try await copies.importing(documents, pick.ticket, instance))
+    return .success(PickerInterface.PickReply(documents: [], copies: made))
+  }
+
+  /// Export and move. What is moved is granted at its new place before it goes from the old one.
+  private func put(
+    _ folder: Chosen, _ answer: LauncherInterface.AnswerCall, _ pick: PendingPick, _ instance: Instance
+  ) async throws -> Result<PickerInterface.PickReply, ErrorReply> {
+    let place = folder.document.descriptor
+    let made = try Self.made(try await copies.put(pick.sources, into: place, pick.ticket, instance))
+    let names = made.map { PickerInterface.Copy(name: $0.name) }
+    guard pick.call.mode == .move else { return .success(PickerInterface.PickReply(documents: [], copies: names)) }
+    do {
+      let chosen = try await locator.examine(made.map(\.item), "move \(pick.id) of \(instance.id)")
+      guard sessions.isRunning(instance), pick.ticket.isWanted else { throw StateError("the app is gone") }
+      let messages = try hand(chosen, to: instance, answer, .readWrite, for: pick.caller)
+      copies.remove(pick.sources)
+      return .success(PickerInterface.PickReply(documents: messages, copies: names))
+    } catch {
+      PickedCopies.discard(made, in: place)
+      throw error
+    }
+  }
+
+  private static func made<Value>(_ result: Result<Value, KernelError>?) throws -> Value {
+    guard let result else { throw PickerInterface.Failure.notCopied("it made no progress") }
+    do { return try result.get() } catch {
+      guard error.errno == .canceled else { throw PickerInterface.Failure.notCopied("\(error.errno.symbol): \(error)") }
+      throw PickerInterface.Failure.cancelled
+    }
+  }
+
+  /// Why nothing may be put into a folder. The folder itself is not granted, so it may be the home folder.
+  private func refusals(ofPuttingInto chosen: [Chosen]) -> [RefusedChoice] {
+    guard chosen.count == 1, let path = chosen[0].document.path else {
+      return [.init(reason: "one folder is chosen, and \(chosen.count) came")]
+    }
+    guard (try? chosen[0].document.descriptor.status().kind) == .directory else {
+      return [.init(path: path, reason: "it is no folder")]
+    }
+    return places.refusal(of: .file, at: path.path(of: "x"), for: nil).map { [.init(path: path, reason: $0)] } ?? []
   }
 
   /// Why something that was chosen may not be granted.

@@ -200,6 +200,9 @@ struct PendingPick {
   let call: PickerInterface.PickCall
   let caller: Caller
   let answer: Wait<Result<PickerInterface.PickReply, ErrorReply>>
+  /// What the app hands over, in the modes that do.
+  var sources: [HandedItem] = []
+  let ticket = CopyTicket()
 }
 
 /// The known facts about the end of a launch.

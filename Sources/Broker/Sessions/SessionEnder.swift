@@ -21,6 +21,7 @@ final class SessionEnder: LoopMember {
   private let orphans: OrphanedGrants
   private let groups: OrphanedGroups
   private let sidecars: SidecarKeeper
+  private let copies: PickedCopies
   /// Launches of a broker that died, which have not been handed over to this one yet.
   private var unsettled: UnsettledLaunches
   /// Instances that are over in every respect. Their descriptors are let go of when every request has been answered: the kernel
@@ -36,12 +37,13 @@ final class SessionEnder: LoopMember {
   init(
     _ host: BrokerHost, _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ scopes: ActiveScopes,
     _ leaks: LeakDetector, _ revoker: GrantRevoker, _ references: ReferenceFiles, _ orphans: OrphanedGrants,
-    _ groups: OrphanedGroups, _ sidecars: SidecarKeeper, _ unsettled: UnsettledLaunches
+    _ groups: OrphanedGroups, _ sidecars: SidecarKeeper, _ copies: PickedCopies,
+    _ unsettled: UnsettledLaunches
   ) {
     (self.host, self.grants, self.trail, self.sessions) = (host, grants, trail, sessions)
     (self.scopes, self.leaks, self.revoker, self.references) = (scopes, leaks, revoker, references)
     (self.orphans, self.groups, self.sidecars) = (orphans, groups, sidecars)
-    self.unsettled = unsettled
+    (self.copies, self.unsettled) = (copies, unsettled)
     looseDue = host.clock.monotonic + Self.settling
     orphans.lookAtAll(at: host.clock.monotonic + Self.settling)
   }
@@ -68,6 +70,7 @@ final class SessionEnder: LoopMember {
     let (events, held) = scopes.endScopes(
       of: instance, how: AuditEvent.ScopeEnd.app, reason: "the app ended without stopping it")
     sidecars.clean(instance.id, instance.staging.removeAll)
+    cleanImports(of: instance.app.bundleIdentifier, after: instance.id)
     _ = try? trail.append(events)
     FaultPoint.ended.pass()
     // It may have sent its descriptors to another launch.
@@ -114,6 +117,11 @@ final class SessionEnder: LoopMember {
     // No other process would, before the next broker.
     try? instance.mounts.emptyExit()
     sidecars.clean(instance.id, instance.staging.removeAll)
+  }
+
+  private func cleanImports(of app: String, after launch: String) {
+    let running = Set(sessions.running(app).map(\.id)).union(unsettled.instances).subtracting([launch])
+    copies.clean(app, keeping: running)
   }
 
   // MARK: Launches of a broker that died
@@ -192,6 +200,7 @@ final class SessionEnder: LoopMember {
     let limit = Self.excess(report).map { event(.limit, .refused, "the app was ended", $0) }
     try trail.append([limit].compactMap(\.self) + [event(.exit, .allowed, reason, Self.outcome(report))])
     revoker.endLaunches([launch])
+    if let app = known.app { cleanImports(of: app, after: launch) }
   }
 
   /// Launches that may still be handed over.

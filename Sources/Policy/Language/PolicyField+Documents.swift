@@ -65,24 +65,21 @@ extension PolicyField {
       [
         .list(of: [
           .words(
-            PickerMode.allCases.map { .init($0.rawValue, $0.isThere ? nil : "this version's picker has no such mode") })
+            PickerMode.allCases.map { .init($0.rawValue) })
         ])
       ], rule: "PCK-1", example: "[\"open\"]", narrowing: "what is in both lists holds",
       .init(
         \.pickerModes, \.picker.modes, decode: PolicyOverrides.modes,
         meet: { ours, theirs, _ in ours.filter(theirs.contains) }, text: { $0.map(\.rawValue).quotedTOML }),
       """
-      What an app may ask its user for with the document picker; anything else is refused before the user is asked. This version's \
-      picker opens originals; the other modes are known here, so that a policy can be written once.
+      What an app may ask its user for with the document picker; anything else is refused before the user is asked. \
+      open gives the original, import a copy in the app's container; export and move put files of the app's into a folder.
       """),
     PolicyField(
       "picker", "types",
       [
         .words([.init(PickedTypes.anyWord)]),
-        .list(of: [
-          .words(ContentTypes.all.map { .init($0.identifier) }),
-          .text("an extension without dot", pattern: "^[^./][^/]*$"),
-        ]),
+        .list(of: [.text("a content type, or an extension without dot", pattern: "^[^./][^/]*$")]),
       ], rule: "PCK-7", example: "[\"public.text\", \"tar.gz\"]", narrowing: "a name has to be allowed by both",
       .init(
         \.pickedTypes, \.picker.types, decode: PolicyOverrides.pickedTypes,

@@ -73,10 +73,12 @@ package enum PolicyReference {
 
   private static var types: String {
     var lines = [
-      "## Content types", "", "What `picker.types` may name besides extensions, and what each stands for.", "",
+      "## Content types", "",
+      "`picker.types` takes extensions and content types. These are the system's own types, with the extensions that they have everywhere.",
+      "The machine's MIME database adds to them: `ambit types tree TYPE` shows all.", "",
       "| type | extensions |", "| --- | --- |",
     ]
-    for (identifier, extensions) in ContentTypes.all {
+    for (identifier, extensions) in PickableTypes.standard {
       lines.append("| `\(identifier)` | \(extensions.isEmpty ? "any" : extensions.joined(separator: ", ")) |")
     }
     return lines.joined(separator: "\n") + "\n"

@@ -1,3 +1,4 @@
+internal import ContentTypes
 internal import Paths
 
 /// The meaning of a picker's choice to an app, by the names in the document picker's interface.
@@ -10,9 +11,6 @@ package enum PickerMode: String, CaseIterable, Equatable, Sendable, Codable {
   case export
   /// A document of the app's, moved to where the user says (`PCK-5`).
   case move
-
-  /// Whether this version's picker has it. The others are known to the language, so that a policy can be written once.
-  package var isThere: Bool { self == .open }
 }
 
 /// Which documents a policy lets an app be given, by the extensions of their names.
@@ -26,8 +24,8 @@ package enum PickedTypes: Equatable, Sendable, Codable {
   /// Lower-case extensions without dot; `nil`: any.
   package var extensions: [String]? {
     guard case .only(let names) = self else { return nil }
-    if names.contains(where: { ContentTypes.extensions(of: $0)?.isEmpty == true }) { return nil }
-    return Self.reduced(names.flatMap { ContentTypes.extensions(of: $0) ?? [$0.lowercased()] })
+    if names.contains(where: { PickableTypes.extensions(of: $0)?.isEmpty == true }) { return nil }
+    return Self.reduced(names.flatMap { PickableTypes.extensions(of: $0) ?? [$0.lowercased()] })
   }
 
   /// Whether a document of this name may be picked. The extension may have dots of its own (`tar.gz`), and something stands
@@ -72,42 +70,25 @@ package struct PickerRules: Equatable, Sendable, Codable {
 }
 
 /// The content types that a policy may name. The picker goes by extensions, so types stand for extensions here.
-package enum ContentTypes {
-  /// Apple's identifiers, and the extensions that conform to them; an empty list: any file.
-  package static let all: [(identifier: String, extensions: [String])] = [
-    ("public.data", []), ("public.item", []), ("public.content", []),
-    (
-      "public.text",
-      [
-        "txt", "text", "md", "markdown", "csv", "html", "htm", "xml", "json", "rtf", "yaml", "yml", "toml", "ini",
-        "log",
-        "conf", "tex",
-      ]
-    ),
-    ("public.plain-text", ["txt", "text", "md", "markdown", "csv", "log"]),
-    (
-      "public.source-code",
-      [
-        "c", "h", "cc", "cpp", "hpp", "m", "mm", "swift", "rs", "go", "py", "rb", "js", "ts", "java", "kt", "cs", "sh",
-        "sql", "css", "lua", "pl", "php",
-      ]
-    ),
-    ("public.json", ["json"]), ("public.xml", ["xml"]), ("public.html", ["html", "htm"]), ("com.adobe.pdf", ["pdf"]),
-    ("public.rtf", ["rtf"]), ("com.apple.rtfd", ["rtfd"]),
-    (
-      "public.image",
-      ["png", "jpg", "jpeg", "gif", "tif", "tiff", "webp", "heic", "heif", "avif", "bmp", "svg", "ico"]
-    ), ("public.png", ["png"]), ("public.jpeg", ["jpg", "jpeg"]),
-    ("public.audio", ["mp3", "m4a", "aac", "flac", "ogg", "oga", "opus", "wav", "aif", "aiff", "mid", "midi"]),
-    ("public.movie", ["mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg", "ogv"]),
-    ("public.font", ["ttf", "otf", "ttc", "woff", "woff2"]),
-    ("public.archive", ["zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar"]),
-    ("org.idpf.epub-container", ["epub"]),
-  ]
+package enum PickableTypes {
+  /// Every file is of these.
+  private static let any: Set<String> = ["public.data", "public.item", "public.content"]
 
-  /// `nil` for a text that is no type's identifier.
+  /// The system's own types, and the extensions that conform to them on every machine; an empty list: any file.
+  package static let standard: [(identifier: String, extensions: [String])] = TypeTree.standard.identifiers.compactMap {
+    let extensions = any.contains($0) ? [] : TypeTree.standard.extensions(of: $0)
+    return extensions.isEmpty && !any.contains($0) ? nil : ($0, extensions)
+  }
+
+  /// The extensions of a type on this machine; an empty list: any file. `nil` for a text that is no type's identifier, and for types that
+  /// no name leads to.
   package static func extensions(of identifier: String) -> [String]? {
-    all.first { $0.identifier == identifier }?.extensions
+    if any.contains(identifier) { return [] }
+    guard identifier.contains("."), let type = TypeDecider.system.tree[identifier], type.origin != .dynamic else {
+      return nil
+    }
+    let extensions = TypeDecider.system.tree.extensions(of: type.identifier)
+    return extensions.isEmpty ? nil : extensions
   }
 
   /// Why a word can be neither a type nor an extension, as the end of a sentence; `nil` when it can.
@@ -119,7 +100,7 @@ package enum ContentTypes {
       return "an extension cannot have '/' or control characters in it"
     }
     if ["public.", "com.", "org.", "dyn."].contains(where: word.hasPrefix) {
-      let near = all.map(\.identifier).nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? "."
+      let near = standard.map(\.identifier).nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? "."
       return "this version knows no such content type\(near) Name its extensions instead"
     }
     return nil

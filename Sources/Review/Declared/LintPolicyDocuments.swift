@@ -18,13 +18,7 @@ extension Lint {
             + "it was granted before.",
           "It can stay if that is meant; or add \"open\" to picker.modes."))
     }
-    if asks, !settings.picker.modes.contains(where: \.isThere) {
-      findings.append(
-        LintFinding(
-          .nothingToPick, at: policy.place("picker.modes"),
-          "A picker is allowed, and this version's has none of these modes: nothing can ever be picked.",
-          "Add \"open\", or write modes = []."))
-    } else if asks, settings.picker.types.extensions?.isEmpty == true {
+    if asks, settings.picker.types.extensions?.isEmpty == true {
       findings.append(
         settings.picker.folders
           ? LintFinding(

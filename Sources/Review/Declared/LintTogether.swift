@@ -73,7 +73,7 @@ extension Lint {
         .forbiddenBookmarks, ["com.apple.security.files.bookmarks.document-scope"], "bookmarks.document_scoped",
         "bookmarks that belong to a document")
     }
-    if !settings.picker.modes.contains(where: \.isThere) {
+    if !settings.picker.modes.contains(where: { $0 == .open || $0 == .import }) {
       // If no document can be picked, the types need no finding.
       return findings + unpicked(manifest, entitlements, name, because("picker.modes"))
     }
@@ -140,7 +140,7 @@ extension Lint {
     guard !extensions.contains("*") else { return nil }
     for name in type["LSItemContentTypes"]?.strings ?? [] {
       let declared = declarations.all.filter { $0.identifier == name }.flatMap(\.extensions)
-      let known = declared.isEmpty ? ContentTypes.extensions(of: name) : declared.map { $0.lowercased() }
+      let known = declared.isEmpty ? PickableTypes.extensions(of: name) : declared.map { $0.lowercased() }
       guard let known, !known.isEmpty else { return nil }
       extensions += known
     }

@@ -1,4 +1,4 @@
-internal import AppModel
+package import AppModel
 
 extension Lint {
   /// Types that nearly every document is of (`TYP-5`).
@@ -7,6 +7,9 @@ extension Lint {
     "public.composite-content": "every document made of several parts", "public.folder": "every folder",
     "public.directory": "every folder", "public.volume": "whole disks", "*": "every file", "****": "every file",
   ]
+
+  /// The findings about types and documents alone.
+  package static func types(of manifest: PropertyListFile) -> [LintFinding] { sorted(types(manifest)) }
 
   static func types(_ manifest: PropertyListFile) -> [LintFinding] {
     let declarations = TypeDeclarations(manifest)

@@ -25,11 +25,9 @@ extension Rules {
   /// The ways in which it can ask for documents, and be handed them.
   private var asking: [Entry] {
     let modes = PickerMode.allCases.map { mode in
-      mode.isThere
-        ? Entry(
-          Ability(.pickDocuments, mode.rawValue), Extent(settings.picker.modes.contains(mode)),
-          by: decided("picker.modes", mode.rawValue))
-        : Entry(Ability(.pickDocuments, mode.rawValue), .no, by: [.ambit(rule: "no such mode in this version")])
+      Entry(
+        Ability(.pickDocuments, mode.rawValue), Extent(settings.picker.modes.contains(mode)),
+        by: decided("picker.modes", mode.rawValue))
     }
     let types: [Entry] =
       if let extensions = settings.picker.types.extensions {

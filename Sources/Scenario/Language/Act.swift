@@ -114,8 +114,14 @@ extension AppWord {
   package static let all: [AppWord] = [
     // Documents.
     AppWord(
-      "pick", .answer, ["kind": .text, "type": .text, "multiple": .flag, "read_only": .flag], needs: .picker,
-      "asks for documents, and the user picks these; `as` names the first, and with a number each further one"),
+      "pick", .answer,
+      [
+        "kind": .text, "type": .text, "multiple": .flag, "read_only": .flag, "mode": .text, "sources": .texts,
+      ], needs: .picker,
+      """
+      asks for documents, and the user picks these; `as` names the first, and with a number each further one; `mode` is `import`, `export` \
+      or `move`, the last two with `sources`
+      """),
     AppWord("cancel", .none, ["kind": .text], act: "pick", needs: .picker, "asks for a document, and the user cancels"),
     AppWord("start", .document, needs: .scopes, "turns the access on"),
     AppWord("stop", .document, needs: .scopes, "turns the access off"),

@@ -836,13 +836,15 @@ package enum LauncherInterface {
     package var packages: [String]
     /// Other places with documents.
     package var places: [Place]
+    /// For `export` and `move`: the names of what the app hands over.
+    package var names: [String]?
     package var message: String?
     package var appName: String
 
     package init(
       id: Int, mode: PickerInterface.Mode, multiple: Bool, kind: DocumentKind, access: DocumentAccess,
       types: [String]? = nil, allowed: [String]? = nil, packages: [String] = [], places: [Place] = [],
-      message: String? = nil, appName: String
+      names: [String]? = nil, message: String? = nil, appName: String
     ) {
       self.id = id
       self.mode = mode
@@ -853,6 +855,7 @@ package enum LauncherInterface {
       self.allowed = allowed
       self.packages = packages
       self.places = places
+      self.names = names
       self.message = message
       self.appName = appName
     }
@@ -867,6 +870,7 @@ package enum LauncherInterface {
       allowed = try json.stringsIfPresent("allowed")
       packages = try json.strings("packages")
       places = try json.messages("places")
+      names = try json.stringsIfPresent("names")
       message = try json.stringIfPresent("message")
       appName = try json.string("appName")
     }
@@ -883,6 +887,7 @@ package enum LauncherInterface {
       json.set("places", places)
       json.set("types", types)
       json.set("allowed", allowed)
+      json.set("names", names)
       json.set("message", message)
       return json
     }

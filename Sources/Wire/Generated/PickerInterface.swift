@@ -8,10 +8,36 @@ package enum PickerInterface {
   /// Asks the user to choose. Answers when the user has chosen; there is no time limit.
   package static let pick = "io.ambit.Picker.Pick"
 
+  /// A copy that was made.
+  package struct Copy: WireMessage {
+    /// The name that it got.
+    package var name: String
+    /// Of an import: its place in the app's container. Of an export: absent, the app cannot open it.
+    package var path: String?
+
+    package init(name: String, path: String? = nil) {
+      self.name = name
+      self.path = path
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      name = try json.string("name")
+      path = try json.stringIfPresent("path")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("name", name)
+      json.set("path", path)
+      return json
+    }
+  }
+
   /// The parameters of `Pick`.
   package struct PickCall: WireMessage {
-    /// The meaning of the choice. This version knows `open`: the original, not a copy. Any other word is an
-    /// `InvalidParameter`.
+    /// The meaning of the choice. `open`: the original. `import`: a copy in the app's container, until the app ends.
+    /// `export`: a copy of the app's files, in a folder that the user chooses. `move`: these files themselves; the app
+    /// gets a grant for each at its new place.
     package var mode: Mode
     package var multiple: Bool
     /// The documents that may be chosen; absent: file. Packages are among these: folders that are documents by their
@@ -25,10 +51,12 @@ package enum PickerInterface {
     /// Where the policy starts picked documents, the process that they are started for, as in `io.ambit.Access`;
     /// absent: own.
     package var process: CountedProcess?
+    /// For `export` and `move`: the files and folders that the app hands over, by their paths in its container.
+    package var sources: [String]?
 
     package init(
       mode: Mode = .open, multiple: Bool = false, kind: DocumentKind = .file, access: DocumentAccess = .readWrite,
-      types: [String]? = nil, message: String? = nil, process: CountedProcess? = nil
+      types: [String]? = nil, message: String? = nil, process: CountedProcess? = nil, sources: [String]? = nil
     ) {
       self.mode = mode
       self.multiple = multiple
@@ -37,6 +65,7 @@ package enum PickerInterface {
       self.types = types
       self.message = message
       self.process = process
+      self.sources = sources
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -47,6 +76,7 @@ package enum PickerInterface {
       types = try json.stringsIfPresent("types")
       message = try json.stringIfPresent("message")
       process = try json.choiceIfPresent("process")
+      sources = try json.stringsIfPresent("sources")
     }
 
     package var json: JSONObject {
@@ -58,6 +88,7 @@ package enum PickerInterface {
       json.set("types", types)
       json.set("message", message)
       json.set("process", process)
+      json.set("sources", sources)
       return json
     }
   }
@@ -65,18 +96,22 @@ package enum PickerInterface {
   /// The answer of `Pick`.
   package struct PickReply: WireMessage {
     package var documents: [DocumentMessage]
+    package var copies: [Copy]?
 
-    package init(documents: [DocumentMessage]) {
+    package init(documents: [DocumentMessage], copies: [Copy]? = nil) {
       self.documents = documents
+      self.copies = copies
     }
 
     package init(json: JSONObject) throws(FieldError) {
       documents = try json.messages("documents")
+      copies = try json.messagesIfPresent("copies")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("documents", documents)
+      json.set("copies", copies)
       return json
     }
   }
@@ -85,6 +120,8 @@ package enum PickerInterface {
   package enum Failure {
     package static let cancelledName = "io.ambit.Picker.Cancelled"
     package static let noUserName = "io.ambit.Picker.NoUser"
+    package static let noSourceName = "io.ambit.Picker.NoSource"
+    package static let notCopiedName = "io.ambit.Picker.NotCopied"
     package static let quotaReachedName = "io.ambit.Picker.QuotaReached"
     package static let notGrantableName = "io.ambit.Picker.NotGrantable"
 
@@ -96,6 +133,21 @@ package enum PickerInterface {
       var json = JSONObject()
       json.set("reason", reason)
       return ErrorReply(noUserName, json)
+    }
+
+    /// A file that the app wants to hand over is not there, or does not lie in its container. The user was not asked.
+    package static func noSource(path: String, _ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("path", path)
+      json.set("reason", reason)
+      return ErrorReply(noSourceName, json)
+    }
+
+    /// The user has chosen, and the copy could not be made. Nothing of it is left.
+    package static func notCopied(_ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("reason", reason)
+      return ErrorReply(notCopiedName, json)
     }
 
     /// This app may keep no more grants; one has to be given up first.

@@ -2,7 +2,7 @@
 
 extension PickerInterface {
   /// The meaning of a choice. This version knows the original, not a copy.
-  package enum Mode: String, CaseIterable, Sendable { case open }
+  package enum Mode: String, CaseIterable, Sendable { case open, `import`, export, move }
 }
 
 extension BookmarksInterface {

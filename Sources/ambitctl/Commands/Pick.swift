@@ -13,6 +13,9 @@ struct Pick: ParsableCommand {
   @Flag(help: "Let the user pick several.") var multiple = false
   @Flag(help: "Ask for a folder.") var folder = false
   @Flag(help: "Ask for reading only.") var readOnly = false
+  @Flag(
+    name: .customLong("import"),
+    help: "Ask for a copy in the container, and print its path. The copy goes when the app ends.") var imports = false
   @Option(
     name: .customLong("type"), help: ArgumentHelp("Only files with this extension; may be repeated.", valueName: "EXT"))
   var types: [String] = []
@@ -27,14 +30,16 @@ struct Pick: ParsableCommand {
 
   func run() throws {
     try Console.explaining(status: 2) {
-      let picker = DocumentPicker(
-        forOpeningContentTypes: folder ? [.folder] : types.compactMap { UTType(filenameExtension: $0) })
+      let picker =
+        folder
+        ? DocumentPicker(forOpeningContentTypes: [.folder], asCopy: imports)
+        : DocumentPicker(forOpeningFilenameExtensions: types, asCopy: imports)
       picker.allowsMultipleSelection = multiple
       picker.isReadOnly = readOnly
       picker.message = message
       picker.counted = .parent
       do {
-        for url in try picker.pick() { try Console.print(url.absoluteString) }
+        for url in try picker.pick() { try Console.print(imports ? url.path : url.absoluteString) }
       } catch let error as CocoaError where error.code == .userCancelled {
         throw ExitCode(1)
       } catch let error as CocoaError where error.code == .fileReadNoPermission {

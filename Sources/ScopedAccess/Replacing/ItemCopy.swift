@@ -1,0 +1,92 @@
+package import Kernel
+internal import Paths
+internal import SystemPackage
+
+/// A copy of a document or of an app's file under a name that is free, whole or not at all: it gets its name when it is on the disk.
+package struct ItemCopy: Sendable {
+  /// The name that it got.
+  package let name: String
+  /// The copy, opened as a place (`O_PATH`).
+  package let item: Descriptor
+
+  /// Copies a file or a folder with all in it. From any thread.
+  ///
+  /// - Parameters:
+  ///   - folder: where the copy is made.
+  ///   - owner: whose the copy is to be; `nil`: this process's.
+  ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED` and nothing is left.
+  /// - Throws: `EPERM` for anything but a file or a folder of files, folders and links.
+  package init(
+    of source: Descriptor, named wanted: String, in folder: Descriptor, owner: Descriptor?,
+    while isWanted: @escaping () -> Bool
+  ) throws(KernelError) {
+    let temporary = ".ambit-\(Grant.makeID())"
+    do throws(KernelError) {
+      switch try source.status().kind {
+      case .regular:
+        let file = try Descriptor.open(
+          temporary, below: folder, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
+        try source.reopened([.read, .nonBlocking]).copyContent(to: file, while: isWanted)
+        try source.adopt(file, as: owner ?? file)
+        try file.synchronize()
+      case .directory:
+        try folder.makeDirectory(temporary, mode: 0o700)
+        let made = try Descriptor.open(temporary, below: folder, flags: [.read, .directory, .noFollow])
+        var content = PackageCopy(owner: owner ?? made, while: isWanted)
+        try content.fill(made, from: try source.reopened([.read, .directory]), like: nil)
+        try source.adopt(made, as: owner ?? made)
+      default: throw KernelError("copy", "\(wanted) is no file and no folder", errno: .notPermitted)
+      }
+      name = try Self.place(temporary, in: folder, as: wanted)
+      item = try Descriptor.open(name, below: folder, flags: .place)
+    } catch {
+      if (try? folder.removeFile(temporary)) == nil { try? folder.removeTree(temporary) }
+      throw error
+    }
+    _ = folder.namesAreOnDisk
+  }
+
+  /// Gives it the wanted name, or the first free one of “Essay 2.txt”, “Essay 3.txt” (`PCK-17`).
+  private static func place(_ temporary: String, in folder: Descriptor, as wanted: String) throws(KernelError) -> String
+  {
+    for name in NameProposals(wanted) {
+      do throws(KernelError) {
+        try folder.moveAside(temporary, to: folder, as: name)
+        return name
+      } catch {
+        guard error.errno == .fileExists else { throw error }
+      }
+    }
+    throw KernelError("renameat2", wanted, errno: .fileExists)
+  }
+}
+
+/// The names that are tried for a new file, one after the other: the wanted one, then with a number before the extension.
+package struct NameProposals: Sequence {
+  private static let most = 10_000
+  /// Bytes of a name (`NAME_MAX`).
+  private static let longest = 255
+  private let stem: String
+  private let suffix: String
+
+  package init(_ wanted: String) {
+    // A name that begins with its only dot has no extension.
+    if let dot = wanted.lastIndex(of: "."), dot != wanted.startIndex, wanted[dot...].utf8.count <= 32 {
+      (stem, suffix) = (String(wanted[..<dot]), String(wanted[dot...]))
+    } else {
+      (stem, suffix) = (wanted, "")
+    }
+  }
+
+  package func makeIterator() -> AnyIterator<String> {
+    var number = 0
+    return AnyIterator {
+      number += 1
+      guard number <= Self.most else { return nil }
+      let end = number == 1 ? suffix : " \(number)\(suffix)"
+      var start = stem
+      while start.utf8.count + end.utf8.count > Self.longest, !start.isEmpty { start.removeLast() }
+      return start + end
+    }
+  }
+}
