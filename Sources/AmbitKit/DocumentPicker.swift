@@ -30,6 +30,9 @@ public final class DocumentPicker {
   public var isReadOnly = false
   /// Shown to the user above the documents.
   public var message: String?
+  /// Where the picker starts: in this folder, or in the folder around this document, if it is one that the app was given (`PCK-12`).
+  /// Otherwise it starts where the user chose last.
+  public var directoryURL: URL?
   /// The process for which picked documents are started, where the policy starts them.
   public var counted = SecurityScope.Counted.thisProcess
   /// The meaning of the choice; as given when the picker was made.
@@ -120,10 +123,11 @@ public final class DocumentPicker {
         .fileReadUnknown, .EINVAL, urls.first,
         isHanding ? "To export or to move, name at least one file." : "Files are named for exporting and moving only.")
     }
+    let directory = directoryURL.flatMap { $0.isFileURL ? $0.standardizedFileURL.path : nil }
     guard !isHanding else {
       return PickerInterface.PickCall(
         mode: documentPickerMode == .exportToService ? .export : .move, message: message, process: counted.message,
-        sources: urls.map { $0.standardizedFileURL.path })
+        sources: urls.map { $0.standardizedFileURL.path }, directory: directory)
     }
     for type in contentTypes where !type.isDeclared && !type.isDynamic {
       throw CocoaError.make(
@@ -140,7 +144,7 @@ public final class DocumentPicker {
       mode: documentPickerMode == .import ? .import : .open, multiple: allowsMultipleSelection,
       kind: isFolder ? .folder : .file,
       access: isReadOnly ? .readOnly : .readWrite, types: isAny || extensions.isEmpty ? nil : extensions,
-      message: message, process: counted.message)
+      message: message, process: counted.message, directory: directory)
   }
 
   /// Asks the user for documents and waits. See the instance's method for errors.

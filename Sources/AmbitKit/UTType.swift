@@ -33,6 +33,8 @@ public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
   }
 
   private init(known identifier: String) { self.identifier = identifier }
+  /// One of the system's: nothing has to be read for it.
+  init(constant identifier: String) { self.identifier = identifier }
 
   /// The type of files with an extension; a dynamic one if no type has it. `nil` for a text that is no extension.
   ///
@@ -160,11 +162,13 @@ enum AppTypes {
     }
   }
 
-  /// The declarations of the bundle that the program lies in, beside it or one folder above.
+  /// The declarations of the bundle that the program lies in. A program of no bundle looks for none: a refused look would be in the log.
   private static let bundleDeclarations: [TypeDeclaration] = {
-    let folder = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "/"))
-      .resolvingSymlinksInPath().deletingLastPathComponent()
-    for place in [folder, folder.deletingLastPathComponent()] {
+    let program = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "/"))
+      .standardizedFileURL.path
+    guard let end = program.range(of: ".app/", options: .backwards) else { return [] }
+    let bundle = URL(fileURLWithPath: String(program[..<end.upperBound]))
+    for place in [bundle, bundle.appendingPathComponent("Contents")] {
       guard let data = try? Data(contentsOf: place.appendingPathComponent("Info.plist")),
         let list = unsafe try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
       else { continue }

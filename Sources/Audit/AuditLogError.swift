@@ -36,9 +36,13 @@ package struct AuditLogError: Error, Equatable, Sendable, CustomStringConvertibl
   /// The finding, as the end of a sentence.
   package let finding: String
 
-  init(_ problem: Problem, _ file: String, _ finding: String, of part: Part = .database) {
+  /// Whether a look can find this while an entry is written, of a journal that was read in pieces.
+  let mayPass: Bool
+
+  init(_ problem: Problem, _ file: String, _ finding: String, of part: Part = .database, mayPass: Bool? = nil) {
     self.problem = problem
     self.part = part
+    self.mayPass = mayPass ?? (part != .database)
     self.file = file
     self.finding = finding
   }

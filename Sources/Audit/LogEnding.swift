@@ -56,7 +56,7 @@ struct LogEnding {
       throw AuditLogError(
         .damaged, files.log,
         "entries \(last.sequence + 1) to \(end.mark.sequence) are missing at its end, which were there when it was written to "
-          + "last (\(files.end))")
+          + "last (\(files.end))", mayPass: true)
     }
     if end == nil, isOfThisBoot, head.kind == .head {
       throw AuditLogError(

@@ -62,10 +62,14 @@ extension AuditReader {
     var attempts = 0
     while true {
       let head = try HeadFile.read(files.head)
+      let end = try SmallFile.read(files.end)
       do throws(AuditLogError) { return try verified(key, anchors, head, progress) } catch {
         attempts += 1
-        // Its writer may have closed it meanwhile, or begun to write it anew. A writer that goes on signs it all the time.
-        guard error.part != .database, attempts < 8, try HeadFile.read(files.head) != head else { throw error }
+        // Its writer may have closed it meanwhile, begun to write it anew, or taken entries over from the journal between the looks at
+        // the two. A writer that goes on signs it all the time, and tells of each entry.
+        let isAnother = try HeadFile.read(files.head) != head
+        let goesOn = try SmallFile.read(files.end) != end
+        guard error.mayPass, attempts < 8, isAnother || goesOn else { throw error }
       }
     }
   }

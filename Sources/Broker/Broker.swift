@@ -74,8 +74,9 @@ final class Broker {
       tokens, ScopeOwnership(scopes, trail), scopes, leaks, documents, locator, sidecars, grants, issuer, revoker,
       trail, jobs, clock, events)
     let copies = PickedCopies(host, jobs)
+    let items = CoordinatedItems(host: host, grants: grants, sessions: sessions)
     let picker = PickService(
-      grants, trail, sessions, locator, places, issuer, references, access, sidecars, copies, clock)
+      grants, trail, sessions, locator, places, issuer, references, access, sidecars, copies, items, clock)
     let transfers = TransferService(grants, key, trail, tokens, documents, locator, issuer, references, clock)
     let resolver = BookmarkResolver(
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
@@ -84,7 +85,6 @@ final class Broker {
 
     let presented = PresentedFiles(clock)
     let leased = LeasedDocuments(leases, clock)
-    let items = CoordinatedItems(host: host, grants: grants, sessions: sessions)
     let coordination = CoordinationService(
       items, CoordinationTrail(trail: trail), presented, leased, related, clock)
     let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
@@ -111,6 +111,7 @@ final class Broker {
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       entitlements, remover)
+    leased.onOverwrite = versions.keepBeforeOverwriting
     versions.onChange = { coordination.versionsChanged($0, $1, $2) }
     let kept = VersionService(items, versions, grants, trail)
     user = UserServer(

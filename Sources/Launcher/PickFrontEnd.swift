@@ -38,7 +38,7 @@ struct PickFrontEnd {
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
       types: request.types, allowed: request.allowed, packages: Set(request.packages),
-      places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: folder)
+      places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: request.startsAt ?? folder)
     question.purpose = Self.purpose(request)
     if script != nil { return scripted(question) }
     do {

@@ -312,7 +312,7 @@ struct BookmarkOptionTests {
       #expect(value("IsPackage") == false && value("IsWritable") == .bool(!isFolder))
       #expect(value("FileSize")?.int == (isFolder ? nil : Int(before[0])))
       #expect(isTime("CreationDate", before[1]) && isTime("ContentModificationDate", before[2]), "\(known.text)")
-      let type = isFolder ? "public.folder" : "public.plain-text"
+      let type = isFolder ? "public.folder" : "net.daringfireball.markdown"
       #expect(value("TypeIdentifier")?.string == type, "\(known.text)")
       #expect(value("VolumeName")?.string?.isEmpty == false)
       #expect(!known.text.contains(world.home))

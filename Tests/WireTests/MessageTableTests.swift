@@ -158,7 +158,7 @@ import Testing
       program policy variables observe limits canAsk answers allowEntitlements files script container seccomp manifest
       """,
       "io.ambit.Launcher.PickRequest":
-        "id mode multiple kind access appName packages places types allowed names message",
+        "id mode multiple kind access appName packages places types allowed startsAt names message",
       "io.ambit.Bookmarks.Create(": "scope readOnly kind minimal relativeTo inside values",
     ]
     for place in try Self.places() {

@@ -141,6 +141,11 @@ final class LeaseKeeper: LoopMember {
   /// leave its bytes in a file that has no name any more.
   func awaitsWriter(_ identity: FileIdentity) -> Bool { entries[identity]?.kind == .read && isBreaking(identity) }
 
+  /// Whether an opener waits that is going to write.
+  func isAwaitedByWriter(_ identity: FileIdentity) -> Bool {
+    isBreaking(identity) && entries[identity]?.present == .writes
+  }
+
   /// Nanoseconds until the kernel lets the opener of a document go on; `nil`: none waits, or it waits without end.
   func timeLeft(_ identity: FileIdentity) -> Int64? {
     note(identity)

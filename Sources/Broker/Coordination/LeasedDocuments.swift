@@ -30,6 +30,10 @@ final class LeasedDocuments: LoopMember {
 
   /// Told the path of a file that another program opens, and whether it writes.
   var onOpen: (PathKey, Bool) -> Void = { _, _ in }
+  /// A program that waits is about to write over a file: its content can be kept first. It goes on when this is finished.
+  var onOverwrite: (FoundDocument, PathKey, _ then: @escaping @BrokerLoop () -> Void) -> Void = { $2() }
+  /// Files whose content is being kept for that.
+  private var keeping: Set<PathKey> = []
   /// Told the path of a file that no other program has open any more as it had.
   var onHeld: (PathKey) -> Void = { _ in }
 
@@ -118,8 +122,18 @@ final class LeasedDocuments: LoopMember {
 
   /// An opener that waits may go on.
   func letGo(_ path: PathKey) {
-    guard let entry = entries[path], let document = entry.document else { return }
+    guard let document = entries[path]?.document else { return }
+    guard leases.isAwaitedByWriter(document.identity) else { return release(document, path) }
+    guard keeping.insert(path).inserted else { return }
+    onOverwrite(document, path) {
+      self.keeping.remove(path)
+      self.release(document, path)
+    }
+  }
+
+  private func release(_ document: FoundDocument, _ path: PathKey) {
     leases.release(document.identity)
+    guard let entry = entries[path] else { return }
     // A presenter that has not saved by now would keep up the next one as well, and have those fail that do not wait.
     if entry.presenters.values.contains(true) { entries[path]?.pause = Self.longestPause }
     retry(path)

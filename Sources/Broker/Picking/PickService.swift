@@ -23,16 +23,18 @@ final class PickService {
   private let scopes: ScopeService
   private let sidecars: SidecarKeeper
   private let copies: PickedCopies
+  private let items: CoordinatedItems
   private let clock: any LoopClock
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
     _ places: OfferedPlaces, _ issuer: GrantIssuer, _ references: ReferenceFiles, _ scopes: ScopeService,
-    _ sidecars: SidecarKeeper, _ copies: PickedCopies, _ clock: any LoopClock
+    _ sidecars: SidecarKeeper, _ copies: PickedCopies, _ items: CoordinatedItems,
+    _ clock: any LoopClock
   ) {
     (self.grants, self.trail, self.sessions, self.locator) = (grants, trail, sessions, locator)
     (self.places, self.issuer, self.references, self.scopes) = (places, issuer, references, scopes)
-    (self.sidecars, self.copies, self.clock) = (sidecars, copies, clock)
+    (self.sidecars, self.copies, self.items, self.clock) = (sidecars, copies, items, clock)
   }
 
   /// Asks the user, and answers with the chosen documents.
@@ -114,9 +116,16 @@ final class PickService {
     let request = LauncherInterface.PickRequest(
       id: first.id, call: first.call, allowed: instance.app.rules.types,
       packages: instance.app.packages.extensions.sorted(),
-      places: places.places(for: instance), names: first.sources.isEmpty ? nil : first.sources.map(\.name),
+      places: places.places(for: instance), startsAt: first.call.directory.flatMap { place(of: $0, instance) },
+      names: first.sources.isEmpty ? nil : first.sources.map(\.name),
       appName: instance.app.name)
     prompts.send(LauncherInterface.PromptsReply(request: request))
+  }
+
+  /// Where a document lies that the app names. Of its container the user's picker shows nothing.
+  private func place(of path: String, _ instance: Instance) -> String? {
+    guard let item = try? items.item(path, for: instance), item.grant != nil else { return nil }
+    return item.mapping.host(path.withoutTrailingSlashes)?.text
   }
 
   /// The launcher takes no more questions: those that wait are answered for it.

@@ -101,6 +101,20 @@ final class VersionKeeper {
     }
   }
 
+  /// A program outside is about to write over a document, and waits until its content is kept, or is not to be.
+  func keepBeforeOverwriting(_ document: FoundDocument, at path: PathKey, then: @escaping @BrokerLoop () -> Void) {
+    guard let versions = try? store.versions(of: document.identity),
+      store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime)
+    else { return then() }
+    let content = FormerContent(draft: draft(of: document), path: path.text, cause: .overwritten, app: nil)
+    jobs.start(owner: "versions", subject: "\(document.identity.inode)") {
+      content.fill(while: $0.beat)
+    } then: { (isDone: Void?) in
+      then()
+      if isDone != nil { self.settle(content, of: document.identity) }
+    }
+  }
+
   /// The document is as it is meant to be all the same.
   private func notKept(_ former: FormerContent, _ error: any Error) {
     trail.record(

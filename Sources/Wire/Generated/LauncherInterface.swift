@@ -836,6 +836,8 @@ package enum LauncherInterface {
     package var packages: [String]
     /// Other places with documents.
     package var places: [Place]
+    /// Where the picker starts, on the host; absent: where the user chose last.
+    package var startsAt: String?
     /// For `export` and `move`: the names of what the app hands over.
     package var names: [String]?
     package var message: String?
@@ -844,7 +846,7 @@ package enum LauncherInterface {
     package init(
       id: Int, mode: PickerInterface.Mode, multiple: Bool, kind: DocumentKind, access: DocumentAccess,
       types: [String]? = nil, allowed: [String]? = nil, packages: [String] = [], places: [Place] = [],
-      names: [String]? = nil, message: String? = nil, appName: String
+      startsAt: String? = nil, names: [String]? = nil, message: String? = nil, appName: String
     ) {
       self.id = id
       self.mode = mode
@@ -855,6 +857,7 @@ package enum LauncherInterface {
       self.allowed = allowed
       self.packages = packages
       self.places = places
+      self.startsAt = startsAt
       self.names = names
       self.message = message
       self.appName = appName
@@ -870,6 +873,7 @@ package enum LauncherInterface {
       allowed = try json.stringsIfPresent("allowed")
       packages = try json.strings("packages")
       places = try json.messages("places")
+      startsAt = try json.stringIfPresent("startsAt")
       names = try json.stringsIfPresent("names")
       message = try json.stringIfPresent("message")
       appName = try json.string("appName")
@@ -887,6 +891,7 @@ package enum LauncherInterface {
       json.set("places", places)
       json.set("types", types)
       json.set("allowed", allowed)
+      json.set("startsAt", startsAt)
       json.set("names", names)
       json.set("message", message)
       return json

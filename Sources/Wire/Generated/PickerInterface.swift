@@ -53,10 +53,14 @@ package enum PickerInterface {
     package var process: CountedProcess?
     /// For `export` and `move`: the files and folders that the app hands over, by their paths in its container.
     package var sources: [String]?
+    /// Where the picker starts: a document of the app's, by its path. It starts in the folder around it, or in it if it
+    /// is a folder (`PCK-12`).
+    package var directory: String?
 
     package init(
       mode: Mode = .open, multiple: Bool = false, kind: DocumentKind = .file, access: DocumentAccess = .readWrite,
-      types: [String]? = nil, message: String? = nil, process: CountedProcess? = nil, sources: [String]? = nil
+      types: [String]? = nil, message: String? = nil, process: CountedProcess? = nil, sources: [String]? = nil,
+      directory: String? = nil
     ) {
       self.mode = mode
       self.multiple = multiple
@@ -66,6 +70,7 @@ package enum PickerInterface {
       self.message = message
       self.process = process
       self.sources = sources
+      self.directory = directory
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -77,6 +82,7 @@ package enum PickerInterface {
       message = try json.stringIfPresent("message")
       process = try json.choiceIfPresent("process")
       sources = try json.stringsIfPresent("sources")
+      directory = try json.stringIfPresent("directory")
     }
 
     package var json: JSONObject {
@@ -89,6 +95,7 @@ package enum PickerInterface {
       json.set("message", message)
       json.set("process", process)
       json.set("sources", sources)
+      json.set("directory", directory)
       return json
     }
   }

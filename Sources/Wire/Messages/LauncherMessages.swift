@@ -2,11 +2,13 @@ extension LauncherInterface.PickRequest {
   /// The request that an app's call makes.
   package init(
     id: Int, call: PickerInterface.PickCall, allowed: [String]? = nil, packages: [String] = [],
-    places: [LauncherInterface.Place] = [], names: [String]? = nil, appName: String
+    places: [LauncherInterface.Place] = [], startsAt: String? = nil,
+    names: [String]? = nil, appName: String
   ) {
     self.init(
       id: id, mode: call.mode, multiple: call.multiple, kind: call.kind, access: call.access, types: call.types,
-      allowed: allowed, packages: packages, places: places, names: names, message: call.message, appName: appName)
+      allowed: allowed, packages: packages, places: places, startsAt: startsAt, names: names, message: call.message,
+      appName: appName)
   }
 }
 
