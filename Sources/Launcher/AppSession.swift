@@ -410,12 +410,12 @@ final class AppSession {
       if choice.documents.isEmpty {
         status?.send("cancelled", ["how": .string(choice.how.rawValue)])
       } else if refused.count < choice.documents.count {
-        status?.send(
-          "granted",
-          [
-            "how": .string(choice.how.rawValue),
-            "documents": .array(choice.documents.compactMap(\.descriptor.currentPath).map { .string($0) }),
-          ])
+        var facts: JSONObject = [
+          "how": .string(choice.how.rawValue),
+          "documents": .array(choice.documents.compactMap(\.descriptor.currentPath).map { .string($0) }),
+        ]
+        if request.mode != .open { facts["mode"] = .string(request.mode.rawValue) }
+        status?.send(request.mode == .open ? "granted" : "copying", facts)
       }
     } catch let error as WireError {
       guard case .remote = error else { return reattach(sandbox) }

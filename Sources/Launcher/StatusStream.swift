@@ -15,6 +15,7 @@ internal import Wire
 /// | `started` | `instance`, `pid` (of the sandbox's init, on the host), `namespaces` (kind to inode; `mnt` always) |
 /// | `failed` | `reason`, `status`: the app could not be started |
 /// | `granted` | `how`, `documents` (host paths) |
+/// | `copying` | `how`, `mode` (`import`, `export`, `move`), `documents`: the originals, or the folder for the copies |
 /// | `cancelled` | `how` |
 /// | `denied` | `operation`, `path` or `call`, `errno`, `rule`, `reason`, `remedy`, `suppressed` |
 /// | `limit` | `limit` (the policy's key), `value`, `ceiling` (bytes, seconds or files), `reason`: what ended the app |

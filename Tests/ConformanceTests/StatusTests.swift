@@ -36,6 +36,21 @@ struct StatusTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.ordinary))
+  func `tells of copies by their mode, and not as grants`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let document = try world.document("letter.txt", "text")
+      let (outcome, events) = try events(
+        world,
+        "--pick '\(document)' --pick '\(world.home)/Papers' /bin/sh -c "
+          + "'cp \"$(ambitctl pick --import)\" ~/letter.txt && ambitctl export ~/letter.txt'")
+      #expect(outcome.exit == .status(0) && outcome.output == "letter 2.txt\n", "\(outcome)")
+      #expect(events.map { $0["event"]?.string } == ["started", "copying", "copying", "exited"])
+      #expect(events.compactMap { $0["mode"]?.string } == ["import", "export"])
+      #expect(try world.read("\(world.home)/Papers/letter 2.txt") == "text")
+    }
+  }
+
   @Test(arguments: TestUser.one(.root))
   func `tells of a signal, and of a program that cannot be started`(user: TestUser) throws {
     try Workspace.with(user) { world in
