@@ -55,6 +55,8 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
   }
 
   let state = Mutex(State())
+  /// Notifications are queued in the order in which their changes were taken.
+  private let order = Mutex(())
   /// In their order, whatever queue they are posted on.
   private let notifications: OperationQueue = {
     let queue = OperationQueue()
@@ -220,8 +222,7 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
       for listener in listeners { listener.yield(told) }
     }
     if isFinished {
-      notify(gathering: true)
-      post(.NSMetadataQueryDidFinishGathering)
+      notify(finishing: true)
     } else if isHeld {
       return
     } else if update.coordinated == true {
@@ -232,19 +233,24 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Tells the changes that have not been told.
-  private func notify(gathering: Bool = false) {
-    let (changes, isGathering) = state.withLock { state in
-      state.isNotificationDue = false
-      return (state.results.takeUntold(), gathering || state.phase == .gathering)
+  /// Tells the changes that have not been told, and at last that the first results are all there.
+  private func notify(finishing: Bool = false) {
+    // Another thread does not come between the look and the notification.
+    order.withLock { _ in
+      let (changes, isGathering) = state.withLock { state in
+        state.isNotificationDue = false
+        return (state.results.takeUntold(), finishing || state.phase == .gathering)
+      }
+      if !changes.isEmpty {
+        post(
+          isGathering ? .NSMetadataQueryGatheringProgress : .NSMetadataQueryDidUpdate,
+          [
+            NSMetadataQueryUpdateAddedItemsKey: changes.added, NSMetadataQueryUpdateChangedItemsKey: changes.changed,
+            NSMetadataQueryUpdateRemovedItemsKey: changes.removed,
+          ])
+      }
+      if finishing { post(.NSMetadataQueryDidFinishGathering) }
     }
-    guard !changes.isEmpty else { return }
-    post(
-      isGathering ? .NSMetadataQueryGatheringProgress : .NSMetadataQueryDidUpdate,
-      [
-        NSMetadataQueryUpdateAddedItemsKey: changes.added, NSMetadataQueryUpdateChangedItemsKey: changes.changed,
-        NSMetadataQueryUpdateRemovedItemsKey: changes.removed,
-      ])
   }
 
   private func post(_ name: Notification.Name, _ items: [String: [NSMetadataItem]] = [:]) {
