@@ -104,7 +104,11 @@ import Wire
     let home = try container(world, app)
     try FileManager.default.createSymbolicLink(atPath: "\(home)/Documents/link", withDestinationPath: "/etc")
     let outside = try world.file("secret", "s")
+    // A folder of keys would be the user's own in a home folder that has none.
+    try FileManager.default.createDirectory(atPath: "\(home)/Documents/.ssh", withIntermediateDirectories: true)
+    try Data("alias".utf8).write(to: URL(fileURLWithPath: "\(home)/Documents/.bashrc"))
     for (source, error) in [
+      ("/home/user/Documents/.ssh", "NoSource"), ("/home/user/Documents/.bashrc", "NoSource"),
       ("/home/user/Documents/nothing", "NoSource"), ("/etc/passwd", "NoSource"), (outside, "NoSource"),
       ("/home/user/Documents/link", "NoSource"), ("/home/user/Documents/link/passwd", "NoSource"),
       ("/home/user/Documents/../../x", "NoSource"), ("/home/user", "NoSource"), ("", "NoSource"),

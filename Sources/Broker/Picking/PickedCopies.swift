@@ -54,6 +54,11 @@ final class PickedCopies {
       guard let inner = path.path(within: ScopeMounts.home), !inner.isEmpty,
         !names.contains(where: { $0 == "." || $0 == ".." }), let name = names.last
       else { throw PickerInterface.Failure.noSource(path: path, "it does not lie in the app's container") }
+      // In a home folder these are settings and keys of programs: “.ssh”, “.bashrc”. People do not see them, and would not notice.
+      guard !name.hasPrefix(".") else {
+        throw PickerInterface.Failure.noSource(
+          path: path, "its name begins with a dot, and hidden files are not handed over")
+      }
       do throws(KernelError) {
         let folder = try Descriptor.open(
           inner.parentPath.flatMap { $0.isEmpty ? nil : $0 } ?? ".", below: container, flags: [.path, .directory],
