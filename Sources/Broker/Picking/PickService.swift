@@ -296,7 +296,8 @@ final class PickService {
       let chosen = try await locator.examine(made.map(\.item), "move \(pick.id) of \(instance.id)")
       guard sessions.isRunning(instance), pick.ticket.isWanted else { throw StateError("the app is gone") }
       let messages = try hand(chosen, to: instance, answer, .readWrite, for: pick.caller)
-      copies.remove(pick.sources)
+      // When the app is answered they are at one place.
+      await copies.remove(pick.sources, instance)
       return .success(PickerInterface.PickReply(documents: messages, copies: names))
     } catch {
       PickedCopies.discard(made, in: place)

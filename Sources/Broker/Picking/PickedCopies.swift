@@ -86,9 +86,11 @@ final class PickedCopies {
   }
 
   /// Takes an app's own files away, after they were moved: those that still are where they were.
-  func remove(_ items: [HandedItem]) {
-    try? Worker.start {
-      for each in items {
+  func remove(_ items: [HandedItem], _ instance: Instance) async {
+    let owner = "copies of \(instance.app.bundleIdentifier)"
+    // The app may have gone; they go all the same.
+    _ = try? await jobs.run(owner: owner, subject: Grant.makeID()) { heartbeat in
+      for each in items where heartbeat.beat() {
         guard let now = try? Descriptor.open(each.name, below: each.folder, flags: .place),
           let present = try? FileIdentity(of: now), let moved = try? FileIdentity(of: each.item), present == moved
         else { continue }
