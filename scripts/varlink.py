@@ -19,7 +19,7 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Grants", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Grants", "Inspector", "Launcher"]
 
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
@@ -36,6 +36,7 @@ NAMES = {
     "Bookmarks.ResolveReferenceReply": "ResolveReply",
     "Transfer.Document": "DocumentMessage",
     "Query.Document": "DocumentMessage",
+    "Opening.Document": "DocumentMessage",
     "Transfer.PassReply": "Transfer",
     "Transfer.RedeemCall": "Transfer",
     "Launcher.Choice": "Question.Choice",
@@ -72,6 +73,7 @@ ENUMERATIONS = {
     "LauncherInterface.Question.Kind": ("identity entitlements", "", {}),
     "LauncherInterface.AppFile": ("folder manifest entitlements executable", "One of the files that say which app is launched.",
                                   {"folder": "The bundle, or the folder that the program lies in."}),
+    "LauncherInterface.Given.How": ("give open", "", {}),
     "LauncherInterface.DegradedLayer.Enforcement": ("partial notEnforced", "", {}),
     "LauncherInterface.How": ("user scripted", "How a choice was made.", {}),
     "LauncherInterface.LimitHit.Limit": ("memory cpuTime wallTime container containerFiles reserve", "", {}),
@@ -102,17 +104,19 @@ DEFAULTS = {
     "Inspector.BookmarkReply": {"values": "[]"},
     "Launcher.Manifest": {
         "passGrants": "false", "executePicked": "false", "appBookmarks": "false", "documentBookmarks": "false",
-        "packageTypes": "[]", "relatedTypes": "[]", "sharesDocuments": "false", "publicScope": "false"},
+        "packageTypes": "[]", "relatedTypes": "[]", "sharesDocuments": "false", "publicScope": "false",
+        "opensDocuments": "false", "opensInPlace": "false"},
     "Launcher.GrantRules": {
         "mayPass": "false", "endsOutlived": "false", "releasesOldest": "false", "startsPicked": "false",
         "passesSilent": "false", "executesPicked": "false", "tellsHostPaths": "false", "readOnly": "false", "modes": '["open"]', "folders": "true",
         "endsWithLaunch": "false", "makesBookmarks": "true", "documentBookmarks": "true", "implicitBookmarks": "true",
         "missingBookmarks": "[]", "missingSelections": "[]", "syncsFully": "false", "packages": "[]",
-        "related": "[]", "profile": '"unlimited"'},
+        "related": "[]", "opensInPlace": "false", "inbox": "false", "profile": '"unlimited"'},
     "Launcher.Limits": {"cgroup": "false"},
     "Launcher.Capabilities": {"grants": "GrantRules()"},
-    "Launcher.PrepareCall": {"limits": "[]", "canAsk": "false", "answers": "[]", "allowEntitlements": "[]", "files": "[]"},
-    "Launcher.PrepareReply": {"notices": "[]"},
+    "Launcher.PrepareCall": {"limits": "[]", "canAsk": "false", "answers": "[]", "allowEntitlements": "[]", "files": "[]",
+        "given": "[]"},
+    "Launcher.PrepareReply": {"notices": "[]", "given": "[]"},
     "Launcher.AttachCall": {"grants": "GrantRules()"},
     "Launcher.PickRequest": {"packages": "[]", "places": "[]"},
     "Launcher.AnswerCall": {"cancelled": "false", "paths": "[]"},
@@ -133,7 +137,7 @@ OMITTED = {
 BEHIND = {
     "Grants.Grant": {"endsWithLaunch": "appDigest"},
     "Launcher.GrantRules": {
-        "packages": "tellsHostPaths", "related": "packages", "profile": "related", "quota": "bookmarkLifetime", "recent": "quota"},
+        "packages": "tellsHostPaths", "related": "packages", "opensInPlace": "related", "inbox": "opensInPlace", "profile": "inbox", "quota": "bookmarkLifetime", "recent": "quota"},
     "Launcher.Limits": {"cgroup": "containerFiles"},
     "Launcher.PrepareCall": {"script": "files", "manifest": "seccomp"},
     "Launcher.PickRequest": {"appName": "access"},

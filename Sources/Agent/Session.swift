@@ -63,6 +63,10 @@ package import Foundation
   private mutating func documentAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
     switch act {
     case "pick": return try pick(request)
+    case "opened": return try opened(request)
+    case "discard":
+      try UIApplication.discard(inboxItemAt: try url(request))
+      return ["done": true]
     case "start":
       let started = try url(request).startAccessingSecurityScopedResource()
       return Self.outcome(started)
@@ -184,6 +188,21 @@ package import Foundation
     if let error = delegate.error { answer.merge(Self.describe(error)) { _, new in new } }
     if let urls = delegate.picked.first { answer.merge(try keep(urls, request)) { _, new in new } }
     return answer
+  }
+
+  /// Waits for the next document that is opened with the app.
+  private mutating func opened(_ request: [String: Any]) throws -> [String: Any] {
+    var next: UIOpenURLContext?
+    try UIApplication.forEachOpenedURL { context in
+      next = context
+      return false
+    }
+    guard let next else { return ["errno": "EPIPE"] }
+    var answer: [String: Any] = [
+      "done": true, "inPlace": next.options.openInPlace, "isStarted": next.options.isStarted,
+    ]
+    answer["source"] = next.options.sourceApplication
+    return answer.merging(try keep([next.url], request)) { _, new in new }
   }
 
   /// Remembers URLs: the first as `as`, the others as `as1`, `as2`, …

@@ -42,6 +42,8 @@ package struct AmbitCommand: ParsableCommand {
         ambit versions report.txt        its earlier contents; ambit versions restore brings one back
         ambit types explain FILE         its content type, and the rule that decided
         ambit handlers FILE              the apps that open it, and why in that order
+        ambit open notes.md              open a document with the app that it belongs to
+        ambit share notes.md             the apps that take it, as the share sheet lists them
         ambit crashcheck --document FILE -- COMMAND
                                          what a crash in the middle of a save may leave
         ambit audit log                  everything that was granted, used and refused
@@ -59,7 +61,7 @@ package struct AmbitCommand: ParsableCommand {
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
-      TypesCommand.self, HandlersCommand.self,
+      TypesCommand.self, HandlersCommand.self, OpenCommand.self, ShareCommand.self, DropCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

@@ -84,6 +84,8 @@ extension WireError {
     case PickerInterface.Failure.notCopiedName: .make(.fileWriteUnknown, nil, url, "The copy was not made: \(reason).")
     case PickerInterface.Failure.notGrantableName:
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
+    case OpeningInterface.Failure.notInInboxName:
+      .make(.fileNoSuchFile, .ENOENT, url, "Only something in Documents/Inbox can be discarded: \(reason).")
     default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")
     }
   }

@@ -1,6 +1,4 @@
 internal import Foundation
-internal import Kernel
-internal import Synchronization
 internal import Wire
 
 /// The events of an app's documents without a call of its own. Ambit's addition.
@@ -33,68 +31,20 @@ extension SecurityScope {
   ///
   /// - Throws: a `CocoaError` where there is no broker.
   public static func events() throws -> AsyncThrowingStream<Event, any Error> {
-    let client = try listen()
-    let isOver = EventReading()
-    // A thread that waits for the next event looks each second whether it is still wanted.
-    client.setPatience(
-      .init(.seconds(1)) { () throws(WireError) in
-        if isOver.isSet { throw .closed }
-        return .seconds(1)
-      })
-    let (stream, continuation) = AsyncThrowingStream.makeStream(of: Event.self, throwing: (any Error).self)
-    continuation.onTermination = { _ in isOver.set() }
-    do throws(KernelError) {
-      try Worker.start {
-        do {
-          try read(client) { event in
-            continuation.yield(event)
-            return true
-          }
-          continuation.finish()
-        } catch { continuation.finish(throwing: error) }
-      }
-    } catch { throw WireError.kernel(error).cocoa() }
-    return stream
+    try BrokerEvents<AccessInterface.EventsReply>(AccessInterface.events).stream { Event($0.event) }
   }
 
   /// The same for a program that does nothing else meanwhile.
   ///
   /// - Parameter body: told each event; `false` ends it.
-  public static func forEachEvent(_ body: (Event) throws -> Bool) throws { try read(try listen(), body) }
-
-  private static func listen() throws -> WireClient {
-    do {
-      let client = try Broker.connect()
-      try client.send(AccessInterface.events, [:], more: true)
-      return client
-    } catch { throw error.cocoa() }
-  }
-
-  private static func read(_ client: WireClient, _ body: (Event) throws -> Bool) throws {
-    while let event = try next(client) {
-      // An event that this version does not know says that something has changed.
-      let kind = Event.Kind(rawValue: event.kind.rawValue) ?? .lost
-      guard try body(.init(kind: kind, path: event.path, cause: event.cause)) else { return }
-    }
-  }
-
-  /// - Returns: `nil`: the broker has ended, or the events are not wanted any more.
-  private static func next(_ client: WireClient) throws -> AccessInterface.Event? {
-    do throws(WireError) {
-      guard let answer = try client.receive(wait: true) else { return nil }
-      do { return try AccessInterface.EventsReply(json: answer.parameters).event } catch {
-        throw .unexpectedReply(error)
-      }
-    } catch {
-      if case .closed = error { return nil }
-      throw error.cocoa()
-    }
+  public static func forEachEvent(_ body: (Event) throws -> Bool) throws {
+    try BrokerEvents<AccessInterface.EventsReply>(AccessInterface.events).forEach { try body(Event($0.event)) }
   }
 }
 
-/// Whether the events are still read.
-private final class EventReading: Sendable {
-  private let state = Atomic(false)
-  var isSet: Bool { state.load(ordering: .relaxed) }
-  func set() { state.store(true, ordering: .relaxed) }
+extension SecurityScope.Event {
+  /// An event that this version does not know says that something has changed.
+  fileprivate init(_ event: AccessInterface.Event) {
+    self.init(kind: Kind(rawValue: event.kind.rawValue) ?? .lost, path: event.path, cause: event.cause)
+  }
 }

@@ -20,10 +20,15 @@ package struct AppManifest: Equatable, Sendable {
   package let sharesDocuments: Bool
   /// The same by `NSUbiquitousContainerIsDocumentScopePublic` of any of its containers: Ambit's have one (`SBX-7`).
   package let hasPublicScope: Bool
+  /// It says what documents it opens: `CFBundleDocumentTypes`.
+  package let opensDocuments: Bool
+  /// It opens originals and no copies: `LSSupportsOpeningDocumentsInPlace`, or `UISupportsDocumentBrowser` (`OIP-1`).
+  package let opensInPlace: Bool
 
   package init(
     bundleIdentifier: String, executable: String, name: String, version: String?, packageTypes: [String] = [],
-    relatedTypes: [String] = [], sharesDocuments: Bool = false, hasPublicScope: Bool = false
+    relatedTypes: [String] = [], sharesDocuments: Bool = false, hasPublicScope: Bool = false,
+    opensDocuments: Bool = false, opensInPlace: Bool = false
   ) {
     self.bundleIdentifier = bundleIdentifier
     self.executable = executable
@@ -33,6 +38,8 @@ package struct AppManifest: Equatable, Sendable {
     self.relatedTypes = relatedTypes
     self.sharesDocuments = sharesDocuments
     self.hasPublicScope = hasPublicScope
+    self.opensDocuments = opensDocuments
+    self.opensInPlace = opensInPlace
   }
 }
 
@@ -65,6 +72,8 @@ extension AppManifest {
     let browser = try list.looseFlag("UISupportsDocumentBrowser") ?? false
     let sharing = try list.looseFlag("UIFileSharingEnabled") ?? false
     let inPlace = try list.looseFlag("LSSupportsOpeningDocumentsInPlace") ?? false
+    opensDocuments = !(list["CFBundleDocumentTypes"]?.array ?? []).isEmpty
+    opensInPlace = browser || inPlace
     sharesDocuments = browser || (sharing && inPlace)
     hasPublicScope = (list["NSUbiquitousContainers"]?.dictionary ?? []).contains { container in
       container.node["NSUbiquitousContainerIsDocumentScopePublic"]?.looseBoolean == true

@@ -75,8 +75,10 @@ final class Broker {
       trail, jobs, clock, events)
     let copies = PickedCopies(host, jobs)
     let items = CoordinatedItems(host: host, grants: grants, sessions: sessions)
+    let handover = DocumentHandover(grants, trail, locator, issuer, references, clock)
     let picker = PickService(
-      grants, trail, sessions, locator, places, issuer, references, access, sidecars, copies, items, clock)
+      trail, sessions, locator, places, handover, access, sidecars, copies, items, clock)
+    let openings = OpeningService(host, grants, trail, sessions, locator, places, handover, access, jobs, clock)
     let transfers = TransferService(grants, key, trail, tokens, documents, locator, issuer, references, clock)
     let resolver = BookmarkResolver(
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
@@ -95,9 +97,10 @@ final class Broker {
     let rules = LaunchRules(host.folders)
     let entitlements = EntitlementService(rules, grants)
     let identification = AppIdentification(rules, grants, trail, mounts, jobs, clock)
-    let preparer = LaunchPreparer(host, rules, grants, sessions, identification, entitlements, places, shutdown)
+    let preparer = LaunchPreparer(
+      host, rules, grants, sessions, identification, entitlements, places, openings, shutdown)
     let suspensions = SuspensionService(host, grants, trail, sessions, jobs)
-    let attacher = LaunchAttacher(host, grants, trail, sessions, preparer, references, suspensions)
+    let attacher = LaunchAttacher(host, grants, trail, sessions, preparer, references, suspensions, openings)
     let unsettled = UnsettledLaunches(LauncherRecords(host.folders))
     ender = SessionEnder(
       host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, groups, sidecars, copies,
@@ -106,7 +109,7 @@ final class Broker {
     let saves = SaveService(grants, trail, sessions, succession, inPlace, versions, jobs)
     let launches = LaunchService(
       sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions,
-      MemoryPressure(trail, sessions, suspensions, jobs))
+      MemoryPressure(trail, sessions, suspensions, jobs), openings)
     let remover = AppRemover(host, grants, trail, sessions, revoker, jobs, loop)
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
@@ -118,7 +121,8 @@ final class Broker {
       endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, kept,
       catalog, sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, scopes, ender, trail, replies)
+      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, scopes, ender, trail,
+      replies)
     lifetime = Lifetime(
       signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,
       isBusy: { [trail, grants, sidecars] in

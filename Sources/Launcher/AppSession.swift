@@ -45,9 +45,10 @@ final class AppSession {
     front = PickFrontEnd(
       answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment)
     let files = try LaunchedFiles(request)
+    let given = try request.given.map { each throws(Failure) in try each.opened() }
     executed = files.executed
     var layout: SystemLayout?
-    (broker, prepared, descriptors) = try Self.prepare(request, files, folders, environment) {
+    (broker, prepared, descriptors) = try Self.prepare(request, files, given, folders, environment) {
       // The broker is at work, on another processor if there is one.
       layout = layout ?? .current()
     }
@@ -101,6 +102,9 @@ final class AppSession {
     status?.started(instance: prepared.instance, pid: sandbox.pid, mountNamespace: handover.dropFirst().first)
     if try group?.awaitEntry() == true { try sandbox.entered() }
     try sandbox.go()
+    if !request.given.isEmpty {
+      status?.send("granted", ["how": "user", "documents": .array(request.given.map { .string($0.path) })])
+    }
     // The app runs from here on, on another processor if there is one.
     startWatching(sandbox)
     try loop(sandbox, signals, proxy)
@@ -121,7 +125,8 @@ final class AppSession {
   }
 
   private static func prepare(
-    _ request: LaunchRequest, _ files: LaunchedFiles, _ folders: AmbitFolders, _ environment: [String: String],
+    _ request: LaunchRequest, _ files: LaunchedFiles, _ given: [Descriptor], _ folders: AmbitFolders,
+    _ environment: [String: String],
     meanwhile: () -> Void
   ) throws -> (WireClient, LauncherInterface.PrepareReply, [Descriptor]) {
     var call = request.prepareCall(environment, files)
@@ -132,7 +137,7 @@ final class AppSession {
         return try BrokerConnection.beginLaunch(folders) { broker in
           // Later the terminal is the app's.
           defer { broker.setPatience(nil) }
-          try broker.send(LauncherInterface.prepare, call.json, descriptors: files.descriptors)
+          try broker.send(LauncherInterface.prepare, call.json, descriptors: files.descriptors + given)
           meanwhile()
           guard let answer = try broker.receive(wait: true) else { throw WireError.closed }
           return (broker, try .init(json: answer.parameters), answer.descriptors)
@@ -142,6 +147,12 @@ final class AppSession {
         // The broker takes an answer, or it is of another mind than this launcher.
         guard asked.insert(question.kind).inserted else { throw Failure("the broker asks the same question again") }
         call.answers.append(.init(question.kind, try TerminalQuestion.ask(question)))
+      } catch WireError.remote(LauncherInterface.Failure.notGivenName, let parameters) {
+        let index = (try? parameters.int("index")) ?? 0
+        let document = request.given.indices.contains(index) ? request.given[index] : nil
+        throw Failure(
+          "\(document.map { "\($0.how.option) \($0.path)" } ?? "a document") cannot be given to it: "
+            + ((try? parameters.string("reason")) ?? "it may not have it"))
       } catch let error as WireError { throw Failure(error) }
     }
   }

@@ -40,12 +40,14 @@ extension LaunchRequest {
       cpuTime: limits.cpuTime, wallTime: limits.wallTime, processors: limits.processors, container: limits.container,
       containerFiles: limits.containerFiles, cgroup: limits.cgroup)
     return SandboxRequest(
-      program: program, arguments: arguments, bundleIdentifier: prepared.bundleIdentifier,
+      program: program, arguments: DocumentPlaces.filled(arguments, with: prepared.given) ?? arguments,
+      bundleIdentifier: prepared.bundleIdentifier,
       container: prepared.container, readOnlyPaths: capabilities.readOnlyPaths, execute: capabilities.execute,
       executePicked: capabilities.grants.executesPicked,
       network: NetworkReach(rawValue: capabilities.network) ?? .none, observe: capabilities.observe,
       landlockFiles: capabilities.landlockFiles, environment: variables, usage: usage,
       limits: [ResourceLimit(.core, 0)],
-      hostID: prepared.hostID < 0 ? nil : UInt32(prepared.hostID), controlProgram: Programs.control.path)
+      hostID: prepared.hostID < 0 ? nil : UInt32(prepared.hostID), controlProgram: Programs.control.path,
+      inbox: capabilities.grants.inbox)
   }
 }

@@ -37,6 +37,8 @@ package struct LaunchRequest: Equatable, Sendable {
   package var trust: Trust?
   /// Entitlements that the user allows beforehand, by their keys.
   package var allowEntitlements: [String]
+  /// The documents that it is given; `{}` in its arguments stands for them.
+  package var given: [GivenDocument] = []
 
   package init(
     program: SandboxRequest.Program, manifest: LauncherInterface.Manifest?, arguments: [String], container: String?,
@@ -67,6 +69,15 @@ package struct LaunchRequest: Equatable, Sendable {
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
       statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, limits: words.limits,
       allowDegraded: words.allowDegraded, trust: words.trust)
+    try give(words.given)
+  }
+
+  /// The app is given documents as well.
+  package mutating func give(_ documents: [GivenDocument]) throws(Failure) {
+    if let fault = DocumentPlaces.fault(arguments, documents: documents.count) { throw Failure(fault) }
+    // As many as come with one message, beside the app's own files.
+    guard documents.count <= 240 else { throw Failure("at most 240 documents at a time; these are \(documents.count)") }
+    given = documents.map { .init($0.how, Self.fromHere($0.path)) }
   }
 
   /// The word for Ambit's own profile and no other.
@@ -108,6 +119,7 @@ extension LaunchRequest {
     if !limits.isEmpty { json.set("limits", limits) }
     if !allowDegraded.isEmpty { json.set("allowDegraded", allowDegraded.map(\.rawValue)) }
     json.set("trust", trust?.rawValue)
+    if !given.isEmpty { json.set("given", given.flatMap { [$0.how.rawValue, $0.path] }) }
     if !allowEntitlements.isEmpty { json.set("allowEntitlements", allowEntitlements) }
     if let answers {
       json["answers"] = .array(
@@ -148,5 +160,12 @@ extension LaunchRequest {
       seccomp: try json.stringIfPresent("seccomp"), limits: try json.stringsIfPresent("limits") ?? [],
       allowDegraded: allowDegraded, trust: trust,
       allowEntitlements: try json.stringsIfPresent("allowEntitlements") ?? [])
+    let words = try json.stringsIfPresent("given") ?? []
+    given = try stride(from: 0, to: words.count - 1, by: 2).map { index throws(FieldError) in
+      guard let how = GivenDocument.How(rawValue: words[index]) else {
+        throw FieldError(field: "given", expected: "documents")
+      }
+      return GivenDocument(how, words[index + 1])
+    }
   }
 }

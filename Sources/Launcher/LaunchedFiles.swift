@@ -68,6 +68,7 @@ extension LaunchRequest {
     var call = prepareCall(environment)
     call.files = files.files
     call.script = files.script
+    call.given = given.map(\.message)
     return call
   }
 }

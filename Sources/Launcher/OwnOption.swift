@@ -3,10 +3,11 @@ internal import Paths
 /// The options of `ambit run` that take effect before the app's name, and are the app's own arguments behind it.
 package enum OwnOption {
   /// By their long names. Short ones are many a program's, and mean something else there.
-  package static let names = [
-    "--policy", "--container", "--answers", "--pick", "--seccomp", "--limit", "--trace", "--json-status-fd",
-    "--allow-degraded", "--allow-entitlement", "--trust",
-  ]
+  package static let names =
+    [
+      "--policy", "--container", "--answers", "--pick", "--seccomp", "--limit", "--trace", "--json-status-fd",
+      "--allow-degraded", "--allow-entitlement", "--trust",
+    ] + GivenDocument.How.allCases.map(\.option)
 
   /// The warning that the app gets an argument which may have been meant for Ambit, with its remedy; `nil`: there is no such
   /// argument.

@@ -20,6 +20,8 @@ package struct RunArguments: Equatable, Sendable {
   package var allowDegraded: [Layer] = []
   /// The treatment of an app other than the one that its identifier was given to.
   package var trust: Trust?
+  /// The documents that the app is given.
+  package var given: [GivenDocument] = []
   package var app = ""
   package var arguments: [String] = []
 
@@ -57,7 +59,9 @@ package struct RunArguments: Equatable, Sendable {
       case "--json-status-fd":
         guard let number = Int32(value), "\(number)" == value else { return nil }
         statusDescriptor = number
-      default: return nil
+      default:
+        guard let how = GivenDocument.How(option: word) else { return nil }
+        given.append(.init(how, value))
       }
     }
     return nil

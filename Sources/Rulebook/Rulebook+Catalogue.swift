@@ -130,7 +130,7 @@ extension Rulebook {
       Rule("PCK-25", "The picker is legible in whatever mode the app left the terminal. Escape and Ctrl-C cancel, and the app gets its modes back.",
         source: "Ambit", .d, .inForce),
       Rule("PCK-26", "`ambit run --give FILE -- PROGRAM {}` opens the file for an unmodified program at the path in its arguments. The scope ends with the program, and the log says that the user gave it.",
-        source: "Ambit", .d, .planned),
+        source: "Ambit", .d, .inForce),
     ])
 
   private static let familyTok = RuleFamily(
@@ -470,11 +470,11 @@ extension Rulebook {
     "OIP", "opening in place",
     [
       Rule("OIP-1", "An app without `LSSupportsOpeningDocumentsInPlace` gets a copy in its inbox. With the key it gets the original.",
-        source: "S18@45:56-46:52; AD:application(_:open:sourceApplication:)", .a, .planned),
+        source: "S18@45:56-46:52; AD:application(_:open:sourceApplication:)", .a, .inForce),
       Rule("OIP-2", "Files in the inbox can be read and deleted, and not written.",
-        source: "AD:application(_:open:sourceApplication:)", .a, .planned),
+        source: "AD:application(_:open:sourceApplication:)", .a, .inForce),
       Rule("OIP-3", "The callback says whether the document is opened in place. If not, the app copies it before use.",
-        source: "AD:openInPlace", .a, .planned),
+        source: "AD:openInPlace", .a, .inForce),
       Rule("OIP-4", "`revealDocument` imports a document on request and then returns its new URL. Without an import it returns none.",
         source: "AD:revealDocument(at:importIfNeeded:)", .a, .planned),
       Rule("OIP-5", "The user can cancel the opening while the document downloads.",

@@ -55,10 +55,12 @@ package enum SandboxLauncher {
     case .file(let path, let content): return .file(relative(path), content: content)
     case .bind(let path, let source, _, let attributes):
       // The broker has just looked at the container; a link that has come into its place since then leads elsewhere.
-      let isContainer = path == InsidePath.home
+      let isContainer = path == InsidePath.home || path == InsidePath.inbox
       // Nor may a link, or anything else, stand in for a device: the app may write to it.
       let device = DeviceNode.allCases.first { $0.path == path }
-      let tree = try DetachedTree(at: source, followsLink: !isContainer && device == nil)
+      let tree =
+        path == InsidePath.inbox
+        ? try inbox(source) : try DetachedTree(at: source, followsLink: !isContainer && device == nil)
       if let device, try !device.isOpen(as: tree.descriptor) { throw device.fault(source) }
       // Its present kind counts, not the kind in the plan: a policy may show a file as well as a folder.
       let isDirectory = try tree.descriptor.status().kind == .directory
@@ -74,6 +76,16 @@ package enum SandboxLauncher {
     case .masked(let path): return .mask(relative(path))
     case .readOnly(let path): return .readOnly(relative(path))
     }
+  }
+
+  /// A running app may put a link into the place of one of its folders: no link is followed anywhere in the container.
+  private static func inbox(_ source: String) throws(KernelError) -> DetachedTree {
+    let inner = "Documents/Inbox"
+    let container = try Descriptor.open(
+      String(source.dropLast(inner.count + 1)), flags: [.path, .directory, .noFollow])
+    let folder = try Descriptor.open(
+      inner, below: container, flags: [.path, .directory, .noFollow], resolve: [.beneath, .noSymlinks])
+    return try DetachedTree(cloning: folder, recursive: false, path: source)
   }
 
   private static func lower(_ limit: ResourceLimit) -> (resource: Int32, soft: UInt64, hard: UInt64) {

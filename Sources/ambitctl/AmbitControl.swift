@@ -21,7 +21,8 @@ struct AmbitControl: ParsableCommand {
       Pick.self, Export.self, Path.self, Start.self, Stop.self, With.self, Scopes.self, Kept.self, BookmarkCommand.self,
       References.self,
       Open.self,
-      Coordinate.self, Query.self, Versions.self, Release.self, Pass.self, Redeem.self, Events.self,
+      Coordinate.self, Query.self, Versions.self, Release.self, Pass.self, Redeem.self, Events.self, Opened.self,
+      Discard.self,
     ])
 }
 

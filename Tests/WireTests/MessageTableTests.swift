@@ -147,7 +147,7 @@ import Testing
       endsWithLaunch
       """,
       "io.ambit.Launcher.GrantRules": """
-      mayPass endsOutlived releasesOldest startsPicked executesPicked tellsHostPaths packages related profile readOnly modes \
+      mayPass endsOutlived releasesOldest startsPicked executesPicked tellsHostPaths packages related opensInPlace inbox profile readOnly modes \
       folders endsWithLaunch makesBookmarks documentBookmarks implicitBookmarks missingBookmarks missingSelections \
       passesSilent syncsFully types lifetime bookmarkLifetime quota recent patience
       """,
@@ -155,7 +155,7 @@ import Testing
       processes openFiles fileSize memory cpuTime wallTime processors container containerFiles cgroup
       """,
       "io.ambit.Launcher.Prepare(": """
-      program policy variables observe limits canAsk answers allowEntitlements files script container seccomp manifest
+      program policy variables observe limits canAsk answers allowEntitlements files script given container seccomp manifest
       """,
       "io.ambit.Launcher.PickRequest":
         "id mode multiple kind access appName packages places types allowed startsAt names message",

@@ -26,7 +26,8 @@ extension LaunchRequest {
           appBookmarks: bundle.entitlements.sandbox?.appBookmarks ?? false,
           documentBookmarks: bundle.entitlements.sandbox?.documentBookmarks ?? false,
           packageTypes: bundle.manifest.packageTypes, relatedTypes: bundle.manifest.relatedTypes,
-          sharesDocuments: bundle.manifest.sharesDocuments, publicScope: bundle.manifest.hasPublicScope)
+          sharesDocuments: bundle.manifest.sharesDocuments, publicScope: bundle.manifest.hasPublicScope,
+          opensDocuments: bundle.manifest.opensDocuments, opensInPlace: bundle.manifest.opensInPlace)
       } catch {
         throw Failure(error.description, status: error.exitStatus)
       }

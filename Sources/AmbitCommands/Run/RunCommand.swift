@@ -24,6 +24,12 @@ struct RunCommand: ParsableCommand {
       When the app asks for a document, a picker appears in your terminal, which the app can neither see nor type \
       into. --pick and --answers answer it beforehand; the audit log then says “scripted”.
 
+      --give hands an unmodified program a document, as a path. It is there before the program runs, and the program's \
+      saves reach the original. The right ends with the launch.
+
+        ambit run --give notes.txt -- vim {}
+        ambit run --give-read a.txt --give-read b.txt -- diff -u {} {}
+
       An app is the one that its identifier belongs to as long as its manifest, entitlements and program are the same, or \
       have changed in their place. Another bundle of the same identifier is not run before you have said what it is: a \
       new app, with a container and documents of its own, or the other one's replacement. --trust says so beforehand; \
@@ -95,6 +101,35 @@ struct RunCommand: ParsableCommand {
         + "the other one.", valueName: "new|replace"))
   var trust: Trust?
 
+  @Option(
+    name: .long, parsing: .singleValue,
+    help: ArgumentHelp(
+      "Give the app this document, to read and write; {} in its arguments stands for it. As often as you like.",
+      valueName: "file"))
+  var give: [String] = []
+
+  @Option(
+    name: .customLong("give-read"), parsing: .singleValue,
+    help: ArgumentHelp("The same, to read.", valueName: "file"))
+  var giveRead: [String] = []
+
+  @Option(
+    name: .customLong("give-folder"), parsing: .singleValue,
+    help: ArgumentHelp("The same with a folder and everything in it, to read and write.", valueName: "dir"))
+  var giveFolder: [String] = []
+
+  @Option(
+    name: .customLong("open"), parsing: .singleValue,
+    help: ArgumentHelp(
+      "Open this document with the app, as “ambit open” does: in place if the app says so, else as a copy.",
+      valueName: "file"))
+  var open: [String] = []
+
+  @Option(
+    name: .customLong("open-read"), parsing: .singleValue,
+    help: ArgumentHelp("The same, to read.", valueName: "file"))
+  var openRead: [String] = []
+
   @OptionGroup var degradation: DegradationOptions
 
   @OptionGroup var entitlements: EntitlementOptions
@@ -114,13 +149,14 @@ struct RunCommand: ParsableCommand {
   func run() throws {
     let words = Array(ThisProcess.arguments.dropFirst(2))
     if let warning = OwnOption.warning(words, arguments: arguments.count) { Failure.say(warning) }
-    let request: LaunchRequest
+    var request: LaunchRequest
     do {
       request = try LaunchRequest(
         app: app, arguments: arguments, container: container, policy: policy, answers: try scriptedAnswers(),
         trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, limits: limit,
         allowDegraded: degradation.allowDegraded, trust: trust, allowEntitlements: entitlements.allowEntitlements,
         path: ThisProcess.environment["PATH"])
+      try request.give(GivenDocument.inOrder(words, options: given))
     } catch let error as SourceError {
       throw Failure("\(error)")
     }
@@ -128,6 +164,12 @@ struct RunCommand: ParsableCommand {
       throw Failure("\(Programs.ambit.rawValue) is not where this program is; install Ambit again, whole.")
     }
     throw Failure("\(try AmbitLauncher.become(launcher, request, app: app))")
+  }
+
+  private var given: [GivenDocument] {
+    func all(_ how: GivenDocument.How, _ paths: [String]) -> [GivenDocument] { paths.map { .init(how, $0) } }
+    return all(.give, give) + all(.giveRead, giveRead) + all(.giveFolder, giveFolder) + all(.open, open)
+      + all(.openRead, openRead)
   }
 
   /// `nil`: the user answers.

@@ -40,6 +40,9 @@ struct AppFolders: ParsableArguments {
 struct KnownAppTypes {
   let path: String
   let identifier: String
+  let name: String
+  /// It gets originals and no copies (`OIP-1`).
+  let opensInPlace: Bool
   let declarations: DocumentDeclarations
 
   /// - Returns: `nil` for what cannot be read, or has no identifier.
@@ -48,6 +51,10 @@ struct KnownAppTypes {
       let identifier = manifest["CFBundleIdentifier"]?.string
     else { return nil }
     (self.path, self.identifier) = (path, identifier)
+    name = manifest["CFBundleName"]?.string ?? String(path.lastPathName.dropLast(4))
+    opensInPlace = ["LSSupportsOpeningDocumentsInPlace", "UISupportsDocumentBrowser"].contains {
+      manifest[$0]?.looseBoolean == true
+    }
     declarations = DocumentDeclarations(manifest)
   }
 }

@@ -255,7 +255,7 @@ final class BookmarkResolver {
     let now = host.clock.realtime
     if let known = try grants.grant(for: document.identity, of: app, rights: rights) { return known }
     let path = document.path ?? parent.path
-    if let reason = places.refusal(of: parent.kind, at: path, for: instance) {
+    if let reason = places.refusal(of: parent.kind, at: path, for: instance.app.bundleIdentifier) {
       trail.record(
         AuditEvent(.grant, .refused, instance, grant: parent, document: document, rule: "SBX-15", reason: reason))
       throw BookmarksInterface.Failure.revoked

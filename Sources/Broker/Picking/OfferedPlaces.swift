@@ -38,10 +38,9 @@ final class OfferedPlaces {
   }
 
   /// The places of other apps that this one's picker offers: folders, and no link that an app has put there.
-  func places(for instance: Instance) -> [LauncherInterface.Place] {
+  func places(for asking: String) -> [LauncherInterface.Place] {
     let apps = (try? grants.sharingApps()) ?? []
-    return apps.filter { $0.bundleIdentifier != instance.app.bundleIdentifier }.prefix(Self.mostPlaces).compactMap {
-      app in
+    return apps.filter { $0.bundleIdentifier != asking }.prefix(Self.mostPlaces).compactMap { app in
       guard
         let container = try? Descriptor.open(
           app.bundleIdentifier, below: host.containers(), flags: [.path, .noFollow]),
@@ -56,9 +55,9 @@ final class OfferedPlaces {
 
   /// Why a document may not be granted to an app, wherever it came from.
   ///
-  /// - Parameter instance: `nil`: the app does not run, and is shown no places of others.
-  func refusal(of kind: Folders.DocumentKind, at path: String?, for instance: Instance?) -> String? {
-    guard let instance, let path, host.rules.holdsOwn(path) else { return host.rules.refusal(of: kind, at: path) }
-    return host.rules.refusal(of: kind, at: path, shared: places(for: instance).map(\.path))
+  /// - Parameter app: `nil`: it is shown no places of others.
+  func refusal(of kind: Folders.DocumentKind, at path: String?, for app: String?) -> String? {
+    guard let app, let path, host.rules.holdsOwn(path) else { return host.rules.refusal(of: kind, at: path) }
+    return host.rules.refusal(of: kind, at: path, shared: places(for: app).map(\.path))
   }
 }

@@ -13,13 +13,11 @@ internal import Wire
 /// come back, as open descriptors, into grants.
 @BrokerLoop
 final class PickService {
-  private let grants: GrantStore
   private let trail: AuditTrail
   private let sessions: SessionTable
   private let locator: DocumentLocator
   private let places: OfferedPlaces
-  private let issuer: GrantIssuer
-  private let references: ReferenceFiles
+  private let handover: DocumentHandover
   private let scopes: ScopeService
   private let sidecars: SidecarKeeper
   private let copies: PickedCopies
@@ -27,13 +25,13 @@ final class PickService {
   private let clock: any LoopClock
 
   init(
-    _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
-    _ places: OfferedPlaces, _ issuer: GrantIssuer, _ references: ReferenceFiles, _ scopes: ScopeService,
+    _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
+    _ places: OfferedPlaces, _ handover: DocumentHandover, _ scopes: ScopeService,
     _ sidecars: SidecarKeeper, _ copies: PickedCopies, _ items: CoordinatedItems,
     _ clock: any LoopClock
   ) {
-    (self.grants, self.trail, self.sessions, self.locator) = (grants, trail, sessions, locator)
-    (self.places, self.issuer, self.references, self.scopes) = (places, issuer, references, scopes)
+    (self.trail, self.sessions, self.locator) = (trail, sessions, locator)
+    (self.places, self.handover, self.scopes) = (places, handover, scopes)
     (self.sidecars, self.copies, self.items, self.clock) = (sidecars, copies, items, clock)
   }
 
@@ -116,7 +114,8 @@ final class PickService {
     let request = LauncherInterface.PickRequest(
       id: first.id, call: first.call, allowed: instance.app.rules.types,
       packages: instance.app.packages.extensions.sorted(),
-      places: places.places(for: instance), startsAt: first.call.directory.flatMap { place(of: $0, instance) },
+      places: places.places(for: instance.app.bundleIdentifier),
+      startsAt: first.call.directory.flatMap { place(of: $0, instance) },
       names: first.sources.isEmpty ? nil : first.sources.map(\.name),
       appName: instance.app.name)
     prompts.send(LauncherInterface.PromptsReply(request: request))
@@ -300,7 +299,7 @@ final class PickService {
       await copies.remove(pick.sources, instance)
       return .success(PickerInterface.PickReply(documents: messages, copies: names))
     } catch {
-      PickedCopies.discard(made, in: place)
+      ItemCopy.discard(made, in: place)
       throw error
     }
   }
@@ -357,7 +356,7 @@ final class PickService {
             path: path, reason: "it is of another type than the app asked for (\(types.joined(separator: ", ")))")
         }
       }
-      let reason = places.refusal(of: kind, at: document.path, for: instance) ?? chosen.unreadable
+      let reason = places.refusal(of: kind, at: document.path, for: instance.app.bundleIdentifier) ?? chosen.unreadable
       if let reason { return .init(path: path, reason: reason) }
       if call.access == .readWrite, let reason = instance.refusal(ofWriting: document) {
         return .init(path: path, reason: reason)
@@ -367,8 +366,7 @@ final class PickService {
     }
   }
 
-  /// Makes the grants, their places inside and their references, writes everything down, and describes them for the app. Of
-  /// several documents all are handed over, or none.
+  /// Hands the chosen documents over, and starts them where the policy says so.
   private func hand(
     _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ asked: AccessRights,
     for caller: Caller
@@ -378,64 +376,9 @@ final class PickService {
     #else
       let origin: Grant.Origin = answer.how == .user ? .user : .scripted
     #endif
-    let now = clock.realtime
-    var handed: [(grant: Grant, chosen: Chosen, isNew: Bool)] = []
-    for each in chosen {
-      let (document, rights) = (each.document, each.rights(of: asked))
-      guard let path = document.path else { throw StateError("the document has no place in the file system") }
-      // The same document may have been chosen by two of its names.
-      if let same = handed.first(where: { $0.chosen.document.identity == document.identity }) {
-        handed.append((same.grant, each, false))
-      } else if let known = try grants.grant(for: document.identity, of: instance.app.bundleIdentifier, rights: rights)
-      {
-        handed.append((known, each, false))
-      } else {
-        let new = Grant(
-          id: Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier, kind: instance.kind(of: document),
-          rights: rights,
-          origin: origin, created: now, identity: document.identity, path: path,
-          place: each.place, term: instance.term(at: now))
-        handed.append((new, each, true))
-      }
-    }
-    let kept = Set(handed.lazy.filter { !$0.isNew }.map(\.grant.id))
-    try issuer.makeRoom(for: instance, new: handed.count { $0.isNew }, besides: kept)
-    let messages = try handed.map {
-      try issuer.expose($0.grant, as: $0.chosen.document, to: instance, how: origin.rawValue)
-    }
-    let events = handed.flatMap { grant, chosen, isNew in
-      var pick = AuditEvent(
-        .pick, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
-        reason: chosen.lessening(of: asked),
-        detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
-      guard isNew else {
-        // It holds from now on.
-        pick.detail[AuditEvent.Fact.until] = instance.term(at: now).words
-        return [pick]
-      }
-      return [
-        pick,
-        AuditEvent(
-          .grant, .allowed, instance, grant: grant, document: chosen.document, how: origin.rawValue,
-          detail: ["access": grant.rights.rawValue, "kind": grant.kind.rawValue, "until": grant.term.words]),
-      ]
-    }
-    try issuer.establish(handed.filter(\.isNew).map(\.grant), events)
-    for (grant, chosen, isNew) in handed {
-      if !isNew {
-        if let path = chosen.document.path, !grant.path.isSamePath(as: path) {
-          grants.move(grant.id, to: path, place: chosen.place)
-        }
-        // The user has now decided on it themselves.
-        try grants.makeIndependent(grant.id)
-        try grants.renew(grant.id, instance.term(at: now))
-      }
-      locator.pin(chosen.document, for: grant.id)
-    }
-    if instance.app.references {
-      try trail.append(handed.map { references.reference(to: $0.grant, isNew: $0.isNew, $0.chosen.document, instance) })
-    }
-    try issuer.trimRecent(of: instance)
+    let handed = try handover.hand(
+      chosen, to: instance,
+      .init(origin: origin, asked: asked, term: instance.term(at: clock.realtime), isPick: true))
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     #if AMBIT_MUTANTS
       let startsPicked =
@@ -444,11 +387,12 @@ final class PickService {
       let startsPicked = instance.app.rules.startsPicked
     #endif
     if startsPicked {
-      for (message, handed) in zip(messages, handed) {
-        let known = Location(handed.chosen, of: handed.grant)
-        _ = try? scopes.startNow(.init(scope: message.scope, caller: "the picker"), by: caller, for: instance, known)
+      for each in handed {
+        let known = Location(each.chosen, of: each.grant)
+        _ = try? scopes.startNow(
+          .init(scope: each.message.scope, caller: "the picker"), by: caller, for: instance, known)
       }
     }
-    return messages
+    return handed.map(\.message)
   }
 }

@@ -81,7 +81,7 @@ final class PickedCopies {
     _ items: [HandedItem], into folder: Descriptor, _ ticket: CopyTicket, _ instance: Instance
   ) async throws(CancellationError) -> Result<[ItemCopy], KernelError>? {
     try await copy(instance, ticket) { isWanted in
-      Self.all(items.map { ($0.item, $0.name) }, into: folder, owner: nil, isWanted)
+      ItemCopy.all(items.map { ($0.item, $0.name) }, into: folder, owner: nil, while: isWanted)
     }
   }
 
@@ -96,13 +96,6 @@ final class PickedCopies {
         else { continue }
         if (try? each.folder.removeFile(each.name)) == nil { try? each.folder.removeTree(each.name) }
       }
-    }
-  }
-
-  /// Takes copies away that nobody will have.
-  nonisolated static func discard(_ copies: [ItemCopy], in folder: Descriptor) {
-    for copy in copies {
-      if (try? folder.removeFile(copy.name)) == nil { try? folder.removeTree(copy.name) }
     }
   }
 
@@ -127,7 +120,7 @@ final class PickedCopies {
         }
         let folder = try Descriptor.open(inbox, below: temporary, flags: [.read, .directory, .noFollow])
         guard folder.mount == container.mount else { throw KernelError("open", inbox, errno: .improperLink) }
-        return try Self.all(documents, into: folder, owner: container, isWanted).get()
+        return try ItemCopy.all(documents, into: folder, owner: container, while: isWanted).get()
       }
     }
     return made.map { result in
@@ -157,23 +150,6 @@ final class PickedCopies {
   ) async throws(CancellationError) -> Value? {
     try await jobs.run(owner: "copies of \(instance.app.bundleIdentifier)", subject: Grant.makeID()) { heartbeat in
       work { heartbeat.beat() && ticket.isWanted }
-    }
-  }
-
-  /// All of them or none.
-  private nonisolated static func all(
-    _ items: [(item: Descriptor, name: String)], into folder: Descriptor, owner: Descriptor?,
-    _ isWanted: @escaping () -> Bool
-  ) -> Result<[ItemCopy], KernelError> {
-    var copies: [ItemCopy] = []
-    do throws(KernelError) {
-      for (item, name) in items {
-        copies.append(try ItemCopy(of: item, named: name, in: folder, owner: owner, while: isWanted))
-      }
-      return .success(copies)
-    } catch {
-      discard(copies, in: folder)
-      return .failure(error)
     }
   }
 }

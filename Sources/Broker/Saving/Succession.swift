@@ -51,7 +51,7 @@ final class Succession {
         instance?.app.replaced != .refuse
       else { return }
       let refused =
-        places.refusal(of: grant.kind, at: new.path, for: instance)
+        places.refusal(of: grant.kind, at: new.path, for: instance?.app.bundleIdentifier)
       guard refused == nil else { return }
       try trail.decide([
         AuditEvent(

@@ -190,9 +190,12 @@ final class ActiveScopes: LoopMember {
       {
         left.append((held, document, grant))
       }
+      let process = instance.number(of: owned.process)
       return AuditEvent(
-        .scopeEnded, .allowed, instance, grant: grant, how: how, reason: reason,
-        detail: AuditEvent.facts(owned.holder, instance.number(of: owned.process)))
+        .scopeEnded, .allowed, instance, grant: grant, how: how,
+        // The sandbox's init holds what the user gave for the whole launch.
+        reason: process == 1 && how == AuditEvent.ScopeEnd.app ? "the launch that it was given for is over" : reason,
+        detail: AuditEvent.facts(owned.holder, process))
     }
     return (events, left)
   }

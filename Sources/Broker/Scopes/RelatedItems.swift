@@ -116,7 +116,7 @@ final class RelatedItems {
     let rights = instance.rights(of: grant)
     let refusal =
       sibling.isOnItsVolume(found)
-      ? places.refusal(of: .file, at: found.path, for: instance)
+      ? places.refusal(of: .file, at: found.path, for: instance.app.bundleIdentifier)
         ?? instance.refusal(of: .file, named: sibling.name)?.reason
         ?? instance.refusal(ofUsing: grant, now: clock.realtime)?.reason
         ?? (rights == .readWrite ? instance.refusal(ofWriting: found) : nil)

@@ -8,6 +8,13 @@ internal import Wire
 struct Caller {
   let sender: UnixSocket.Sender?
   var counted = CountedProcess.own
+  /// It counts for the sandbox's init, which lives as long as the launch.
+  var isSandbox = false
+
+  /// The user's decision starts it, and it lasts until the launch ends.
+  static let sandbox = Caller()
+
+  private init() { (sender, isSandbox) = (nil, true) }
 
   init(_ call: CheckedCall, for counted: CountedProcess?) {
     sender = call.call.sender
@@ -28,6 +35,9 @@ final class ScopeOwnership {
 
   /// The process that a start counts for. The first time it is looked up and held from then on.
   func owner(_ caller: Caller, _ instance: Instance) throws -> SandboxProcess {
+    if caller.isSandbox {
+      return hold(SandboxProcess(pid: instance.pid, inside: 1, descriptor: instance.process), instance)
+    }
     guard let sender = caller.sender, let sandbox = instance.table.processes else {
       throw unknown("the kernel does not say which process asks", instance)
     }

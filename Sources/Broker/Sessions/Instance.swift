@@ -47,6 +47,8 @@ struct Preparation {
   let interpreter: String?
   /// The fields that machine-wide policies took away of the policy.
   let narrowed: [String]
+  /// The documents that it is given.
+  let given: [PreparedOpening]
 }
 
 /// One launch of an app: known by the socket that it was given, never by its own words about itself.
@@ -70,6 +72,7 @@ final class Instance {
 
   var scopes: InstanceScopes
   var picker = InstancePicker()
+  var opening = InstanceOpenings()
   var ending = InstanceEnding()
   /// Since when the user has it suspended, in nanoseconds since 1970; `nil`: it runs.
   var suspended: Int64?

@@ -21,13 +21,15 @@ final class LaunchAttacher {
   private let preparer: LaunchPreparer
   private let references: ReferenceFiles
   private let suspensions: SuspensionService
+  private let openings: OpeningService
 
   init(
     _ host: BrokerHost, _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ preparer: LaunchPreparer,
-    _ references: ReferenceFiles, _ suspensions: SuspensionService
+    _ references: ReferenceFiles, _ suspensions: SuspensionService, _ openings: OpeningService
   ) {
     (self.host, self.grants, self.trail, self.sessions) = (host, grants, trail, sessions)
     (self.preparer, self.references, self.suspensions) = (preparer, references, suspensions)
+    self.openings = openings
   }
 
   func attach(
@@ -103,6 +105,7 @@ final class LaunchAttacher {
       sessions.watchingApps.insert(app.bundleIdentifier)
     }
     if request.resume { suspensions.recall(instance) }
+    try openings.begin(preparation?.given ?? [], instance)
     references.writeOwed(instance)
     FaultPoint.attached.pass()
     return instance

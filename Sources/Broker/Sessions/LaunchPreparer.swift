@@ -20,6 +20,7 @@ final class LaunchPreparer: LoopMember {
   private let identification: AppIdentification
   private let entitlements: EntitlementService
   private let places: OfferedPlaces
+  private let openings: OpeningService
   private let shutdown: Shutdown
   private let filters: FilterStore
   private var network = SpareNetwork()
@@ -30,12 +31,11 @@ final class LaunchPreparer: LoopMember {
   init(
     _ host: BrokerHost, _ rules: LaunchRules, _ grants: GrantStore, _ sessions: SessionTable,
     _ identification: AppIdentification, _ entitlements: EntitlementService, _ places: OfferedPlaces,
-    _ shutdown: Shutdown
+    _ openings: OpeningService, _ shutdown: Shutdown
   ) {
     (self.host, self.rules, self.grants, self.sessions) = (host, rules, grants, sessions)
-    (self.identification, self.entitlements, self.places, self.shutdown) = (
-      identification, entitlements, places, shutdown
-    )
+    (self.identification, self.entitlements, self.places) = (identification, entitlements, places)
+    (self.openings, self.shutdown) = (openings, shutdown)
     filters = FilterStore(folder: host.folders.filters)
   }
 
@@ -50,7 +50,7 @@ final class LaunchPreparer: LoopMember {
   ) async throws -> Answer {
     guard !shutdown.hasBegun else { throw LauncherInterface.Failure.leaving }
     let policy = try rules.policy(for: request)
-    let app = try await identification.identify(request, files, on: connection)
+    let app = try await identification.identify(request, Array(files.prefix(request.files.count)), on: connection)
     // The files may have been waited for.
     guard !shutdown.hasBegun else { throw LauncherInterface.Failure.leaving }
     let identifier = app.identifier
@@ -63,16 +63,20 @@ final class LaunchPreparer: LoopMember {
     let hostID = try register(identifier, name, request.manifest?.version)
     try entitlements.remember(entitled, of: identifier, program: program)
     try places.noteSharing(request, of: identifier)
+    let grantRules = rules.grantRules(for: request, capabilities)
     do {
-      try makeContainer(identifier, hostID: hostID)
+      try makeContainer(identifier, hostID: hostID, inbox: grantRules.inbox)
     } catch {
       throw LauncherInterface.Failure.failed(
         "the container \(host.container(of: identifier)) cannot be made: \(error). "
           + "If the app has put something else in the place of one of its folders, remove that.")
     }
-    let grantRules = rules.grantRules(for: request, capabilities)
     var answer = LauncherInterface.Capabilities(capabilities, variables: request.variables)
     answer.grants = grantRules
+    let given = try await openings.prepare(
+      request.given, Array(files.dropFirst(request.files.count)),
+      for: OpeningTarget(app: identifier, place: app.path, rules: grantRules))
+    guard !shutdown.hasBegun else { throw LauncherInterface.Failure.leaving }
     let network = capabilities.hasOwnNetwork ? self.network.take() : nil
     let id = Grant.makeID()
     sessions.prepared[id] = Preparation(
@@ -81,23 +85,26 @@ final class LaunchPreparer: LoopMember {
       settings: capabilities.settingsText,
       entitlements: entitled,
       interpreter: request.script == nil ? nil : request.program,
-      narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" })
+      narrowed: capabilities.narrowings.map { "\($0.field) = \($0.to)" }, given: given)
     return Answer(
       LauncherInterface.PrepareReply(
         instance: id, bundleIdentifier: identifier, name: name, container: host.container(of: identifier),
         hostID: hostID.map { Int($0) } ?? -1, filters: filters.count,
         network: network != nil, capabilities: answer, notices: entitled.notices,
-        path: app.path, digest: app.digest.description
+        path: app.path, digest: app.digest.description, given: given.map(\.path)
       ).json, descriptors: filters + host.namespaces + (network.map { [$0] } ?? []))
   }
 
   /// The container's own folders. The app may have replaced any of them by something else: all but folders are
   /// refused, and no link is followed.
-  private func makeContainer(_ bundleIdentifier: String, hostID: UInt32?) throws(KernelError) {
+  private func makeContainer(_ bundleIdentifier: String, hostID: UInt32?, inbox: Bool) throws(KernelError) {
     let all = try host.containers()
     try makeFolder(bundleIdentifier, in: all, owner: hostID)
     let container = try Descriptor.open(bundleIdentifier, below: all, flags: [.read, .directory, .noFollow])
     for name in ["Documents", "Library", "tmp"] { try makeFolder(name, in: container, owner: hostID) }
+    guard inbox else { return }
+    let documents = try Descriptor.open("Documents", below: container, flags: [.read, .directory, .noFollow])
+    try makeFolder("Inbox", in: documents, owner: hostID)
   }
 
   private func makeFolder(_ name: String, in folder: Descriptor, owner: UInt32?) throws(KernelError) {

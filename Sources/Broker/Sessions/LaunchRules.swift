@@ -104,6 +104,8 @@ package struct LaunchRules {
     let declared = PackageTypes(declared: request.manifest?.packageTypes ?? []).extensions
     rules.packages = declared.subtracting(PackageTypes.known).sorted()
     let related = (request.manifest?.relatedTypes ?? []).prefix(PackageTypes.mostDeclared)
+    rules.opensInPlace = request.manifest?.opensInPlace ?? true
+    rules.inbox = request.manifest?.opensDocuments == true && !rules.opensInPlace && request.container == nil
     rules.related = Set(related.map { $0.lowercased() }.filter(PackageTypes.isExtension)).sorted()
     return rules
   }

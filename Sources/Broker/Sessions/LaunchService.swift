@@ -19,17 +19,18 @@ final class LaunchService {
   private let shutdown: Shutdown
   private let suspensions: SuspensionService
   private let pressure: MemoryPressure
+  private let openings: OpeningService
 
   init(
     _ sessions: SessionTable, _ preparer: LaunchPreparer, _ attacher: LaunchAttacher, _ ender: SessionEnder,
     _ picker: PickService, _ saves: SaveService, _ scopes: ActiveScopes, _ denials: DenialService,
     _ groups: OrphanedGroups, _ shutdown: Shutdown, _ suspensions: SuspensionService,
-    _ pressure: MemoryPressure
+    _ pressure: MemoryPressure, _ openings: OpeningService
   ) {
     (self.sessions, self.preparer, self.attacher, self.ender) = (sessions, preparer, attacher, ender)
     (self.picker, self.saves, self.scopes, self.denials) = (picker, saves, scopes, denials)
     (self.groups, self.shutdown, self.suspensions) = (groups, shutdown, suspensions)
-    self.pressure = pressure
+    (self.pressure, self.openings) = (pressure, openings)
   }
 
   /// - Parameter about: is told the app that a call is about.
@@ -76,6 +77,8 @@ final class LaunchService {
       return Answer(try await suspensions.resume(try LauncherInterface.ResumeCall(json: call.parameters)))
     case "PressMemory":
       return Answer(try await pressure.press(try LauncherInterface.PressMemoryCall(json: call.parameters)))
+    case "Open":
+      return Answer(try await openings.open(try .init(json: call.parameters), call.call.descriptors))
     case "Shutdown":
       shutdown.begin()
       return Answer([:])

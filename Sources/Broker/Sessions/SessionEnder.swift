@@ -63,7 +63,8 @@ final class SessionEnder: LoopMember {
   func end(_ instance: Instance) {
     guard sessions.remove(instance) else { return }
     instance.requests.endAll()
-    instance.ending.leaks += scopes.describe(instance)
+    // What was given for the whole launch is no leak.
+    instance.ending.leaks += scopes.describe(instance).filter { $0.process != 1 }
     #if AMBIT_MUTANTS
       Instance.leftSlots[instance.app.bundleIdentifier] = instance.ending.leaks.count
     #endif

@@ -48,6 +48,12 @@ extension SandboxPlan {
       }
     #endif
     tree.add(.bind(InsidePath.home, from: request.container, isDirectory: true, attributes: writable))
+    if request.inbox {
+      tree.addWithin(
+        .bind(
+          InsidePath.inbox, from: request.container.path(of: "Documents/Inbox"), isDirectory: true,
+          attributes: hardened.union(.noExecute)))
+    }
     tree.add(.documents(InsidePath.documents))
     tree.add(.listener(InsidePath.brokerSocket))
     if let control = request.controlProgram {
@@ -139,6 +145,9 @@ private struct RootBuilder {
     }
     entries.append(entry)
   }
+
+  /// Adds an entry that covers a part of another one: its place is there.
+  mutating func addWithin(_ entry: SandboxPlan.Entry) { entries.append(entry) }
 
   private mutating func makeParents(of path: String) {
     let parent = path.parentPath ?? "/"

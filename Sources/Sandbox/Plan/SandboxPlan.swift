@@ -54,6 +54,7 @@ package struct SandboxPlan: Equatable, Sendable {
 /// Where things are inside every sandbox.
 package enum InsidePath {
   package static let home = "/home/user"
+  package static let inbox = "/home/user/Documents/Inbox"
   package static let applications = "/Applications"
   package static let documents = "/documents"
   package static let brokerSocket = "/run/ambit/broker"

@@ -32,6 +32,8 @@ package struct SandboxRequest: Equatable, Sendable {
   package var hostID: UInt32?
   /// The in-sandbox command line, if there is one on this machine.
   package var controlProgram: String?
+  /// The container has an Inbox: a folder of documents that the app may read and not write (`OIP-2`).
+  package var inbox: Bool
 
   package init(
     program: Program, arguments: [String] = [], bundleIdentifier: String, container: String,
@@ -39,7 +41,7 @@ package struct SandboxRequest: Equatable, Sendable {
     observe: Bool = false, landlockFiles: Bool = false, environment: [String: String] = [:],
     usage: UsageLimits = .init(),
     limits: [ResourceLimit] = [], hostID: UInt32? = nil,
-    controlProgram: String? = nil
+    controlProgram: String? = nil, inbox: Bool = false
   ) {
     self.program = program
     self.arguments = arguments
@@ -56,6 +58,7 @@ package struct SandboxRequest: Equatable, Sendable {
     self.limits = limits
     self.hostID = hostID
     self.controlProgram = controlProgram
+    self.inbox = inbox
   }
 }
 

@@ -123,6 +123,10 @@ extension AppWord {
       or `move`, the last two with `sources`
       """),
     AppWord("cancel", .none, ["kind": .text], act: "pick", needs: .picker, "asks for a document, and the user cancels"),
+    AppWord(
+      "opened", .none, needs: .commands,
+      "takes the next document that was opened with it: `inPlace`, `isStarted`, `name`; `as` names it"),
+    AppWord("discard", .path, needs: .commands, "deletes a document in its Inbox"),
     AppWord("start", .document, needs: .scopes, "turns the access on"),
     AppWord("stop", .document, needs: .scopes, "turns the access off"),
     AppWord(

@@ -166,6 +166,7 @@ package struct Property: Equatable, Sendable {
     case integer(Int)
     case string(String)
     case strings([String])
+    case dictionaries([[Property]])
   }
 
   package var key: String

@@ -207,7 +207,11 @@ extension ScenarioReader {
   /// Keys of a property list.
   private mutating func properties(_ fields: inout Fields, _ key: String) throws(ScenarioError) -> [Property] {
     guard let node = fields.node(key) else { return [] }
-    var table = try Fields(node, file: file, what: "`\(key)`")
+    return try properties(try Fields(node, file: file, what: "`\(key)`"))
+  }
+
+  private mutating func properties(_ fields: Fields) throws(ScenarioError) -> [Property] {
+    var table = fields
     var properties: [Property] = []
     for name in table.remaining {
       guard let node = table.node(name) else { continue }
@@ -216,8 +220,19 @@ extension ScenarioReader {
       case .bool(let flag): value = .bool(flag)
       case .integer(let number): value = .integer(number)
       case .string(let text): value = .string(text)
-      case .array: value = .strings(try table.strings(name) ?? [])
-      default: throw table.problem("a property is true, false, a number, a string or an array of strings", at: name)
+      case .array(let members):
+        if case .table? = members.first?.value {
+          var dictionaries: [[Property]] = []
+          for member in try table.tables(name, of: "`\(name)`") ?? [] {
+            dictionaries.append(try self.properties(member))
+          }
+          value = .dictionaries(dictionaries)
+        } else {
+          value = .strings(try table.strings(name) ?? [])
+        }
+      default:
+        throw table.problem(
+          "a property is true, false, a number, a string, or an array of strings or of tables", at: name)
       }
       properties.append(Property(key: name, value: value))
     }

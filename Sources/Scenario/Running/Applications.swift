@@ -47,9 +47,11 @@ extension Play {
   }
 
   static func propertyList(_ properties: [Property]) -> String {
-    let entries = properties.map { "  <key>\(escaped($0.key))</key>\(element($0.value))\n" }
-    return
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\"><dict>\n\(entries.joined())</dict></plist>\n"
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\"><dict>\n\(entries(properties))</dict></plist>\n"
+  }
+
+  private static func entries(_ properties: [Property]) -> String {
+    properties.map { "  <key>\(escaped($0.key))</key>\(element($0.value))\n" }.joined()
   }
 
   private static func element(_ value: Property.Value) -> String {
@@ -58,6 +60,7 @@ extension Play {
     case .integer(let number): "<integer>\(number)</integer>"
     case .string(let text): "<string>\(escaped(text))</string>"
     case .strings(let texts): "<array>\(texts.map { "<string>\(escaped($0))</string>" }.joined())</array>"
+    case .dictionaries(let members): "<array>\(members.map { "<dict>\(entries($0))</dict>" }.joined())</array>"
     }
   }
 

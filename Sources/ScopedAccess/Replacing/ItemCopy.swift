@@ -46,6 +46,30 @@ package struct ItemCopy: Sendable {
     _ = folder.namesAreOnDisk
   }
 
+  /// Copies several, all or none.
+  package static func all(
+    _ items: [(item: Descriptor, name: String)], into folder: Descriptor, owner: Descriptor?,
+    while isWanted: @escaping () -> Bool
+  ) -> Result<[ItemCopy], KernelError> {
+    var copies: [ItemCopy] = []
+    do throws(KernelError) {
+      for (item, name) in items {
+        copies.append(try ItemCopy(of: item, named: name, in: folder, owner: owner, while: isWanted))
+      }
+      return .success(copies)
+    } catch {
+      discard(copies, in: folder)
+      return .failure(error)
+    }
+  }
+
+  /// Takes copies away that nobody will have.
+  package static func discard(_ copies: [ItemCopy], in folder: Descriptor) {
+    for copy in copies {
+      if (try? folder.removeFile(copy.name)) == nil { try? folder.removeTree(copy.name) }
+    }
+  }
+
   /// Gives it the wanted name, or the first free one of “Essay 2.txt”, “Essay 3.txt” (`PCK-17`).
   private static func place(_ temporary: String, in folder: Descriptor, as wanted: String) throws(KernelError) -> String
   {

@@ -6,9 +6,9 @@ package enum LauncherInterface {
   /// Registers a launch. If the broker needs a decision, it answers `NeedsAnswer`, and the launcher calls again with
   /// the answer added to `answers`.
   ///
-  /// Descriptors that come with the call: those that `files` names. Descriptors that come with the reply: the compiled
-  /// filters, sealed; when the broker lives in namespaces of its own, its user and mount namespace; and with `network`,
-  /// the network namespace.
+  /// Descriptors that come with the call: those that `files` names, then one for each of `given`. Descriptors that come
+  /// with the reply: the compiled filters, sealed; when the broker lives in namespaces of its own, its user and mount
+  /// namespace; and with `network`, the network namespace.
   package static let prepare = "io.ambit.Launcher.Prepare"
   /// Hands over a sandbox that is set up and whose app has not started.
   ///
@@ -33,6 +33,8 @@ package enum LauncherInterface {
   package static let ended = "io.ambit.Launcher.Ended"
   /// The running instances.
   package static let instances = "io.ambit.Launcher.Instances"
+  /// Opens documents with a running app, as their user wishes. The documents come as descriptors.
+  package static let open = "io.ambit.Launcher.Open"
   /// Stops all processes of an app. It answers when none of them runs any more. Started scopes stay started.
   package static let suspend = "io.ambit.Launcher.Suspend"
   /// Lets the processes of a suspended app go on.
@@ -79,12 +81,16 @@ package enum LauncherInterface {
     package var sharesDocuments: Bool
     /// Other apps' pickers show its Documents, as far as its version has increased since.
     package var publicScope: Bool
+    /// It declares document types that it opens.
+    package var opensDocuments: Bool
+    /// It opens originals, and no copies (`OIP-1`).
+    package var opensInPlace: Bool
 
     package init(
       identifier: String, name: String, version: String? = nil, networkClient: Bool, networkServer: Bool,
       passGrants: Bool = false, executePicked: Bool = false, selection: String? = nil, appBookmarks: Bool = false,
       documentBookmarks: Bool = false, packageTypes: [String] = [], relatedTypes: [String] = [],
-      sharesDocuments: Bool = false, publicScope: Bool = false
+      sharesDocuments: Bool = false, publicScope: Bool = false, opensDocuments: Bool = false, opensInPlace: Bool = false
     ) {
       self.identifier = identifier
       self.name = name
@@ -100,6 +106,8 @@ package enum LauncherInterface {
       self.relatedTypes = relatedTypes
       self.sharesDocuments = sharesDocuments
       self.publicScope = publicScope
+      self.opensDocuments = opensDocuments
+      self.opensInPlace = opensInPlace
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -117,6 +125,8 @@ package enum LauncherInterface {
       relatedTypes = try json.strings("relatedTypes")
       sharesDocuments = try json.bool("sharesDocuments")
       publicScope = try json.bool("publicScope")
+      opensDocuments = try json.bool("opensDocuments")
+      opensInPlace = try json.bool("opensInPlace")
     }
 
     package var json: JSONObject {
@@ -133,6 +143,8 @@ package enum LauncherInterface {
       json.set("relatedTypes", relatedTypes)
       json.set("sharesDocuments", sharesDocuments)
       json.set("publicScope", publicScope)
+      json.set("opensDocuments", opensDocuments)
+      json.set("opensInPlace", opensInPlace)
       json.set("version", version)
       json.set("selection", selection)
       return json
@@ -194,6 +206,10 @@ package enum LauncherInterface {
     package var packages: [String]
     /// Lower-case extensions of files that it may have beside a document (`COO-25`).
     package var related: [String]
+    /// Documents that are opened with it are the originals (`OIP-1`); else it gets copies.
+    package var opensInPlace: Bool
+    /// It has a folder for such copies, which it cannot write.
+    package var inbox: Bool
     /// The name of the rule for the quota, for people.
     package var profile: String
 
@@ -204,7 +220,8 @@ package enum LauncherInterface {
       folders: Bool = true, lifetime: Int? = nil, endsWithLaunch: Bool = false, makesBookmarks: Bool = true,
       documentBookmarks: Bool = true, implicitBookmarks: Bool = true, missingBookmarks: [String] = [],
       missingSelections: [String] = [], bookmarkLifetime: Int? = nil, patience: Int? = nil, passesSilent: Bool = false,
-      syncsFully: Bool = false, packages: [String] = [], related: [String] = [], profile: String = "unlimited"
+      syncsFully: Bool = false, packages: [String] = [], related: [String] = [], opensInPlace: Bool = false,
+      inbox: Bool = false, profile: String = "unlimited"
     ) {
       self.mayPass = mayPass
       self.endsOutlived = endsOutlived
@@ -231,6 +248,8 @@ package enum LauncherInterface {
       self.syncsFully = syncsFully
       self.packages = packages
       self.related = related
+      self.opensInPlace = opensInPlace
+      self.inbox = inbox
       self.profile = profile
     }
 
@@ -260,6 +279,8 @@ package enum LauncherInterface {
       syncsFully = try json.bool("syncsFully")
       packages = try json.strings("packages")
       related = try json.strings("related")
+      opensInPlace = try json.bool("opensInPlace")
+      inbox = try json.bool("inbox")
       profile = try json.string("profile")
     }
 
@@ -273,6 +294,8 @@ package enum LauncherInterface {
       json.set("tellsHostPaths", tellsHostPaths)
       json.set("packages", packages)
       json.set("related", related)
+      json.set("opensInPlace", opensInPlace)
+      json.set("inbox", inbox)
       json.set("profile", profile)
       json.set("readOnly", readOnly)
       json.set("modes", modes)
@@ -531,6 +554,38 @@ package enum LauncherInterface {
     }
   }
 
+  /// A document that an app is given with its launch, and is told of (`io.ambit.Opening`).
+  package struct Given: WireMessage {
+    package enum How: String, CaseIterable, Sendable { case give, open }
+
+    /// give: it is started before the app runs, and the grant ends with the launch (`PCK-26`). open: as by the user's
+    /// opening it with the app: the original, or a copy (`OIP-1`).
+    package var how: How
+    package var access: DocumentAccess
+    /// A whole folder, and no document.
+    package var folder: Bool
+
+    package init(how: How, access: DocumentAccess, folder: Bool) {
+      self.how = how
+      self.access = access
+      self.folder = folder
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      how = try json.choice("how")
+      access = try json.choice("access")
+      folder = try json.bool("folder")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("how", how)
+      json.set("access", access)
+      json.set("folder", folder)
+      return json
+    }
+  }
+
   /// The parameters of `Prepare`.
   package struct PrepareCall: WireMessage {
     /// The host path of the file to run.
@@ -561,11 +616,13 @@ package enum LauncherInterface {
     /// The file that the program, an interpreter, is given to run. It is the executable then, and its folder the
     /// folder.
     package var script: String?
+    package var given: [Given]
 
     package init(
       program: String, manifest: Manifest? = nil, container: String? = nil, policy: String, variables: [String],
       observe: Bool, seccomp: String? = nil, limits: [String] = [], canAsk: Bool = false,
-      answers: [QuestionAnswer] = [], allowEntitlements: [String] = [], files: [AppFile] = [], script: String? = nil
+      answers: [QuestionAnswer] = [], allowEntitlements: [String] = [], files: [AppFile] = [], script: String? = nil,
+      given: [Given] = []
     ) {
       self.program = program
       self.manifest = manifest
@@ -580,6 +637,7 @@ package enum LauncherInterface {
       self.allowEntitlements = allowEntitlements
       self.files = files
       self.script = script
+      self.given = given
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -596,6 +654,7 @@ package enum LauncherInterface {
       allowEntitlements = try json.strings("allowEntitlements")
       files = try json.choices("files")
       script = try json.stringIfPresent("script")
+      given = try json.messages("given")
     }
 
     package var json: JSONObject {
@@ -610,6 +669,7 @@ package enum LauncherInterface {
       json.set("allowEntitlements", allowEntitlements)
       json.set("files", files)
       json.set("script", script)
+      json.set("given", given)
       json.set("container", container)
       json.set("seccomp", seccomp)
       json.set("manifest", manifest)
@@ -637,10 +697,13 @@ package enum LauncherInterface {
     package var path: String
     /// Of the app: 64 hexadecimal digits.
     package var digest: String
+    /// The path inside of each given document.
+    package var given: [String]
 
     package init(
       instance: String, bundleIdentifier: String, name: String, container: String, hostID: Int, filters: Int,
-      network: Bool, capabilities: Capabilities, notices: [String] = [], path: String, digest: String
+      network: Bool, capabilities: Capabilities, notices: [String] = [], path: String, digest: String,
+      given: [String] = []
     ) {
       self.instance = instance
       self.bundleIdentifier = bundleIdentifier
@@ -653,6 +716,7 @@ package enum LauncherInterface {
       self.notices = notices
       self.path = path
       self.digest = digest
+      self.given = given
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -667,6 +731,7 @@ package enum LauncherInterface {
       notices = try json.strings("notices")
       path = try json.string("path")
       digest = try json.string("digest")
+      given = try json.strings("given")
     }
 
     package var json: JSONObject {
@@ -682,6 +747,7 @@ package enum LauncherInterface {
       json.set("notices", notices)
       json.set("path", path)
       json.set("digest", digest)
+      json.set("given", given)
       return json
     }
   }
@@ -1386,6 +1452,59 @@ package enum LauncherInterface {
     }
   }
 
+  /// The parameters of `Open`.
+  package struct OpenCall: WireMessage {
+    /// An instance, a bundle identifier or an app's name; of several launches the newest is meant.
+    package var app: String
+    package var access: DocumentAccess
+
+    package init(app: String, access: DocumentAccess) {
+      self.app = app
+      self.access = access
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.string("app")
+      access = try json.choice("access")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("app", app)
+      json.set("access", access)
+      return json
+    }
+  }
+
+  /// The answer of `Open`.
+  package struct OpenReply: WireMessage {
+    package var instance: String
+    /// The app got the originals, and no copies.
+    package var inPlace: Bool
+    /// The path inside of each document.
+    package var paths: [String]
+
+    package init(instance: String, inPlace: Bool, paths: [String]) {
+      self.instance = instance
+      self.inPlace = inPlace
+      self.paths = paths
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      inPlace = try json.bool("inPlace")
+      paths = try json.strings("paths")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instance", instance)
+      json.set("inPlace", inPlace)
+      json.set("paths", paths)
+      return json
+    }
+  }
+
   /// The outcome for one instance that was to be suspended or resumed.
   package struct Suspension: WireMessage {
     package var instance: String
@@ -1611,6 +1730,7 @@ package enum LauncherInterface {
     package static let unknownInstanceName = "io.ambit.Launcher.UnknownInstance"
     package static let notRunningName = "io.ambit.Launcher.NotRunning"
     package static let failedName = "io.ambit.Launcher.Failed"
+    package static let notGivenName = "io.ambit.Launcher.NotGiven"
     package static let needsAnswerName = "io.ambit.Launcher.NeedsAnswer"
     package static let leavingName = "io.ambit.Launcher.Leaving"
 
@@ -1633,6 +1753,14 @@ package enum LauncherInterface {
       var json = JSONObject()
       json.set("reason", reason)
       return ErrorReply(failedName, json)
+    }
+
+    /// A document cannot be given to the app.
+    package static func notGiven(index: Int, _ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("index", index)
+      json.set("reason", reason)
+      return ErrorReply(notGivenName, json)
     }
 
     /// The launch needs a decision of the user's.
