@@ -101,7 +101,8 @@ final class PresentedFiles: LoopMember {
 
   /// Looks at once at all that has happened until now.
   func drain() {
-    guard let watcher, !entries.isEmpty else { return }
+    // What was due when the last presenter left is taken as well, or the loop would go on for it without end.
+    guard let watcher, !entries.isEmpty || due != nil else { return }
     while true {
       let events = watcher.events()
       if events.isEmpty { break }

@@ -1,0 +1,33 @@
+import BrokerCore
+import Foundation
+import Kernel
+import Paths
+import TestSupport
+import Testing
+
+@testable import Broker
+
+@Suite struct `Presented files` {
+  /// A loop that goes on for something that nothing takes uses a whole processor.
+  @Test func `an event that settles when the last presenter leaves is taken, and nothing stays due`() async throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/a.txt"
+    try Data("1".utf8).write(to: URL(fileURLWithPath: path))
+    TestLoop.start()
+    let (before, after) = try await onLoop {
+      let files = PresentedFiles(ManualClock())
+      files.add(1, PathKey(path))
+      try Data("2".utf8).write(to: URL(fileURLWithPath: path))
+      var entries: [PollEntry] = []
+      files.appendEntries(to: &entries, now: 0)
+      try Poll.wait(&entries, timeout: .seconds(5))
+      files.handle(entries[...], now: 0)
+      files.remove(1)
+      let before = files.nextDue(now: 0)
+      files.finishTurn(now: 1_000_000_000)
+      return (before, files.nextDue(now: 1_000_000_000))
+    }
+    #expect(before != nil)
+    #expect(after == nil)
+  }
+}
