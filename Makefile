@@ -34,7 +34,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-types readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -81,6 +81,9 @@ test-journal: ## Export a log to a systemd-journald of its own; as root
 	@SWIFT='$(SWIFT)' scripts/export/run.sh journal $(debug)
 test-report: ## Look at `ambit audit report` in a real browser (after make test); pictures in .build/report
 	@scripts/report-test.sh
+
+test-thumbnails: ## Draw 68 documents that mean harm, or by programs that do (after make test)
+	@scripts/thumbnails-test.py .build/debug/ambit
 
 test-types: ## Compare the types of 1,000 files with those that gio says (after make test)
 	@scripts/types-test.py .build/debug/ambit

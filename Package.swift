@@ -67,6 +67,7 @@ let package = Package(
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
+    .target(name: "Thumbnails", dependencies: ["Kernel", "Paths", crypto, system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["ContentTypes", "Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
     .target(name: "Pages", dependencies: ["Paths", "Terminal", crypto], swiftSettings: strict),
@@ -105,7 +106,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Wire", system],
+      name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Thumbnails", "Wire", system],
       swiftSettings: strict),
     .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
@@ -126,7 +127,7 @@ let package = Package(
       dependencies: [
         "ContentTypes", "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox",
         "Wire", "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
-        "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder",
+        "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder", "Thumbnails",
         argumentParser,
         system,
       ], swiftSettings: strict),
@@ -184,6 +185,8 @@ let package = Package(
     .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
     .testTarget(name: "ContentTypesTests", dependencies: ["ContentTypes", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ThumbnailsTests", dependencies: ["Kernel", "Thumbnails", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(

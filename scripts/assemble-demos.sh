@@ -23,4 +23,8 @@ for bundle in Demos/*.app; do
     cp "$build/$program" "$destination/$name.app/$program"
   fi
   chmod +x "$destination/$name.app/$program"
+  # An extension has the app's own program.
+  for extension in "$destination/$name.app"/PlugIns/*.appex; do
+    [ -d "$extension" ] && ln "$destination/$name.app/$program" "$extension/$program"
+  done
 done

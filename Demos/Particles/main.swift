@@ -1,8 +1,12 @@
+import AmbitKit
 import Foundation
 
 #if canImport(Glibc)
   import Glibc
 #endif
+
+// The thumbnail extension is the same program.
+if CommandLine.arguments.contains("--thumbnail") { SceneThumbnail.main() }
 
 /// Runs in a terminal as an animation with keys, elsewhere line by line.
 let editor = Editor()

@@ -51,6 +51,7 @@ package import Foundation
     if let answer = try coordinationAct(act, request) { return answer }
     if let answer = try documentClassAct(act, request) { return answer }
     if let answer = try queryAct(act, request) { return answer }
+    if let answer = try browserAct(act, request) { return answer }
     if act == "raw" { return try RawBroker.exchange(request) }
     for addition in additions {
       if let answer = try addition(&self, act, request) { return answer }
@@ -206,7 +207,7 @@ package import Foundation
   }
 
   /// Remembers URLs: the first as `as`, the others as `as1`, `as2`, …
-  private mutating func keep(_ kept: [URL], _ request: [String: Any]) throws -> [String: Any] {
+  mutating func keep(_ kept: [URL], _ request: [String: Any]) throws -> [String: Any] {
     let name = request["as"] as? String ?? "last"
     for (index, url) in kept.enumerated() { urls[index == 0 ? name : "\(name)\(index)"] = url }
     return [

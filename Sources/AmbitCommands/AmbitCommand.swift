@@ -28,6 +28,7 @@ package struct AmbitCommand: ParsableCommand {
         ambit seccomp explain FILE       what a seccomp profile does, call by call
         ambit ps                         what is running, and what it may touch right now
         ambit suspend org.example.Ed     stop a running app for a while; ambit resume lets it go on
+        ambit stop org.example.Ed        end a running app
         ambit kill --memory-pressure APP end a suspended app, as a system short of memory does
         ambit grants                     which app may use which document
         ambit grant APP PATH             let an app use a document without its asking
@@ -56,12 +57,13 @@ package struct AmbitCommand: ParsableCommand {
     subcommands: [
       RunCommand.self, PlanCommand.self, WhyCommand.self, LearnCommand.self, PolicyCommand.self, SeccompCommand.self,
       VerifyCommand.self,
-      PsCommand.self, SuspendCommand.self, ResumeCommand.self, KillCommand.self, BookmarkCommand.self,
+      PsCommand.self, SuspendCommand.self, ResumeCommand.self, StopCommand.self, KillCommand.self, BookmarkCommand.self,
       GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
-      TypesCommand.self, HandlersCommand.self, OpenCommand.self, ShareCommand.self, DropCommand.self,
+      TypesCommand.self, HandlersCommand.self, ThumbnailCommand.self, PreviewCommand.self, RecentsCommand.self,
+      SearchCommand.self, BrowseCommand.self, OpenCommand.self, ShareCommand.self, DropCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

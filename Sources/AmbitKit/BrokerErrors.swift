@@ -82,6 +82,8 @@ extension WireError {
         .fileReadNoSuchFile, .ENOENT, (try? parameters.string("path")).map { URL(fileURLWithPath: $0) },
         "“\((try? parameters.string("path")) ?? "")” cannot be handed over: \(reason).")
     case PickerInterface.Failure.notCopiedName: .make(.fileWriteUnknown, nil, url, "The copy was not made: \(reason).")
+    case PickerInterface.Failure.notRenamedName:
+      .make(.fileWriteUnknown, nil, url, "The document keeps its name: \(reason).")
     case PickerInterface.Failure.notGrantableName:
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
     case OpeningInterface.Failure.notInInboxName:

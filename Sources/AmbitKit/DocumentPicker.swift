@@ -6,10 +6,10 @@ internal import Wire
 ///
 ///     let picker = DocumentPicker(forOpeningContentTypes: [.plainText])
 ///     picker.delegate = self
-///     picker.present()
+///     present(picker, animated: true)
 ///
 /// or, without a delegate, `try DocumentPicker.pick(allowsMultipleSelection: true)`.
-public final class DocumentPicker {
+open class DocumentPicker: UIViewController {
   /// The meaning of the user's choice.
   public enum Mode: Sendable {
     /// A copy in the app's container, which goes when the app ends (`PCK-2`).
@@ -52,6 +52,7 @@ public final class DocumentPicker {
     self.contentTypes = contentTypes
     urls = []
     documentPickerMode = asCopy ? .import : .open
+    super.init()
   }
 
   /// Only files with these very extensions, whatever their types are. Ambit's addition.
@@ -69,6 +70,7 @@ public final class DocumentPicker {
     self.urls = urls
     contentTypes = []
     documentPickerMode = asCopy ? .exportToService : .moveToService
+    super.init()
   }
 
   /// The older form.
@@ -84,13 +86,19 @@ public final class DocumentPicker {
     contentTypes = documentTypes.map { UTType(importedAs: $0) }
     urls = []
     documentPickerMode = mode
+    super.init()
   }
 
   /// Shows the picker, waits until the user has chosen, and tells the delegate, on this thread.
-  public func present() {
+  public func present() { tell(Result { try pick() }) }
+
+  override func beginPresentation() {
+    Presented(controller: self).begin(ask: { try $0.pick() }, tell: { $0.tell($1) })
+  }
+
+  private func tell(_ answer: Result<[URL], any Error>) {
     do {
-      let urls = try pick()
-      delegate?.documentPicker(self, didPickDocumentsAt: urls)
+      delegate?.documentPicker(self, didPickDocumentsAt: try answer.get())
     } catch let error as CocoaError where error.code == .userCancelled {
       delegate?.documentPickerWasCancelled(self)
     } catch {
@@ -113,6 +121,13 @@ public final class DocumentPicker {
       }
       return try picked.documents.map { try URL(document: $0) }
     } catch let error as WireError { throw error.cocoa() }
+  }
+
+  /// The same as a browser, an app's first screen.
+  func browse(creates: Bool) throws -> PickerInterface.PickReply {
+    var call = try self.call()
+    call.browser = .init(creates: creates)
+    do { return try Broker.call(PickerInterface.pick, call) } catch { throw error.cocoa() }
   }
 
   /// Refuses impossible requests before the user is asked (`PCK-20`).

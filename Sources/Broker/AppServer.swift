@@ -15,6 +15,7 @@ final class AppServer: LoopMember {
   private let versions: VersionService
   private let catalog: CatalogService
   private let openings: OpeningService
+  private let browser: BrowserService
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -32,13 +33,13 @@ final class AppServer: LoopMember {
   init(
     _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
     _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ versions: VersionService,
-    _ catalog: CatalogService, _ openings: OpeningService,
+    _ catalog: CatalogService, _ openings: OpeningService, _ browser: BrowserService,
     _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
     (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
     (self.trail, self.replies, self.versions, self.catalog) = (trail, replies, versions, catalog)
-    self.openings = openings
+    (self.openings, self.browser) = (openings, browser)
     sessions.onRemove = {
       coordination.ended($0)
       catalog.ended($0)
@@ -75,6 +76,7 @@ final class AppServer: LoopMember {
       }
     ) {
       switch call.interface {
+      case PickerInterface.name where call.member != "Pick": return try await self.browser.serve(call, for: instance)
       case PickerInterface.name: return try await self.picker.pick(call, for: instance)
       case AccessInterface.name: return try await self.access.serve(call, on: connection, for: instance)
       case TransferInterface.name: return try await self.transfers.serve(call, for: instance)

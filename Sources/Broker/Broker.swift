@@ -77,7 +77,10 @@ final class Broker {
     let items = CoordinatedItems(host: host, grants: grants, sessions: sessions)
     let handover = DocumentHandover(grants, trail, locator, issuer, references, clock)
     let picker = PickService(
-      trail, sessions, locator, places, handover, access, sidecars, copies, items, clock)
+      trail, sessions, locator, places, handover, access, sidecars, copies, items, clock, loop,
+      RecentKeeper(trail, path: host.folders.auditLog))
+    let browser = BrowserService(
+      host, grants, trail, sessions, locator, documents, places, handover, issuer, tokens, copies)
     let openings = OpeningService(host, grants, trail, sessions, locator, places, handover, access, jobs, clock)
     let transfers = TransferService(grants, key, trail, tokens, documents, locator, issuer, references, clock)
     let resolver = BookmarkResolver(
@@ -121,7 +124,8 @@ final class Broker {
       endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, kept,
       catalog, sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, scopes, ender, trail,
+      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, browser, scopes, ender,
+      trail,
       replies)
     lifetime = Lifetime(
       signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,

@@ -34,6 +34,13 @@ package struct ProcessMark: Equatable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(pid):\(started)" }
 
+  /// Sends it a signal, and no other process that has its number by now (`pidfd_send_signal(2)`).
+  package func signal(_ number: Int32) throws(KernelError) {
+    let process = try Descriptor.process(pid)
+    guard ProcessMark(of: pid) == self else { throw KernelError("pidfd_open", "\(pid)", errno: .noSuchProcess) }
+    try process.signalProcess(number)
+  }
+
   /// The kernel says that it has ended, whether or not its parent has taken note yet. A state that cannot be found out is no
   /// end; one that is stopped has not ended.
   package var hasEnded: Bool {

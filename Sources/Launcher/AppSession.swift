@@ -43,7 +43,8 @@ final class AppSession {
     self.environment = environment
     status = try request.statusDescriptor.map { try StatusStream(number: $0) }
     front = PickFrontEnd(
-      answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment)
+      answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment,
+      plain: request.plain)
     let files = try LaunchedFiles(request)
     let given = try request.given.map { each throws(Failure) in try each.opened() }
     executed = files.executed
@@ -409,16 +410,24 @@ final class AppSession {
       guard let request = try LauncherInterface.PromptsReply(json: message.parameters).request else { return }
       proxy?.restore()
       let choice = try answer(request, sandbox)
+      if choice.endsApp {
+        Failure.say("\(prepared.name) is ended, as you chose")
+        try? sandbox.process.signalProcess(SIGKILL)
+      }
       try? proxy?.takeTerminal()
       let reply = try answering().call(
         LauncherInterface.answer,
         LauncherInterface.AnswerCall(
-          instance: prepared.instance, id: request.id, how: choice.how, cancelled: choice.documents.isEmpty,
+          instance: prepared.instance, id: request.id, how: choice.how,
+          cancelled: choice.documents.isEmpty && !choice.creates,
+          creates: choice.creates,
           paths: choice.documents.map(\.path), unavailable: choice.unavailable
         ).json, descriptors: choice.documents.map(\.descriptor))
       let refused = try LauncherInterface.AnswerReply(json: reply.parameters).refused
       for sentence in refused where !choice.documents.isEmpty { Failure.say("not granted: \(sentence)") }
-      if choice.documents.isEmpty {
+      if choice.creates {
+        status?.send("creating", ["how": .string(choice.how.rawValue)])
+      } else if choice.documents.isEmpty {
         status?.send("cancelled", ["how": .string(choice.how.rawValue)])
       } else if refused.count < choice.documents.count {
         var facts: JSONObject = [

@@ -10,6 +10,8 @@ package struct GivenDocument: Equatable, Sendable {
     case giveRead
     /// `--give-folder`.
     case giveFolder
+    /// `--give-folder-read`.
+    case giveFolderRead
     /// `--open`: as `ambit open` has it.
     case open
     /// `--open-read`.
@@ -26,6 +28,7 @@ package struct GivenDocument: Equatable, Sendable {
       case .give: "--give"
       case .giveRead: "--give-read"
       case .giveFolder: "--give-folder"
+      case .giveFolderRead: "--give-folder-read"
       case .open: "--open"
       case .openRead: "--open-read"
       }
@@ -56,7 +59,8 @@ package struct GivenDocument: Equatable, Sendable {
   package var message: LauncherInterface.Given {
     .init(
       how: how == .open || how == .openRead ? .open : .give,
-      access: how == .giveRead || how == .openRead ? .readOnly : .readWrite, folder: how == .giveFolder)
+      access: [.giveRead, .giveFolderRead, .openRead].contains(how) ? .readOnly : .readWrite,
+      folder: how == .giveFolder || how == .giveFolderRead)
   }
 
   func opened() throws(Failure) -> Descriptor {

@@ -37,6 +37,8 @@ package struct LaunchRequest: Equatable, Sendable {
   package var trust: Trust?
   /// Entitlements that the user allows beforehand, by their keys.
   package var allowEntitlements: [String]
+  /// The picker is lines of text, and repaints nothing.
+  package var plain = false
   /// The documents that it is given; `{}` in its arguments stands for them.
   package var given: [GivenDocument] = []
 
@@ -69,6 +71,7 @@ package struct LaunchRequest: Equatable, Sendable {
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
       statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, limits: words.limits,
       allowDegraded: words.allowDegraded, trust: words.trust)
+    plain = words.plain
     try give(words.given)
   }
 
@@ -119,6 +122,7 @@ extension LaunchRequest {
     if !limits.isEmpty { json.set("limits", limits) }
     if !allowDegraded.isEmpty { json.set("allowDegraded", allowDegraded.map(\.rawValue)) }
     json.set("trust", trust?.rawValue)
+    if plain { json["plain"] = .bool(true) }
     if !given.isEmpty { json.set("given", given.flatMap { [$0.how.rawValue, $0.path] }) }
     if !allowEntitlements.isEmpty { json.set("allowEntitlements", allowEntitlements) }
     if let answers {
@@ -127,6 +131,7 @@ extension LaunchRequest {
           switch answer {
           case .pick(let paths): .array(paths.map { .string($0) })
           case .cancel: .null
+          case .create(let folder): folder.map { .string($0) } ?? .bool(true)
           }
         })
     }
@@ -140,6 +145,8 @@ extension LaunchRequest {
     if case .array(let values)? = json["answers"] {
       answers = try values.map { value throws(FieldError) in
         if case .null = value { return .cancel }
+        if case .bool = value { return .create(nil) }
+        if case .string(let folder) = value { return .create(folder) }
         return .pick(try (["pick": value] as JSONObject).strings("pick"))
       }
     }
@@ -160,6 +167,7 @@ extension LaunchRequest {
       seccomp: try json.stringIfPresent("seccomp"), limits: try json.stringsIfPresent("limits") ?? [],
       allowDegraded: allowDegraded, trust: trust,
       allowEntitlements: try json.stringsIfPresent("allowEntitlements") ?? [])
+    plain = json.has("plain") ? try json.bool("plain") : false
     let words = try json.stringsIfPresent("given") ?? []
     given = try stride(from: 0, to: words.count - 1, by: 2).map { index throws(FieldError) in
       guard let how = GivenDocument.How(rawValue: words[index]) else {

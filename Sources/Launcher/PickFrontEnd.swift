@@ -16,6 +16,10 @@ struct PickFrontEnd {
     var documents: [PickedDocument] = []
     /// The reason why the user could not be asked; nothing was chosen then.
     var unavailable: String?
+    /// The user asks for a new document; in the folder that is among the documents, or in none.
+    var creates = false
+    /// The user is asked too often, and ends the app.
+    var endsApp = false
   }
 
   private var script: ScriptedPicker?
@@ -23,12 +27,18 @@ struct PickFrontEnd {
   private let environment: [String: String]
   /// Where the last choice was made.
   private var folder: String
+  private let plain: Bool
+  /// How many requests in a row the user has cancelled.
+  private var cancelled = 0
+  private static let patience = 3
 
-  init(answers: ScriptedPicker?, folders: AmbitFolders, environment: [String: String]) {
+  /// - Parameter plain: the picker is lines of text.
+  init(answers: ScriptedPicker?, folders: AmbitFolders, environment: [String: String], plain: Bool) {
     script = answers
     self.folders = folders
     self.environment = environment
     folder = ThisProcess.directory
+    self.plain = plain || environment["TERM"] == "dumb" || environment["AMBIT_PICKER"] == "plain"
   }
 
   /// - Parameter sources: descriptors of which one becomes readable when the question has no meaning any more: the app's pidfd, the
@@ -40,6 +50,8 @@ struct PickFrontEnd {
       types: request.types, allowed: request.allowed, packages: Set(request.packages),
       places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: request.startsAt ?? folder)
     question.purpose = Self.purpose(request)
+    (question.isBrowser, question.creates, question.recents) = (request.browser, request.creates, request.recents)
+    question.isPestering = cancelled >= Self.patience
     if script != nil { return scripted(question) }
     do {
       // The controlling terminal, wherever the standard streams lead.
@@ -51,9 +63,7 @@ struct PickFrontEnd {
       let end = try SignalQueue([SIGTERM, SIGHUP])
       let abandoned = try Poll.any(of: sources + [end.descriptor])
       let rules = folders.grantRules
-      let outcome = try TerminalPicker(
-        input: terminal.rawValue, output: terminal.rawValue, environment: environment
-      ).run(question, abandoned: abandoned.rawValue) { document in
+      let refuse = { (document: PickedDocument) -> String? in
         if question.purpose.isDestination {
           // The folder is not handed to the app: it may be the home folder itself.
           return rules.refusal(of: .file, at: document.descriptor.currentPath?.path(of: "x"))
@@ -65,6 +75,14 @@ struct PickFrontEnd {
         )
         .map { "\(document.name) cannot be handed out: \($0)." }
       }
+      let number = terminal.rawValue
+      let outcome =
+        plain
+        ? try PlainPicker(input: number, output: number, environment: environment)
+          .run(question, abandoned: abandoned.rawValue, refuse: refuse)
+        : try TerminalPicker(input: number, output: number, environment: environment)
+          .run(question, abandoned: abandoned.rawValue, refuse: refuse)
+      if case .cancelled = outcome { cancelled += 1 } else { cancelled = 0 }
       return choice(outcome, .user)
     } catch let error as KernelError where error.call == "open" {
       return Choice(how: .user, unavailable: "there is no terminal to ask on; use --pick or --answers")
@@ -93,6 +111,10 @@ struct PickFrontEnd {
   }
 
   private mutating func choice(_ outcome: PickerOutcome, _ how: LauncherInterface.How) -> Choice {
+    if case .create(let folder) = outcome {
+      return Choice(how: how, documents: folder.map { [$0] } ?? [], creates: true)
+    }
+    if case .endApp = outcome { return Choice(how: how, endsApp: true) }
     guard case .picked(let documents) = outcome else { return Choice(how: how) }
     #if AMBIT_MUTANTS
       if Mutant.lastFolderForgotten.isActive { return Choice(how: how, documents: documents) }

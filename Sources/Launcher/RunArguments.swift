@@ -11,6 +11,8 @@ package struct RunArguments: Equatable, Sendable {
   /// One pick for each time the app asks.
   package var picks: [String] = []
   package var trace = false
+  /// The picker is lines of text.
+  package var plain = false
   /// Where programs read the events of the launch.
   package var statusDescriptor: Int32?
   package var seccomp: String?
@@ -41,6 +43,10 @@ package struct RunArguments: Equatable, Sendable {
       }
       if word == "--trace" {
         trace = true
+        continue
+      }
+      if word == "--plain" {
+        plain = true
         continue
       }
       guard let value = rest.popFirst(), !value.hasPrefix("-") else { return nil }

@@ -8,6 +8,7 @@ extension OpenFolder {
   /// `readdir` alone says of nearly every name whether it is a folder: a hundred thousand names cost no call each.
   /// Only symbolic links, and names on file systems that do not say, are asked about one by one.
   func entries() throws(KernelError) -> [Entry] {
+    if let documents { return documents }
     // A description of its own: `descriptor`'s reading position stays untouched.
     let number = try KernelError.check("openat", path) {
       unsafe openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -33,6 +34,12 @@ extension OpenFolder {
     }
     entries.sort(by: Entry.precedes)
     return entries
+  }
+
+  /// Those of a collection, in its order.
+  private var documents: [Entry]? {
+    guard isCollection else { return nil }
+    return collected.map { examined($0) }.filter { $0.kind != .broken && $0.kind != .special }
   }
 
   private func entry(_ name: FileName, type: Int) -> Entry {

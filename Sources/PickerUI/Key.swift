@@ -7,6 +7,12 @@ enum Key: Sendable, Equatable {
   /// A character with Alt (Meta) held.
   case alt(Unicode.Scalar)
   case text(Unicode.Scalar)
+  /// A button of the mouse was pressed, or its wheel turned, at a place counted from 0.
+  case mouse(MouseAction, column: Int, row: Int)
   /// A character out of a paste. Pastes never hold Enter: copied text must not choose.
   case pasted(Unicode.Scalar)
+}
+
+enum MouseAction: Sendable, Equatable {
+  case press, wheelUp, wheelDown
 }

@@ -2,7 +2,7 @@
 ///
 /// Escape alone and the beginning of an escape sequence are the same byte; the caller waits a moment while
 /// `isWaiting`, then calls `timeout()`. Answers that a terminal gives to queries (an app may have asked just before
-/// the picker opened) are swallowed whole, and so are reports of the mouse and of the focus.
+/// the picker opened) are swallowed whole, and so are reports of the focus, and of the mouse in other forms than the picker asks for.
 ///
 /// The picker turns other encodings of keys off (``KnownTerminal``). A terminal that keeps one is understood all the same: kitty's
 /// (`CSI code ; modifiers u`) and xterm's (`CSI 27 ; modifiers ; code ~`).
@@ -163,6 +163,10 @@ struct KeyDecoder: Sendable {
       state = .report(left: length)
       return
     }
+    if parameters.first == UInt8(ascii: "<"), final == 0x4D || final == 0x6D {
+      if final == 0x4D, !isPasting, let key = Self.mouse(parameters.dropFirst()) { keys.append(key) }
+      return
+    }
     if let code = KeyCode(parameters, final) {
       if let key = code.key, !isPasting || key == .control("c") { keys.append(key) }
       return
@@ -185,6 +189,21 @@ struct KeyDecoder: Sendable {
     } else if !isPasting, first.isEmpty || first == "1", let key = Self.cursorKey(final) {
       keys.append(key)
     }
+  }
+
+  /// A report of the mouse's in the form that the picker asks for (mode 1006): `button;column;row`.
+  private static func mouse(_ parameters: ArraySlice<UInt8>) -> Key? {
+    let numbers = parameters.split(separator: 0x3B, omittingEmptySubsequences: false)
+      .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    guard numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
+    let action: MouseAction
+    switch numbers[0] {
+    case 0: action = .press
+    case 64: action = .wheelUp
+    case 65: action = .wheelDown
+    default: return nil
+    }
+    return .mouse(action, column: numbers[1] - 1, row: numbers[2] - 1)
   }
 
   /// Reports of the mouse by their last character: how many characters follow (modes 9 and 1000; those of 1001).

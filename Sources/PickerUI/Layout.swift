@@ -15,6 +15,9 @@ struct Layout: Sendable, Equatable {
   /// 0 when the window is too small to choose in.
   let listRows: Int
 
+  /// The line with the first row of the list.
+  var listTop: Int { title.count + quotation.count + gaps + 2 }
+
   static let smallest = ScreenSize(columns: 24, rows: 8)
 
   /// A user who cannot see the choice must not choose.

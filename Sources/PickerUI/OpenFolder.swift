@@ -8,6 +8,19 @@ struct OpenFolder: Sendable {
   /// For people.
   let path: String
   let isTop: Bool
+  /// Documents from everywhere, by their paths without the first slash: the folder held open is the root.
+  private let collection: [FileName]?
+  var collected: [FileName] { collection ?? [] }
+
+  /// It has documents of many folders, and is none itself.
+  var isCollection: Bool { collection != nil }
+
+  /// The documents that were used last, as far as they are there.
+  init(recents: [String]) throws(KernelError) {
+    descriptor = try KernelPath.open(FileName("/"), in: AT_FDCWD, O_RDONLY | O_DIRECTORY, subject: "/")
+    (path, isTop) = ("Recents", true)
+    collection = recents.filter { $0.isAbsolutePath && $0 != "/" }.map { FileName(String($0.dropFirst())) }
+  }
 
   init(_ path: String) throws(KernelError) {
     try self.init(FileName(path), in: AT_FDCWD)
@@ -18,6 +31,7 @@ struct OpenFolder: Sendable {
     descriptor = try KernelPath.open(name, in: folder, O_RDONLY | O_DIRECTORY, subject: name.text)
     path = String(kernel: try KernelPath.bytes(of: descriptor.rawValue, subject: name.text))
     isTop = path == "/"
+    collection = nil
   }
 
   func entering(_ name: FileName) throws(KernelError) -> OpenFolder {
@@ -60,7 +74,8 @@ struct OpenFolder: Sendable {
     #if AMBIT_MUTANTS
       if Mutant.linkEndUnsaid.isActive { return details }
     #endif
-    if entry.isLink || !document.path.isSamePath(as: path.path(of: entry.name.text)) {
+    let place = isCollection ? "/" : path
+    if entry.isLink || !document.path.isSamePath(as: place.path(of: entry.name.text)) {
       details.linkTarget = document.path
     }
     return details

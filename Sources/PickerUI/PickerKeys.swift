@@ -3,9 +3,16 @@
 extension PickerModel {
   mutating func press(_ key: Key) -> PickerEffect? {
     say(nil)
+    if showsHelp {
+      showsHelp = false
+      return key == .control("c") ? .cancel : nil
+    }
     switch key {
-    case .up, .control("p"): move(by: -1)
-    case .down, .control("n"): move(by: 1)
+    case .up, .control("p"), .control("k"), .mouse(.wheelUp, _, _): move(by: -1)
+    case .down, .control("n"), .control("j"), .mouse(.wheelDown, _, _): move(by: 1)
+    case .mouse(.press, _, let row): return click(row)
+    case .text("?") where filter.isEmpty: showsHelp = true
+    case .text("+") where filter.isEmpty && request.isBrowser: return create()
     case .pageUp: page(by: -1)
     case .pageDown: page(by: 1)
     case .home: move(by: -rowCount)
@@ -21,7 +28,12 @@ extension PickerModel {
     case .control("h"), .alt("."): toggleHidden()
     case .control("r"): return .reload
     case .control("o"): return goToPlace()
-    case .escape, .control("c"): return .cancel
+    case .control("x"): return endApp()
+    case .control("c"): return .cancel
+    case .escape:
+      // The filter goes first (`PCK-25`).
+      if filter.isEmpty { return .cancel }
+      setFilter("")
     case .tab: return toggleMark()
     case .text(" ") where filter.isEmpty && request.multiple: return toggleMark()
     case .text("/"), .pasted("/"): return slash()
@@ -29,6 +41,31 @@ extension PickerModel {
     case .backTab, .delete, .control, .alt: break
     }
     return nil
+  }
+
+  /// A press on a row puts the cursor there; on the row under the cursor it opens a folder. It never chooses.
+  private mutating func click(_ screenRow: Int) -> PickerEffect? {
+    let index = scroll + screenRow - listTop
+    guard visibleRows.contains(index) else { return nil }
+    guard index == cursor else {
+      move(by: index - cursor)
+      return nil
+    }
+    return enter()
+  }
+
+  private mutating func create() -> PickerEffect? {
+    guard request.creates else {
+      say("This app makes no new documents.")
+      return nil
+    }
+    return .create
+  }
+
+  /// Offered after three requests that the user cancelled.
+  private mutating func endApp() -> PickerEffect? {
+    guard request.isPestering else { return nil }
+    return .endApp
   }
 
   /// Longer than any file name; a paste could go on for ever.

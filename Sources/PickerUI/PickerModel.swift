@@ -23,6 +23,12 @@ enum PickerEffect: Sendable, Equatable {
   case unmark(Mark)
   case finishMarked
   case cancel
+  /// The documents that were used last.
+  case recents
+  /// A new document here.
+  case create
+  /// End the app that asks again and again.
+  case endApp
 }
 
 /// The picker's whole state, as a value without I/O: keys go in (`press`), effects come out.
@@ -41,6 +47,8 @@ struct PickerModel: Sendable {
   private(set) var entries: [Entry] = []
   private(set) var filter = ""
   private(set) var showsHidden = false
+  /// The keys are shown in the list's place, until the next key.
+  var showsHelp = false
   private(set) var marks: [Mark] = []
   private(set) var message: String?
   /// By index into `entries`. Rows out of sight have none: the known facts of a row were drawn with it.
@@ -61,6 +69,8 @@ struct PickerModel: Sendable {
   private(set) var scroll = 0
   /// How many rows the list has room for.
   private(set) var listRows = 1
+  /// The line of the screen with the first of them.
+  private(set) var listTop = 0
 
   init(_ request: PickerRequest) {
     self.request = request
@@ -144,8 +154,9 @@ struct PickerModel: Sendable {
     moveCursor(to: selected)
   }
 
-  mutating func resize(listRows: Int) {
+  mutating func resize(listRows: Int, top: Int = 0) {
     self.listRows = max(1, listRows)
+    listTop = top
     settle()
   }
 
@@ -186,12 +197,19 @@ struct PickerModel: Sendable {
 
   /// The places of the request, one after the other.
   mutating func goToPlace() -> PickerEffect? {
-    guard !request.places.isEmpty else {
+    let hasRecents = !request.recents.isEmpty
+    let count = request.places.count + (hasRecents ? 1 : 0)
+    guard count > 0 else {
       say("No other app shows its documents here.")
       return nil
     }
-    let place = request.places[nextPlace % request.places.count]
-    nextPlace = (nextPlace + 1) % request.places.count
+    let next = nextPlace % count
+    nextPlace = (next + 1) % count
+    if hasRecents, next == 0 {
+      say("The documents that were used last.")
+      return .recents
+    }
+    let place = request.places[next - (hasRecents ? 1 : 0)]
     say("The documents of \(DisplayText.quoted(place.name, limit: 40)).")
     return .place(place)
   }

@@ -58,6 +58,14 @@ package struct PickerRequest: Sendable, Equatable {
   package var packages: Set<String>
   /// Where else documents are to be found: those of apps that show them.
   package var places: [Place]
+  /// The picker is a browser, the app's first screen.
+  package var isBrowser = false
+  /// The user may ask for a new document (`PCK-18`).
+  package var creates = false
+  /// Places of the documents that were used last, the last one first.
+  package var recents: [String] = []
+  /// The user has cancelled this app's requests several times in a row: they can end the app.
+  package var isPestering = false
   /// Absolute path of the folder to begin in. The picker goes to the nearest folder above it that can be listed.
   package var startFolder: String
 
@@ -114,4 +122,8 @@ package enum PickerOutcome: Sendable {
   case picked([PickedDocument])
   /// The user chose nothing.
   case cancelled
+  /// The user asks for a new document: in this folder, or, in a list of documents from everywhere, in no folder of theirs.
+  case create(PickedDocument?)
+  /// The user chose nothing, and wants the app to end.
+  case endApp
 }

@@ -71,7 +71,7 @@ struct PickerSession {
   private mutating func draw(_ refuse: (PickedDocument) -> String?) throws(KernelError) {
     let now = device.size()
     let layout = Layout(model.request, now)
-    model.resize(listRows: layout.listRows)
+    model.resize(listRows: layout.listRows, top: layout.listTop)
     if !layout.isTooSmall { look(refuse) }
     let lines = Screen.lines(model, layout, now: Clock.realtime() / 1_000_000_000, home: home)
       .map { $0.encoded(colours: colours) }
@@ -125,6 +125,13 @@ struct PickerSession {
   private mutating func perform(_ effect: PickerEffect, _ refuse: (PickedDocument) -> String?) -> PickerOutcome? {
     switch effect {
     case .cancel: return .cancelled
+    case .endApp: return .endApp
+    case .recents:
+      let paths = model.request.recents
+      change("Recents") { _ throws(KernelError) in try OpenFolder(recents: paths) }
+    case .create:
+      guard !folder.isCollection else { return .create(nil) }
+      do throws(KernelError) { return .create(try folder.open(.here)) } catch { say(error, folder.path) }
     case .enter(let name): change(name.text) { shown throws(KernelError) in try shown.entering(name) }
     case .parent:
       change(folder.parentPath, selecting: folder.name) { shown throws(KernelError) in try shown.parent() }

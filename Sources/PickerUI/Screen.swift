@@ -16,11 +16,34 @@ enum Screen {
     if layout.gaps > 1 { lines.append(Line()) }
     let rows = Rows(model: model, columns: columns, now: now, home: home)
     var list = model.visibleRows.map(rows.line)
-    if model.rowCount == 0 { list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim)) }
+    if model.showsHelp { list = help(layout) }
+    if model.rowCount == 0, !model.showsHelp {
+      list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim))
+    }
     list += Array(repeating: Line(), count: max(0, layout.listRows - list.count))
     lines += list
     lines += foot(model, layout, home)
     return lines
+  }
+
+  /// All keys, in the list's place.
+  private static func help(_ layout: Layout) -> [Line] {
+    let keys = [
+      ("↑ ↓, Ctrl-P Ctrl-N", "move; Ctrl-K and Ctrl-J too"), ("Enter", "choose, or open a folder"),
+      ("← →", "the folder above, the folder under the cursor"), ("letters", "filter; Escape clears, Ctrl-U too"),
+      ("/  ~/  ../", "go to a path: type it, or paste it"), ("Tab", "mark several, where the app asks for several"),
+      ("Ctrl-O", "recents, and the documents of other apps"), ("+", "a new document, in a browser of an app's"),
+      ("Ctrl-H, Alt-.", "show hidden files, or hide them"),
+      ("Ctrl-R", "read the folder anew"), ("mouse", "press a row, turn the wheel"),
+      ("Escape, Ctrl-C", "cancel"), ("any key", "back to the list"),
+    ]
+    return keys.prefix(layout.listRows).map { name, meaning in
+      var line = Line()
+      line.add("  " + name, .bold)
+      line.fill(to: 24)
+      line.add(DisplayText(meaning).keepingStart(max(1, layout.size.columns - line.width)))
+      return line
+    }
   }
 
   private static func tooSmall(_ size: ScreenSize) -> [Line] {
@@ -118,9 +141,12 @@ enum Screen {
     hints.append("Esc cancel")
     if model.request.multiple { hints.append("Tab mark") }
     if !model.isTop { hints.append("← parent") }
-    if !model.request.places.isEmpty { hints.append("Ctrl-O other apps") }
-    hints.append("↑↓ move")
+    if model.request.creates { hints.append("+ new document") }
+    if !model.request.places.isEmpty || !model.request.recents.isEmpty { hints.append("Ctrl-O places") }
+    if model.request.isPestering { hints.append("Ctrl-X end the app") }
+    hints.append("? help")
     hints.append(model.showsHidden ? "Ctrl-H hide hidden" : "Ctrl-H show hidden")
+    hints.append("↑↓ move")
     var line = Line()
     for hint in hints {
       let piece = DisplayText((line.width == 0 ? "" : " · ") + hint)

@@ -7,6 +7,8 @@ package struct ScriptedPicker: Sendable {
     /// Paths to choose; relative ones from the current folder of this process.
     case pick([String])
     case cancel
+    /// A new document in this folder; `nil`: in none of the user's folders.
+    case create(String?)
   }
 
   private var answers: ArraySlice<Answer>
@@ -29,6 +31,12 @@ package struct ScriptedPicker: Sendable {
     }
     switch answer {
     case .cancel: return .success(.cancelled)
+    case .create(let path):
+      guard request.creates else { return .failure(PickerError("Answer \(used): this app makes no new documents.")) }
+      guard let path else { return .success(.create(nil)) }
+      do throws(KernelError) { return .success(.create(try DocumentOpening.open(path))) } catch {
+        return .failure(PickerError("Answer \(used): \(DocumentOpening.sentence(error, path))"))
+      }
     case .pick(let paths):
       do throws(PickerError) {
         return .success(.picked(try open(paths, for: request)))

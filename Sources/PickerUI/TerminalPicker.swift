@@ -10,9 +10,9 @@ internal import Terminal
 /// screen nor the input.
 package struct TerminalPicker: Sendable {
   /// The text that gives the terminal back. For a caller that must restore it in the picker's place, after a signal.
-  package static let restoreSequence = KnownTerminal.giveBack
+  package static let restoreSequence = "\u{1B}[?1000;1006l" + KnownTerminal.giveBack
   /// Its opposite: the picker starts from a known terminal, not from the one that the app has left.
-  static let takeSequence = KnownTerminal.take
+  static let takeSequence = KnownTerminal.take + "\u{1B}[?1000;1006h"
 
   private let input: Int32
   private let output: Int32

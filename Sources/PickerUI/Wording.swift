@@ -28,7 +28,12 @@ extension PickerRequest {
   }
 
   /// The first line: the app that asks, and its request. The app's name cannot push the rest out of sight.
-  func title(nameLimit: Int) -> String { "\(DisplayText.quoted(appName, limit: nameLimit)) asks for \(wanted)" }
+  func title(nameLimit: Int) -> String {
+    if isBrowser {
+      return "\(DisplayText.quoted(appName, limit: nameLimit)): open a document\(access == .readOnly ? " to read" : "")"
+    }
+    return "\(DisplayText.quoted(appName, limit: nameLimit)) asks for \(wanted)"
+  }
 
   /// The app's own words, visibly a quotation; nil when it says nothing.
   var quotation: String? {

@@ -15,6 +15,7 @@ package enum BuiltinPolicies {
     "stress": PackageResources.stress_toml,
     "strict": PackageResources.strict_toml,
     "teach": PackageResources.teach_toml,
+    "thumbnailer": PackageResources.thumbnailer_toml,
     "untrusted": PackageResources.untrusted_toml,
     "viewer": PackageResources.viewer_toml,
   ].mapValues { String(decoding: $0, as: UTF8.self) }

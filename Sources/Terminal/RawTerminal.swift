@@ -27,10 +27,13 @@ package final class RawTerminal: Sendable {
   /// The terminal is kept open until it is restored, even if the descriptor's number is closed or reused meanwhile.
   /// A process in the background is stopped by the kernel here (SIGTTOU), as with every program that sets a terminal.
   /// - Parameters:
+  ///   - lines: it hands over lines, with an echo, and Ctrl-C and Escape end a line; else every key.
   ///   - discardingInput: earlier input is thrown away; else type-ahead stays.
   ///   - farewell: the bytes that have to be written to the terminal, should this process be killed before it could.
   /// - Throws: ENOTTY when the descriptor is not a terminal.
-  package init(_ descriptor: Int32, discardingInput: Bool = false, farewell: String = "") throws(KernelError) {
+  package init(
+    _ descriptor: Int32, lines: Bool = false, discardingInput: Bool = false, farewell: String = ""
+  ) throws(KernelError) {
     var settings = termios()
     try KernelError.check("tcgetattr", "\(descriptor)") { unsafe tcgetattr(descriptor, &settings) }
     let terminal = Descriptor(
@@ -38,7 +41,7 @@ package final class RawTerminal: Sendable {
         fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
       })
     var raw = settings
-    unsafe cfmakeraw(&raw)
+    if lines { Self.makeLines(&raw) } else { unsafe cfmakeraw(&raw) }
     let keeper = try? TerminalKeeper(terminal, before: settings, raw: raw, farewell: farewell)
     eraseByte = settings.c_cc.2
     saved = Mutex(Saved(terminal: terminal, settings: settings, keeper: keeper))
@@ -50,6 +53,16 @@ package final class RawTerminal: Sendable {
       restore()
       throw error
     }
+  }
+
+  /// As a shell's user has it, whatever the program before has set; but keys send no signals.
+  private static func makeLines(_ settings: inout termios) {
+    settings.c_lflag |= tcflag_t(ICANON | ECHO | ECHOE | ECHOK)
+    settings.c_lflag &= ~tcflag_t(ISIG | IEXTEN)
+    settings.c_iflag |= tcflag_t(ICRNL)
+    settings.c_oflag |= tcflag_t(OPOST | ONLCR)
+    // VEOL and VEOL2: other ends of a line.
+    (settings.c_cc.11, settings.c_cc.16) = (0x03, 0x1B)
   }
 
   deinit { restore() }

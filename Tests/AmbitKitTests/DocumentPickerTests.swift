@@ -36,6 +36,49 @@ extension AmbitKitTests {
       }
     }
 
+    /// Told on the main queue.
+    final class LateDelegate: UIDocumentPickerDelegate, @unchecked Sendable {
+      static let queue = DispatchSpecificKey<String>()
+      private let told = NSCondition()
+      private var events: [String] = []
+
+      func documentPicker(_ controller: UIDocumentPickerViewController, didPickDocumentsAt urls: [URL]) {
+        note("\(urls.map(\.lastPathComponent))")
+      }
+      func documentPickerWasCancelled(_ controller: UIDocumentPickerViewController) { note("cancelled") }
+
+      private func note(_ event: String) {
+        told.withLock {
+          events.append("\(event) \(DispatchQueue.getSpecific(key: Self.queue) ?? "elsewhere")")
+          told.signal()
+        }
+      }
+
+      func wait(for count: Int) -> [String] {
+        told.withLock {
+          while events.count < count, told.wait(until: Date(timeIntervalSinceNow: 30)) {}
+          return events
+        }
+      }
+    }
+
+    @Test func `presenting returns at once, and the delegate is told on the main queue`() throws {
+      try withBroker { broker in
+        broker.ledger.withLock {
+          $0.answers = [.success(["a.txt"]), .failure(PickerInterface.Failure.cancelled)]
+        }
+        let (delegate, host) = (LateDelegate(), UIViewController())
+        DispatchQueue.main.setSpecific(key: LateDelegate.queue, value: "main")
+        for count in 1...2 {
+          let picker = UIDocumentPickerViewController(forOpeningContentTypes: [.plainText])
+          picker.delegate = delegate
+          host.present(picker, animated: true)
+          #expect(delegate.wait(for: count).count == count)
+        }
+        #expect(delegate.wait(for: 2) == [#"["a.txt"] main"#, "cancelled main"])
+      }
+    }
+
     @Test func `PCK-9: a cancelled picker is told once, and nothing was granted`() throws {
       try withBroker { broker in
         broker.ledger.withLock { $0.answers = [.failure(PickerInterface.Failure.cancelled)] }

@@ -17,6 +17,9 @@ import Testing
     ("\u{03}\u{08}\u{15}", [.control("c"), .control("h"), .control("u")]),
     ("\u{1B}.x", [.alt("."), .text("x")]),
     ("\u{1B}\u{7F}", [.control("w")]),
+    ("\u{1B}[<0;3;7M\u{1B}[<0;3;7m", [.mouse(.press, column: 2, row: 6)]),
+    ("\u{1B}[<64;1;1M\u{1B}[<65;1;1M", [.mouse(.wheelUp, column: 0, row: 0), .mouse(.wheelDown, column: 0, row: 0)]),
+    ("\u{1B}[<0;0;1M\u{1B}[<2;1;1M\u{1B}[<1M\u{1B}[<;;Mx", [.text("x")]),
     ("\u{1B}\u{1B}[A", [.escape, .up]),
     // Function keys, a mouse report's head and answers to queries are no keys of ours.
     ("\u{1B}[15~\u{1B}OP\u{1B}[[Ax", [.text("x")]),
@@ -27,7 +30,10 @@ import Testing
     ("\u{1B}P1$r0m\u{1B}\\x", [.text("x")]),
     // Reports of the mouse, whose coordinates look like keys; of the focus; of a key that is let go of.
     ("\u{1B}[M !!x\u{1B}[M#\u{E9}\u{E9}x\u{1B}[M \0!x", [.text("x"), .text("x"), .text("x")]),
-    ("\u{1B}[<0;3;4M\u{1B}[<0;3;4m\u{1B}[32;3;4M\u{1B}[t!!\u{1B}[T!!!!!!x", [.text("x")]),
+    (
+      "\u{1B}[<0;3;4M\u{1B}[<0;3;4m\u{1B}[32;3;4M\u{1B}[t!!\u{1B}[T!!!!!!x",
+      [.mouse(.press, column: 2, row: 3), .text("x")]
+    ),
     ("\u{1B}[M \u{3}\u{1B}[M\r", [.control("c"), .enter]),
     ("\u{1B}[I\u{1B}[O\u{1B}[1;1:3A\u{1B}[3;1:3~\u{1B}[13;1:3ux", [.text("x")]),
     // kitty's keys, and xterm's.

@@ -35,12 +35,53 @@ import Testing
     #expect(model.press(.enter) == .pick(.entry(FileName("notes.txt"))))
   }
 
-  @Test(arguments: [Key.escape, .control("c")])
-  func `PCK-9: Escape and control C cancel, with or without a filter`(key: Key) {
+  @Test func `PCK-9, PCK-25: control C cancels; Escape clears the filter first`() {
     var model = model(request(), Self.folder)
-    #expect(model.press(key) == .cancel)
+    #expect(model.press(.escape) == .cancel)
+    #expect(model.press(.control("c")) == .cancel)
     model.type("no")
-    #expect(model.press(key) == .cancel)
+    #expect(model.press(.control("c")) == .cancel)
+    #expect(model.press(.escape) == nil)
+    #expect(model.filter == "")
+    #expect(model.press(.escape) == .cancel)
+  }
+
+  @Test func `A question mark shows the keys, and the next key goes back; control C cancels even there`() {
+    var model = model(request(), Self.folder)
+    #expect(model.press(.text("?")) == nil)
+    #expect(model.showsHelp)
+    #expect(model.press(.enter) == nil)
+    #expect(!model.showsHelp)
+    _ = model.press(.text("?"))
+    #expect(model.press(.control("c")) == .cancel)
+    // In a filter it is a letter.
+    model.type("a?")
+    #expect(model.filter == "a?")
+  }
+
+  @Test func `The mouse points at rows and opens folders, and never chooses`() {
+    var model = model(request(), Self.folder)
+    model.resize(listRows: 10, top: 5)
+    #expect(model.press(.mouse(.press, column: 3, row: 7)) == nil)
+    #expect(model.nameUnderCursor == "a.txt")
+    #expect(model.press(.mouse(.press, column: 3, row: 7)) == nil)
+    #expect(model.press(.mouse(.press, column: 3, row: 5)) == nil)
+    #expect(model.press(.mouse(.press, column: 3, row: 5)) == .enter(FileName("Archive")))
+    for row in [0, 4, 100] { #expect(model.press(.mouse(.press, column: 0, row: row)) == nil) }
+    #expect(model.nameUnderCursor == "Archive")
+    _ = model.press(.mouse(.wheelDown, column: 0, row: 9))
+    #expect(model.nameUnderCursor == "Letters")
+    _ = model.press(.mouse(.wheelUp, column: 0, row: 9))
+    #expect(model.nameUnderCursor == "Archive")
+  }
+
+  @Test func `Only the picker of an app that asks again and again can end it`() {
+    var model = model(request(), Self.folder)
+    #expect(model.press(.control("x")) == nil)
+    var pestering = request()
+    pestering.isPestering = true
+    var other = PickerModel(pestering)
+    #expect(other.press(.control("x")) == .endApp)
   }
 
   @Test func `Left goes up; Backspace does when there is nothing to erase`() {

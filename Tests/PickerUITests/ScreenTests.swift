@@ -57,7 +57,7 @@ import Testing
         "",
         "",
         "",
-        "Enter open folder · Esc cancel · ← parent · ↑↓ move · Ctrl-H show hidden",
+        "Enter open folder · Esc cancel · ← parent · ? help · Ctrl-H show hidden",
       ])
   }
 

@@ -281,7 +281,7 @@ private final class RunningPicker: Sendable {
     let picker = start(terminal, request(start: folder.path))
     try #require(terminal.wait(for: "▸ Letters/"), "\(terminal.text)")
     #expect(terminal.screen[0].starts(with: "“TextEdit” asks for a document to open"), "\(terminal.text)")
-    #expect(terminal.unusualModes == [1049, 25, 7, 2004])
+    #expect(terminal.unusualModes == [1049, 25, 7, 2004, 1000, 1006])
     #expect(terminal.keyFlags.last == 0 && !terminal.modifiesOtherKeys && !terminal.inserts)
     try terminal.type("note")
     #expect(terminal.wait(for: "▸ notes.txt"))

@@ -23,7 +23,7 @@ import Testing
 
   private static let names =
     "apple-identity, batch, browser, default, developer, editor, game, kiosk, media-player, observed, stress, strict, teach, "
-    + "untrusted, viewer"
+    + "thumbnailer, untrusted, viewer"
 
   /// The folder of policies that people edit.
   private static let shipped = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

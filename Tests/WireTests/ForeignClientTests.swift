@@ -85,7 +85,7 @@ import Wire
       output == """
         Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer io.ambit.Coordination io.ambit.Versions io.ambit.Query io.ambit.Opening
         org.varlink.service GetInfo GetInterfaceDescription
-        io.ambit.Picker Pick
+        io.ambit.Picker Create Pick Rename
         io.ambit.Access Events HostPath Kept Open Path Release Start Status Stop
         io.ambit.Bookmarks Create CreateContained Resolve ResolveReference Values
         io.ambit.Transfer Pass Redeem

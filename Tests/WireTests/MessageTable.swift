@@ -6,8 +6,13 @@
 let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Picker.Document", DocumentMessage.self),
   ("io.ambit.Picker.Copy", PickerInterface.Copy.self),
+  ("io.ambit.Picker.Browser", PickerInterface.Browser.self),
   ("io.ambit.Picker.Pick(", PickerInterface.PickCall.self),
   ("io.ambit.Picker.Pick)", PickerInterface.PickReply.self),
+  ("io.ambit.Picker.Create(", PickerInterface.CreateCall.self),
+  ("io.ambit.Picker.Create)", PickerInterface.CreateReply.self),
+  ("io.ambit.Picker.Rename(", PickerInterface.RenameCall.self),
+  ("io.ambit.Picker.Rename)", PickerInterface.RenameReply.self),
   ("io.ambit.Access.Holder", HolderMessage.self),
   ("io.ambit.Access.Start(", AccessInterface.StartCall.self),
   ("io.ambit.Access.Start)", AccessInterface.StartReply.self),

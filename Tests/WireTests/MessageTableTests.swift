@@ -158,7 +158,7 @@ import Testing
       program policy variables observe limits canAsk answers allowEntitlements files script given container seccomp manifest
       """,
       "io.ambit.Launcher.PickRequest":
-        "id mode multiple kind access appName packages places types allowed startsAt names message",
+        "id mode multiple kind access appName packages places browser creates recents types allowed startsAt names message",
       "io.ambit.Bookmarks.Create(": "scope readOnly kind minimal relativeTo inside values",
     ]
     for place in try Self.places() {

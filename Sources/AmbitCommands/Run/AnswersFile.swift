@@ -10,6 +10,8 @@ internal import Policy
 ///     pick = ["notes.txt"]
 ///     [[answer]]
 ///     cancel = true
+///     [[answer]]
+///     create = "folder"     # a new document in a browser; "": in no folder of the user's
 enum AnswersFile {
   static func read(_ path: String) throws -> [ScriptedPicker.Answer] {
     let bytes: [UInt8]
@@ -21,7 +23,13 @@ enum AnswersFile {
     let answers = try (try root.tables("answer") ?? []).map { table in
       let picks = try table.strings("pick")
       let cancel = try table.boolean("cancel") ?? false
+      let create = try table.string("create")
       try table.finish()
+      if let create {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        return ScriptedPicker.Answer.create(
+          create.isEmpty ? nil : URL(fileURLWithPath: create, relativeTo: folder).standardizedFileURL.path)
+      }
       if cancel { return ScriptedPicker.Answer.cancel }
       guard let picks, !picks.isEmpty else {
         throw Failure("\(path): an [[answer]] has neither pick = [\"path\"] nor cancel = true.")

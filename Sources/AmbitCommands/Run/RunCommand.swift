@@ -88,6 +88,9 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Show what the app is refused, as it happens, and what would have granted it.")
   var trace = false
 
+  @Flag(help: "Let the picker be numbered lines, for screen readers. TERM=dumb and AMBIT_PICKER=plain do the same.")
+  var plain = false
+
   @Option(
     name: .customLong("json-status-fd"),
     help: ArgumentHelp(
@@ -117,6 +120,11 @@ struct RunCommand: ParsableCommand {
     name: .customLong("give-folder"), parsing: .singleValue,
     help: ArgumentHelp("The same with a folder and everything in it, to read and write.", valueName: "dir"))
   var giveFolder: [String] = []
+
+  @Option(
+    name: .customLong("give-folder-read"), parsing: .singleValue,
+    help: ArgumentHelp("The same, to read.", valueName: "dir"))
+  var giveFolderRead: [String] = []
 
   @Option(
     name: .customLong("open"), parsing: .singleValue,
@@ -156,6 +164,7 @@ struct RunCommand: ParsableCommand {
         trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, limits: limit,
         allowDegraded: degradation.allowDegraded, trust: trust, allowEntitlements: entitlements.allowEntitlements,
         path: ThisProcess.environment["PATH"])
+      request.plain = plain
       try request.give(GivenDocument.inOrder(words, options: given))
     } catch let error as SourceError {
       throw Failure("\(error)")
@@ -168,7 +177,8 @@ struct RunCommand: ParsableCommand {
 
   private var given: [GivenDocument] {
     func all(_ how: GivenDocument.How, _ paths: [String]) -> [GivenDocument] { paths.map { .init(how, $0) } }
-    return all(.give, give) + all(.giveRead, giveRead) + all(.giveFolder, giveFolder) + all(.open, open)
+    return all(.give, give) + all(.giveRead, giveRead) + all(.giveFolder, giveFolder)
+      + all(.giveFolderRead, giveFolderRead) + all(.open, open)
       + all(.openRead, openRead)
   }
 

@@ -65,6 +65,12 @@ extension TypeDecider {
     TypeDecider(environment: ThisProcess.environment).adding(apps.flatMap(\.declarations.types))
   }
 
+  /// The app that exports a type.
+  func exporter(of identifier: String) -> String? {
+    guard case .exported(let app)? = tree[identifier]?.origin else { return nil }
+    return app
+  }
+
   /// What people call a type.
   func words(_ identifier: String) -> String {
     guard let type = tree[identifier] else { return "" }

@@ -59,6 +59,14 @@ package struct PropertyListNode: Equatable, Sendable {
     default: nil
     }
   }
+  /// A whole number that fits.
+  package var number: Int? {
+    switch value {
+    case .integer(let number): Int(exactly: number)
+    case .unsigned(let number): Int(exactly: number)
+    default: nil
+    }
+  }
   package var array: [PropertyListNode]? { if case .array(let members) = value { members } else { nil } }
   package var dictionary: [PropertyListEntry]? { if case .dictionary(let entries) = value { entries } else { nil } }
 

@@ -25,6 +25,9 @@ final class AuditTrail: LoopMember {
   /// Told of grants that were given, have ended, or lead to another file. The change itself may be about to follow.
   var onGrantEvent: (AuditEvent) -> Void = { _ in }
 
+  /// Told of everything that was allowed, once it is written.
+  var onAllowed: (AuditEvent) -> Void = { _ in }
+
   /// - Parameter host: its folders have the log and its settings.
   init(_ host: BrokerHost, _ grants: GrantStore) throws {
     log = try AuditLog(path: host.folders.auditLog, settings: Self.settings(host.folders, grants))
@@ -40,6 +43,7 @@ final class AuditTrail: LoopMember {
   func append(_ events: [AuditEvent]) throws { try log.append(events) }
 
   private func tell(_ events: [AuditEvent]) {
+    for event in events where event.result == .allowed { onAllowed(event) }
     for event in events where event.grant != nil || event.kind == .appRemoved {
       if [.grant, .revoke, .replaced, .appRemoved].contains(event.kind) { onGrantEvent(event) }
     }

@@ -185,7 +185,7 @@ final class OpeningService {
   // MARK: Copies
 
   /// Inside. Documents that the app gets as copies lie there, and it cannot write them (`OIP-2`).
-  private static let inbox = ScopeMounts.home.path(of: "Documents/Inbox")
+  static let inbox = ScopeMounts.home.path(of: "Documents/Inbox")
 
   /// A plain program, which declares nothing, gets the original.
   private func isCopied(_ how: LauncherInterface.Given.How, _ target: OpeningTarget) -> Bool {

@@ -23,16 +23,19 @@ final class PickService {
   private let copies: PickedCopies
   private let items: CoordinatedItems
   private let clock: any LoopClock
+  private let loop: EventLoop
+  private let recents: RecentKeeper
 
   init(
     _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
     _ places: OfferedPlaces, _ handover: DocumentHandover, _ scopes: ScopeService,
     _ sidecars: SidecarKeeper, _ copies: PickedCopies, _ items: CoordinatedItems,
-    _ clock: any LoopClock
+    _ clock: any LoopClock, _ loop: EventLoop, _ recents: RecentKeeper
   ) {
     (self.trail, self.sessions, self.locator) = (trail, sessions, locator)
     (self.places, self.handover, self.scopes) = (places, handover, scopes)
     (self.sidecars, self.copies, self.items, self.clock) = (sidecars, copies, items, clock)
+    (self.loop, self.recents) = (loop, recents)
   }
 
   /// Asks the user, and answers with the chosen documents.
@@ -40,6 +43,10 @@ final class PickService {
     var request = try PickerInterface.PickCall(json: call.parameters)
     for type in request.types ?? [] where type.isEmpty || type.contains(where: { "/.".contains($0) }) {
       throw ErrorReply.invalidParameter("types")
+    }
+    // A browser shows documents; folders are for the picker (`PCK-11`).
+    guard request.browser == nil || (request.mode == .open && request.kind == .file) else {
+      throw ErrorReply.invalidParameter("browser")
     }
     let sources = try copies.sources(request, instance)
     // The user chooses a folder then; it is not handed to the app.
@@ -67,6 +74,7 @@ final class PickService {
       try trail.decide([AuditEvent(.pick, .refused, instance, reason: reason)])
       throw PickerInterface.Failure.noUser(reason)
     }
+    try await slowDown(instance)
     instance.picker.lastPick += 1
     let pending = PendingPick(
       id: instance.picker.lastPick, call: request, caller: Caller(call, for: request.process), answer: Wait(),
@@ -79,6 +87,16 @@ final class PickService {
       withdraw(pending.id, instance)
       throw error
     }
+  }
+
+  /// An app that asks again and again, although its user has cancelled, is heard later and later.
+  private func slowDown(_ instance: Instance) async throws {
+    let due = instance.picker.asksAgain
+    guard due > clock.monotonic else { return }
+    let wait = Wait<Bool>()
+    loop.end(wait, at: due)
+    _ = try await wait.get()
+    guard sessions.isRunning(instance) else { throw PickerInterface.Failure.noUser("the app has ended") }
   }
 
   private func remove(_ id: Int, _ instance: Instance) {
@@ -117,7 +135,8 @@ final class PickService {
       places: places.places(for: instance.app.bundleIdentifier),
       startsAt: first.call.directory.flatMap { place(of: $0, instance) },
       names: first.sources.isEmpty ? nil : first.sources.map(\.name),
-      appName: instance.app.name)
+      appName: instance.app.name, browser: first.call.browser != nil, creates: first.call.browser?.creates ?? false,
+      recents: first.call.browser == nil ? [] : recents.paths)
     prompts.send(LauncherInterface.PromptsReply(request: request))
   }
 
@@ -140,6 +159,7 @@ final class PickService {
     _ answer: LauncherInterface.AnswerCall, documents: [Descriptor], _ instance: Instance
   ) async throws -> LauncherInterface.AnswerReply {
     guard instance.picker.picks.first?.id == answer.id else { return Self.tooLate }
+    if answer.creates { return try await beginCreation(documents, answer, instance) }
     let chosen: Result<[Chosen], any Error>
     do {
       let isChosen = answer.unavailable == nil && !answer.cancelled
@@ -153,6 +173,10 @@ final class PickService {
       return Self.tooLate
     }
     defer { remove(pick.id, instance) }
+    if answer.how == .user {
+      instance.picker.cancelled = answer.cancelled ? instance.picker.cancelled + 1 : 0
+      instance.picker.lastCancelled = clock.monotonic
+    }
     do {
       let (reply, told) = try decide(answer, chosen, pick, instance)
       if let reply { pick.answer.finish(reply) }
@@ -162,6 +186,34 @@ final class PickService {
       pick.answer.finish(.failure(PickerInterface.Failure.notGrantable("the choice could not be granted")))
       throw error
     }
+  }
+
+  /// The user asks for a new document.
+  private func beginCreation(
+    _ documents: [Descriptor], _ answer: LauncherInterface.AnswerCall, _ instance: Instance
+  ) async throws -> LauncherInterface.AnswerReply {
+    let folder = try await locator.examine(Array(documents.prefix(1)), "a new document of \(instance.id)")
+    guard sessions.isRunning(instance), let pick = instance.picker.picks.first, pick.id == answer.id else {
+      return Self.tooLate
+    }
+    defer { remove(pick.id, instance) }
+    guard pick.call.browser?.creates == true else {
+      pick.answer.finish(.failure(PickerInterface.Failure.cancelled))
+      return .init(refused: ["the app makes no new documents"])
+    }
+    let refused = folder.isEmpty ? [] : refusals(ofPuttingInto: folder)
+    guard refused.isEmpty else {
+      try trail.decide([
+        AuditEvent(
+          .pick, .refused, instance, document: folder[0].document, how: answer.how.rawValue, rule: refused[0].rule,
+          reason: refused[0].sentence)
+      ])
+      pick.answer.finish(.failure(PickerInterface.Failure.notGrantable(refused[0].reason)))
+      return .init(refused: refused.map(\.sentence))
+    }
+    instance.picker.creation = DocumentCreation(folder: folder.first?.document.descriptor)
+    pick.answer.finish(.success(.init(documents: [], creation: true)))
+    return .init(refused: [])
   }
 
   private static let tooLate = LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])

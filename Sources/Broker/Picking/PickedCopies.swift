@@ -46,32 +46,35 @@ final class PickedCopies {
       throw ErrorReply.invalidParameter("sources")
     }
     guard isHanding else { return [] }
+    return try paths.map { try source($0, instance) }
+  }
+
+  /// Opens a file or folder in an app's container that the app wants to hand over.
+  func source(_ path: String, _ instance: Instance) throws -> HandedItem {
     guard let container = host.openContainer(instance.app.bundleIdentifier) else {
-      throw PickerInterface.Failure.noSource(path: paths[0], "the app has no container")
+      throw PickerInterface.Failure.noSource(path: path, "the app has no container")
     }
-    return try paths.map { path in
-      let names = path.pathNames
-      guard let inner = path.path(within: ScopeMounts.home), !inner.isEmpty,
-        !names.contains(where: { $0 == "." || $0 == ".." }), let name = names.last
-      else { throw PickerInterface.Failure.noSource(path: path, "it does not lie in the app's container") }
-      // In a home folder these are settings and keys of programs: “.ssh”, “.bashrc”. People do not see them, and would not notice.
-      guard !name.hasPrefix(".") else {
-        throw PickerInterface.Failure.noSource(
-          path: path, "its name begins with a dot, and hidden files are not handed over")
+    let names = path.pathNames
+    guard let inner = path.path(within: ScopeMounts.home), !inner.isEmpty,
+      !names.contains(where: { $0 == "." || $0 == ".." }), let name = names.last
+    else { throw PickerInterface.Failure.noSource(path: path, "it does not lie in the app's container") }
+    // In a home folder these are settings and keys of programs: “.ssh”, “.bashrc”. People do not see them, and would not notice.
+    guard !name.hasPrefix(".") else {
+      throw PickerInterface.Failure.noSource(
+        path: path, "its name begins with a dot, and hidden files are not handed over")
+    }
+    do throws(KernelError) {
+      let folder = try Descriptor.open(
+        inner.parentPath.flatMap { $0.isEmpty ? nil : $0 } ?? ".", below: container, flags: [.path, .directory],
+        resolve: [.beneath, .noSymlinks])
+      let item = try Descriptor.open(name, below: folder, flags: .place)
+      guard item.mount == container.mount else { throw KernelError("openat2", name, errno: .improperLink) }
+      let kind = try item.status().kind
+      guard kind == .regular || kind == .directory else {
+        throw KernelError("openat2", "\(name) is no file and no folder", errno: .notPermitted)
       }
-      do throws(KernelError) {
-        let folder = try Descriptor.open(
-          inner.parentPath.flatMap { $0.isEmpty ? nil : $0 } ?? ".", below: container, flags: [.path, .directory],
-          resolve: [.beneath, .noSymlinks])
-        let item = try Descriptor.open(name, below: folder, flags: .place)
-        guard item.mount == container.mount else { throw KernelError("openat2", name, errno: .improperLink) }
-        let kind = try item.status().kind
-        guard kind == .regular || kind == .directory else {
-          throw KernelError("openat2", "\(name) is no file and no folder", errno: .notPermitted)
-        }
-        return HandedItem(item: item, folder: folder, name: name)
-      } catch { throw PickerInterface.Failure.noSource(path: path, error.errno.symbol) }
-    }
+      return HandedItem(item: item, folder: folder, name: name)
+    } catch { throw PickerInterface.Failure.noSource(path: path, error.errno.symbol) }
   }
 
   /// Puts copies into a folder of the user's.

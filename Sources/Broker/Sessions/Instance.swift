@@ -195,6 +195,16 @@ struct InstancePicker {
   /// Its launcher has handed the app over, and is about to say that it takes questions: the app's requests meanwhile wait.
   var awaitsPrompts = true
   var lastPick = 0
+  /// The user has asked for a new document, which the app has not made yet.
+  var creation: DocumentCreation?
+  /// How many requests in a row its user has cancelled, and when the last one, in nanoseconds of CLOCK_MONOTONIC.
+  var cancelled = 0
+  var lastCancelled: Int64 = 0
+
+  /// When an app may ask again that was cancelled several times: each time it waits twice as long, at most 8 seconds.
+  var asksAgain: Int64 {
+    cancelled < 2 ? 0 : lastCancelled + min(8_000_000_000, 250_000_000 << Int64(min(cancelled - 2, 5)))
+  }
 }
 
 /// A pick that waits for its user.

@@ -127,6 +127,22 @@ extension AppWord {
       "opened", .none, needs: .commands,
       "takes the next document that was opened with it: `inPlace`, `isStarted`, `name`; `as` names it"),
     AppWord("discard", .path, needs: .commands, "deletes a document in its Inbox"),
+    // The document browser. The answer is what its delegate was told, a line each.
+    AppWord(
+      "browse", .answer, ["type": .text, "multiple": .flag, "creates": .flag], needs: .picker,
+      "shows its browser, and the user opens these documents"),
+    AppWord("leave_browser", .none, act: "browse", needs: .picker, "shows its browser, and the user leaves it"),
+    AppWord(
+      "new_document_in", .answer,
+      ["file": .text, "mode": .text, "beside": .document, "creates": .flag], act: "browseCreate", needs: .picker,
+      """
+      shows its browser, and the user asks for a new document in this folder, or, with an empty list, in no folder; the app hands over `file` \
+      with the `mode` `copy`, `move` or `none`, `beside` another document
+      """),
+    AppWord("rename_document", .document, ["name": .text], needs: .picker, "gives a document another name"),
+    AppWord(
+      "reveal", .path, ["import": .flag], needs: .picker,
+      "has the browser show a document; with `import` one of the Inbox becomes the user's"),
     AppWord("start", .document, needs: .scopes, "turns the access on"),
     AppWord("stop", .document, needs: .scopes, "turns the access off"),
     AppWord(

@@ -176,6 +176,8 @@ package struct Property: Equatable, Sendable {
 package enum UserAnswer: Equatable, Sendable {
   case pick([Template])
   case cancel
+  /// A new document in this folder; `nil`: in none.
+  case create(Template?)
 }
 
 /// Sends lines to a running instance; each is answered by one line, `ok …` or `error SYMBOL …`.

@@ -229,6 +229,7 @@ extension Play {
     for answer in launch.user {
       switch answer {
       case .cancel: steps.append("close the picker without choosing")
+      case .create: steps.append("ask for a new document")
       case .pick(let paths):
         steps.append("choose \(try paths.map { display.clean(try variables.expand($0)) }.joined(separator: ", "))")
       }
@@ -245,7 +246,10 @@ extension Play {
       switch action.verb {
       case .launch(let later) where later.name == launch.name: return answers
       case .give(let give) where give.app == launch.name: answers.append(.pick([try expand(give.path, values)]))
-      case .act(let act) where act.app == launch.name && act.word.act == "pick":
+      case .act(let act) where act.app == launch.name && act.word.act == "browseCreate":
+        guard case .texts(let folders) = act.subject else { continue }
+        answers.append(.create(try folders.first.map { try expand($0, values) }))
+      case .act(let act) where act.app == launch.name && ["pick", "browse"].contains(act.word.act):
         if case .texts(let paths) = act.subject {
           answers.append(.pick(try paths.map { try expand($0, values) }))
         } else {
@@ -274,6 +278,8 @@ extension Play {
       case .pick(let paths):
         let quoted = try paths.map { TOMLText.quoted(try variables.expand($0)) }
         text += "pick = [\(quoted.joined(separator: ", "))]\n"
+      case .create(let folder):
+        text += "create = \(TOMLText.quoted(try folder.map { try variables.expand($0) } ?? ""))\n"
       }
     }
     let path = "\(stage.folder)/answers/\(launch.name)-\(children.count).toml"

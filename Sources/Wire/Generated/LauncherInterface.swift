@@ -908,11 +908,18 @@ package enum LauncherInterface {
     package var names: [String]?
     package var message: String?
     package var appName: String
+    /// The picker is a browser, the app's first screen.
+    package var browser: Bool
+    /// The user may ask for a new document.
+    package var creates: Bool
+    /// Places of the documents that were used last, the last one first.
+    package var recents: [String]
 
     package init(
       id: Int, mode: PickerInterface.Mode, multiple: Bool, kind: DocumentKind, access: DocumentAccess,
       types: [String]? = nil, allowed: [String]? = nil, packages: [String] = [], places: [Place] = [],
-      startsAt: String? = nil, names: [String]? = nil, message: String? = nil, appName: String
+      startsAt: String? = nil, names: [String]? = nil, message: String? = nil, appName: String, browser: Bool = false,
+      creates: Bool = false, recents: [String] = []
     ) {
       self.id = id
       self.mode = mode
@@ -927,6 +934,9 @@ package enum LauncherInterface {
       self.names = names
       self.message = message
       self.appName = appName
+      self.browser = browser
+      self.creates = creates
+      self.recents = recents
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -943,6 +953,9 @@ package enum LauncherInterface {
       names = try json.stringsIfPresent("names")
       message = try json.stringIfPresent("message")
       appName = try json.string("appName")
+      browser = try json.bool("browser")
+      creates = try json.bool("creates")
+      recents = try json.strings("recents")
     }
 
     package var json: JSONObject {
@@ -955,6 +968,9 @@ package enum LauncherInterface {
       json.set("appName", appName)
       json.set("packages", packages)
       json.set("places", places)
+      json.set("browser", browser)
+      json.set("creates", creates)
+      json.set("recents", recents)
       json.set("types", types)
       json.set("allowed", allowed)
       json.set("startsAt", startsAt)
@@ -1010,17 +1026,22 @@ package enum LauncherInterface {
     package var how: How
     /// No descriptors come with it.
     package var cancelled: Bool
+    /// The user asks for a new document: in the folder that comes with it, or, without one, in the user's folder for
+    /// documents.
+    package var creates: Bool
     package var paths: [String]
     /// Why the user could not be asked.
     package var unavailable: String?
 
     package init(
-      instance: String, id: Int, how: How, cancelled: Bool = false, paths: [String] = [], unavailable: String? = nil
+      instance: String, id: Int, how: How, cancelled: Bool = false, creates: Bool = false, paths: [String] = [],
+      unavailable: String? = nil
     ) {
       self.instance = instance
       self.id = id
       self.how = how
       self.cancelled = cancelled
+      self.creates = creates
       self.paths = paths
       self.unavailable = unavailable
     }
@@ -1030,6 +1051,7 @@ package enum LauncherInterface {
       id = try json.int("id")
       how = try json.choice("how")
       cancelled = try json.bool("cancelled")
+      creates = try json.bool("creates")
       paths = try json.strings("paths")
       unavailable = try json.stringIfPresent("unavailable")
     }
@@ -1040,6 +1062,7 @@ package enum LauncherInterface {
       json.set("id", id)
       json.set("how", how)
       json.set("cancelled", cancelled)
+      json.set("creates", creates)
       json.set("paths", paths)
       json.set("unavailable", unavailable)
       return json

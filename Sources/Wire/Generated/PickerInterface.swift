@@ -7,6 +7,12 @@ package enum PickerInterface {
   package static let name = "io.ambit.Picker"
   /// Asks the user to choose. Answers when the user has chosen; there is no time limit.
   package static let pick = "io.ambit.Picker.Pick"
+  /// Puts a new document of the app's, in its container, where the user asked for one; else into the user's folder for
+  /// documents (`PCK-15`), or next to a document that the app was given. The app gets the document there.
+  package static let create = "io.ambit.Picker.Create"
+  /// Gives a document that the app may write another name, in its folder. Where the name is taken, a number is added
+  /// (`PCK-17`).
+  package static let rename = "io.ambit.Picker.Rename"
 
   /// A copy that was made.
   package struct Copy: WireMessage {
@@ -29,6 +35,26 @@ package enum PickerInterface {
       var json = JSONObject()
       json.set("name", name)
       json.set("path", path)
+      return json
+    }
+  }
+
+  /// The picker is the app's first screen, a browser of documents.
+  package struct Browser: WireMessage {
+    /// The app can make new documents: the user may ask for one (`PCK-18`).
+    package var creates: Bool
+
+    package init(creates: Bool) {
+      self.creates = creates
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      creates = try json.bool("creates")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("creates", creates)
       return json
     }
   }
@@ -56,11 +82,13 @@ package enum PickerInterface {
     /// Where the picker starts: a document of the app's, by its path. It starts in the folder around it, or in it if it
     /// is a folder (`PCK-12`).
     package var directory: String?
+    /// For `open`: the picker is a browser.
+    package var browser: Browser?
 
     package init(
       mode: Mode = .open, multiple: Bool = false, kind: DocumentKind = .file, access: DocumentAccess = .readWrite,
       types: [String]? = nil, message: String? = nil, process: CountedProcess? = nil, sources: [String]? = nil,
-      directory: String? = nil
+      directory: String? = nil, browser: Browser? = nil
     ) {
       self.mode = mode
       self.multiple = multiple
@@ -71,6 +99,7 @@ package enum PickerInterface {
       self.process = process
       self.sources = sources
       self.directory = directory
+      self.browser = browser
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -83,6 +112,7 @@ package enum PickerInterface {
       process = try json.choiceIfPresent("process")
       sources = try json.stringsIfPresent("sources")
       directory = try json.stringIfPresent("directory")
+      browser = try json.messageIfPresent("browser")
     }
 
     package var json: JSONObject {
@@ -96,6 +126,7 @@ package enum PickerInterface {
       json.set("process", process)
       json.set("sources", sources)
       json.set("directory", directory)
+      json.set("browser", browser)
       return json
     }
   }
@@ -104,21 +135,117 @@ package enum PickerInterface {
   package struct PickReply: WireMessage {
     package var documents: [DocumentMessage]
     package var copies: [Copy]?
+    /// The user asks for a new document; nothing is chosen. `Create` puts it where the user was browsing (`PCK-14`).
+    package var creation: Bool?
 
-    package init(documents: [DocumentMessage], copies: [Copy]? = nil) {
+    package init(documents: [DocumentMessage], copies: [Copy]? = nil, creation: Bool? = nil) {
       self.documents = documents
       self.copies = copies
+      self.creation = creation
     }
 
     package init(json: JSONObject) throws(FieldError) {
       documents = try json.messages("documents")
       copies = try json.messagesIfPresent("copies")
+      creation = try json.boolIfPresent("creation")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("documents", documents)
       json.set("copies", copies)
+      json.set("creation", creation)
+      return json
+    }
+  }
+
+  /// The parameters of `Create`.
+  package struct CreateCall: WireMessage {
+    /// By its path in the app's container.
+    package var source: String
+    /// The file in the container goes.
+    package var move: Bool
+    /// The scope of a document that the app was given; absent: where the user asked for it.
+    package var nextTo: String?
+
+    package init(source: String, move: Bool, nextTo: String? = nil) {
+      self.source = source
+      self.move = move
+      self.nextTo = nextTo
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      source = try json.string("source")
+      move = try json.bool("move")
+      nextTo = try json.stringIfPresent("nextTo")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("source", source)
+      json.set("move", move)
+      json.set("nextTo", nextTo)
+      return json
+    }
+  }
+
+  /// The answer of `Create`.
+  package struct CreateReply: WireMessage {
+    package var document: DocumentMessage
+
+    package init(document: DocumentMessage) {
+      self.document = document
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      document = try json.message("document")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("document", document)
+      return json
+    }
+  }
+
+  /// The parameters of `Rename`.
+  package struct RenameCall: WireMessage {
+    package var scope: String
+    package var name: String
+
+    package init(scope: String, name: String) {
+      self.scope = scope
+      self.name = name
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      scope = try json.string("scope")
+      name = try json.string("name")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("scope", scope)
+      json.set("name", name)
+      return json
+    }
+  }
+
+  /// The answer of `Rename`.
+  package struct RenameReply: WireMessage {
+    package var document: DocumentMessage
+
+    package init(document: DocumentMessage) {
+      self.document = document
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      document = try json.message("document")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("document", document)
       return json
     }
   }
@@ -129,6 +256,7 @@ package enum PickerInterface {
     package static let noUserName = "io.ambit.Picker.NoUser"
     package static let noSourceName = "io.ambit.Picker.NoSource"
     package static let notCopiedName = "io.ambit.Picker.NotCopied"
+    package static let notRenamedName = "io.ambit.Picker.NotRenamed"
     package static let quotaReachedName = "io.ambit.Picker.QuotaReached"
     package static let notGrantableName = "io.ambit.Picker.NotGrantable"
 
@@ -155,6 +283,13 @@ package enum PickerInterface {
       var json = JSONObject()
       json.set("reason", reason)
       return ErrorReply(notCopiedName, json)
+    }
+
+    /// A document cannot be renamed; it has its old name.
+    package static func notRenamed(_ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("reason", reason)
+      return ErrorReply(notRenamedName, json)
     }
 
     /// This app may keep no more grants; one has to be given up first.

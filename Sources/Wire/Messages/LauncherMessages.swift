@@ -3,12 +3,12 @@ extension LauncherInterface.PickRequest {
   package init(
     id: Int, call: PickerInterface.PickCall, allowed: [String]? = nil, packages: [String] = [],
     places: [LauncherInterface.Place] = [], startsAt: String? = nil,
-    names: [String]? = nil, appName: String
+    names: [String]? = nil, appName: String, browser: Bool = false, creates: Bool = false, recents: [String] = []
   ) {
     self.init(
       id: id, mode: call.mode, multiple: call.multiple, kind: call.kind, access: call.access, types: call.types,
       allowed: allowed, packages: packages, places: places, startsAt: startsAt, names: names, message: call.message,
-      appName: appName)
+      appName: appName, browser: browser, creates: creates, recents: recents)
   }
 }
 

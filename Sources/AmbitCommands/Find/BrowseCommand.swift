@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Audit
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Launcher
+internal import PickerUI
+internal import Terminal
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// `ambit browse`: the user's own document browser.
+struct BrowseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "browse", abstract: "Browse your documents, and open one with the app that it belongs to.",
+    discussion: """
+      The same browser that apps have as their first screen. A chosen document is opened as “ambit open” does; when its app ends, the \
+      browser is back. Ctrl-O leads to the recent documents and to those of apps that share theirs; ? shows all keys.
+
+        ambit browse ~/Letters
+        ambit browse --plain       numbered lines, for screen readers
+      """)
+  @Flag(help: "Numbered lines instead of a screen. TERM=dumb and AMBIT_PICKER=plain do the same.") var plain = false
+  @Option(help: ArgumentHelp("Open documents with this app, and no other.", valueName: "app")) var with: String?
+  @OptionGroup var apps: AppFolders
+  @Argument(help: "Where to begin; the working folder, if it is not said.") var folder: String?
+
+  func run() throws {
+    let terminal: Descriptor
+    do { terminal = try Descriptor.open("/dev/tty", flags: [.readWrite]) } catch {
+      throw Failure("There is no terminal to browse in. “ambit search” and “ambit recents” print lists.")
+    }
+    var environment = ThisProcess.environment
+    let isPlain = plain || environment["TERM"] == "dumb" || environment["AMBIT_PICKER"] == "plain"
+    if isPlain { environment["AMBIT_PICKER"] = "plain" }
+    var start = try folder.map { try HostPath.resolved($0) } ?? ThisProcess.directory
+    while true {
+      var request = PickerRequest(appName: "Ambit", startFolder: start)
+      request.isBrowser = true
+      request.recents = try RecentsCommand.items(apps, most: 100).map(\.path)
+      let number = terminal.rawValue
+      let outcome =
+        isPlain
+        ? try PlainPicker(input: number, output: number, environment: environment).run(request)
+        : try TerminalPicker(input: number, output: number, environment: environment).run(request)
+      guard case .picked(let documents) = outcome, let document = documents.first else { return }
+      start = URL(fileURLWithPath: document.path).deletingLastPathComponent().path
+      try open(document.path)
+    }
+  }
+
+  /// The app has the terminal meanwhile.
+  private func open(_ path: String) throws {
+    guard let ambit = Programs.ambit.path else {
+      throw Failure("\(Programs.ambit.rawValue) is not where this program is; install Ambit again, whole.")
+    }
+    let words =
+      ["ambit", "open"] + (with.map { ["--with", $0] } ?? []) + apps.folders.flatMap { ["--apps", $0] } + [path]
+    let process = try ThisProcess.start(ambit, words)
+    var ended: Int32 = 0
+    while unsafe waitpid(process, &ended, 0) < 0, errno == EINTR {}
+    // As wait(2) has it: the exit status, or the signal.
+    let status = ended & 0x7F == 0 ? ended >> 8 & 0xFF : 128 + (ended & 0x7F)
+    guard status != 0 else { return }
+    try? Output.error.write("ambit: \(printable(path)): its app ended with status \(status). Press Enter to go on.\n")
+    _ = readLine()
+  }
+}
