@@ -25,6 +25,6 @@ for bundle in Demos/*.app; do
   chmod +x "$destination/$name.app/$program"
   # An extension has the app's own program.
   for extension in "$destination/$name.app"/PlugIns/*.appex; do
-    [ -d "$extension" ] && ln "$destination/$name.app/$program" "$extension/$program"
+    [ ! -d "$extension" ] || ln "$destination/$name.app/$program" "$extension/$program"
   done
 done

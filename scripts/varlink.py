@@ -19,7 +19,7 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Grants", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Grants", "Inspector", "Launcher"]
 
 # Types outside of any interface's namespace.
 SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}

@@ -65,6 +65,25 @@ package import Foundation
     switch act {
     case "pick": return try pick(request)
     case "opened": return try opened(request)
+    case "index":
+      let attributes = CSSearchableItemAttributeSet(itemContentType: "public.plain-text")
+      attributes.title = try text("title", request)
+      attributes.textContent = request["text"] as? String
+      attributes.keywords = request["keywords"] as? [String]
+      attributes.contentURL = try (request["of"] as? String).map { try url(["of": $0]) }
+      var failure: (any Error)?
+      CSSearchableIndex.default().indexSearchableItems([
+        CSSearchableItem(
+          uniqueIdentifier: request["identifier"] as? String, domainIdentifier: request["domain"] as? String,
+          attributeSet: attributes)
+      ]) { failure = $0 }
+      return failure.map(Self.describe) ?? ["done": true]
+    case "unindex":
+      var failure: (any Error)?
+      CSSearchableIndex.default().deleteSearchableItems(withIdentifiers: [try text("identifier", request)]) {
+        failure = $0
+      }
+      return failure.map(Self.describe) ?? ["done": true]
     case "discard":
       try UIApplication.discard(inboxItemAt: try url(request))
       return ["done": true]

@@ -86,6 +86,8 @@ extension WireError {
       .make(.fileWriteUnknown, nil, url, "The document keeps its name: \(reason).")
     case PickerInterface.Failure.notGrantableName:
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
+    case IndexInterface.Failure.tooManyName:
+      .make(.fileWriteOutOfSpace, nil, url, "The app has as many items in the index as are kept; delete some first.")
     case OpeningInterface.Failure.notInInboxName:
       .make(.fileNoSuchFile, .ENOENT, url, "Only something in Documents/Inbox can be discarded: \(reason).")
     default: .make(.fileReadUnknown, nil, url, "The broker refused the request: \(description).")

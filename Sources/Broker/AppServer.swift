@@ -16,6 +16,7 @@ final class AppServer: LoopMember {
   private let catalog: CatalogService
   private let openings: OpeningService
   private let browser: BrowserService
+  private let index: IndexService
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -33,13 +34,13 @@ final class AppServer: LoopMember {
   init(
     _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
     _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ versions: VersionService,
-    _ catalog: CatalogService, _ openings: OpeningService, _ browser: BrowserService,
+    _ catalog: CatalogService, _ openings: OpeningService, _ browser: BrowserService, _ index: IndexService,
     _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
     (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
     (self.trail, self.replies, self.versions, self.catalog) = (trail, replies, versions, catalog)
-    (self.openings, self.browser) = (openings, browser)
+    (self.openings, self.browser, self.index) = (openings, browser, index)
     sessions.onRemove = {
       coordination.ended($0)
       catalog.ended($0)
@@ -84,6 +85,7 @@ final class AppServer: LoopMember {
         return try await self.coordination.serve(call, on: connection, for: instance)
       case VersionsInterface.name: return try await self.versions.serve(call, for: instance)
       case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: instance)
+      case IndexInterface.name: return try self.index.serve(call, for: instance)
       case OpeningInterface.name: return try await self.openings.serve(call, for: instance)
       default: return try await self.bookmarks.serve(call, for: instance)
       }

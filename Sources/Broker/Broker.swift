@@ -79,6 +79,7 @@ final class Broker {
     let picker = PickService(
       trail, sessions, locator, places, handover, access, sidecars, copies, items, clock, loop,
       RecentKeeper(trail, path: host.folders.auditLog))
+    let index = IndexService(host, grants, tokens)
     let browser = BrowserService(
       host, grants, trail, sessions, locator, documents, places, handover, issuer, tokens, copies)
     let openings = OpeningService(host, grants, trail, sessions, locator, places, handover, access, jobs, clock)
@@ -113,7 +114,7 @@ final class Broker {
     let launches = LaunchService(
       sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions,
       MemoryPressure(trail, sessions, suspensions, jobs), openings)
-    let remover = AppRemover(host, grants, trail, sessions, revoker, jobs, loop)
+    let remover = AppRemover(host, grants, trail, sessions, revoker, jobs, loop, index)
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       entitlements, remover)
@@ -121,10 +122,12 @@ final class Broker {
     versions.onChange = { coordination.versionsChanged($0, $1, $2) }
     let kept = VersionService(items, versions, grants, trail)
     user = UserServer(
-      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination), coordination, kept,
+      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination, index), coordination,
+      kept,
       catalog, sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, browser, scopes, ender,
+      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, browser, index, scopes,
+      ender,
       trail,
       replies)
     lifetime = Lifetime(

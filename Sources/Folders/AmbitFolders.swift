@@ -26,6 +26,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package var staging: String { "\(data)/staging" }
   package var grants: String { "\(state)/grants.sqlite" }
   package var catalog: String { "\(state)/catalog.sqlite" }
+  /// The items that apps have indexed.
+  package var searchIndex: String { "\(state)/search.sqlite" }
   package var sealingKey: String { "\(state)/sealing.key" }
   package var auditLog: String { "\(state)/audit.sqlite" }
   package var filters: String { "\(state)/filters" }

@@ -150,7 +150,7 @@ import Testing
     #expect(
       try info.strings("interfaces") == [
         "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
-        "io.ambit.Coordination", "io.ambit.Versions", "io.ambit.Query", "io.ambit.Opening",
+        "io.ambit.Coordination", "io.ambit.Versions", "io.ambit.Query", "io.ambit.Opening", "io.ambit.Index",
       ])
     for interface in [Interface.service] + Interface.app {
       let reply = answer("org.varlink.service.GetInterfaceDescription", ["interface": .string(interface.name)])

@@ -16,7 +16,7 @@ struct SearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Find documents by name and text: those of apps that opted in, and the recent ones.",
     discussion: """
-      Looked through are the Documents of apps that show them to others (UISupportsDocumentBrowser, or UIFileSharingEnabled with \
+      Looked through are the items that apps have indexed (CSSearchableIndex), the Documents of apps that show them to others (UISupportsDocumentBrowser, or UIFileSharingEnabled with \
       LSSupportsOpeningDocumentsInPlace), and the documents that apps used last. A document is found once, however many ways lead to it. \
       Words may stand in the name, or in the text where the type gives text; all of them have to be there.
 
@@ -37,14 +37,16 @@ struct SearchCommand: ParsableCommand {
       throw ValidationError("--type \(printable(type)): there is no such type; “ambit types tree” lists all")
     }
     let index = try SearchIndex(apps, types)
-    let found = index.search(words.map { $0.lowercased() }, type: type, most: count)
+    let found = try merged(index.search(words.map { $0.lowercased() }, type: type, most: count), types)
     switch format {
     case .json:
       let list = found.map { item -> JSONValue in
         var object: JSONObject = [
-          "path": .string(item.path), "type": .string(item.type), "by": .string(item.by.rawValue),
+          "path": item.path.isEmpty ? .null : .string(item.path), "type": .string(item.type),
+          "by": .string(item.by.rawValue),
           "source": .string(item.source),
         ]
+        object.set("title", item.title)
         object.set("line", item.line)
         return .object(object)
       }
@@ -52,13 +54,33 @@ struct SearchCommand: ParsableCommand {
     case .table:
       let style = Style(for: 1)
       for item in found {
+        let name = item.path.isEmpty ? item.title ?? "" : item.path
+        let app = item.by == .item ? "  \(style.cyan(printable(item.source)))" : ""
         try Output.standard.write(
-          "\(style.bold(printable(item.path)))  \(style.dim(printable(types.words(item.type))))\n")
+          "\(style.bold(printable(name)))  \(style.dim(printable(types.words(item.type))))\(app)\n")
         if let line = item.line { try Output.standard.write("    \(truncated(printable(line), to: 100))\n") }
       }
       if found.isEmpty { try Output.standard.write("Nothing is found.\n") }
     }
     if found.isEmpty { throw ExitCode(1) }
+  }
+
+  /// With the items that apps have indexed. A document that an item is about is there once.
+  private func merged(_ documents: [SearchIndex.Found], _ types: TypeDecider) throws -> [SearchIndex.Found] {
+    guard !words.isEmpty else { return documents }
+    let reply = try UserSide.call(
+      InspectorInterface.searchItems, InspectorInterface.SearchItemsCall(words: words, most: count),
+      answer: InspectorInterface.SearchItemsReply.self)
+    var seen = Set(documents.map(\.path))
+    let items = reply.items.compactMap { item -> SearchIndex.Found? in
+      let found = SearchIndex.Found(
+        path: item.path ?? "", type: item.contentType ?? "public.item", by: .item, line: item.about,
+        source: item.app, title: item.title)
+      if let type, !types.tree.conforms(found.type, to: type) { return nil }
+      guard let path = item.path else { return found }
+      return seen.insert(path).inserted ? found : nil
+    }
+    return Array((documents + items).prefix(count))
   }
 }
 
@@ -67,6 +89,8 @@ struct SearchIndex {
   struct Found {
     enum Match: String {
       case name, text, recent
+      /// An app has indexed it.
+      case item
     }
 
     let path: String
@@ -74,8 +98,10 @@ struct SearchIndex {
     let by: Match
     /// The first line of the text with a word.
     let line: String?
-    /// Where it comes from: `recent`, or the name of the app that shows it.
+    /// Where it comes from: `recent`, the name of the app that shows it, or the identifier of the one that has indexed it.
     let source: String
+    /// What its app calls it.
+    var title: String?
   }
 
   private let types: TypeDecider

@@ -14,18 +14,20 @@ final class InspectionService {
   private let host: BrokerHost
   private let documents: GrantLocator
   private let coordination: CoordinationService
+  private let index: IndexService
 
   init(
     _ grants: GrantStore, _ key: SealingKey, _ host: BrokerHost, _ documents: GrantLocator,
-    _ coordination: CoordinationService
+    _ coordination: CoordinationService, _ index: IndexService
   ) {
     (self.grants, self.key, self.host, self.documents) = (grants, key, host, documents)
-    self.coordination = coordination
+    (self.coordination, self.index) = (coordination, index)
   }
 
   func serve(_ call: CheckedCall) async throws -> Answer {
     switch call.member {
     case "Coordination": return Answer(coordination.coordination())
+    case "SearchItems": return Answer(try index.search(try .init(json: call.parameters)).json)
     case "CancelCoordination":
       try coordination.cancel(try InspectorInterface.CancelCoordinationCall(json: call.parameters).access)
       return Answer([:])

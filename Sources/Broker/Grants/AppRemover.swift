@@ -21,13 +21,15 @@ final class AppRemover {
   private let revoker: GrantRevoker
   private let jobs: Jobs
   private let loop: EventLoop
+  private let index: IndexService
 
   init(
     _ host: BrokerHost, _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ revoker: GrantRevoker,
-    _ jobs: Jobs, _ loop: EventLoop
+    _ jobs: Jobs, _ loop: EventLoop, _ index: IndexService
   ) {
     (self.host, self.grants, self.trail, self.sessions) = (host, grants, trail, sessions)
     (self.revoker, self.jobs, self.loop) = (revoker, jobs, loop)
+    self.index = index
   }
 
   /// Ends everything between an app and the user's documents, in both directions, and takes its container out of use.
@@ -56,6 +58,7 @@ final class AppRemover {
         .appRemoved, app: app, how: "user", reason: request.keepData ? "its container was kept" : nil,
         detail: ["grants": "\(own.count)", "others": "\(others.count)"])
     ])
+    index.forget(app)
     grants.noteRemoval(of: app, at: host.clock.realtime)
     // With a container its references go anyway.
     if request.keepData { try await revoker.settled(ended) }

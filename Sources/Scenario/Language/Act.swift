@@ -126,6 +126,11 @@ extension AppWord {
     AppWord(
       "opened", .none, needs: .commands,
       "takes the next document that was opened with it: `inPlace`, `isStarted`, `name`; `as` names it"),
+    AppWord(
+      "index", .text("title"),
+      ["identifier": .text, "domain": .text, "text": .text, "keywords": .texts, "of": .document],
+      needs: .commands, "has its user find an item, about the document `of`"),
+    AppWord("unindex", .text("identifier"), needs: .commands, "has its user find an item no more"),
     AppWord("discard", .path, needs: .commands, "deletes a document in its Inbox"),
     // The document browser. The answer is what its delegate was told, a line each.
     AppWord(

@@ -8,6 +8,8 @@ package enum InspectorInterface {
   package static let bookmark = "io.ambit.Inspector.Bookmark"
   /// Coordinated accesses and presenters, of all apps and of the user's side.
   package static let coordination = "io.ambit.Inspector.Coordination"
+  /// The items with all of these words, each the beginning of a word of theirs; the best first.
+  package static let searchItems = "io.ambit.Inspector.SearchItems"
   /// Ends the wait of an access by the user's hand. Its client is told so.
   package static let cancelCoordination = "io.ambit.Inspector.CancelCoordination"
 
@@ -590,6 +592,92 @@ package enum InspectorInterface {
       var json = JSONObject()
       json.set("accesses", accesses)
       json.set("presenters", presenters)
+      return json
+    }
+  }
+
+  /// An item that an app has indexed.
+  package struct IndexedItem: WireMessage {
+    /// The app's bundle identifier.
+    package var app: String
+    package var identifier: String
+    package var title: String
+    package var about: String?
+    package var contentType: String?
+    /// Of the document that it is about, on the host, while its grant is in force.
+    package var path: String?
+
+    package init(
+      app: String, identifier: String, title: String, about: String? = nil, contentType: String? = nil,
+      path: String? = nil
+    ) {
+      self.app = app
+      self.identifier = identifier
+      self.title = title
+      self.about = about
+      self.contentType = contentType
+      self.path = path
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      app = try json.string("app")
+      identifier = try json.string("identifier")
+      title = try json.string("title")
+      about = try json.stringIfPresent("about")
+      contentType = try json.stringIfPresent("contentType")
+      path = try json.stringIfPresent("path")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("app", app)
+      json.set("identifier", identifier)
+      json.set("title", title)
+      json.set("about", about)
+      json.set("contentType", contentType)
+      json.set("path", path)
+      return json
+    }
+  }
+
+  /// The parameters of `SearchItems`.
+  package struct SearchItemsCall: WireMessage {
+    package var words: [String]
+    package var most: Int
+
+    package init(words: [String], most: Int) {
+      self.words = words
+      self.most = most
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      words = try json.strings("words")
+      most = try json.int("most")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("words", words)
+      json.set("most", most)
+      return json
+    }
+  }
+
+  /// The answer of `SearchItems`.
+  package struct SearchItemsReply: WireMessage {
+    package var items: [IndexedItem]
+
+    package init(items: [IndexedItem]) {
+      self.items = items
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      items = try json.messages("items")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("items", items)
       return json
     }
   }

@@ -9,12 +9,15 @@ extension Interface {
   package static let versions = embedded(PackageResources.io_ambit_Versions_varlink)
   package static let query = embedded(PackageResources.io_ambit_Query_varlink)
   package static let opening = embedded(PackageResources.io_ambit_Opening_varlink)
+  package static let index = embedded(PackageResources.io_ambit_Index_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// The interfaces that an app instance's own socket serves.
-  package static var app: [Interface] { [picker, access, bookmarks, transfer, coordination, versions, query, opening] }
+  package static var app: [Interface] {
+    [picker, access, bookmarks, transfer, coordination, versions, query, opening, index]
+  }
   /// The interfaces that the user's socket serves, which no sandbox can see.
   package static var user: [Interface] { [launcher, grants, inspector, coordination, versions, query] }
 
