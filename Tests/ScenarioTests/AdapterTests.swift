@@ -30,8 +30,12 @@ import Testing
           esac
         done
         """
-      try Data(script.utf8).write(to: URL(fileURLWithPath: program))
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+      // Another process makes the program: while this one had it open for writing, a child of another test would keep it so, and the
+      // kernel runs no program that is being written (ETXTBSY).
+      let text = folder.appendingPathComponent("text").path
+      try Data(script.utf8).write(to: URL(fileURLWithPath: text))
+      let maker = try Process.run(URL(fileURLWithPath: "/usr/bin/install"), arguments: ["-m", "755", text, program])
+      maker.waitUntilExit()
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -83,7 +83,11 @@ struct TypesCommand: ParsableCommand {
         for the name; the first bytes, where the name says nothing or several things; a type that an app imports. The opinions that lost \
         are shown below the one that won. Exit status: 0, or 1 if a file cannot be looked at.
         """)
-    @Argument(help: "Files.") var files: [String]
+    @Argument(help: "Files.") var files: [String] = []
+    @Option(
+      name: .customLong("files-from"),
+      help: ArgumentHelp("Also the files that this file names, a line each; - is standard input.", valueName: "file"))
+    var list: String?
     @OptionGroup var apps: AppFolders
     @Option(help: "How to print: table or json.") var format: OutputFormat = .table
 
@@ -91,7 +95,7 @@ struct TypesCommand: ParsableCommand {
       let types = TypeDecider.ofUser(try apps.read())
       var list: [JSONValue] = []
       var isWhole = true
-      for file in files {
+      for file in try files + named() {
         let path = file.isAbsolutePath ? file : ThisProcess.directory.path(of: file)
         do throws(KernelError) {
           let decision = try types.decide(path: path)
@@ -121,6 +125,20 @@ struct TypesCommand: ParsableCommand {
         lines.append("  \(mark) \(one.rule.rawValue): \(printable(one.reason))\(rest)")
       }
       return lines.joined(separator: "\n") + "\n"
+    }
+
+    func validate() throws {
+      if files.isEmpty, list == nil { throw ValidationError("say which files") }
+    }
+
+    private func named() throws -> [String] {
+      guard let list else { return [] }
+      let bytes: [UInt8]
+      do {
+        let source = list == "-" ? try Descriptor.open("/dev/stdin", flags: .read) : try Descriptor.regularFile(list)
+        bytes = try source.readAll(limit: 256 << 20)
+      } catch { throw Failure("--files-from \(printable(list)): \(error)", status: 1) }
+      return bytes.split(separator: UInt8(ascii: "\n")).map { String(kernel: Array($0)) }
     }
 
     private func json(_ file: String, _ decision: TypeDecision, _ types: TypeDecider) -> JSONObject {
