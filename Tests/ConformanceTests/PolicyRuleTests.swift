@@ -71,7 +71,7 @@ struct PolicyRuleTests {
         if case .bytes = try UnixSocket.receive(into: &question, from: liar, wait: false) { true } else { false }
       }
       let answer =
-        #"{"method":"io.ambit.Launcher.Answer","parameters":{"instance":"\#(instance)","id":2,"how":"user","cancelled":false,"paths":["\#(image)"]}}"#
+        #"{"method":"io.ambit.Launcher.Answer","parameters":{"instance":"\#(instance)","id":2,"how":"user","cancelled":false,"creates":false,"paths":["\#(image)"]}}"#
       try say(answer, [try Descriptor.open(image, flags: .path)], on: choosing)
       let told = try #require(JSON(try app.process.readLine()))
       #expect(told["didPick"] == 0 && told["posix"] == "EPERM", "\(told.text)")

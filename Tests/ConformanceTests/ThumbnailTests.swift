@@ -36,16 +36,17 @@ struct ThumbnailTests {
       </dict>
     </dict></plist>
     """.write(toFile: "\(folder)/Info.plist", atomically: false, encoding: .utf8)
-    try """
-    #!/bin/sh
-    # --thumbnail --document FILE --size N --output PICTURE
-    read -r word < "$3"
-    case $word in
-      draw) echo '\(Self.picture)' | base64 -d > "$7" ;;
-      linger) (sleep 300; touch ~/late) & echo '\(Self.picture)' | base64 -d > "$7" ;;
-      error) echo "there is nothing to draw" >&2; exit 1 ;;
-    esac
-    """.write(toFile: "\(folder)/draw", atomically: false, encoding: .utf8)
+    let script = """
+      #!/bin/sh
+      # --thumbnail --document FILE --size N --output PICTURE
+      read -r word < "$3"
+      case $word in
+        draw) echo '\(Self.picture)' | base64 -d > "$7" ;;
+        linger) (sleep 300; touch ~/late) & echo '\(Self.picture)' | base64 -d > "$7" ;;
+        error) echo "there is nothing to draw" >&2; exit 1 ;;
+      esac
+      """
+    try world.write(script, to: "\(folder)/draw")
     _ = unsafe chmod("\(folder)/draw", 0o755)
     return bundle
   }

@@ -46,7 +46,11 @@ import Wire
       if kind.isPackage { try world.document("Papers/Letter.rtfd/picture", Self.text("picture")) }
       let picked = kind.isPackage ? String(written.dropLast("/text".count)) : written
       let app = try world.bundle("Editor", identifier: "io.ambit.tests.editor", script: Self.script(kind.acts))
-      try FileManager.default.copyItem(atPath: try Products.path("ambit-agent"), toPath: "\(app)/agent")
+      // A link: while this process writes a program, a child that another test starts would keep it open for writing (ETXTBSY).
+      let agent = try Products.path("ambit-agent")
+      if unsafe link(agent, "\(app)/agent") != 0 {
+        try ChildProcess.whileNothingStarts { try FileManager.default.copyItem(atPath: agent, toPath: "\(app)/agent") }
+      }
       let container = "\(world.ambitHome)/data/containers/io.ambit.tests.editor/Documents"
       try world.write(Self.text("theirs"), to: "\(world.home)/theirs")
       let ambit = try Products.path("ambit")

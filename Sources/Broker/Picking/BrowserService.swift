@@ -128,7 +128,7 @@ final class BrowserService {
   // MARK: Names
 
   private func rename(_ request: PickerInterface.RenameCall, _ instance: Instance) async throws -> DocumentMessage {
-    let name = request.name
+    var name = request.name
     guard !name.isEmpty, !name.hasPrefix("."), !name.hasSlash, name.utf8.count <= 255, !name.utf8.contains(0) else {
       throw ErrorReply.invalidParameter("name")
     }
@@ -144,6 +144,12 @@ final class BrowserService {
       throw PickerInterface.Failure.notRenamed("it is no longer where it was")
     }
     let own = path.lastPathName
+    // A letter stays a letter: with another extension it might be a program to the desktop.
+    let (suffix, wanted) = ((own as NSString).pathExtension, (name as NSString).pathExtension)
+    if wanted.isEmpty, !suffix.isEmpty { name += ".\(suffix)" }
+    guard wanted.isEmpty || wanted.lowercased() == suffix.lowercased() else {
+      throw PickerInterface.Failure.notRenamed("its extension stays as it is")
+    }
     for proposal in NameProposals(name) where !proposal.isSamePath(as: own) {
       let target = (path.parentPath ?? "/").path(of: proposal)
       try trail.decide([

@@ -10,8 +10,8 @@ package enum PickerInterface {
   /// Puts a new document of the app's, in its container, where the user asked for one; else into the user's folder for
   /// documents (`PCK-15`), or next to a document that the app was given. The app gets the document there.
   package static let create = "io.ambit.Picker.Create"
-  /// Gives a document that the app may write another name, in its folder. Where the name is taken, a number is added
-  /// (`PCK-17`).
+  /// Gives a document that the app may write another name, in its folder. Its extension stays; where the name is taken,
+  /// a number is added (`PCK-17`).
   package static let rename = "io.ambit.Picker.Rename"
 
   /// A copy that was made.
