@@ -34,7 +34,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types test-web pictures readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -84,6 +84,12 @@ test-report: ## Look at `ambit audit report` in a real browser (after make test)
 
 test-thumbnails: ## Draw 68 documents that mean harm, or by programs that do (after make test)
 	@scripts/thumbnails-test.py .build/debug/ambit
+
+test-web: ## Drive the picker's page as a browser would, and as an attacker (after make test)
+	@scripts/web-picker-test.py $(debug)
+
+pictures: ## Make the pictures of the picker's faces for the docs (after make test; tmux and Chromium)
+	@scripts/pictures.py $(debug)
 
 test-types: ## Compare the types of 1,000 files with those that gio says (after make test)
 	@scripts/types-test.py .build/debug/ambit

@@ -27,11 +27,16 @@ let selfContained: [LinkerSetting] = [
   .linkedLibrary("swiftSynchronization"),
 ]
 
+/// FlyingFox has a client too, which needs this part of Foundation, and that one libcurl.
+let foundationNetworking: [LinkerSetting] = [.linkedLibrary("_CFURLSessionInterface"), .linkedLibrary("curl")]
+
 /// The launcher carries everything with it, libc included: loading and binding libraries would be the larger part of a
 /// launch. It uses nothing that a static libc cannot do (no name service, no plug-ins).
 let standalone: [LinkerSetting] = [.unsafeFlags(["-static-executable"])]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
+let flyingSocks: Target.Dependency = .product(name: "FlyingSocks", package: "FlyingFox")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
@@ -42,6 +47,7 @@ let package = Package(
   products: [
     .executable(name: "ambit", targets: ["ambit"]),
     .executable(name: "ambit-tools", targets: ["ambit-tools"]),
+    .executable(name: "ambit-web", targets: ["ambit-web"]),
     .executable(name: "ambitctl", targets: ["ambitctl"]),
     .executable(name: "ambit-agent", targets: ["ambit-agent"]),
     .executable(name: "plain-agent", targets: ["plain-agent"]),
@@ -53,6 +59,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
@@ -114,6 +121,9 @@ let package = Package(
       dependencies: ["Kernel", "Paths", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system],
       swiftSettings: strict),
     .target(
+      name: "WebPicker", dependencies: ["Kernel", "PickerUI", flyingFox, flyingSocks],
+      swiftSettings: strict),
+    .target(
       name: "Scenario", dependencies: ["Kernel", "Paths", "Terminal", "Policy", "Wire", system], swiftSettings: strict),
     .target(
       name: "Verification", dependencies: ["Kernel", "Paths", "Terminal", "Scenario", system], swiftSettings: strict),
@@ -135,6 +145,10 @@ let package = Package(
       name: "ambit", dependencies: ["Launcher"], swiftSettings: strict, linkerSettings: standalone),
     .executableTarget(
       name: "ambit-tools", dependencies: ["AmbitCommands"], swiftSettings: strict, linkerSettings: selfContained),
+    .executableTarget(
+      name: "ambit-web",
+      dependencies: ["Folders", "Kernel", "Launcher", "PickerUI", "Terminal", "WebPicker", "Wire"],
+      swiftSettings: strict, linkerSettings: selfContained + foundationNetworking),
     .executableTarget(
       name: "ambitctl", dependencies: ["AmbitKit", "Kernel", "Paths", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),
@@ -225,6 +239,7 @@ let package = Package(
     .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "WebPickerTests", dependencies: ["WebPicker", "PickerUI"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "LessonsTests", dependencies: ["Lessons", "Scenario"], swiftSettings: strict),

@@ -14,6 +14,8 @@ package enum Programs: String, Sendable {
   case tools = "ambit-tools"
   /// The command line inside sandboxes.
   case control = "ambitctl"
+  /// The program that serves the picker as a page.
+  case web = "ambit-web"
   /// The program that `ambit verify` runs inside.
   case battery
   /// The app of scenarios: carries acts out, with AmbitKit.

@@ -44,7 +44,7 @@ final class AppSession {
     status = try request.statusDescriptor.map { try StatusStream(number: $0) }
     front = PickFrontEnd(
       answers: request.answers.map { ScriptedPicker(answers: $0) }, folders: folders, environment: environment,
-      plain: request.plain)
+      face: request.face)
     let files = try LaunchedFiles(request)
     let given = try request.given.map { each throws(Failure) in try each.opened() }
     executed = files.executed

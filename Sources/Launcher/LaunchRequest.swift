@@ -38,7 +38,7 @@ package struct LaunchRequest: Equatable, Sendable {
   /// Entitlements that the user allows beforehand, by their keys.
   package var allowEntitlements: [String]
   /// The picker is lines of text, and repaints nothing.
-  package var plain = false
+  package var face: PickerFace?
   /// The documents that it is given; `{}` in its arguments stands for them.
   package var given: [GivenDocument] = []
 
@@ -71,7 +71,7 @@ package struct LaunchRequest: Equatable, Sendable {
       answers: words.picks.isEmpty ? nil : words.picks.map { .pick([$0]) }, trace: words.trace,
       statusDescriptor: words.statusDescriptor, seccomp: words.seccomp, limits: words.limits,
       allowDegraded: words.allowDegraded, trust: words.trust)
-    plain = words.plain
+    face = words.face
     try give(words.given)
   }
 
@@ -122,7 +122,7 @@ extension LaunchRequest {
     if !limits.isEmpty { json.set("limits", limits) }
     if !allowDegraded.isEmpty { json.set("allowDegraded", allowDegraded.map(\.rawValue)) }
     json.set("trust", trust?.rawValue)
-    if plain { json["plain"] = .bool(true) }
+    json.set("face", face?.rawValue)
     if !given.isEmpty { json.set("given", given.flatMap { [$0.how.rawValue, $0.path] }) }
     if !allowEntitlements.isEmpty { json.set("allowEntitlements", allowEntitlements) }
     if let answers {
@@ -167,7 +167,7 @@ extension LaunchRequest {
       seccomp: try json.stringIfPresent("seccomp"), limits: try json.stringsIfPresent("limits") ?? [],
       allowDegraded: allowDegraded, trust: trust,
       allowEntitlements: try json.stringsIfPresent("allowEntitlements") ?? [])
-    plain = json.has("plain") ? try json.bool("plain") : false
+    face = try json.stringIfPresent("face").flatMap(PickerFace.init)
     let words = try json.stringsIfPresent("given") ?? []
     given = try stride(from: 0, to: words.count - 1, by: 2).map { index throws(FieldError) in
       guard let how = GivenDocument.How(rawValue: words[index]) else {

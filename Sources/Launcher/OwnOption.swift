@@ -6,7 +6,7 @@ package enum OwnOption {
   package static let names =
     [
       "--policy", "--container", "--answers", "--pick", "--seccomp", "--limit", "--trace", "--json-status-fd",
-      "--allow-degraded", "--allow-entitlement", "--trust", "--plain",
+      "--allow-degraded", "--allow-entitlement", "--trust", "--plain", "--web",
     ] + GivenDocument.How.allCases.map(\.option)
 
   /// The warning that the app gets an argument which may have been meant for Ambit, with its remedy; `nil`: there is no such
@@ -22,7 +22,7 @@ package enum OwnOption {
       if word == "--" { return nil }
       guard word.hasPrefix("--"), let name = name(of: word), !words[..<first].contains("--") else { continue }
       let app = words[first - 1].lastPathName
-      let takesValue = name != "--trace" && name != "--plain"
+      let takesValue = !["--trace", "--plain", "--web"].contains(name)
       let value = index + 1 < arguments && word == name && takesValue ? " \(words[first + index + 1])" : ""
       return "\(app) got \(name) as an argument of its own. To give it to Ambit, write it before the app's name: "
         + "ambit run \(word)\(value) \(app). If the app is meant, “--” before its name or its arguments silences this."

@@ -27,18 +27,18 @@ struct PickFrontEnd {
   private let environment: [String: String]
   /// Where the last choice was made.
   private var folder: String
-  private let plain: Bool
+  private let face: PickerFace
   /// How many requests in a row the user has cancelled.
   private var cancelled = 0
   private static let patience = 3
 
-  /// - Parameter plain: the picker is lines of text.
-  init(answers: ScriptedPicker?, folders: AmbitFolders, environment: [String: String], plain: Bool) {
+  /// - Parameter face: `nil`: the one that the environment has.
+  init(answers: ScriptedPicker?, folders: AmbitFolders, environment: [String: String], face: PickerFace?) {
     script = answers
     self.folders = folders
     self.environment = environment
     folder = ThisProcess.directory
-    self.plain = plain || environment["TERM"] == "dumb" || environment["AMBIT_PICKER"] == "plain"
+    self.face = face ?? PickerFace(environment: environment)
   }
 
   /// - Parameter sources: descriptors of which one becomes readable when the question has no meaning any more: the app's pidfd, the
@@ -54,34 +54,26 @@ struct PickFrontEnd {
     question.isPestering = cancelled >= Self.patience
     if script != nil { return scripted(question) }
     do {
-      // The controlling terminal, wherever the standard streams lead.
-      let terminal = try DeviceNode.tty.open([.readWrite])
-      guard tcgetpgrp(terminal.rawValue) == getpgrp() else {
+      // The controlling terminal, wherever the standard streams lead. A page needs none.
+      let terminal = face == .web ? nil : try DeviceNode.tty.open([.readWrite])
+      if let terminal, tcgetpgrp(terminal.rawValue) != getpgrp() {
         return Choice(how: .user, unavailable: "the app was started in the background; bring it to the foreground (fg)")
       }
       // Held back, these would wait behind a picker that may never be answered.
       let end = try SignalQueue([SIGTERM, SIGHUP])
       let abandoned = try Poll.any(of: sources + [end.descriptor])
-      let rules = folders.grantRules
-      let refuse = { (document: PickedDocument) -> String? in
-        if question.purpose.isDestination {
-          // The folder is not handed to the app: it may be the home folder itself.
-          return rules.refusal(of: .file, at: document.descriptor.currentPath?.path(of: "x"))
-            .map { "Nothing can be put into \(document.name): \($0)." }
-        }
-        return rules.refusal(
-          of: document.kind == .file ? .file : .folder, at: document.descriptor.currentPath,
-          shared: request.places.map(\.path)
-        )
-        .map { "\(document.name) cannot be handed out: \($0)." }
-      }
-      let number = terminal.rawValue
+      let refuse = question.refusal(under: folders.grantRules)
+      let number = terminal?.rawValue ?? -1
       let outcome =
-        plain
-        ? try PlainPicker(input: number, output: number, environment: environment)
-          .run(question, abandoned: abandoned.rawValue, refuse: refuse)
-        : try TerminalPicker(input: number, output: number, environment: environment)
-          .run(question, abandoned: abandoned.rawValue, refuse: refuse)
+        switch face {
+        case .web: try WebPicker().run(question, abandoned: abandoned.rawValue, refuse: refuse)
+        case .plain:
+          try PlainPicker(input: number, output: number, environment: environment)
+            .run(question, abandoned: abandoned.rawValue, refuse: refuse)
+        case .screen:
+          try TerminalPicker(input: number, output: number, environment: environment)
+            .run(question, abandoned: abandoned.rawValue, refuse: refuse)
+        }
       if case .cancelled = outcome { cancelled += 1 } else { cancelled = 0 }
       return choice(outcome, .user)
     } catch let error as KernelError where error.call == "open" {

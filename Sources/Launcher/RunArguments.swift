@@ -1,4 +1,5 @@
 internal import Paths
+package import PickerUI
 package import Sandbox
 
 /// The words after `ambit run`, as far as the launcher understands them by itself.
@@ -12,7 +13,7 @@ package struct RunArguments: Equatable, Sendable {
   package var picks: [String] = []
   package var trace = false
   /// The picker is lines of text.
-  package var plain = false
+  package var face: PickerFace?
   /// Where programs read the events of the launch.
   package var statusDescriptor: Int32?
   package var seccomp: String?
@@ -45,8 +46,8 @@ package struct RunArguments: Equatable, Sendable {
         trace = true
         continue
       }
-      if word == "--plain" {
-        plain = true
+      if word == "--plain" || word == "--web" {
+        face = word == "--web" ? .web : .plain
         continue
       }
       guard let value = rest.popFirst(), !value.hasPrefix("-") else { return nil }

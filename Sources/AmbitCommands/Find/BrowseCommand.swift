@@ -22,30 +22,33 @@ struct BrowseCommand: ParsableCommand {
 
         ambit browse ~/Letters
         ambit browse --plain       numbered lines, for screen readers
+        ambit browse --web         a page in your web browser
       """)
   @Flag(help: "Numbered lines instead of a screen. TERM=dumb and AMBIT_PICKER=plain do the same.") var plain = false
+  @Flag(help: "A page in your web browser. AMBIT_PICKER=web does the same.") var web = false
   @Option(help: ArgumentHelp("Open documents with this app, and no other.", valueName: "app")) var with: String?
   @OptionGroup var apps: AppFolders
   @Argument(help: "Where to begin; the working folder, if it is not said.") var folder: String?
 
   func run() throws {
-    let terminal: Descriptor
-    do { terminal = try Descriptor.open("/dev/tty", flags: [.readWrite]) } catch {
+    let environment = ThisProcess.environment
+    let face = web ? .web : plain ? .plain : PickerFace(environment: environment)
+    let terminal: Descriptor?
+    do { terminal = face == .web ? nil : try Descriptor.open("/dev/tty", flags: [.readWrite]) } catch {
       throw Failure("There is no terminal to browse in. “ambit search” and “ambit recents” print lists.")
     }
-    var environment = ThisProcess.environment
-    let isPlain = plain || environment["TERM"] == "dumb" || environment["AMBIT_PICKER"] == "plain"
-    if isPlain { environment["AMBIT_PICKER"] = "plain" }
     var start = try folder.map { try HostPath.resolved($0) } ?? ThisProcess.directory
     while true {
       var request = PickerRequest(appName: "Ambit", startFolder: start)
       request.isBrowser = true
       request.recents = try RecentsCommand.items(apps, most: 100).map(\.path)
-      let number = terminal.rawValue
+      let number = terminal?.rawValue ?? -1
       let outcome =
-        isPlain
-        ? try PlainPicker(input: number, output: number, environment: environment).run(request)
-        : try TerminalPicker(input: number, output: number, environment: environment).run(request)
+        switch face {
+        case .web: try WebPicker().run(request, abandoned: nil) { _ in nil }
+        case .plain: try PlainPicker(input: number, output: number, environment: environment).run(request)
+        case .screen: try TerminalPicker(input: number, output: number, environment: environment).run(request)
+        }
       guard case .picked(let documents) = outcome, let document = documents.first else { return }
       start = URL(fileURLWithPath: document.path).deletingLastPathComponent().path
       try open(document.path)

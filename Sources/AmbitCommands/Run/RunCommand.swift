@@ -91,6 +91,9 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Let the picker be numbered lines, for screen readers. TERM=dumb and AMBIT_PICKER=plain do the same.")
   var plain = false
 
+  @Flag(help: "Let the picker be a page in your web browser. AMBIT_PICKER=web does the same.")
+  var web = false
+
   @Option(
     name: .customLong("json-status-fd"),
     help: ArgumentHelp(
@@ -164,7 +167,7 @@ struct RunCommand: ParsableCommand {
         trace: trace, statusDescriptor: statusDescriptor, seccomp: seccomp, limits: limit,
         allowDegraded: degradation.allowDegraded, trust: trust, allowEntitlements: entitlements.allowEntitlements,
         path: ThisProcess.environment["PATH"])
-      request.plain = plain
+      request.face = web ? .web : plain ? .plain : nil
       try request.give(GivenDocument.inOrder(words, options: given))
     } catch let error as SourceError {
       throw Failure("\(error)")

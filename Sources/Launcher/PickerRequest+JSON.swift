@@ -1,0 +1,68 @@
+package import Folders
+internal import Kernel
+internal import Paths
+package import PickerUI
+package import Wire
+
+/// The question as it travels to the program that shows it as a page.
+extension PickerRequest {
+  package var json: JSONObject {
+    var json: JSONObject = [
+      "appName": .string(appName), "multiple": .bool(multiple), "folder": .bool(kind == .folder),
+      "readOnly": .bool(access == .readOnly), "startFolder": .string(startFolder),
+      "packages": .array(packages.sorted().map { .string($0) }),
+      "places": .array(places.map { .object(["name": .string($0.name), "path": .string($0.path)]) }),
+      "browser": .bool(isBrowser), "creates": .bool(creates), "pestering": .bool(isPestering),
+      "recents": .array(recents.map { .string($0) }),
+    ]
+    json.set("message", message)
+    json.set("types", types)
+    json.set("allowed", allowed)
+    switch purpose {
+    case .open: json["purpose"] = "open"
+    case .copy: json["purpose"] = "copy"
+    case .export(let names): (json["purpose"], json["names"]) = ("export", .array(names.map { .string($0) }))
+    case .move(let names): (json["purpose"], json["names"]) = ("move", .array(names.map { .string($0) }))
+    }
+    return json
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    var places: [Place] = []
+    for place in try json.objects("places") {
+      places.append(.init(name: try place.string("name"), path: try place.string("path")))
+    }
+    self.init(
+      appName: try json.string("appName"), message: try json.stringIfPresent("message"),
+      multiple: try json.bool("multiple"), kind: try json.bool("folder") ? .folder : .file,
+      access: try json.bool("readOnly") ? .readOnly : .readWrite, types: try json.stringsIfPresent("types"),
+      allowed: try json.stringsIfPresent("allowed"), packages: Set(try json.strings("packages")), places: places,
+      startFolder: try json.string("startFolder"))
+    (isBrowser, creates) = (try json.bool("browser"), try json.bool("creates"))
+    (isPestering, recents) = (try json.bool("pestering"), try json.strings("recents"))
+    let names = try json.stringsIfPresent("names") ?? []
+    switch try json.string("purpose") {
+    case "copy": purpose = .copy
+    case "export": purpose = .export(names)
+    case "move": purpose = .move(names)
+    default: purpose = .open
+    }
+  }
+
+  /// Why a document cannot be handed out, for the user to see; the broker decides.
+  ///
+  /// - Parameter rules: those of the user's folders.
+  package func refusal(under rules: GrantRules) -> @Sendable (PickedDocument) -> String? {
+    let (isDestination, shared) = (purpose.isDestination, places.map(\.path))
+    return { document in
+      if isDestination {
+        // The folder is not handed to the app: it may be the home folder itself.
+        return rules.refusal(of: .file, at: document.descriptor.currentPath?.path(of: "x"))
+          .map { "Nothing can be put into \(document.name): \($0)." }
+      }
+      return rules.refusal(
+        of: document.kind == .file ? .file : .folder, at: document.descriptor.currentPath, shared: shared
+      ).map { "\(document.name) cannot be handed out: \($0)." }
+    }
+  }
+}
