@@ -53,6 +53,7 @@ let package = Package(
     .executable(name: "plain-agent", targets: ["plain-agent"]),
     .executable(name: "TextEdit", targets: ["TextEdit"]),
     .executable(name: "Particles", targets: ["Particles"]),
+    .executable(name: "Snippets", targets: ["Snippets"]),
     .executable(name: "battery", targets: ["battery"]),
     .library(name: "AmbitKit", targets: ["AmbitKit"]),
   ],
@@ -92,6 +93,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "Query", dependencies: ["ContentTypes", "Paths"], swiftSettings: strict),
     .target(name: "Catalog", dependencies: ["Paths", "Folders", "Query", grdb], swiftSettings: strict),
+    .target(name: "FileProviders", dependencies: ["Folders", "Paths", grdb], swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
@@ -109,7 +111,7 @@ let package = Package(
       dependencies: [
         "BrokerCore", "Coordination", "Decisions", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy",
         "Wire",
-        "ScopedAccess", "Query", "Catalog", "Audit", system,
+        "ScopedAccess", "Query", "Catalog", "FileProviders", "Audit", system,
       ],
       swiftSettings: strict),
     .target(
@@ -138,6 +140,7 @@ let package = Package(
         "ContentTypes", "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox",
         "Wire", "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
         "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder", "Thumbnails",
+        "FileProviders",
         argumentParser,
         system,
       ], swiftSettings: strict),
@@ -157,6 +160,9 @@ let package = Package(
       linkerSettings: selfContained),
     .executableTarget(
       name: "Particles", dependencies: ["AmbitKit"], path: "Demos/Particles", swiftSettings: strict,
+      linkerSettings: selfContained),
+    .executableTarget(
+      name: "Snippets", dependencies: ["AmbitKit"], path: "Demos/Snippets", swiftSettings: strict,
       linkerSettings: selfContained),
 
     // The escape battery's program: C, so that it needs nothing of Swift's inside a sandbox. The flags keep the linker
@@ -179,6 +185,10 @@ let package = Package(
     // The same with further acts for Ambit's own tests.
     .executableTarget(
       name: "probe", dependencies: ["Agent", "AmbitKit"], path: "Tests/Probe", swiftSettings: strict,
+      linkerSettings: selfContained),
+    // A file provider that keeps the contract, or breaks it.
+    .executableTarget(
+      name: "test-provider", dependencies: ["AmbitKit"], path: "Tests/TestProvider", swiftSettings: strict,
       linkerSettings: selfContained),
     // Saves a document, to be recorded.
     .executableTarget(
@@ -239,6 +249,7 @@ let package = Package(
     .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
     .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "FileProvidersTests", dependencies: ["FileProviders"], swiftSettings: strict),
     .testTarget(name: "WebPickerTests", dependencies: ["WebPicker", "PickerUI"], swiftSettings: strict),
     .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),

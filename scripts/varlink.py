@@ -19,10 +19,10 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Grants", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Provider", "Grants", "Locations", "Inspector", "Launcher"]
 
 # Types outside of any interface's namespace.
-SHARED = {"DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
+SHARED = {"ProviderItemMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
 
 # Swift names of types, calls and replies, where they differ. Those with the same name have the same fields.
 NAMES = {
@@ -37,6 +37,8 @@ NAMES = {
     "Transfer.Document": "DocumentMessage",
     "Query.Document": "DocumentMessage",
     "Opening.Document": "DocumentMessage",
+    "Locations.Item": "ProviderItemMessage",
+    "Provider.Item": "ProviderItemMessage",
     "Transfer.PassReply": "Transfer",
     "Transfer.RedeemCall": "Transfer",
     "Launcher.Choice": "Question.Choice",
@@ -63,6 +65,8 @@ ENUMERATIONS = {
     "VersionsInterface.Version.Kind": ("file package", "", {}),
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
+    "ProviderInterface.Request.Kind": ("enumerate item provide changed stop", "", {}),
+    "LocationsInterface.AskCall.Kind": ("enumerate item provide", "", {}),
     "QueryInterface.Scope": ("local external", "", {}),
     "QueryInterface.Update.Phase": ("running gathering gathered changed", "", {}),
     "QueryInterface.Problem": ("syntax unsupported pattern", "", {}),

@@ -63,7 +63,8 @@ package struct AmbitCommand: ParsableCommand {
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
       TypesCommand.self, HandlersCommand.self, ThumbnailCommand.self, PreviewCommand.self, RecentsCommand.self,
-      SearchCommand.self, BrowseCommand.self, OpenCommand.self, ShareCommand.self, DropCommand.self,
+      SearchCommand.self, BrowseCommand.self, ProviderCommand.self, OpenCommand.self, ShareCommand.self,
+      DropCommand.self,
       DoctorCommand.self,
       LessonCommand.self, ConformCommand.self, ConformWorkerCommand.self, ScenarioCommand.self, BrokerCommand.self,
     ] + ofTestBuilds)

@@ -30,6 +30,8 @@ enum UserSide {
     case GrantsInterface.Failure.notFoundName, GrantsInterface.Failure.notGrantableName,
       LauncherInterface.Failure.notRunningName:
       return Failure(reason, status: 1)
+    case LocationsInterface.Failure.notFoundName, LocationsInterface.Failure.notProvidedName:
+      return Failure(reason, status: 1)
     case LauncherInterface.Failure.notGivenName:
       return Failure("it cannot be opened with the app: \(reason)", status: 1)
     case GrantsInterface.Failure.runningName:

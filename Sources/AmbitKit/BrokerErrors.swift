@@ -86,6 +86,11 @@ extension WireError {
       .make(.fileWriteUnknown, nil, url, "The document keeps its name: \(reason).")
     case PickerInterface.Failure.notGrantableName:
       .make(.fileReadNoPermission, .EPERM, url, "What the user chose cannot be handed to an app: \(reason)")
+    case CoordinationInterface.Failure.notProvidedName:
+      .make(
+        (try? parameters.string("error")) == "serverUnreachable"
+          ? .ubiquitousFileUbiquityServerNotAvailable : .ubiquitousFileUnavailable, nil, url,
+        "The content of the document is not here: \(reason).")
     case IndexInterface.Failure.tooManyName:
       .make(.fileWriteOutOfSpace, nil, url, "The app has as many items in the index as are kept; delete some first.")
     case OpeningInterface.Failure.notInInboxName:

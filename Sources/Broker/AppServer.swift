@@ -17,6 +17,7 @@ final class AppServer: LoopMember {
   private let openings: OpeningService
   private let browser: BrowserService
   private let index: IndexService
+  private let providers: ProviderExtensions
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -35,15 +36,17 @@ final class AppServer: LoopMember {
     _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
     _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ versions: VersionService,
     _ catalog: CatalogService, _ openings: OpeningService, _ browser: BrowserService, _ index: IndexService,
-    _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail, _ replies: PendingReplies
+    _ providers: ProviderExtensions, _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail,
+    _ replies: PendingReplies
   ) {
     (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
     (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
     (self.trail, self.replies, self.versions, self.catalog) = (trail, replies, versions, catalog)
-    (self.openings, self.browser, self.index) = (openings, browser, index)
+    (self.openings, self.browser, self.index, self.providers) = (openings, browser, index, providers)
     sessions.onRemove = {
       coordination.ended($0)
       catalog.ended($0)
+      providers.ended($0)
     }
     sessions.onSuspend = { coordination.suspended($0) }
     sessions.onResume = { coordination.resumed($0) }
@@ -56,6 +59,7 @@ final class AppServer: LoopMember {
       instance.requests.end(connection)
       coordination.left(connection)
       catalog.left(connection)
+      providers.left(connection)
     case .broken(_, let reason):
       trail.record(AuditEvent(.protocolError, .refused, instance, rule: "F9", reason: reason))
     case .refused(let limit):
@@ -86,6 +90,7 @@ final class AppServer: LoopMember {
       case VersionsInterface.name: return try await self.versions.serve(call, for: instance)
       case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: instance)
       case IndexInterface.name: return try self.index.serve(call, for: instance)
+      case ProviderInterface.name: return try self.providers.serve(call, on: connection, for: instance)
       case OpeningInterface.name: return try await self.openings.serve(call, for: instance)
       default: return try await self.bookmarks.serve(call, for: instance)
       }

@@ -94,7 +94,14 @@ final class Broker {
     let coordination = CoordinationService(
       items, CoordinationTrail(trail: trail), presented, leased, related, clock)
     let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
-    coordination.onWritten = { catalog.wrote($0) }
+    let providers = ProviderExtensions(host, clock)
+    let locations = LocationService(host, providers, jobs)
+    places.locations = { locations.places }
+    coordination.bring = { try await locations.bring($0) }
+    coordination.onWritten = {
+      catalog.wrote($0)
+      locations.wrote($0)
+    }
     self.catalog = catalog
     let groups = OrphanedGroups(host, sessions)
     let shutdown = Shutdown(clock)
@@ -124,10 +131,10 @@ final class Broker {
     user = UserServer(
       endpoint, launches, service, InspectionService(grants, key, host, documents, coordination, index), coordination,
       kept,
-      catalog, sessions, trail, replies)
+      catalog, locations, sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, browser, index, scopes,
-      ender,
+      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, browser, index,
+      providers, scopes, ender,
       trail,
       replies)
     lifetime = Lifetime(
@@ -141,7 +148,7 @@ final class Broker {
     for member in [
       revoker, lifetime, trail, keeper, replies, groups, leases, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer, orphans, GrantMoves(grants), events, presented, leased, coordination,
-      catalog,
+      catalog, providers,
     ] as [any LoopMember] { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
     loop.add(

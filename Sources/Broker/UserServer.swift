@@ -14,6 +14,7 @@ final class UserServer: LoopMember {
   private let coordination: CoordinationService
   private let versions: VersionService
   private let catalog: CatalogService
+  private let locations: LocationService
   private let sessions: SessionTable
   private let trail: AuditTrail
   private let replies: PendingReplies
@@ -22,11 +23,11 @@ final class UserServer: LoopMember {
   init(
     _ endpoint: WireEndpoint, _ launches: LaunchService, _ grants: GrantService, _ inspection: InspectionService,
     _ coordination: CoordinationService, _ versions: VersionService, _ catalog: CatalogService,
-    _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
+    _ locations: LocationService, _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
   ) {
     (self.endpoint, self.launches, self.grants, self.inspection) = (endpoint, launches, grants, inspection)
     (self.coordination, self.versions, self.catalog, self.sessions) = (coordination, versions, catalog, sessions)
-    (self.trail, self.replies) = (trail, replies)
+    (self.trail, self.replies, self.locations) = (trail, replies, locations)
   }
 
   var hasConnections: Bool { !endpoint.connections.isEmpty }
@@ -56,6 +57,7 @@ final class UserServer: LoopMember {
         return try await self.coordination.serve(call, on: connection, for: nil)
       case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
       case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: nil)
+      case LocationsInterface.name: return try await self.locations.serve(call)
       case InspectorInterface.name: return try await self.inspection.serve(call)
       default:
         return try await self.launches.serve(call, on: connection) { instance in
@@ -68,7 +70,8 @@ final class UserServer: LoopMember {
   }
 
   private static func failure(_ error: any Error, of interface: String) -> ErrorReply {
-    [GrantsInterface.name, CoordinationInterface.name, VersionsInterface.name].contains(interface)
+    [GrantsInterface.name, CoordinationInterface.name, VersionsInterface.name, LocationsInterface.name].contains(
+      interface)
       ? GrantsInterface.Failure.failed("\(error)") : LauncherInterface.Failure.failed("\(error)")
   }
 

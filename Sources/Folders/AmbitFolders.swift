@@ -28,6 +28,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package var catalog: String { "\(state)/catalog.sqlite" }
   /// The items that apps have indexed.
   package var searchIndex: String { "\(state)/search.sqlite" }
+  /// The enabled file providers and their items.
+  package var providers: String { "\(state)/providers.sqlite" }
   package var sealingKey: String { "\(state)/sealing.key" }
   package var auditLog: String { "\(state)/audit.sqlite" }
   package var filters: String { "\(state)/filters" }

@@ -18,6 +18,8 @@ extension Descriptor {
   ///
   /// A folder can be read by listing it and reaching its entries. Descriptors that were opened by `O_PATH` will do.
   package func userAccess(ofFolder isFolder: Bool) -> UserAccess {
+    // A document whose content is not here (``Placeholder``): its owner may read it when it has come.
+    if !isFolder, let status = try? status(), status.mode & 0o777 == 0, status.userID == getuid() { return .readWrite }
     let search = isFolder ? X_OK : 0
     guard ambit_user_may(rawValue, R_OK | search) == 0 else { return .none }
     return ambit_user_may(rawValue, W_OK | search) == 0 ? .readWrite : .readOnly

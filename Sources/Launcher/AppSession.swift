@@ -61,7 +61,9 @@ final class AppSession {
   /// - Returns: the exit status.
   func run() throws -> Int32 {
     var rest = descriptors
-    let network = prepared.network ? rest.popLast() : nil
+    var network = prepared.network ? rest.popLast() : nil
+    // A launcher stays in a network that was made for its app, and the picker's page belongs to the host's.
+    if front.isOnPage { network = nil }
     let filters = rest.prefix(prepared.filters)
     guard !filters.isEmpty, filters.count == prepared.filters else {
       throw Failure("the broker sent no filter; stop it and try again")

@@ -31,6 +31,7 @@ struct PickFrontEnd {
   /// How many requests in a row the user has cancelled.
   private var cancelled = 0
   private static let patience = 3
+  var isOnPage: Bool { face == .web }
 
   /// - Parameter face: `nil`: the one that the environment has.
   init(answers: ScriptedPicker?, folders: AmbitFolders, environment: [String: String], face: PickerFace?) {

@@ -12,6 +12,7 @@ package enum BuiltinPolicies {
     "kiosk": PackageResources.kiosk_toml,
     "media-player": PackageResources.media_player_toml,
     "observed": PackageResources.observed_toml,
+    "provider": PackageResources.provider_toml,
     "stress": PackageResources.stress_toml,
     "strict": PackageResources.strict_toml,
     "teach": PackageResources.teach_toml,

@@ -14,7 +14,8 @@ package enum SandboxLauncher {
   /// - Parameters:
   ///   - profiles: further filters, of which only the last may refuse seccomp(2). They can only take away calls that the first lets
   ///     through.
-  ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others.
+  ///   - network: a network namespace that has been made for this sandbox; making one takes as long as all of the others. The
+  ///     calling thread stays in it.
   ///   - group: the control group that all of it is to be in.
   ///   - executable: the identity of the program when it was checked; another file is not executed.
   ///   - standardStreams: descriptors for 0, 1 and 2; `nil` is the sandbox's own terminal.
@@ -31,16 +32,11 @@ package enum SandboxLauncher {
     for limit in plan.limits { limits.append(lower(limit)) }
 
     var namespaces = plan.namespaces
-    var own: Descriptor?
-    if namespaces.contains(.network), let network {
-      let present = try Namespaces.own("net")
-      if (try? Namespaces.join(network, .network)) != nil {
-        namespaces.remove(.network)
-        own = present
-      }
+    if namespaces.contains(.network), let network, (try? Namespaces.join(network, .network)) != nil {
+      namespaces.remove(.network)
     }
 
-    let launched = try LaunchPlan(
+    return try LaunchPlan(
       namespaces: namespaces, insideID: plan.insideID, outsideID: plan.hostID ?? getuid(),
       parentMaps: plan.hostID != nil, hostname: plan.hostname, title: "ambit-init", root: steps,
       standardStreams: standardStreams, bringUpLoopback: namespaces.contains(.network), limits: limits,
@@ -48,9 +44,6 @@ package enum SandboxLauncher {
       environment: plan.environment.map { "\($0.key)=\($0.value)" }.sorted(),
       filter: filter, profiles: profiles, listen: true, landlock: plan.landlock, group: group
     ).start()
-    // What this process starts later, the picker's page among it, belongs to the host's network.
-    if let own { try Namespaces.join(own, .network) }
-    return launched
   }
 
   private static func step(_ entry: SandboxPlan.Entry) throws(KernelError) -> RootStep {

@@ -22,8 +22,8 @@ import Testing
   }
 
   private static let names =
-    "apple-identity, batch, browser, default, developer, editor, game, kiosk, media-player, observed, stress, strict, teach, "
-    + "thumbnailer, untrusted, viewer"
+    "apple-identity, batch, browser, default, developer, editor, game, kiosk, media-player, observed, provider, stress, "
+    + "strict, teach, thumbnailer, untrusted, viewer"
 
   /// The folder of policies that people edit.
   private static let shipped = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

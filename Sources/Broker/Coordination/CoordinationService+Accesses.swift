@@ -35,6 +35,7 @@ extension CoordinationService {
       named.append(item)
       intents.append(Intent(item.item, use))
     }
+    try await bringContents(of: intents)
     let rules = instance?.app.rules
     let asking = Coordination.Request(
       client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
@@ -54,6 +55,20 @@ extension CoordinationService {
         staged: isAwaited ? true : nil)
     case .refused(let refusal): throw failure(refusal)
     case .unrecorded(let reason): throw StateError(reason)
+    }
+  }
+
+  /// What is only replaced or deleted, and what is asked for as it is, is not brought.
+  private func bringContents(of intents: [Intent]) async throws {
+    for intent in intents {
+      switch intent.use {
+      case .read(let options) where options.contains(.immediatelyAvailableMetadataOnly): continue
+      case .write(let options) where options.contains(.forReplacing) || options.contains(.forDeleting): continue
+      default: break
+      }
+      do { try await bring(intent.item.path.text) } catch let fault as ProviderFault {
+        throw CoordinationInterface.Failure.notProvided(error: fault.word, fault.description)
+      }
     }
   }
 

@@ -30,6 +30,9 @@ final class CoordinationService: LoopMember {
   /// Told of the items that a coordinated access has written, before it ends (`MDQ-7`).
   var onWritten: ([PathKey]) -> Void = { _ in }
 
+  /// Brings the content of an item that is not here, before it is read (`COO-26`).
+  var bring: (String) async throws -> Void = { _ in }
+
   /// A process of an instance, or of the user's.
   struct Client: Hashable {
     let instance: String?

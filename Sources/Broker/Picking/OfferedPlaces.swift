@@ -40,7 +40,8 @@ final class OfferedPlaces {
   /// The places of other apps that this one's picker offers: folders, and no link that an app has put there.
   func places(for asking: String) -> [LauncherInterface.Place] {
     let apps = (try? grants.sharingApps()) ?? []
-    return apps.filter { $0.bundleIdentifier != asking }.prefix(Self.mostPlaces).compactMap { app in
+    let shared = apps.filter { $0.bundleIdentifier != asking }.prefix(Self.mostPlaces).compactMap {
+      app -> LauncherInterface.Place? in
       guard
         let container = try? Descriptor.open(
           app.bundleIdentifier, below: host.containers(), flags: [.path, .noFollow]),
@@ -49,7 +50,11 @@ final class OfferedPlaces {
       else { return nil }
       return .init(name: app.name, path: path)
     }
+    return locations() + shared
   }
+
+  /// The folders of enabled file providers.
+  var locations: () -> [LauncherInterface.Place] = { [] }
 
   private static let mostPlaces = 256
 

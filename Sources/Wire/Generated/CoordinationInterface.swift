@@ -399,6 +399,7 @@ package enum CoordinationInterface {
     package static let deadlockName = "io.ambit.Coordination.Deadlock"
     package static let crowdedName = "io.ambit.Coordination.Crowded"
     package static let notYoursName = "io.ambit.Coordination.NotYours"
+    package static let notProvidedName = "io.ambit.Coordination.NotProvided"
 
     /// The item cannot be named by this client.
     package static func notKnown(path: String) -> ErrorReply {
@@ -462,5 +463,14 @@ package enum CoordinationInterface {
 
     /// The access or the question is not this client's, or over.
     package static let notYours = ErrorReply(notYoursName)
+
+    /// The content of the item is elsewhere, and its provider did not bring it. The error is a word of
+    /// `io.ambit.Provider.Answer`.
+    package static func notProvided(error: String, _ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("error", error)
+      json.set("reason", reason)
+      return ErrorReply(notProvidedName, json)
+    }
   }
 }

@@ -10,16 +10,18 @@ extension Interface {
   package static let query = embedded(PackageResources.io_ambit_Query_varlink)
   package static let opening = embedded(PackageResources.io_ambit_Opening_varlink)
   package static let index = embedded(PackageResources.io_ambit_Index_varlink)
+  package static let provider = embedded(PackageResources.io_ambit_Provider_varlink)
+  package static let locations = embedded(PackageResources.io_ambit_Locations_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// The interfaces that an app instance's own socket serves.
   package static var app: [Interface] {
-    [picker, access, bookmarks, transfer, coordination, versions, query, opening, index]
+    [picker, access, bookmarks, transfer, coordination, versions, query, opening, index, provider]
   }
   /// The interfaces that the user's socket serves, which no sandbox can see.
-  package static var user: [Interface] { [launcher, grants, inspector, coordination, versions, query] }
+  package static var user: [Interface] { [launcher, grants, inspector, coordination, versions, query, locations] }
 
   /// Each of them once: apps and the user's side coordinate and query by the same ones.
   package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } }

@@ -1,0 +1,155 @@
+internal import ArgumentParser
+internal import Broker
+internal import FileProviders
+internal import Foundation
+internal import Kernel
+internal import Terminal
+internal import Wire
+
+/// `ambit provider validate`: the whole suite against one provider (`PRV-20`).
+struct ProviderValidateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate",
+    abstract: "Try an enabled provider's extension against the rules of the contract.",
+    discussion: """
+      The extension is asked as the broker asks it: for all folders, all items, the first contents, and for things that it does not have. \
+      Each rule that is broken is shown with the items that break it, and the way to mend it.
+
+      Exit status: 0 all rules hold; 1 one is broken.
+      """)
+
+  enum Format: String, CaseIterable, ExpressibleByArgument { case pretty, tap, junit, json }
+
+  @Option(help: "pretty, tap, junit or json.") var format: Format = .pretty
+  @Option(help: "How many contents are brought.") var contents = 20
+  @Argument(help: "Its identifier or its name.") var provider: String
+
+  func run() throws {
+    let transcript = try ProviderQuestions(provider, contents: contents).transcript()
+    let results = ProviderCheck.all.map { ($0, $0.findings(transcript)) }
+    let broken = results.count { !$0.1.isEmpty }
+    try Output.standard.write(text(results, transcript))
+    if broken > 0 { throw ExitCode(1) }
+  }
+
+  private func text(_ results: [(ProviderCheck, [String])], _ transcript: ProviderTranscript) -> String {
+    let failed = results.filter { !$0.1.isEmpty }
+    switch format {
+    case .pretty:
+      var lines = results.map { check, findings in
+        (findings.isEmpty ? "✓ " : "✗ ") + check.rule
+          + findings.prefix(5).map { "\n    \(printable($0))" }.joined()
+          + (findings.count > 5 ? "\n    and \(findings.count - 5) more" : "")
+          + (findings.isEmpty ? "" : "\n    To mend it: \(check.remedy)  [\(check.name)]")
+      }
+      let count = transcript.all.count
+      lines.append(
+        "\(results.count - failed.count) of \(results.count) rules hold for \(count) item\(count == 1 ? "" : "s").")
+      return lines.joined(separator: "\n") + "\n"
+    case .tap:
+      let lines = results.enumerated().map { index, result in
+        "\(result.1.isEmpty ? "ok" : "not ok") \(index + 1) - \(result.0.name): \(result.0.rule)"
+          + result.1.prefix(20).map { "\n# \(printable($0))" }.joined()
+      }
+      return "TAP version 13\n1..\(results.count)\n" + lines.joined(separator: "\n") + "\n"
+    case .junit:
+      func escaped(_ text: String) -> String {
+        printable(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+      }
+      let cases = results.map { check, findings in
+        "  <testcase classname=\"provider\" name=\"\(check.name)\">"
+          + (findings.isEmpty
+            ? "" : "<failure message=\"\(escaped(check.rule))\">\(escaped(findings.joined(separator: "; ")))</failure>")
+          + "</testcase>"
+      }
+      return "<testsuite name=\"\(escaped(provider))\" tests=\"\(results.count)\" failures=\"\(failed.count)\">\n"
+        + cases.joined(separator: "\n") + "\n</testsuite>\n"
+    case .json:
+      let checks = results.map { check, findings in
+        JSONValue.object([
+          "check": .string(check.name), "rule": .string(check.rule), "holds": .bool(findings.isEmpty),
+          "findings": .array(findings.map { .string($0) }), "remedy": .string(check.remedy),
+        ])
+      }
+      return (["provider": .string(provider), "checks": .array(checks)] as JSONObject).text + "\n"
+    }
+  }
+}
+
+/// Asks a provider all that the checks look at.
+private struct ProviderQuestions {
+  private let provider: String
+  private let contents: Int
+  private static let unknown = "ambit-no-such-item"
+
+  init(_ provider: String, contents: Int) { (self.provider, self.contents) = (provider, contents) }
+
+  func transcript() throws -> ProviderTranscript {
+    var transcript = ProviderTranscript()
+    transcript.now = Int(Clock.realtime())
+    transcript.listings = try tree()
+    transcript.again = try transcript.listings.map { try listing($0.folder) }
+    for (item, _) in transcript.all.prefix(1000) { transcript.items[item.identifier] = try self.item(item.identifier) }
+    let documents = transcript.all.map(\.item).filter { !$0.isFolder && $0.fault == nil }
+    for item in documents.prefix(contents) {
+      transcript.contents[item.identifier] = [try content(item.identifier), try content(item.identifier)]
+    }
+    transcript.unknownItem = try item(Self.unknown)
+    transcript.unknownContent = try content(Self.unknown)
+    transcript.unknownFolder = try listed(Self.unknown)
+    if let document = documents.first { transcript.documentListed = try listed(document.identifier) }
+    return transcript
+  }
+
+  private func tree() throws -> [ProviderTranscript.Listing] {
+    var (listings, folders, seen) = ([ProviderTranscript.Listing](), [ProviderItem.root], Set([ProviderItem.root]))
+    while !folders.isEmpty, listings.count < 1000 {
+      let listing = try listing(folders.removeFirst())
+      listings.append(listing)
+      for item in listing.items where item.isFolder && seen.insert(item.identifier).inserted {
+        folders.append(item.identifier)
+      }
+    }
+    return listings
+  }
+
+  private func listing(_ folder: String) throws -> ProviderTranscript.Listing {
+    var listing = ProviderTranscript.Listing(folder, [])
+    var (page, seen) = (String?.none, Set<String>())
+    repeat {
+      let reply = try ask(.enumerate, folder, page)
+      if let error = reply.error {
+        listing.error = error
+        break
+      }
+      listing.pages.append(.init(reply.items.map(ProviderItem.init), next: reply.next))
+      page = reply.next
+      if let page, !seen.insert(page).inserted { break }
+    } while page != nil && listing.pages.count < 1000
+    return listing
+  }
+
+  private func item(_ identifier: String) throws -> ProviderTranscript.Reply<ProviderItem> {
+    let reply = try ask(.item, identifier)
+    guard let item = reply.items.first.map(ProviderItem.init) else { return .failed(reply.error ?? "nothing") }
+    return .answered(item)
+  }
+
+  private func content(_ identifier: String) throws -> ProviderTranscript.Reply<Int> {
+    let reply = try ask(.provide, identifier)
+    return reply.size.map { .answered($0) } ?? .failed(reply.reason ?? reply.error ?? "nothing")
+  }
+
+  private func listed(_ identifier: String) throws -> ProviderTranscript.Reply<Int> {
+    let reply = try ask(.enumerate, identifier)
+    return reply.error.map { .failed($0) } ?? .answered(reply.items.count)
+  }
+
+  private func ask(
+    _ kind: LocationsInterface.AskCall.Kind, _ identifier: String, _ page: String? = nil
+  ) throws -> LocationsInterface.AskReply {
+    try UserSide.call(
+      LocationsInterface.ask,
+      .init(provider: provider, kind: kind, identifier: identifier, page: page) as LocationsInterface.AskCall)
+  }
+}

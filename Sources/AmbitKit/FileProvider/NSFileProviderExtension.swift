@@ -1,0 +1,180 @@
+public import Foundation
+internal import Synchronization
+internal import Wire
+
+/// Is told the items of a folder.
+public protocol NSFileProviderEnumerationObserver: AnyObject, Sendable {
+  /// Further items of this page.
+  func didEnumerate(_ items: [any NSFileProviderItem])
+  /// The page is complete; the next one begins there, or there is none.
+  func finishEnumerating(upTo page: NSFileProviderPage?)
+  /// The page cannot be listed.
+  func finishEnumeratingWithError(_ error: any Error)
+}
+
+/// Lists the items of one folder, page by page (`PRV-8`).
+public protocol NSFileProviderEnumerator: AnyObject {
+  /// It is no longer needed.
+  func invalidate()
+  /// Tells the observer one page, then that it is complete. From any thread.
+  func enumerateItems(for observer: any NSFileProviderEnumerationObserver, startingAt page: NSFileProviderPage)
+}
+
+/// An app's file provider: documents that are not on this machine until a program reads them. The broker launches it in a sandbox of its
+/// own when it is needed. It is a bundle in the app's `PlugIns` with the extension point `com.apple.fileprovider-nonui`:
+///
+///     @main final class Provider: NSFileProviderExtension {
+///       override func item(for identifier: NSFileProviderItemIdentifier) throws -> any NSFileProviderItem { … }
+///       override func enumerator(for folder: NSFileProviderItemIdentifier) throws -> any NSFileProviderEnumerator { … }
+///       override func startProvidingItem(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void) { … }
+///     }
+open class NSFileProviderExtension {
+  /// Made once for each launch.
+  public required init() {}
+
+  /// The only folder in which documents are handed over (`PRV-7`).
+  public final var documentStorageURL: URL {
+    URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(ProviderStorage.folder)
+  }
+
+  private let known = Mutex<[String: NSFileProviderItemIdentifier]>([:])
+
+  // MARK: To be overridden
+
+  /// An item by its identifier.
+  ///
+  /// - Throws: ``NSFileProviderError`` with `noSuchItem`.
+  open func item(for identifier: NSFileProviderItemIdentifier) throws -> any NSFileProviderItem {
+    throw NSFileProviderError(.noSuchItem)
+  }
+
+  /// Lists a folder.
+  ///
+  /// - Throws: ``NSFileProviderError`` with `noSuchItem`, also for a document.
+  open func enumerator(for containerItemIdentifier: NSFileProviderItemIdentifier) throws
+    -> any NSFileProviderEnumerator
+  { throw NSFileProviderError(.noSuchItem) }
+
+  /// Puts the whole content of a document at its URL (`PRV-1`).
+  open func startProvidingItem(
+    at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) { completionHandler(NSFileProviderError(.noSuchItem)) }
+
+  /// The document at the URL was changed by the user or an app. Nothing waits for the answer (`PRV-4`).
+  open func itemChanged(at url: URL) {}
+
+  /// The content at the URL is needed no more (`PRV-5`).
+  open func stopProvidingItem(at url: URL) { try? FileManager.default.removeItem(at: url) }
+
+  /// The place of an item's content (`PRV-3`).
+  open func urlForItem(withPersistentIdentifier identifier: NSFileProviderItemIdentifier) -> URL? {
+    guard let item = try? item(for: identifier) else { return nil }
+    return url(of: identifier.wire, item.filename)
+  }
+
+  /// The item at a URL in the storage; a URL outside of it has none (`PRV-3`).
+  open func persistentIdentifierForItem(at url: URL) -> NSFileProviderItemIdentifier? {
+    known.withLock { $0[url.standardizedFileURL.path] }
+  }
+
+  private func url(of identifier: String, _ filename: String) -> URL {
+    let url = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+      .appendingPathComponent(ProviderStorage.path(identifier: identifier, filename: filename))
+    known.withLock { $0[url.standardizedFileURL.path] = .init(wire: identifier) }
+    return url
+  }
+
+  // MARK: The program
+
+  /// The program of an extension: serves the broker's requests until it is ended.
+  public static func main() {
+    let arguments = CommandLine.arguments
+    guard let index = arguments.firstIndex(of: "--file-provider"), index + 1 < arguments.count else {
+      complain("it is launched by Ambit's broker, with --file-provider")
+    }
+    do {
+      let provider = Self()
+      let client = try Broker.connect()
+      try client.send(
+        ProviderInterface.serve, ProviderInterface.ServeCall(token: arguments[index + 1]).json, more: true)
+      while let answer = try client.receive(wait: true) {
+        provider.carryOut(try ProviderInterface.ServeReply(json: answer.parameters).request)
+      }
+      exit(0)
+    } catch { complain("\(error)") }
+  }
+
+  private static func complain(_ sentence: String) -> Never {
+    try? FileHandle.standardError.write(contentsOf: Data("file provider: \(sentence)\n".utf8))
+    exit(1)
+  }
+
+  private func carryOut(_ request: ProviderInterface.Request) {
+    let (id, identifier) = (request.id, NSFileProviderItemIdentifier(wire: request.identifier))
+    let url = request.path.map { URL(fileURLWithPath: $0) }
+    if let url { known.withLock { $0[url.standardizedFileURL.path] = identifier } }
+    do {
+      switch request.kind {
+      case .item: Self.answer(.init(id: id, items: [try item(for: identifier).message]))
+      case .enumerate:
+        let enumerator = try enumerator(for: identifier)
+        let page = request.page.flatMap { Data(base64Encoded: $0) }.map(NSFileProviderPage.init(_:))
+        enumerator.enumerateItems(
+          for: Observer(id) { enumerator.invalidate() }, startingAt: page ?? .initialPageSortedByName)
+      case .provide:
+        guard let url else { throw NSFileProviderError(.noSuchItem) }
+        try FileManager.default.createDirectory(
+          at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        startProvidingItem(at: url) { error in
+          Self.answer(error.map { Self.failure(id, $0) } ?? .init(id: id))
+        }
+      case .changed:
+        guard let url else { throw NSFileProviderError(.noSuchItem) }
+        itemChanged(at: url)
+        Self.answer(.init(id: id, items: [try item(for: identifier).message]))
+      case .stop:
+        if let url = urlForItem(withPersistentIdentifier: identifier) { stopProvidingItem(at: url) }
+        Self.answer(.init(id: id))
+      }
+    } catch { Self.answer(Self.failure(id, error)) }
+  }
+
+  fileprivate static func failure(_ id: Int, _ error: any Error) -> ProviderInterface.AnswerCall {
+    let code = (error as? NSFileProviderError)?.code ?? .cannotSynchronize
+    let reason = (error as? NSFileProviderError).map(\.errorDescription) ?? error.localizedDescription
+    return .init(id: id, error: code.rawValue, reason: reason)
+  }
+
+  fileprivate static func answer(_ answer: ProviderInterface.AnswerCall) {
+    // Without a broker there is nothing to serve.
+    do { try Broker.call(ProviderInterface.answer, answer) } catch { complain("\(error)") }
+  }
+
+  /// Collects one page.
+  private final class Observer: NSFileProviderEnumerationObserver {
+    private let id: Int
+    private let items = Mutex<[ProviderItemMessage]>([])
+    private nonisolated(unsafe) let end: () -> Void
+
+    init(_ id: Int, _ end: @escaping () -> Void) {
+      self.id = id
+      unsafe self.end = end
+    }
+
+    func didEnumerate(_ items: [any NSFileProviderItem]) {
+      let messages = items.map(\.message)
+      self.items.withLock { $0 += messages }
+    }
+
+    func finishEnumerating(upTo page: NSFileProviderPage?) {
+      NSFileProviderExtension.answer(
+        .init(id: id, items: items.withLock { $0 }, next: page?.rawValue.base64EncodedString()))
+      unsafe end()
+    }
+
+    func finishEnumeratingWithError(_ error: any Error) {
+      NSFileProviderExtension.answer(NSFileProviderExtension.failure(id, error))
+      unsafe end()
+    }
+  }
+}

@@ -1,0 +1,65 @@
+internal import FileProviders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import SystemPackage
+
+/// The folder that shows a provider's items. Everything below it is reached without links. From any thread.
+struct LocationFolder: Sendable {
+  let path: String
+
+  /// Makes the folder, if it is not there.
+  func make() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  func removeIfEmpty() {
+    let parent = try? Descriptor.open(path.parentPath ?? "/", flags: [.read, .directory])
+    try? parent?.removeDirectory(path.lastPathName)
+  }
+
+  func open() throws(KernelError) -> Descriptor { try Descriptor.open(path, flags: [.read, .directory]) }
+
+  func place(_ inner: String) throws(KernelError) -> Descriptor {
+    try Descriptor.open(inner, below: open(), flags: .place, resolve: [.beneath, .noSymlinks])
+  }
+
+  private func folder(of inner: String) throws(KernelError) -> Descriptor {
+    let root = try open()
+    guard let parent = inner.parentPath, !parent.isEmpty else { return root }
+    return try Descriptor.open(parent, below: root, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
+  }
+
+  /// Carries one step out.
+  ///
+  /// - Returns: the item as it is shown now; `nil`: it is not shown any more.
+  func carryOut(_ step: ProviderChange) throws(KernelError) -> ProviderTree.Placed? {
+    switch step {
+    case .add(let placed):
+      let folder = try folder(of: placed.path)
+      let name = placed.item.filename
+      if placed.item.isFolder {
+        do throws(KernelError) { try folder.makeDirectory(name, mode: 0o700) } catch {
+          guard error.errno == .fileExists else { throw error }
+        }
+      } else {
+        try Placeholder.make(name, in: folder, size: placed.item.size, modified: placed.item.modified)
+      }
+      return placed
+    case .move(let item, let from, let to):
+      try self.folder(of: from).moveAside(from.lastPathName, to: folder(of: to), as: to.lastPathName)
+      return .init(item: item, path: to)
+    case .renew(let placed):
+      try Placeholder.empty(place(placed.path), size: placed.item.size, modified: placed.item.modified)
+      return placed
+    case .remove(let shown):
+      let folder = try folder(of: shown.path)
+      if shown.item.isFolder {
+        try folder.removeDirectory(shown.path.lastPathName)
+      } else {
+        try folder.removeFile(shown.path.lastPathName)
+      }
+      return nil
+    }
+  }
+}

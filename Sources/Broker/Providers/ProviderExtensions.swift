@@ -1,0 +1,220 @@
+internal import BrokerCore
+internal import FileProviders
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// Why a provider did not do what it was asked: its own error, or that it did not answer.
+struct ProviderFault: Error, Sendable, CustomStringConvertible {
+  /// A word of `io.ambit.Provider.Answer`.
+  var word = "cannotSynchronize"
+  /// A sentence without its full stop.
+  let description: String
+}
+
+/// The extensions of file providers: each is launched when it is needed, in a sandbox of its own, asked, and ended when it is idle.
+@BrokerLoop
+final class ProviderExtensions: LoopMember {
+  /// An extension that serves.
+  private final class Running {
+    let instance: Instance
+    let requests: Subscription<ProviderInterface.ServeReply>
+    var lastUsed: Int64
+
+    init(_ instance: Instance, _ requests: Subscription<ProviderInterface.ServeReply>, _ now: Int64) {
+      (self.instance, self.requests, lastUsed) = (instance, requests, now)
+    }
+  }
+
+  private struct Launch {
+    let token: String
+    let launcher: Int32
+    let due: Int64
+    var waiting: [Wait<Result<Void, ProviderFault>>] = []
+  }
+
+  private struct Asked {
+    let provider: String
+    var due: Int64
+    let wait: Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>
+  }
+
+  private let host: BrokerHost
+  private let clock: any LoopClock
+  private var running: [String: Running] = [:]
+  private var launches: [String: Launch] = [:]
+  private var launchers: [String: Int32] = [:]
+  private var asked: [Int: Asked] = [:]
+  private var nextID = 1
+
+  /// Nanoseconds without an answer and without progress.
+  private static let patience: Int64 = 20_000_000_000
+  private static let startPatience: Int64 = 20_000_000_000
+  private static let idle: Int64 = 15_000_000_000
+
+  init(_ host: BrokerHost, _ clock: any LoopClock) { (self.host, self.clock) = (host, clock) }
+
+  /// The container of a provider's extension; no app's identifier is like it, for no bundle can be launched under it.
+  nonisolated static func container(of provider: String) -> String { "provider.\(provider)" }
+
+  func isRunning(_ provider: String) -> Bool { running[provider] != nil }
+
+  /// The identity on the host of the running extension's files; `nil`: the user's own.
+  func hostID(of provider: String) -> UInt32? { running[provider]?.instance.hostID }
+
+  // MARK: Asking
+
+  /// Asks a provider, and waits for its answer for a bounded time.
+  func ask(
+    _ provider: EnabledProvider, _ kind: ProviderInterface.Request.Kind, _ identifier: String, path: String? = nil,
+    page: String? = nil
+  ) async throws -> ProviderInterface.AnswerCall {
+    try await start(provider)
+    guard let server = running[provider.identifier] else {
+      throw ProviderFault(word: "serverUnreachable", description: "\(provider.name) has ended")
+    }
+    let id = nextID
+    nextID += 1
+    let wait = Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>()
+    let now = clock.monotonic
+    asked[id] = Asked(provider: provider.identifier, due: now + Self.patience, wait: wait)
+    defer { asked[id] = nil }
+    server.lastUsed = now
+    server.requests.send(
+      .init(request: .init(id: id, kind: kind, identifier: identifier, path: path, page: page)))
+    let answer = try await wait.get().get()
+    if let word = answer.error {
+      let reason = answer.reason.map { ": \($0.prefix(300))" } ?? ""
+      throw ProviderFault(
+        word: String(word.prefix(60)), description: "\(provider.name) says \(word.prefix(60))\(reason)")
+    }
+    return answer
+  }
+
+  // MARK: Launching
+
+  private func start(_ provider: EnabledProvider) async throws {
+    guard running[provider.identifier] == nil else { return }
+    let wait = Wait<Result<Void, ProviderFault>>()
+    if launches[provider.identifier] == nil { launches[provider.identifier] = try launch(provider) }
+    launches[provider.identifier]?.waiting.append(wait)
+    try await wait.get().get()
+  }
+
+  private func launch(_ provider: EnabledProvider) throws -> Launch {
+    guard let ambit = Programs.ambit.path else {
+      throw ProviderFault(word: "serverUnreachable", description: "Ambit is not installed whole")
+    }
+    let token = (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 16) }.joined()
+    let null = try DeviceNode.null.open([.readWrite])
+    let log = try Descriptor.open(host.folders.brokerLog, flags: [.write, .create, .append], mode: 0o600)
+    // An unprivileged broker lives in namespaces of its own, and so will its launcher.
+    try Namespaces.passCapabilitiesOn()
+    let launcher = try Service.start(
+      ambit,
+      arguments: [
+        "ambit", "run", "--policy", "provider", "--container", Self.container(of: provider.identifier), "--",
+        provider.program, "--file-provider", token,
+      ], environment: ThisProcess.environment, log: log, ready: null)
+    try? Worker.start { _ = ThisProcess.wait(launcher) }
+    launchers[provider.identifier] = launcher
+    return Launch(token: token, launcher: launcher, due: clock.monotonic + Self.startPatience)
+  }
+
+  // MARK: The extension's side
+
+  /// - Returns: `nil`: further answers are requests.
+  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Answer? {
+    switch call.member {
+    case "Serve":
+      let token = try ProviderInterface.ServeCall(json: call.parameters).token
+      guard
+        let (provider, launch) = launches.first(where: {
+          $0.value.token == token && Self.container(of: $0.key) == instance.app.bundleIdentifier
+        })
+      else { throw ProviderInterface.Failure.notAProvider("the broker has not launched it for a provider") }
+      launches[provider] = nil
+      running[provider] = Running(instance, Subscription(connection, lost: nil), clock.monotonic)
+      for wait in launch.waiting { wait.finish(.success(())) }
+      return nil
+    case "Progress":
+      let request = try ProviderInterface.ProgressCall(json: call.parameters)
+      if isAsked(request.id, instance) { asked[request.id]?.due = clock.monotonic + Self.patience }
+    default:
+      let answer = try ProviderInterface.AnswerCall(json: call.parameters)
+      guard isAsked(answer.id, instance) else { break }
+      asked[answer.id]?.wait.finish(.success(answer))
+    }
+    return Answer([:])
+  }
+
+  private func isAsked(_ id: Int, _ instance: Instance) -> Bool {
+    guard let provider = asked[id]?.provider else { return false }
+    return running[provider]?.instance === instance
+  }
+
+  /// A connection is closed.
+  func left(_ connection: WireConnection) {
+    for (provider, server) in running where server.requests.connection === connection { ended(provider) }
+  }
+
+  /// A launch is over.
+  func ended(_ instance: Instance) {
+    for (provider, server) in running where server.instance === instance { ended(provider) }
+  }
+
+  private func ended(_ provider: String) {
+    running[provider] = nil
+    let fault = ProviderFault(word: "serverUnreachable", description: "the provider \(provider) has ended")
+    for each in asked.values where each.provider == provider { each.wait.finish(.failure(fault)) }
+  }
+
+  /// Ends a provider's extension.
+  func stop(_ provider: String) {
+    ended(provider)
+    launches[provider] = nil
+    if let launcher = launchers.removeValue(forKey: provider) { kill(launcher, SIGTERM) }
+  }
+
+  // MARK: LoopMember
+
+  func nextDue(now: Int64) -> Int64? {
+    let dues = asked.values.map(\.due) + launches.values.map(\.due)
+    return (dues + running.values.map { $0.lastUsed + Self.idle }).min()
+  }
+
+  func finishTurn(now: Int64) {
+    for (provider, server) in running {
+      guard !server.requests.isOver else {
+        ended(provider)
+        continue
+      }
+      server.requests.flush()
+      if asked.values.contains(where: { $0.provider == provider }) {
+        server.lastUsed = now
+      } else if server.lastUsed + Self.idle <= now {
+        stop(provider)
+      }
+    }
+    for each in asked.values where each.due <= now {
+      let seconds = Self.patience / 1_000_000_000
+      each.wait.finish(
+        .failure(
+          .init(
+            word: "serverUnreachable",
+            description: "the provider \(each.provider) has not answered and made no progress for \(seconds) s")))
+    }
+    for (provider, launch) in launches where launch.due <= now {
+      stop(provider)
+      let fault = ProviderFault(
+        word: "serverUnreachable",
+        description: "the provider \(provider) could not be launched; the broker's log says why")
+      for wait in launch.waiting { wait.finish(.failure(fault)) }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package import FileProviders
+package import Wire
+
+extension ProviderItem {
+  /// As an extension sent it; unknown capabilities are none.
+  package init(_ message: ProviderItemMessage) {
+    self.init(
+      identifier: message.identifier, parent: message.parent, filename: message.filename, isFolder: message.folder,
+      contentType: message.contentType, size: message.size, modified: message.modified, version: message.version,
+      capabilities: Set(message.capabilities.compactMap(Capability.init)))
+  }
+}

@@ -1,0 +1,163 @@
+package import Folders
+internal import Foundation
+internal import GRDB
+
+/// A provider that the user has enabled.
+package struct EnabledProvider: Sendable, Equatable {
+  /// The identifier of its app.
+  package let identifier: String
+  package let name: String
+  /// The bundle.
+  package let app: String
+  /// The extension's program.
+  package let program: String
+
+  package init(identifier: String, name: String, app: String, program: String) {
+    (self.identifier, self.name, self.app, self.program) = (identifier, name, app, program)
+  }
+}
+
+/// A file that shows an item of a provider's.
+package struct ProvidedFile: Sendable, Equatable {
+  package let provider: String
+  package var item: ProviderItem
+  /// Below the provider's folder.
+  package var path: String
+  package var isHere: Bool
+  /// It has content that the provider has not got yet.
+  package var isChanged: Bool
+
+  package init(provider: String, item: ProviderItem, path: String, isHere: Bool = false, isChanged: Bool = false) {
+    (self.provider, self.item, self.path) = (provider, item, path)
+    (self.isHere, self.isChanged) = (isHere, isChanged)
+  }
+}
+
+/// The enabled providers and their items (`providers.sqlite`). Which content is here is said by this table, and by nothing that an app can
+/// change.
+package final class ProviderStore: Sendable {
+  /// "AmbP"
+  private static let applicationID = 0x416d_6250
+  private let queue: DatabaseQueue
+
+  /// - Throws: where it cannot be opened, or was made by another version.
+  package init(path: String) throws(StateError) {
+    do {
+      queue = try DatabaseQueue(path: path)
+      let version = try queue.read { db in
+        (try Int.fetchOne(db, sql: "PRAGMA application_id"), try Int.fetchOne(db, sql: "PRAGMA user_version"))
+      }
+      switch version {
+      case (0, 0): try queue.write { db in try Self.make(db) }
+      case (Self.applicationID, 1): break
+      default: throw StateError("another version of Ambit made it")
+      }
+    } catch { throw StateError("the table of providers \(path) cannot be opened: \(error)") }
+  }
+
+  private static func make(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL, program TEXT NOT NULL);
+        CREATE TABLE item (
+          provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
+          filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+          version TEXT NOT NULL, capabilities TEXT NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
+          changed INTEGER NOT NULL, PRIMARY KEY (provider, identifier), UNIQUE (provider, path)) WITHOUT ROWID;
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = 1;
+        """)
+  }
+
+  // MARK: Providers
+
+  package func providers() throws(StateError) -> [EnabledProvider] {
+    try read { db in
+      try Row.fetchAll(db, sql: "SELECT * FROM provider ORDER BY identifier").map {
+        EnabledProvider(identifier: $0["identifier"], name: $0["name"], app: $0["app"], program: $0["program"])
+      }
+    }
+  }
+
+  package func enable(_ provider: EnabledProvider) throws(StateError) {
+    try write { db in
+      try db.execute(
+        sql: """
+          INSERT INTO provider VALUES (?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
+          name = excluded.name, app = excluded.app, program = excluded.program
+          """,
+        arguments: [provider.identifier, provider.name, provider.app, provider.program])
+    }
+  }
+
+  package func disable(_ provider: String) throws(StateError) {
+    try write { db in try db.execute(sql: "DELETE FROM provider WHERE identifier = ?", arguments: [provider]) }
+  }
+
+  // MARK: Items
+
+  package func files(of provider: String) throws(StateError) -> [ProvidedFile] {
+    try read { db in
+      try Row.fetchAll(db, sql: "SELECT * FROM item WHERE provider = ? ORDER BY path", arguments: [provider])
+        .map(Self.file)
+    }
+  }
+
+  package func file(of provider: String, path: String) throws(StateError) -> ProvidedFile? {
+    try read { db in
+      try Row.fetchOne(db, sql: "SELECT * FROM item WHERE provider = ? AND path = ?", arguments: [provider, path])
+        .map(Self.file)
+    }
+  }
+
+  package func file(of provider: String, item: String) throws(StateError) -> ProvidedFile? {
+    try read { db in
+      try Row.fetchOne(
+        db, sql: "SELECT * FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, item]
+      )
+      .map(Self.file)
+    }
+  }
+
+  package func put(_ files: [ProvidedFile]) throws(StateError) {
+    try write { db in
+      for file in files {
+        let item = file.item
+        try db.execute(
+          sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          arguments: [
+            file.provider, item.identifier, item.parent, item.filename, item.isFolder, item.contentType, item.size,
+            item.modified, item.version, item.capabilities.map(\.rawValue).sorted().joined(separator: " "), file.path,
+            file.isHere, file.isChanged,
+          ])
+      }
+    }
+  }
+
+  package func remove(_ identifiers: [String], of provider: String) throws(StateError) {
+    try write { db in
+      for identifier in identifiers {
+        try db.execute(
+          sql: "DELETE FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, identifier])
+      }
+    }
+  }
+
+  private static func file(_ row: Row) -> ProvidedFile {
+    let words: String = row["capabilities"]
+    let item = ProviderItem(
+      identifier: row["identifier"], parent: row["parent"], filename: row["filename"], isFolder: row["folder"],
+      contentType: row["type"], size: row["size"], modified: row["modified"], version: row["version"],
+      capabilities: Set(words.split(separator: " ").compactMap { .init(rawValue: String($0)) }))
+    return ProvidedFile(
+      provider: row["provider"], item: item, path: row["path"], isHere: row["here"], isChanged: row["changed"])
+  }
+
+  private func read<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+    do { return try queue.read(body) } catch { throw StateError("the table of providers cannot be read: \(error)") }
+  }
+
+  private func write(_ body: (Database) throws -> Void) throws(StateError) {
+    do { try queue.write(body) } catch { throw StateError("the table of providers cannot be written: \(error)") }
+  }
+}

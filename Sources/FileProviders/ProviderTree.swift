@@ -1,0 +1,111 @@
+internal import Paths
+
+/// The items of a provider as a tree of paths. What cannot be shown is left out, and named.
+package struct ProviderTree: Sendable {
+  package struct Placed: Sendable, Equatable {
+    package let item: ProviderItem
+    /// Below the provider's folder, without a slash at its beginning.
+    package let path: String
+
+    package init(item: ProviderItem, path: String) { (self.item, self.path) = (item, path) }
+  }
+
+  package struct Fault: Sendable, Equatable, CustomStringConvertible {
+    package let identifier: String
+    package let reason: String
+    package var description: String { "\(identifier): \(reason)" }
+  }
+
+  /// Folders before their contents.
+  package private(set) var placed: [Placed] = []
+  package private(set) var faults: [Fault] = []
+  /// Items of one provider.
+  package static let most = 100_000
+  private static let deepest = 64
+
+  package init(_ items: [ProviderItem]) {
+    var known: Set<String> = []
+    var children: [String: [ProviderItem]] = [:]
+    for item in items.prefix(Self.most) {
+      if let fault = item.fault {
+        faults.append(.init(identifier: Self.name(item), reason: fault.description))
+      } else if !known.insert(item.identifier).inserted {
+        faults.append(.init(identifier: Self.name(item), reason: "two items have this identifier"))
+      } else {
+        children[item.parent, default: []].append(item)
+      }
+    }
+    if items.count > Self.most {
+      faults.append(.init(identifier: "", reason: "a provider has \(Self.most) items at most"))
+    }
+    var open = [(ProviderItem.root, "", 0)]
+    while let (folder, path, depth) = open.popLast() {
+      var names: Set<String> = []
+      for item in children.removeValue(forKey: folder) ?? [] {
+        guard names.insert(item.filename).inserted else {
+          faults.append(.init(identifier: Self.name(item), reason: "another item of its folder has its name"))
+          continue
+        }
+        let place = path.isEmpty ? item.filename : "\(path)/\(item.filename)"
+        guard depth < Self.deepest, place.utf8.count < 3000 else {
+          faults.append(.init(identifier: Self.name(item), reason: "its folders are too deep"))
+          continue
+        }
+        placed.append(Placed(item: item, path: place))
+        if item.isFolder { open.append((item.identifier, place, depth + 1)) }
+      }
+    }
+    // What is left hangs on nothing: no such folder, or folders in a circle.
+    for item in children.values.flatMap(\.self).sorted(by: { $0.identifier < $1.identifier }) {
+      faults.append(.init(identifier: Self.name(item), reason: "its parent is no folder of this provider's"))
+    }
+    placed.sort { $0.path < $1.path }
+  }
+
+  private static func name(_ item: ProviderItem) -> String { String(item.identifier.prefix(80)) }
+}
+
+/// The steps from what a folder shows to what its provider has.
+package enum ProviderChange: Sendable, Equatable {
+  /// What is shown of an item now.
+  package struct Shown: Sendable, Equatable {
+    package let item: ProviderItem
+    package let path: String
+    /// Its content is here.
+    package let isHere: Bool
+    /// It was changed here, and the provider does not have that yet.
+    package let isChanged: Bool
+
+    package init(item: ProviderItem, path: String, isHere: Bool, isChanged: Bool) {
+      (self.item, self.path, self.isHere, self.isChanged) = (item, path, isHere, isChanged)
+    }
+  }
+
+  case add(ProviderTree.Placed)
+  case move(ProviderItem, from: String, to: String)
+  /// Other content is at the provider: what is here is of no use any more.
+  case renew(ProviderTree.Placed)
+  case remove(Shown)
+
+  /// Nothing that was changed here is renewed or removed.
+  package static func steps(from shown: [Shown], to tree: ProviderTree) -> [ProviderChange] {
+    var old = Dictionary(shown.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+    var steps: [ProviderChange] = []
+    for placed in tree.placed {
+      guard let before = old.removeValue(forKey: placed.item.identifier), before.item.isFolder == placed.item.isFolder
+      else {
+        steps.append(.add(placed))
+        continue
+      }
+      if before.path != placed.path { steps.append(.move(placed.item, from: before.path, to: placed.path)) }
+      if before.item.version != placed.item.version || before.item.size != placed.item.size, !before.isChanged,
+        !placed.item.isFolder
+      {
+        steps.append(.renew(placed))
+      }
+    }
+    // The deepest first.
+    let gone = old.values.filter { !$0.isChanged }.sorted { $0.path > $1.path }
+    return gone.map { .remove($0) } + steps
+  }
+}

@@ -1,0 +1,76 @@
+internal import SystemPackage
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// A file that has the size and the date of a document, and not its content. It has no mode at all: no app can open it, and so nothing
+/// reads zeros in place of the content. It keeps its identity when the content comes, and when it goes.
+package enum Placeholder {
+  /// The mode of a document whose content is here.
+  private static let present: UInt32 = 0o600
+
+  /// Makes one.
+  ///
+  /// - Parameter modified: nanoseconds since 1970.
+  package static func make(
+    _ name: String, in folder: Descriptor, size: Int, modified: Int
+  ) throws(KernelError) {
+    let file = try Descriptor.open(
+      name, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0)
+    try file.cut(at: UInt64(max(0, size)))
+    try file.setModified(modified)
+  }
+
+  /// Puts content into one; it can be read when all of it is there.
+  ///
+  /// - Parameters:
+  ///   - place: the file, opened by `O_PATH`.
+  ///   - content: open at its start.
+  ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
+  package static func fill(
+    _ place: Descriptor, with content: Descriptor, modified: Int, while isWanted: @escaping () -> Bool
+  ) throws(KernelError) {
+    let file = try openForWriting(place)
+    try file.cut(at: 0)
+    try content.copyContent(to: file, while: isWanted)
+    try file.setModified(modified)
+    try file.synchronizeFully()
+    try file.changeMode(present)
+  }
+
+  /// Takes the content away.
+  ///
+  /// - Throws: `EAGAIN` while a process has it open, `EMLINK` if it has further names.
+  package static func empty(_ place: Descriptor, size: Int, modified: Int) throws(KernelError) {
+    guard try place.status().links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
+    let file = try place.reopened([.readWrite, .nonBlocking])
+    // No process has it open, and none opens it meanwhile.
+    try file.take(.write)
+    defer { file.giveBackLease() }
+    try file.changeMode(0)
+    try file.cut(at: 0)
+    try file.cut(at: UInt64(max(0, size)))
+    try file.setModified(modified)
+  }
+
+  /// Its owner, too, may only write it meanwhile. Root needs no mode.
+  private static func openForWriting(_ place: Descriptor) throws(KernelError) -> Descriptor {
+    if let file = try? place.reopened([.write]) { return file }
+    let path = "/proc/self/fd/\(place.rawValue)"
+    try KernelError.check("chmod", "a placeholder") { unsafe chmod(path, 0o200) }
+    let file = try place.reopened([.write])
+    try file.changeMode(0)
+    return file
+  }
+}
+
+extension Descriptor {
+  /// `futimens(2)`.
+  ///
+  /// - Parameter modified: nanoseconds since 1970.
+  package func setModified(_ modified: Int) throws(KernelError) {
+    let time = timespec(tv_sec: modified / 1_000_000_000, tv_nsec: max(0, modified % 1_000_000_000))
+    try KernelError.check("futimens", "descriptor \(rawValue)") { unsafe futimens(rawValue, [time, time]) }
+  }
+}

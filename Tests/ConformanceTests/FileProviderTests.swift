@@ -1,0 +1,166 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// File providers in real sandboxes: contents that come when they are read.
+@Suite(.serialized, .waiting)
+struct FileProviderTests {
+  private static let identifier = "org.example.cloud"
+
+  /// An app with a provider that behaves in this way.
+  private func bundle(_ world: Workspace, _ behaviour: String) throws -> String {
+    let bundle = try world.bundle("Cloud", identifier: Self.identifier, script: "#!/bin/sh\n")
+    let folder = "\(bundle)/PlugIns/Provider.appex"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <plist version="1.0"><dict>
+      <key>CFBundleExecutable</key><string>provide-\(behaviour)</string>
+      <key>NSExtension</key><dict>
+        <key>NSExtensionPointIdentifier</key><string>com.apple.fileprovider-nonui</string>
+      </dict>
+    </dict></plist>
+    """.write(toFile: "\(folder)/Info.plist", atomically: false, encoding: .utf8)
+    // Its name says what it does.
+    let (program, own) = (try Products.path("test-provider"), "\(folder)/provide-\(behaviour)")
+    if unsafe access(own, F_OK) != 0, unsafe link(program, own) != 0 {
+      try ChildProcess.whileNothingStarts { try FileManager.default.copyItem(atPath: program, toPath: own) }
+    }
+    return bundle
+  }
+
+  private func enabled(_ world: Workspace, _ behaviour: String = "good") throws -> String {
+    let enabled = try world.ambit("provider", "enable", bundle(world, behaviour), patience: .seconds(60))
+    #expect(enabled.exit == .status(0), "\(enabled.errors)")
+    return "\(world.home)/CloudStorage/\(Self.identifier)"
+  }
+
+  private func words(_ size: Int) -> String {
+    String(decoding: (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }, as: UTF8.self)
+  }
+
+  /// Runs an app with a document that it has started; `$P` is the path, `$U` the URL.
+  private func app(_ world: Workspace, _ document: String, _ script: String) throws -> Outcome {
+    let start = "U=$(ambitctl pick) && ambitctl start \"$U\" >&2 && P=$(ambitctl path \"$U\") && "
+    return try world.ambit("run", "--pick", document, "--", "sh", "-c", start + script, patience: .seconds(60))
+  }
+
+  @Test(arguments: TestUser.all)
+  func `PRV-1, COO-26: a coordinated read brings the content, and any other read gets an error`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let folder = try enabled(world)
+      for (name, size) in [("empty", 0), ("one", 1), ("below", 4095), ("page", 4096), ("above", 4097)] {
+        let run = try app(
+          world, "\(folder)/\(name).txt", "(cat \"$P\" || echo no) && ambitctl coordinate read \"$U\" -- cat {}")
+        #expect(run.exit == .status(0), "\(run.errors)")
+        #expect(run.output == "no\n\(words(size))")
+        // From then on every program has it.
+        #expect(try world.read("\(folder)/\(name).txt") == words(size))
+      }
+      // It stays the same document, and goes again.
+      #expect(try world.ambit("provider", "evict", "\(folder)/page.txt").exit == .status(0))
+      let again = try world.ambit("provider", "get", "\(folder)/page.txt")
+      #expect(again.exit == .status(0), "\(again.errors)")
+      #expect(try world.read("\(folder)/page.txt") == words(4096))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `PRV-4: a write returns, the provider hears of it, and what it has not got is not evicted`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let folder = try enabled(world)
+      let run = try app(
+        world, "\(folder)/letter.txt",
+        "ambitctl coordinate write \"$U\" -- sh -c 'printf changed > \"$1\"' sh {}")
+      #expect(run.exit == .status(0), "\(run.errors)")
+      #expect(try world.read("\(folder)/letter.txt") == "changed")
+      let told = "\(world.container("provider.\(Self.identifier)"))/changed-letter.txt"
+      let due = ContinuousClock.now + .seconds(30)
+      while (try? world.read(told)) != "changed", ContinuousClock.now < due { usleep(50_000) }
+      #expect(try world.read(told) == "changed")
+      // Open, it stays.
+      let file = try #require(FileHandle(forReadingAtPath: "\(folder)/letter.txt"))
+      let refused = try world.ambit("provider", "evict", "\(folder)/letter.txt")
+      #expect(refused.exit == .status(1))
+      #expect(refused.errors.contains("a program has it open"))
+      try file.close()
+      // A further name, too.
+      try FileManager.default.linkItem(atPath: "\(folder)/letter.txt", toPath: "\(world.home)/further")
+      #expect(try world.ambit("provider", "evict", "\(folder)/letter.txt").errors.contains("further names"))
+    }
+  }
+
+  @Test func `The provider's own error reaches the reader`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, "offline")
+      let run = try app(world, "\(folder)/letter.txt", "ambitctl coordinate read \"$U\" -- cat {}")
+      #expect(run.exit != .status(0))
+      #expect(run.errors.contains("The server sleeps."), "\(run.errors)")
+    }
+  }
+
+  @Test func `PRV-19: a provider that is not enabled is never launched`() throws {
+    try Workspace.with(.root) { world in
+      _ = try bundle(world, "good")
+      let refused = try world.ambit("provider", "refresh", Self.identifier)
+      #expect(refused.exit == .status(1))
+      #expect(refused.errors.contains("is enabled"))
+      #expect(!FileManager.default.fileExists(atPath: world.container("provider.\(Self.identifier)")))
+      let folder = try enabled(world)
+      #expect(try world.ambit("provider", "disable", Self.identifier).exit == .status(0))
+      #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+  }
+
+  @Test(arguments: ["lies", "nothing", "dies", "link", "pipe"])
+  func `PRV-7: a provider that gives something else harms nothing`(behaviour: String) throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, behaviour)
+      let refused = try world.ambit("provider", "get", "\(folder)/letter.txt", patience: .seconds(60))
+      #expect(refused.exit == .status(1))
+      #expect(refused.errors.contains("Cloud") || refused.errors.contains(Self.identifier), "\(refused.errors)")
+      let status = try FileManager.default.attributesOfItem(atPath: "\(folder)/letter.txt")
+      #expect(status[.posixPermissions] as? Int == 0)
+      #expect(status[.size] as? Int == 12)
+    }
+  }
+
+  @Test func `PRV-16: names that are none, sizes that are none and pages without end are named`() throws {
+    try Workspace.with(.root) { world in
+      let named = try world.ambit("provider", "enable", bundle(world, "names"), patience: .seconds(60))
+      for word in ["no slash", "control characters", "255 bytes", "not named", "has its name", "a size is"] {
+        #expect(named.errors.contains(word), "\(word): \(named.errors)")
+      }
+      #expect(!FileManager.default.fileExists(atPath: "\(world.home)/escape.txt"))
+    }
+    try Workspace.with(.root) { world in
+      let huge = try world.ambit("provider", "enable", bundle(world, "huge"), patience: .seconds(60))
+      #expect(huge.exit == .status(1))
+      #expect(huge.errors.contains(Self.identifier))
+    }
+    try Workspace.with(.root) { world in
+      let flooded = try world.ambit("provider", "enable", bundle(world, "flood"), patience: .seconds(60))
+      #expect(flooded.exit == .status(1))
+      #expect(flooded.errors.contains("pages without end"))
+    }
+  }
+
+  @Test func `PRV-20: the validator finds a provider that keeps the contract, and one that does not`() throws {
+    try Workspace.with(.root) { world in
+      _ = try enabled(world)
+      let kept = try world.ambit("provider", "validate", "Cloud", patience: .seconds(60))
+      #expect(kept.exit == .status(0), "\(kept.output)")
+    }
+    try Workspace.with(.root) { world in
+      _ = try enabled(world, "lies")
+      let broken = try world.ambit("provider", "validate", "--format", "tap", "Cloud", patience: .seconds(60))
+      #expect(broken.exit == .status(1))
+      let failed = broken.output.split(separator: "\n").filter { $0.hasPrefix("not ok") }
+      #expect(failed.count == 1 && failed[0].contains("content-size"), "\(failed)")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import FileProviders
+import Testing
+
+/// The tree of a provider, as values.
+struct ProviderTreeTests {
+  private func folder(_ identifier: String, in parent: String = "root") -> ProviderItem {
+    ProviderItem(
+      identifier: identifier, parent: parent, filename: identifier.uppercased(), isFolder: true,
+      capabilities: [.contentEnumerating])
+  }
+
+  private func document(_ identifier: String, in parent: String = "root", version: String = "1") -> ProviderItem {
+    ProviderItem(identifier: identifier, parent: parent, filename: "\(identifier).txt", size: 3, version: version)
+  }
+
+  @Test("folders come before what is in them") func order() {
+    let tree = ProviderTree([document("b", in: "a"), folder("a"), document("c")])
+    #expect(tree.placed.map(\.path) == ["A", "A/b.txt", "c.txt"])
+    #expect(tree.faults.isEmpty)
+  }
+
+  @Test("a circle of folders hangs on nothing") func circle() {
+    let tree = ProviderTree([folder("a", in: "b"), folder("b", in: "a"), document("c")])
+    #expect(tree.placed.map(\.path) == ["c.txt"])
+    #expect(tree.faults.map(\.identifier) == ["a", "b"])
+  }
+
+  @Test("of two items with one name, the second is not shown") func names() {
+    var other = document("b")
+    other.filename = "a.txt"
+    let tree = ProviderTree([document("a"), other])
+    #expect(tree.placed.map(\.item.identifier) == ["a"])
+    #expect(tree.faults.map(\.reason) == ["another item of its folder has its name"])
+  }
+
+  @Test(
+    "an item that cannot be a file is left out",
+    arguments: ["", ".", "..", "a/b", "a\nb", "a\u{0}b", "a\u{85}b", String(repeating: "x", count: 256), ".ambit-x"])
+  func badNames(name: String) {
+    var item = document("a")
+    item.filename = name
+    #expect(item.fault?.field == "filename")
+    #expect(ProviderTree([item]).placed.isEmpty)
+  }
+
+  @Test("PRV-16: a version has 1,000 bytes at most") func versions() {
+    #expect(document("a", version: String(repeating: "v", count: 1000)).fault == nil)
+    #expect(document("a", version: String(repeating: "v", count: 1001)).fault?.field == "version")
+  }
+
+  @Test("the steps lead from what is shown to what there is") func steps() {
+    func shown(_ item: ProviderItem, _ path: String, changed: Bool = false) -> ProviderChange.Shown {
+      .init(item: item, path: path, isHere: true, isChanged: changed)
+    }
+    let tree = ProviderTree([
+      document("kept"), document("new"), document("other", version: "2"), document("mine", version: "2"),
+    ])
+    let steps = ProviderChange.steps(
+      from: [
+        shown(document("kept"), "old name.txt"), shown(document("other"), "other.txt"),
+        shown(document("mine"), "mine.txt", changed: true), shown(document("gone"), "gone.txt"),
+        shown(document("unsent"), "unsent.txt", changed: true),
+      ], to: tree)
+    #expect(
+      steps == [
+        .remove(shown(document("gone"), "gone.txt")),
+        .move(document("kept"), from: "old name.txt", to: "kept.txt"),
+        .add(tree.placed.first { $0.path == "new.txt" }!),
+        .renew(tree.placed.first { $0.path == "other.txt" }!),
+      ])
+  }
+}

@@ -1,0 +1,148 @@
+import FileProviders
+import Testing
+
+/// PRV-20: each check of the validator finds a provider that breaks its rule, and a good one has no findings.
+struct ProviderValidationTests {
+  private typealias Page = ProviderTranscript.Page
+
+  private static func good() -> ProviderTranscript {
+    let folder = ProviderItem(
+      identifier: "f", filename: "Folder", isFolder: true, contentType: "public.folder", version: "",
+      capabilities: [.contentEnumerating])
+    let (a, b) = (item("a"), item("b", in: "f"))
+    var transcript = ProviderTranscript()
+    transcript.listings = [.init("root", [Page([folder], next: "2"), Page([a])]), .init("f", [Page([b])])]
+    transcript.again = transcript.listings
+    transcript.items = ["f": .answered(folder), "a": .answered(a), "b": .answered(b)]
+    transcript.contents = ["a": [.answered(3), .answered(3)], "b": [.answered(3), .answered(3)]]
+    transcript.unknownItem = .failed("noSuchItem")
+    transcript.unknownContent = .failed("noSuchItem")
+    transcript.unknownFolder = .failed("noSuchItem")
+    transcript.documentListed = .failed("noSuchItem")
+    transcript.now = 1_400_000_000_000_000_000
+    return transcript
+  }
+
+  private static func item(_ identifier: String, in parent: String = "root") -> ProviderItem {
+    ProviderItem(
+      identifier: identifier, parent: parent, filename: "\(identifier).txt", contentType: "public.plain-text", size: 3)
+  }
+
+  /// With this done to an item everywhere.
+  private static func broken(_ change: (inout ProviderItem) -> Void) -> ProviderTranscript {
+    var transcript = good()
+    var item = item("a")
+    change(&item)
+    transcript.listings[0].pages[1] = Page([item])
+    transcript.again = transcript.listings
+    transcript.items["a"] = nil
+    transcript.contents["a"] = nil
+    transcript.items[item.identifier] = .answered(item)
+    return transcript
+  }
+
+  private static func broken(all change: (inout ProviderTranscript) -> Void) -> ProviderTranscript {
+    var transcript = good()
+    change(&transcript)
+    return transcript
+  }
+
+  /// A transcript that breaks just the rule of each check.
+  private static let cases: [String: ProviderTranscript] = [
+    "identifier-there": broken { $0.identifier = "" },
+    "identifier-not-reserved": broken { $0.identifier = "NSFileProviderTrashContainerItemIdentifier" },
+    "identifier-short": broken { $0.identifier = String(repeating: "i", count: 1025) },
+    "identifier-text": broken { $0.identifier = "a\u{7}" },
+    "identifier-unique": broken(all: {
+      $0.listings[1].pages[0].items[0] = item("a", in: "f")
+      $0.listings[0].pages[1].items[0].parent = "root"
+      $0.again = $0.listings
+      $0.items = [:]
+    }),
+    "name-there": broken { $0.filename = "" },
+    "name-no-slash": broken { $0.filename = "a/b" },
+    "name-no-control": broken { $0.filename = "a\nb" },
+    "name-short": broken { $0.filename = String(repeating: "n", count: 256) },
+    "name-no-dots": broken { $0.filename = ".." },
+    "name-not-ambits": broken { $0.filename = ".ambit-x" },
+    "name-unique": broken { $0.filename = "FOLDER" },
+    "parent-is-folder": broken { $0.parent = "f" },
+    "no-circle": broken(all: {
+      let circle = ProviderItem(
+        identifier: "f", parent: "f", filename: "Folder", isFolder: true, version: "",
+        capabilities: [.contentEnumerating])
+      $0.listings = [.init("root", [Page([item("a")])]), .init("f", [Page([circle])])]
+      $0.again = $0.listings
+      $0.items = [:]
+      $0.contents = [:]
+    }),
+    "root-listed": broken(all: {
+      $0.listings = [.init("root", [], error: "serverUnreachable")]
+      $0.again = []
+      ($0.items, $0.contents) = ([:], [:])
+    }),
+    "folders-listed": broken(all: {
+      $0.listings[1] = .init("f", [], error: "noSuchItem")
+      $0.again = $0.listings
+      ($0.items["b"], $0.contents["b"]) = (nil, nil)
+    }),
+    "size-sane": broken { $0.size = -1 },
+    "folder-no-size": broken {
+      ($0.isFolder, $0.size, $0.capabilities) = (true, 5, [.contentEnumerating])
+    },
+    "version-there": broken { $0.version = "" },
+    "version-short": broken { $0.version = String(repeating: "v", count: 1001) },
+    "date-sane": broken { $0.modified = 1_500_000_000_000_000_000 },
+    "type-well-formed": broken { $0.contentType = "text/plain" },
+    "capability-reading": broken { $0.capabilities = [.writing] },
+    "capability-enumerating": broken { ($0.isFolder, $0.size, $0.capabilities) = (true, 0, []) },
+    "pages-end": broken(all: {
+      $0.listings[0].pages = [Page($0.listings[0].items, next: "2"), Page([], next: "2")]
+    }),
+    "page-size": broken(all: {
+      let many = (0...100_000).map { number in item("m\(number)") }
+      $0.listings[0].pages = [Page($0.listings[0].items + many)]
+      $0.again = $0.listings
+    }),
+    "page-name-short": broken(all: { $0.listings[0].pages[0].next = String(repeating: "p", count: 700) }),
+    "pages-disjoint": broken(all: {
+      $0.listings[0].pages.append(Page([item("a")]))
+      $0.again = $0.listings
+    }),
+    "listing-stable": broken(all: { $0.again[0].pages[1].items = [] }),
+    "version-stable": broken(all: { $0.again[0].pages[1].items[0].version = "9" }),
+    "item-found": broken(all: { $0.items["a"] = .failed("noSuchItem") }),
+    "item-same": broken(all: {
+      var other = item("a")
+      other.size = 4
+      $0.items["a"] = .answered(other)
+    }),
+    "unknown-item": broken(all: { $0.unknownItem = .answered(item("x")) }),
+    "unknown-content": broken(all: { $0.unknownContent = .answered(1) }),
+    "unknown-folder": broken(all: { $0.unknownFolder = .failed("cannotSynchronize") }),
+    "document-not-listed": broken(all: { $0.documentListed = .answered(0) }),
+    "content-comes": broken(all: { $0.contents["a"] = [.failed("it is not there"), .answered(3)] }),
+    "content-size": broken(all: { $0.contents["a"] = [.answered(2), .answered(2)] }),
+    "content-again": broken(all: { $0.contents["a"] = [.answered(3), .answered(4)] }),
+  ]
+
+  private func broken(_ transcript: ProviderTranscript) -> [String] {
+    ProviderCheck.all.filter { !$0.findings(transcript).isEmpty }.map(\.name)
+  }
+
+  @Test("PRV-20: a provider that keeps the contract has no findings") func keeps() {
+    #expect(broken(Self.good()) == [])
+  }
+
+  @Test("PRV-20: a provider that breaks one rule is found by the check of that rule, and by no other")
+  func breaks() {
+    for check in ProviderCheck.all {
+      guard let transcript = Self.cases[check.name] else {
+        Issue.record("there is no case for \(check.name)")
+        continue
+      }
+      #expect(broken(transcript) == [check.name])
+    }
+    #expect(Self.cases.count == ProviderCheck.all.count)
+  }
+}
