@@ -95,6 +95,14 @@ extension AuditEvent {
       return detail[Fact.shown] == "true"
         ? ("shows its Documents in other apps' pickers", "show its Documents in other apps' pickers")
         : ("does not show its Documents in other apps' pickers any more", "stop showing its Documents")
+    case .provider:
+      switch how {
+      case "enabled": return ("was enabled as a file provider", "be enabled as a file provider")
+      case "disabled": return ("was disabled as a file provider", "be disabled as a file provider")
+      case "sent": return ("was sent the changed content of \(subject)", "take the changed content of \(subject)")
+      case "evicted": return ("had the content of \(subject) evicted", "have the content of \(subject) evicted")
+      default: return ("brought the content of \(subject)", "bring the content of \(subject)")
+      }
     case .coordinated:
       return how == "write"
         ? ("coordinated writing of \(subject)\(facts(user, waiting))", "coordinate writing of \(subject)\(facts(user))")

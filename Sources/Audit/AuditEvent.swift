@@ -129,6 +129,9 @@ extension AuditEvent.Kind {
     case outlived
     /// Other apps' pickers show an app's Documents from now on, or do not any more (`SBX-6`, `SBX-7`).
     case sharing
+    /// A file provider was switched on or off, brought a content, got a changed one, or a content was taken away: `how` is `enabled`,
+    /// `disabled`, `brought`, `sent` or `evicted`.
+    case provider
     /// The user removed an app.
     case appRemoved
     /// Coordinated access to items was granted, or refused (`AUD-4`).
@@ -188,6 +191,7 @@ extension AuditEvent.Kind {
   package static let revoke = Self(.revoke)
   package static let outlived = Self(.outlived)
   package static let sharing = Self(.sharing)
+  package static let provider = Self(.provider)
   package static let appRemoved = Self(.appRemoved)
   package static let coordinated = Self(.coordinated)
   package static let coordinationEnded = Self(.coordinationEnded)

@@ -95,8 +95,9 @@ final class Broker {
       items, CoordinationTrail(trail: trail), presented, leased, related, clock)
     let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
     let providers = ProviderExtensions(host, clock)
-    let locations = LocationService(host, providers, jobs)
+    let locations = LocationService(host, providers, jobs, trail)
     places.locations = { locations.places }
+    handover.isProvided = { locations.isProvided($0) }
     coordination.bring = { try await locations.bring($0) }
     coordination.onWritten = {
       catalog.wrote($0)

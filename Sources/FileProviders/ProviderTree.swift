@@ -84,7 +84,7 @@ package enum ProviderChange: Sendable, Equatable {
   case add(ProviderTree.Placed)
   case move(ProviderItem, from: String, to: String)
   /// Other content is at the provider: what is here is of no use any more.
-  case renew(ProviderTree.Placed)
+  case renew(ProviderTree.Placed, was: ProviderItem)
   case remove(Shown)
 
   /// Nothing that was changed here is renewed or removed.
@@ -101,7 +101,7 @@ package enum ProviderChange: Sendable, Equatable {
       if before.item.version != placed.item.version || before.item.size != placed.item.size, !before.isChanged,
         !placed.item.isFolder
       {
-        steps.append(.renew(placed))
+        steps.append(.renew(placed, was: before.item))
       }
     }
     // The deepest first.

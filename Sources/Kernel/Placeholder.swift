@@ -39,19 +39,37 @@ package enum Placeholder {
     try file.changeMode(present)
   }
 
+  /// Size and date of a content; the date in nanoseconds since 1970.
+  package struct Content: Equatable, Sendable {
+    package let size: Int
+    package let modified: Int
+
+    package init(size: Int, modified: Int) { (self.size, self.modified) = (size, modified) }
+
+    package init(of file: Descriptor) throws(KernelError) {
+      let status = try file.status()
+      self.init(size: Int(clamping: status.size), modified: Int(clamping: status.modified))
+    }
+  }
+
   /// Takes the content away.
   ///
-  /// - Throws: `EAGAIN` while a process has it open, `EMLINK` if it has further names.
-  package static func empty(_ place: Descriptor, size: Int, modified: Int) throws(KernelError) {
+  /// - Parameters:
+  ///   - known: the content that the provider has.
+  ///   - next: size and date from then on.
+  /// - Throws: `EAGAIN` while a process has it open, `EMLINK` if it has further names, `EBUSY` if it has another content than the known
+  ///   one.
+  package static func empty(_ place: Descriptor, known: Content, next: Content) throws(KernelError) {
     guard try place.status().links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
     let file = try place.reopened([.readWrite, .nonBlocking])
     // No process has it open, and none opens it meanwhile.
     try file.take(.write)
     defer { file.giveBackLease() }
+    guard try Content(of: file) == known else { throw KernelError("evict", errno: .resourceBusy) }
     try file.changeMode(0)
     try file.cut(at: 0)
-    try file.cut(at: UInt64(max(0, size)))
-    try file.setModified(modified)
+    try file.cut(at: UInt64(max(0, next.size)))
+    try file.setModified(next.modified)
   }
 
   /// Its owner, too, may only write it meanwhile. Root needs no mode.

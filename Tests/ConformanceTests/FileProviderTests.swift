@@ -1,3 +1,4 @@
+import Audit
 import Foundation
 import TestSupport
 import Testing
@@ -68,7 +69,7 @@ struct FileProviderTests {
   }
 
   @Test(arguments: TestUser.all)
-  func `PRV-4: a write returns, the provider hears of it, and what it has not got is not evicted`(
+  func `PRV-4, PRV-13: a write returns, the provider hears of it, and what it has not got is not evicted`(
     user: TestUser
   ) throws {
     try Workspace.with(user) { world in
@@ -82,15 +83,64 @@ struct FileProviderTests {
       let due = ContinuousClock.now + .seconds(30)
       while (try? world.read(told)) != "changed", ContinuousClock.now < due { usleep(50_000) }
       #expect(try world.read(told) == "changed")
+      // The log has it all.
+      func events() throws -> [String] { try world.audit(.provider).map { "\($0.how ?? "") \($0.rule ?? "")" } }
+      while try events().count < 3, ContinuousClock.now < due { usleep(50_000) }
+      #expect(try events() == ["enabled PRV-19", "brought PRV-1", "sent PRV-4"])
       // Open, it stays.
       let file = try #require(FileHandle(forReadingAtPath: "\(folder)/letter.txt"))
       let refused = try world.ambit("provider", "evict", "\(folder)/letter.txt")
       #expect(refused.exit == .status(1))
       #expect(refused.errors.contains("a program has it open"))
       try file.close()
+      // So does a change of a program that coordinates nothing, until the provider has it.
+      try world.write("by hand", to: "\(folder)/letter.txt")
+      let unsent = try world.ambit("provider", "evict", "\(folder)/letter.txt")
+      #expect(unsent.errors.contains("has not got the last changes"), "\(unsent.errors)")
+      while (try? world.read(told)) != "by hand", ContinuousClock.now < due { usleep(50_000) }
+      #expect(try world.read(told) == "by hand")
+      while try events().count < 4, ContinuousClock.now < due { usleep(50_000) }
       // A further name, too.
       try FileManager.default.linkItem(atPath: "\(folder)/letter.txt", toPath: "\(world.home)/further")
       #expect(try world.ambit("provider", "evict", "\(folder)/letter.txt").errors.contains("further names"))
+    }
+  }
+
+  @Test func `MDQ-11, REF-5: attributes need no content and no coordination, and there is no reference`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world)
+      let run = try app(world, "\(folder)/page.txt", "stat -c '%s %Y' \"$P\" && ambitctl references")
+      #expect(run.output == "4096 1400000000\n", "\(run.output) \(run.errors)")
+      #expect(try world.audit(.provider).compactMap(\.how) == ["enabled"])
+      #expect(try world.audit(.reference).isEmpty)
+      // A document that no provider has gets one.
+      let own = try app(world, try world.document("own.txt", "own"), "ambitctl references")
+      #expect(own.output.contains("own.txt"), "\(own.output)")
+    }
+  }
+
+  @Test func `PRV-8: an expired page starts the list anew`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, "forgetful")
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+      #expect(names == ["Folder", "above.txt", "below.txt", "empty.txt", "letter.txt", "one.txt", "page.txt"])
+    }
+  }
+
+  @Test func `PRV-13: eviction of a folder stops at the first document that stays`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world)
+      for name in ["above", "letter", "page"] {
+        #expect(try world.ambit("provider", "get", "\(folder)/\(name).txt").exit == .status(0))
+      }
+      let file = try #require(FileHandle(forReadingAtPath: "\(folder)/letter.txt"))
+      let stopped = try world.ambit("provider", "evict", folder)
+      #expect(stopped.exit == .status(1))
+      #expect(stopped.errors.contains("letter.txt"))
+      #expect(try world.ambit("provider", "list").output.contains("2 here"))
+      try file.close()
+      #expect(try world.ambit("provider", "evict", folder).exit == .status(0))
+      #expect(try world.ambit("provider", "list").output.contains("0 here"))
     }
   }
 

@@ -66,7 +66,7 @@ struct ProviderTreeTests {
         .remove(shown(document("gone"), "gone.txt")),
         .move(document("kept"), from: "old name.txt", to: "kept.txt"),
         .add(tree.placed.first { $0.path == "new.txt" }!),
-        .renew(tree.placed.first { $0.path == "other.txt" }!),
+        .renew(tree.placed.first { $0.path == "other.txt" }!, was: document("other")),
       ])
   }
 }

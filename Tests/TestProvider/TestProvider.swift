@@ -85,6 +85,13 @@ final class TestEnumerator: NSFileProviderEnumerator {
     case "flood":
       observer.didEnumerate([])
       return observer.finishEnumerating(upTo: page == .initialPageSortedByName ? NSFileProviderPage(Data([1])) : page)
+    case "forgetful":
+      // The second page is gone, once.
+      let mark = URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent("forgot")
+      if page != .initialPageSortedByName, !FileManager.default.fileExists(atPath: mark.path) {
+        try? Data().write(to: mark)
+        return observer.finishEnumeratingWithError(NSFileProviderError(.pageExpired))
+      }
     case "huge":
       observer.didEnumerate([TestItem("huge", String(repeating: "x", count: 10_000_000), 1)])
       return observer.finishEnumerating(upTo: nil)

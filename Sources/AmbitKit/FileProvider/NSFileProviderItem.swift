@@ -121,7 +121,7 @@ public struct NSFileProviderPage: RawRepresentable, Hashable, Sendable {
 public struct NSFileProviderError: Error, LocalizedError, Sendable {
   /// Apple's names.
   public enum Code: String, Sendable {
-    case noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize
+    case noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize, pageExpired
   }
   /// The kind of the error.
   public let code: Code

@@ -70,6 +70,7 @@ package struct OCSFActivity: Sendable {
     Self(.version, .file, 99, "Keep Version"),
     Self(.related, .file, 99, "Show Beside"),
     Self(.sharing, .entity, 3, "Update"),
+    Self(.provider, .file, 99, "Provide"),
     Self(.appRemoved, .lifecycle, 2, "Remove"),
     Self(.limit, .process, 99, "Exceed Limit", alerts: true),
     Self(.refuse, .api, 99, "Refuse"),

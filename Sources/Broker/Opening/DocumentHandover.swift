@@ -23,6 +23,8 @@ final class DocumentHandover {
   private let issuer: GrantIssuer
   private let references: ReferenceFiles
   private let clock: any LoopClock
+  /// Whether a path is that of a file provider's document.
+  var isProvided: (String) -> Bool = { _ in false }
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ locator: DocumentLocator, _ issuer: GrantIssuer,
@@ -80,8 +82,10 @@ final class DocumentHandover {
       locator.pin(chosen.document, for: grant.id)
     }
     if instance.app.references {
+      // Only bookmarks lead to a provider's document (`REF-5`).
       try trail.append(
-        granted.map { references.reference(to: $0.grant, isNew: $0.isNew, $0.chosen.document, instance) })
+        granted.filter { !isProvided($0.chosen.document.path ?? "") }
+          .map { references.reference(to: $0.grant, isNew: $0.isNew, $0.chosen.document, instance) })
     }
     try issuer.trimRecent(of: instance)
     return zip(granted, messages).map { granted, message in

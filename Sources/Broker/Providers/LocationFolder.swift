@@ -24,6 +24,11 @@ struct LocationFolder: Sendable {
     try Descriptor.open(inner, below: open(), flags: .place, resolve: [.beneath, .noSymlinks])
   }
 
+  /// Whether the file has another content than its item, by its size and its date. A file that is gone has none.
+  func isChanged(_ item: ProviderItem, _ inner: String) throws(KernelError) -> Bool {
+    try Placeholder.Content(of: place(inner)) != item.content
+  }
+
   private func folder(of inner: String) throws(KernelError) -> Descriptor {
     let root = try open()
     guard let parent = inner.parentPath, !parent.isEmpty else { return root }
@@ -49,17 +54,22 @@ struct LocationFolder: Sendable {
     case .move(let item, let from, let to):
       try self.folder(of: from).moveAside(from.lastPathName, to: folder(of: to), as: to.lastPathName)
       return .init(item: item, path: to)
-    case .renew(let placed):
-      try Placeholder.empty(place(placed.path), size: placed.item.size, modified: placed.item.modified)
+    case .renew(let placed, let was):
+      try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content)
       return placed
     case .remove(let shown):
       let folder = try folder(of: shown.path)
       if shown.item.isFolder {
         try folder.removeDirectory(shown.path.lastPathName)
       } else {
+        guard try !isChanged(shown.item, shown.path) else { throw KernelError("remove", errno: .resourceBusy) }
         try folder.removeFile(shown.path.lastPathName)
       }
       return nil
     }
   }
+}
+
+extension ProviderItem {
+  var content: Placeholder.Content { .init(size: size, modified: modified) }
 }

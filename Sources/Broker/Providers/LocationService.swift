@@ -1,3 +1,4 @@
+internal import Audit
 internal import BrokerCore
 internal import FileProviders
 internal import Folders
@@ -13,15 +14,14 @@ final class LocationService {
   private let host: BrokerHost
   private let extensions: ProviderExtensions
   private let jobs: Jobs
+  private let trail: AuditTrail
   private let path: String
   private var opened: ProviderStore?
   /// Contents that are on their way, and the requests that wait for each.
   private var bringing: [String: [Wait<Result<Void, ProviderFault>>]] = [:]
-  /// Told of contents that came and went, for the log.
-  var onProvided: (ProvidedFile, EnabledProvider, Result<Int, ProviderFault>) -> Void = { _, _, _ in }
 
-  init(_ host: BrokerHost, _ extensions: ProviderExtensions, _ jobs: Jobs) {
-    (self.host, self.extensions, self.jobs) = (host, extensions, jobs)
+  init(_ host: BrokerHost, _ extensions: ProviderExtensions, _ jobs: Jobs, _ trail: AuditTrail) {
+    (self.host, self.extensions, self.jobs, self.trail) = (host, extensions, jobs, trail)
     path = host.folders.providers
   }
 
@@ -75,7 +75,7 @@ final class LocationService {
       return Answer(LocationsInterface.FetchReply(bytes: file.item.size).json)
     case "Evict":
       let path = try LocationsInterface.EvictCall(json: call.parameters).path
-      return Answer(LocationsInterface.EvictReply(bytes: try await evict(path)).json)
+      return Answer(LocationsInterface.EvictReply(bytes: try await evictAll(path)).json)
     default:
       return Answer(try await ask(try LocationsInterface.AskCall(json: call.parameters)).json)
     }
@@ -103,6 +103,7 @@ final class LocationService {
     guard !provider.identifier.isEmpty, !provider.identifier.hasSlash, !provider.identifier.hasPrefix("."),
       provider.identifier.utf8.count <= 200
     else { throw ErrorReply.invalidParameter("provider") }
+    try trail.decide([AuditEvent(.provider, app: provider.identifier, how: "enabled", rule: "PRV-19")])
     try folder(of: provider).make()
     try store(making: true)?.enable(provider)
     return try location(provider)
@@ -111,9 +112,11 @@ final class LocationService {
   /// - Returns: documents that stay, since the provider has not got their content.
   private func disable(_ provider: EnabledProvider) async throws -> [String] {
     let folder = folder(of: provider)
-    let files = try store()?.files(of: provider.identifier) ?? []
+    var files = try store()?.files(of: provider.identifier) ?? []
+    for index in files.indices where isChangedByHand(files[index], provider) { files[index].isChanged = true }
     let kept = files.filter(\.isChanged).map { folder.path.path(of: $0.path) }
     let gone = files.filter { !$0.isChanged }.sorted { $0.path > $1.path }
+    try trail.decide([AuditEvent(.provider, app: provider.identifier, how: "disabled", rule: "PRV-19")])
     extensions.stop(provider.identifier)
     _ = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
       for file in gone where heartbeat.beat() {
@@ -124,6 +127,17 @@ final class LocationService {
     }
     try store()?.disable(provider.identifier)
     return kept
+  }
+
+  private func note(
+    _ how: String, _ file: ProvidedFile, _ provider: EnabledProvider, _ fault: ProviderFault? = nil
+  ) {
+    trail.record(
+      AuditEvent(
+        .provider, fault == nil ? .allowed : .failed, app: provider.identifier,
+        document: .init(path: folder(of: provider).path.path(of: file.path)), how: how,
+        rule: how == "sent" ? "PRV-4" : how == "brought" ? "PRV-1" : nil, reason: fault?.description,
+        detail: fault == nil ? ["bytes": "\(file.item.size)"] : [:]))
   }
 
   // MARK: Items
@@ -146,7 +160,8 @@ final class LocationService {
     } catch let fault as ProviderFault { throw LocationsInterface.Failure.notProvided(fault.description) }
     let tree = ProviderTree(items)
     guard let store = try store() else { return [] }
-    let known = try store.files(of: provider.identifier)
+    var known = try store.files(of: provider.identifier)
+    for index in known.indices where notice(known[index], provider) { known[index].isChanged = true }
     let shown = known.map {
       ProviderChange.Shown(item: $0.item, path: $0.path, isHere: $0.isHere, isChanged: $0.isChanged)
     }
@@ -190,8 +205,18 @@ final class LocationService {
     var items: [ProviderItem] = []
     var page: String?
     var pages: Set<String> = []
-    repeat {
-      let answer = try await extensions.ask(provider, .enumerate, folder, page: page)
+    var expired = 0
+    while true {
+      let answer: ProviderInterface.AnswerCall
+      do {
+        answer = try await extensions.ask(provider, .enumerate, folder, page: page)
+      } catch let fault as ProviderFault {
+        // The list begins anew (`PRV-8`).
+        guard fault.word == "pageExpired", expired < 3 else { throw fault }
+        expired += 1
+        (items, page, pages) = ([], nil, [])
+        continue
+      }
       items += (answer.items ?? []).map(ProviderItem.init)
       guard items.count <= room else {
         throw ProviderFault(description: "\(provider.name) has more than \(ProviderTree.most) items")
@@ -200,8 +225,8 @@ final class LocationService {
       if let page, !pages.insert(page).inserted || pages.count > 10_000 {
         throw ProviderFault(description: "\(provider.name) answers with pages without end")
       }
-    } while page != nil
-    return items
+      if page == nil { return items }
+    }
   }
 
   private func ask(_ request: LocationsInterface.AskCall) async throws -> LocationsInterface.AskReply {
@@ -235,6 +260,9 @@ final class LocationService {
     return (provider, file)
   }
 
+  /// Whether a document is of a provider that is enabled.
+  func isProvided(_ path: String) -> Bool { path.path(within: root) != nil && (try? known(path)) != nil }
+
   /// Brings the content of a document, if it is not here (`PRV-1`, `COO-26`). Anything else is left alone.
   ///
   /// - Throws: `ProviderFault`, the provider's error.
@@ -253,11 +281,11 @@ final class LocationService {
       defer { for wait in bringing.removeValue(forKey: path) ?? [] { wait.finish(outcome) } }
       do {
         try await fetch(file, provider)
-        onProvided(file, provider, .success(file.item.size))
+        note("brought", file, provider)
       } catch let error where !(error is CancellationError) {
         let fault = error as? ProviderFault ?? ProviderFault(description: "\(provider.name): \(error)")
         outcome = .failure(fault)
-        onProvided(file, provider, .failure(fault))
+        note("brought", file, provider, fault)
         throw fault
       }
     }
@@ -285,6 +313,8 @@ final class LocationService {
     }
     var present = file
     present.isHere = true
+    // As the file system keeps it.
+    present.item.modified = (try? Placeholder.Content(of: folder.place(file.path)).modified) ?? modified
     try store()?.put([present])
   }
 
@@ -313,6 +343,21 @@ final class LocationService {
     return container
   }
 
+  /// Takes the contents of a folder away; it stops at the first that stays.
+  private func evictAll(_ path: String) async throws -> Int {
+    if try known(path) != nil { return try await evict(path) }
+    guard let inner = path.path(within: root), let identifier = inner.pathNames.first,
+      let provider = try store()?.providers().first(where: { $0.identifier == identifier })
+    else { return try await evict(path) }
+    var bytes = 0
+    let folder = folder(of: provider).path
+    for file in try store()?.files(of: identifier) ?? [] where file.isHere && !file.item.isFolder {
+      let place = folder.path(of: file.path)
+      if place.path(within: path) != nil { bytes += try await evict(place) }
+    }
+    return bytes
+  }
+
   /// Takes a content away (`PRV-13`).
   ///
   /// - Returns: bytes that are free now.
@@ -321,16 +366,17 @@ final class LocationService {
       throw LocationsInterface.Failure.notFound("\(path) is no document of an enabled provider")
     }
     guard file.isHere else { return 0 }
-    guard !file.isChanged else {
+    guard !file.isChanged, !notice(file, provider) else {
       throw LocationsInterface.Failure.notProvided("\(provider.name) has not got the last changes yet")
     }
     let folder = folder(of: provider)
     do throws(KernelError) {
-      try Placeholder.empty(folder.place(file.path), size: file.item.size, modified: file.item.modified)
+      try Placeholder.empty(folder.place(file.path), known: file.item.content, next: file.item.content)
     } catch {
       let reason =
         switch error.errno {
         case .resourceTemporarilyUnavailable: "a program has it open"
+        case .resourceBusy: "it has just been changed"
         case .tooManyLinks: "it has further names (hard links)"
         default: error.errno.symbol
         }
@@ -339,6 +385,7 @@ final class LocationService {
     var absent = file
     absent.isHere = false
     try store()?.put([absent])
+    note("evicted", file, provider)
     _ = try? await extensions.ask(provider, .stop, file.item.identifier)
     return file.item.size
   }
@@ -347,7 +394,7 @@ final class LocationService {
 
   /// Paths that a coordinated access has written. The provider hears of it afterwards, and holds nothing up (`PRV-4`).
   func wrote(_ paths: [PathKey]) {
-    for path in paths {
+    for path in Set(paths) {
       guard path.text.path(within: root) != nil, let (provider, found) = try? known(path.text) else { continue }
       var file = found
       (file.isHere, file.isChanged) = (true, true)
@@ -356,13 +403,32 @@ final class LocationService {
     }
   }
 
+  /// Looks whether a program that coordinates nothing has changed a document: the provider gets that too.
+  private func notice(_ file: ProvidedFile, _ provider: EnabledProvider) -> Bool {
+    guard isChangedByHand(file, provider) else { return false }
+    var changed = file
+    changed.isChanged = true
+    do { try store()?.put([changed]) } catch { complain("\(error)") }
+    deliver(changed, provider)
+    return true
+  }
+
+  private func isChangedByHand(_ file: ProvidedFile, _ provider: EnabledProvider) -> Bool {
+    file.isHere && !file.item.isFolder && !file.isChanged
+      && (try? folder(of: provider).isChanged(file.item, file.path)) == true
+  }
+
   private func deliver(_ file: ProvidedFile, _ provider: EnabledProvider) {
     // Not a part of the request that wrote.
     Task.detached { await self.attempt(file, provider) }
   }
 
   private func attempt(_ file: ProvidedFile, _ provider: EnabledProvider) async {
-    do { try await send(file, to: provider) } catch {
+    do {
+      try await send(file, to: provider)
+      note("sent", file, provider)
+    } catch {
+      note("sent", file, provider, error as? ProviderFault ?? ProviderFault(description: "\(error)"))
       // It stays changed, and is tried again when the location is refreshed.
       complain("\(provider.name) has not got “\(file.item.filename)” yet: \(error)")
     }
@@ -414,7 +480,7 @@ extension ProviderChange {
     switch self {
     case .add(let placed): "“\(placed.path)” cannot be shown"
     case .move(_, let from, let to): "“\(from)” cannot become “\(to)”"
-    case .renew(let placed): "“\(placed.path)” stays as it was"
+    case .renew(let placed, _): "“\(placed.path)” stays as it was"
     case .remove(let shown): "“\(shown.path)” cannot be removed"
     }
   }
