@@ -179,6 +179,21 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `a provider that never completes is named after a bounded wait, and holds up no one else`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, "silent")
+      let waiting = try world.start([Products.path("ambit"), "provider", "get", "\(folder)/letter.txt"])
+      waiting.closeInput()
+      // Meanwhile the broker serves, and a reader that goes away leaves nothing behind.
+      let other = try world.start([Products.path("ambit"), "provider", "get", "\(folder)/page.txt"])
+      #expect(try world.ambit("provider", "list").output.contains("running"))
+      other.signal(SIGKILL)
+      #expect(try waiting.waitForExit(patience: .seconds(60)) == .status(1))
+      #expect(waiting.allErrors.contains("has not answered and made no progress for 20 s"), "\(waiting.allErrors)")
+      #expect(waiting.allErrors.contains(Self.identifier))
+    }
+  }
+
   @Test func `PRV-16: names that are none, sizes that are none and pages without end are named`() throws {
     try Workspace.with(.root) { world in
       let named = try world.ambit("provider", "enable", bundle(world, "names"), patience: .seconds(60))

@@ -35,6 +35,7 @@ import Foundation
     switch Self.behaviour {
     case "lies": size += 1
     case "nothing": return completionHandler(nil)
+    case "silent": return
     case "dies": exit(3)
     case "offline": return completionHandler(NSFileProviderError(.serverUnreachable, "The server sleeps."))
     case "link":
