@@ -12,6 +12,7 @@ extension Broker {
   /// Ends in order.
   func finish() throws {
     user.stop()
+    providers.stopAll()
     keeper.finishSnapshot()
     for instance in Array(sessions.instances.values) { ender.leave(instance) }
     try? loop.run([jobs], until: { sidecars.isIdle })

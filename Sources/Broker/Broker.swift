@@ -25,6 +25,7 @@ final class Broker {
   let user: UserServer
   let lifetime: Lifetime
   let catalog: CatalogService
+  let providers: ProviderExtensions
 
   /// - Parameters:
   ///   - listener: the socket of the user's side.
@@ -95,6 +96,7 @@ final class Broker {
       items, CoordinationTrail(trail: trail), presented, leased, related, clock)
     let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
     let providers = ProviderExtensions(host, clock)
+    self.providers = providers
     let locations = LocationService(host, providers, jobs, trail)
     places.locations = { locations.places }
     handover.isProvided = { locations.isProvided($0) }

@@ -33,7 +33,6 @@ final class ProviderExtensions: LoopMember {
 
   private struct Launch {
     let token: String
-    let launcher: Int32
     let due: Int64
     var waiting: [Wait<Result<Void, ProviderFault>>] = []
   }
@@ -48,7 +47,8 @@ final class ProviderExtensions: LoopMember {
   private let clock: any LoopClock
   private var running: [String: Running] = [:]
   private var launches: [String: Launch] = [:]
-  private var launchers: [String: Int32] = [:]
+  /// By pidfds: a number may be another process's by now.
+  private var launchers: [String: Descriptor] = [:]
   private var asked: [Int: Asked] = [:]
   private var nextID = 1
 
@@ -121,9 +121,10 @@ final class ProviderExtensions: LoopMember {
         "ambit", "run", "--policy", "provider", "--container", Self.container(of: provider.identifier), "--",
         provider.program, "--file-provider", token,
       ], environment: ThisProcess.environment, log: log, ready: null)
+    // Before it can be reaped.
+    launchers[provider.identifier] = try? Descriptor.process(launcher)
     try? Worker.start { _ = ThisProcess.wait(launcher) }
-    launchers[provider.identifier] = launcher
-    return Launch(token: token, launcher: launcher, due: clock.monotonic + Self.startPatience)
+    return Launch(token: token, due: clock.monotonic + Self.startPatience)
   }
 
   // MARK: The extension's side
@@ -177,8 +178,14 @@ final class ProviderExtensions: LoopMember {
   /// Ends a provider's extension.
   func stop(_ provider: String) {
     ended(provider)
-    launches[provider] = nil
-    if let launcher = launchers.removeValue(forKey: provider) { kill(launcher, SIGTERM) }
+    let fault = ProviderFault(word: "serverUnreachable", description: "the provider \(provider) was ended")
+    for wait in launches.removeValue(forKey: provider)?.waiting ?? [] { wait.finish(.failure(fault)) }
+    try? launchers.removeValue(forKey: provider)?.signalProcess(SIGTERM)
+  }
+
+  /// The broker ends: no extension outlives it.
+  func stopAll() {
+    for provider in Set(launchers.keys).union(launches.keys) { stop(provider) }
   }
 
   // MARK: LoopMember
@@ -210,11 +217,11 @@ final class ProviderExtensions: LoopMember {
             description: "the provider \(each.provider) has not answered and made no progress for \(seconds) s")))
     }
     for (provider, launch) in launches where launch.due <= now {
-      stop(provider)
       let fault = ProviderFault(
         word: "serverUnreachable",
         description: "the provider \(provider) could not be launched; the broker's log says why")
       for wait in launch.waiting { wait.finish(.failure(fault)) }
+      stop(provider)
     }
   }
 }
