@@ -24,6 +24,8 @@ package struct ItemCopy: Sendable {
     do throws(KernelError) {
       switch try source.status().kind {
       case .regular:
+        // No mode at all: the content is elsewhere (``Placeholder``), and a privileged broker would copy zeros.
+        guard try source.status().mode & 0o777 != 0 else { throw KernelError("copy", wanted, errno: .permissionDenied) }
         let file = try Descriptor.open(
           temporary, below: folder, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
         try source.reopened([.read, .nonBlocking]).copyContent(to: file, while: isWanted)

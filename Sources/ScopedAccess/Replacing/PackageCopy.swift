@@ -45,6 +45,9 @@ struct PackageCopy {
       case .regular:
         let file = try Descriptor.open(
           entry.name, below: copy, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
+        guard try found.status().mode & 0o777 != 0 else {
+          throw KernelError("copy", "a placeholder", errno: .permissionDenied)
+        }
         try found.reopened([.read, .nonBlocking]).copyContent(to: file, while: isWanted)
         try dress(file, from: found, like: old)
         try file.synchronize()
