@@ -65,7 +65,7 @@ ENUMERATIONS = {
     "VersionsInterface.Version.Kind": ("file package", "", {}),
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
-    "ProviderInterface.Request.Kind": ("enumerate item provide changed stop", "", {}),
+    "ProviderInterface.Request.Kind": ("enumerate item provide changed stop create move delete", "", {}),
     "LocationsInterface.AskCall.Kind": ("enumerate item provide", "", {}),
     "QueryInterface.Scope": ("local external", "", {}),
     "QueryInterface.Update.Phase": ("running gathering gathered changed", "", {}),

@@ -39,7 +39,9 @@ struct SnippetItem: NSFileProviderItem {
   var parentItemIdentifier: NSFileProviderItemIdentifier { .rootContainer }
   var filename: String { snippet.name }
   var contentType: UTType { .plainText }
-  var capabilities: NSFileProviderItemCapabilities { [.allowsReading, .allowsWriting] }
+  var capabilities: NSFileProviderItemCapabilities {
+    [.allowsReading, .allowsWriting, .allowsRenaming, .allowsDeleting]
+  }
   var documentSize: NSNumber? { NSNumber(value: snippet.text.utf8.count) }
   var contentModificationDate: Date? { snippet.modified }
   var versionIdentifier: Data? { Data("\(snippet.version)".utf8) }

@@ -100,6 +100,9 @@ extension AuditEvent {
       case "enabled": return ("was enabled as a file provider", "be enabled as a file provider")
       case "disabled": return ("was disabled as a file provider", "be disabled as a file provider")
       case "sent": return ("was sent the changed content of \(subject)", "take the changed content of \(subject)")
+      case "created": return ("was sent \(subject), which is new", "take \(subject), which is new")
+      case "moved": return ("was told of the new place of \(subject)", "be told of the new place of \(subject)")
+      case "deleted": return ("was told that \(subject) is deleted", "be told that \(subject) is deleted")
       case "evicted": return ("had the content of \(subject) evicted", "have the content of \(subject) evicted")
       default: return ("brought the content of \(subject)", "bring the content of \(subject)")
       }

@@ -1,5 +1,6 @@
 internal import Audit
 internal import BrokerCore
+internal import FileProviders
 internal import Folders
 internal import Kernel
 internal import ScopedAccess
@@ -97,13 +98,20 @@ final class Broker {
     let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
     let providers = ProviderExtensions(host, clock)
     self.providers = providers
-    let locations = LocationService(host, providers, jobs, trail)
+    let provided = ProviderFiles(host, trail)
+    let sent = ProvidedChanges(provided, providers, jobs)
+    let contents = ProvidedContents(provided, providers, sent, jobs)
+    let locations = LocationService(provided, contents, sent, providers, jobs, trail)
     places.locations = { locations.places }
-    handover.isProvided = { locations.isProvided($0) }
-    coordination.bring = { try await locations.bring($0) }
+    locator.isReadOnly = { contents.lacks(.writing, $0) }
+    handover.provided = contents
+    coordination.contents = contents
+    copies.bring = { try await contents.bringAll($0) }
+    copies.onChanged = { sent.changed(around: $0) }
+    openings.bring = { try await contents.bringAll($0) }
     coordination.onWritten = {
       catalog.wrote($0)
-      locations.wrote($0)
+      sent.wrote($0)
     }
     self.catalog = catalog
     let groups = OrphanedGroups(host, sessions)

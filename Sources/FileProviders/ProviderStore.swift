@@ -26,10 +26,14 @@ package struct ProvidedFile: Sendable, Equatable {
   package var isHere: Bool
   /// It has content that the provider has not got yet.
   package var isChanged: Bool
+  /// The file's ``FoundFile/node``, so that it is known again under another name; empty: it is not known.
+  package var node: String
 
-  package init(provider: String, item: ProviderItem, path: String, isHere: Bool = false, isChanged: Bool = false) {
+  package init(
+    provider: String, item: ProviderItem, path: String, isHere: Bool = false, isChanged: Bool = false, node: String = ""
+  ) {
     (self.provider, self.item, self.path) = (provider, item, path)
-    (self.isHere, self.isChanged) = (isHere, isChanged)
+    (self.isHere, self.isChanged, self.node) = (isHere, isChanged, node)
   }
 }
 
@@ -49,7 +53,7 @@ package final class ProviderStore: Sendable {
       }
       switch version {
       case (0, 0): try queue.write { db in try Self.make(db) }
-      case (Self.applicationID, 1): break
+      case (Self.applicationID, 2): break
       default: throw StateError("another version of Ambit made it")
       }
     } catch { throw StateError("the table of providers \(path) cannot be opened: \(error)") }
@@ -63,9 +67,9 @@ package final class ProviderStore: Sendable {
           provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
           filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
           version TEXT NOT NULL, capabilities TEXT NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
-          changed INTEGER NOT NULL, PRIMARY KEY (provider, identifier), UNIQUE (provider, path)) WITHOUT ROWID;
+          changed INTEGER NOT NULL, node TEXT NOT NULL, PRIMARY KEY (provider, identifier), UNIQUE (provider, path)) WITHOUT ROWID;
         PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = 1;
+        PRAGMA user_version = 2;
         """)
   }
 
@@ -124,11 +128,11 @@ package final class ProviderStore: Sendable {
       for file in files {
         let item = file.item
         try db.execute(
-          sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           arguments: [
             file.provider, item.identifier, item.parent, item.filename, item.isFolder, item.contentType, item.size,
             item.modified, item.version, item.capabilities.map(\.rawValue).sorted().joined(separator: " "), file.path,
-            file.isHere, file.isChanged,
+            file.isHere, file.isChanged, file.node,
           ])
       }
     }
@@ -150,7 +154,8 @@ package final class ProviderStore: Sendable {
       contentType: row["type"], size: row["size"], modified: row["modified"], version: row["version"],
       capabilities: Set(words.split(separator: " ").compactMap { .init(rawValue: String($0)) }))
     return ProvidedFile(
-      provider: row["provider"], item: item, path: row["path"], isHere: row["here"], isChanged: row["changed"])
+      provider: row["provider"], item: item, path: row["path"], isHere: row["here"], isChanged: row["changed"],
+      node: row["node"])
   }
 
   private func read<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {

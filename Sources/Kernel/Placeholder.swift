@@ -7,9 +7,6 @@ internal import SystemPackage
 /// A file that has the size and the date of a document, and not its content. It has no mode at all: no app can open it, and so nothing
 /// reads zeros in place of the content. It keeps its identity when the content comes, and when it goes.
 package enum Placeholder {
-  /// The mode of a document whose content is here.
-  private static let present: UInt32 = 0o600
-
   /// Makes one.
   ///
   /// - Parameter modified: nanoseconds since 1970.
@@ -29,14 +26,14 @@ package enum Placeholder {
   ///   - content: open at its start.
   ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package static func fill(
-    _ place: Descriptor, with content: Descriptor, modified: Int, while isWanted: @escaping () -> Bool
+    _ place: Descriptor, with content: Descriptor, modified: Int, isWritable: Bool, while isWanted: @escaping () -> Bool
   ) throws(KernelError) {
     let file = try openForWriting(place)
     try file.cut(at: 0)
     try content.copyContent(to: file, while: isWanted)
     try file.setModified(modified)
     try file.synchronizeFully()
-    try file.changeMode(present)
+    try file.changeMode(isWritable ? 0o600 : 0o400)
   }
 
   /// Size and date of a content; the date in nanoseconds since 1970.

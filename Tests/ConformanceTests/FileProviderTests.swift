@@ -23,7 +23,8 @@ struct FileProviderTests {
     </dict></plist>
     """.write(toFile: "\(folder)/Info.plist", atomically: false, encoding: .utf8)
     // Its name says what it does.
-    let (program, own) = (try Products.path("test-provider"), "\(folder)/provide-\(behaviour)")
+    let product = behaviour == "snippets" ? "Snippets" : "test-provider"
+    let (program, own) = (try Products.path(product), "\(folder)/provide-\(behaviour)")
     if unsafe access(own, F_OK) != 0, unsafe link(program, own) != 0 {
       try ChildProcess.whileNothingStarts { try FileManager.default.copyItem(atPath: program, toPath: own) }
     }
@@ -103,6 +104,87 @@ struct FileProviderTests {
       // A further name, too.
       try FileManager.default.linkItem(atPath: "\(folder)/letter.txt", toPath: "\(world.home)/further")
       #expect(try world.ambit("provider", "evict", "\(folder)/letter.txt").errors.contains("further names"))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `What is made, renamed and deleted in the folder reaches the provider; PRV-12: a name that is taken gives way`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let folder = try enabled(world, "snippets")
+      func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+      let new = try world.document("New.txt", "new")
+      #expect(try world.ambit("cp", new, "\(folder)/New.txt").exit == .status(0))
+      #expect(try world.ambit("mv", "\(folder)/New.txt", "\(folder)/Renamed.txt").exit == .status(0))
+      #expect(try world.ambit("rm", "\(folder)/Address.txt").exit == .status(0))
+      // By hand, with a name that the provider has in other letters.
+      try world.write("by hand", to: "\(folder)/greeting.TXT")
+      #expect(try world.ambit("provider", "refresh", "Cloud", patience: .seconds(60)).exit == .status(0))
+      #expect(try names() == ["Closing.txt", "Greeting.txt", "Renamed.txt", "greeting 2.TXT"])
+      // The provider has it all: switched off and on again, it shows the same.
+      #expect(try world.ambit("provider", "disable", "Cloud").exit == .status(0))
+      #expect(!FileManager.default.fileExists(atPath: folder))
+      _ = try enabled(world, "snippets")
+      #expect(try names() == ["Closing.txt", "Greeting.txt", "Renamed.txt", "greeting 2.TXT"])
+      #expect(try world.ambit("provider", "get", "\(folder)/Renamed.txt").exit == .status(0))
+      #expect(try world.read("\(folder)/Renamed.txt") == "new")
+    }
+  }
+
+  @Test func `PCK-16: a document that is exported beside a provider's goes to the provider`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, "snippets")
+      let run = try world.ambit(
+        "run", "--pick", folder, "--", "sh", "-c", "echo exported > Letter.txt && ambitctl export Letter.txt",
+        patience: .seconds(60))
+      #expect(run.exit == .status(0), "\(run.errors)")
+      #expect(try world.ambit("provider", "refresh", "Cloud", patience: .seconds(60)).exit == .status(0))
+      #expect(
+        try world.audit(.provider).contains { $0.how == "created" && $0.document?.path == "\(folder)/Letter.txt" })
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `The broker enforces capabilities, and PRV-15: a deletion that the provider rejects is taken back`(
+    user: TestUser
+  ) throws {
+    try Workspace.with(user) { world in
+      let folder = try enabled(world)
+      let write = "ambitctl coordinate write \"$U\" -- sh -c 'echo changed > \"$1\"' sh {} || echo refused"
+      let run = try app(world, "\(folder)/one.txt", "ambitctl coordinate read \"$U\" -- cat {} && \(write)")
+      #expect(run.output == "arefused\n", "\(run.output) \(run.errors)")
+      let removal = try world.ambit("rm", "\(folder)/one.txt")
+      #expect(removal.exit != .status(0))
+      #expect(removal.errors.contains("does not allow it (deleting)"), "\(removal.errors)")
+      #expect(try world.read("\(folder)/one.txt") == "a")
+      // By hand nothing holds it up, and so it comes back.
+      try FileManager.default.removeItem(atPath: "\(folder)/one.txt")
+      #expect(try world.ambit("rm", "\(folder)/letter.txt").exit == .status(0))
+      #expect(try world.ambit("provider", "refresh", "Cloud", patience: .seconds(60)).exit == .status(0))
+      for (name, size) in [("one", 1), ("letter", 12)] {
+        let status = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name).txt")
+        #expect(status[.size] as? Int == size)
+        #expect(status[.posixPermissions] as? Int == 0)
+      }
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `PCK-2: an import brings the content, and copies no zeros`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let folder = try enabled(world)
+      let run = try world.ambit(
+        "run", "--pick", "\(folder)/page.txt", "--", "sh", "-c", "cat \"$(ambitctl pick --import)\"",
+        patience: .seconds(60))
+      #expect(run.output == words(4096), "\(run.errors)")
+    }
+    try Workspace.with(user) { world in
+      let folder = try enabled(world, "offline")
+      let run = try world.ambit(
+        "run", "--pick", "\(folder)/page.txt", "--", "sh", "-c", "ambitctl pick --import", patience: .seconds(60))
+      #expect(run.exit != .status(0))
+      #expect(run.errors.contains("The server sleeps."), "\(run.errors)")
     }
   }
 

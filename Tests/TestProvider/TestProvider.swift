@@ -65,6 +65,8 @@ struct TestItem: NSFileProviderItem {
   let filename: String
   let documentSize: NSNumber?
   let contentType: UTType
+  /// The item “one” is for reading alone.
+  var capabilities: NSFileProviderItemCapabilities { itemIdentifier.rawValue == "one" ? .allowsReading : .allowsAll }
   let contentModificationDate: Date? = Date(timeIntervalSince1970: 1_400_000_000)
 
   init(_ identifier: String, _ name: String, _ size: Int, type: UTType = .plainText, parent: String? = nil) {

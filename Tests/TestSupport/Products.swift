@@ -9,7 +9,7 @@ internal import Foundation
 package enum Products {
   package static let names = [
     "ambit", "ambit-tools", "ambitctl", "battery", "probe", "TextEdit", "ambit-agent", "plain-agent", "document-saver",
-    "test-provider",
+    "test-provider", "Snippets",
   ]
 
   /// The path of a program.

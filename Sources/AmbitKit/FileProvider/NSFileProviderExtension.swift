@@ -66,6 +66,42 @@ open class NSFileProviderExtension {
   /// The content at the URL is needed no more (`PRV-5`).
   open func stopProvidingItem(at url: URL) { try? FileManager.default.removeItem(at: url) }
 
+  /// A document that was put into a folder here. Its content is at the URL, until the handler is called.
+  ///
+  /// - Throws to the handler: ``NSFileProviderError``, with `filenameCollision` where an item of the folder has the name (`PRV-12`); Ambit
+  ///   then proposes another one.
+  open func importDocument(
+    at fileURL: URL, toParentItemIdentifier parent: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider takes no new documents.")) }
+
+  /// A folder that was made here.
+  open func createDirectory(
+    withName name: String, inParentItemIdentifier parent: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider takes no new folders.")) }
+
+  /// An item got another name here.
+  open func renameItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier, toName name: String,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider renames nothing.")) }
+
+  /// An item went to another folder here.
+  ///
+  /// - Parameter name: its name there.
+  open func reparentItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    toParentItemWithIdentifier parent: NSFileProviderItemIdentifier, newName name: String?,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider moves nothing.")) }
+
+  /// An item was deleted here. With an error, it comes back (`PRV-15`).
+  open func deleteItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) { completionHandler(NSFileProviderError(.deletionRejected, "The provider deletes nothing.")) }
+
   /// The place of an item's content (`PRV-3`).
   open func urlForItem(withPersistentIdentifier identifier: NSFileProviderItemIdentifier) -> URL? {
     guard let item = try? item(for: identifier) else { return nil }
@@ -132,11 +168,43 @@ open class NSFileProviderExtension {
         guard let url else { throw NSFileProviderError(.noSuchItem) }
         itemChanged(at: url)
         Self.answer(.init(id: id, items: [try item(for: identifier).message]))
+      case .create, .move, .delete: try carryOutChange(request, identifier, url)
       case .stop:
         if let url = urlForItem(withPersistentIdentifier: identifier) { stopProvidingItem(at: url) }
         Self.answer(.init(id: id))
       }
     } catch { Self.answer(Self.failure(id, error)) }
+  }
+
+  /// What was done to items here.
+  private func carryOutChange(
+    _ request: ProviderInterface.Request, _ identifier: NSFileProviderItemIdentifier, _ url: URL?
+  ) throws {
+    let id = request.id
+    let handler: @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void = { item, error in
+      let fault = error ?? (item == nil ? NSFileProviderError(.cannotSynchronize, "It answered no item.") : nil)
+      Self.answer(fault.map { Self.failure(id, $0) } ?? .init(id: id, items: item.map { [$0.message] }))
+    }
+    switch request.kind {
+    case .delete:
+      deleteItem(withIdentifier: identifier) { error in
+        Self.answer(error.map { Self.failure(id, $0) } ?? .init(id: id))
+      }
+    case .create:
+      guard let name = request.filename else { throw NSFileProviderError(.cannotSynchronize, "It has no name.") }
+      guard let url else {
+        return createDirectory(withName: name, inParentItemIdentifier: identifier, completionHandler: handler)
+      }
+      importDocument(at: url, toParentItemIdentifier: identifier, completionHandler: handler)
+    default:
+      let parent = request.parent.map(NSFileProviderItemIdentifier.init(wire:)) ?? .rootContainer
+      guard try item(for: identifier).parentItemIdentifier == parent else {
+        return reparentItem(
+          withIdentifier: identifier, toParentItemWithIdentifier: parent, newName: request.filename,
+          completionHandler: handler)
+      }
+      renameItem(withIdentifier: identifier, toName: request.filename ?? "", completionHandler: handler)
+    }
   }
 
   fileprivate static func failure(_ id: Int, _ error: any Error) -> ProviderInterface.AnswerCall {

@@ -122,6 +122,7 @@ public struct NSFileProviderError: Error, LocalizedError, Sendable {
   /// Apple's names.
   public enum Code: String, Sendable {
     case noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize, pageExpired
+    case filenameCollision, deletionRejected
   }
   /// The kind of the error.
   public let code: Code

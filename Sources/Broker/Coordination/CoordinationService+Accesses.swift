@@ -1,5 +1,6 @@
 internal import BrokerCore
 internal import Coordination
+internal import FileProviders
 internal import Folders
 internal import Kernel
 internal import Paths
@@ -35,6 +36,7 @@ extension CoordinationService {
       named.append(item)
       intents.append(Intent(item.item, use))
     }
+    try checkCapabilities(of: intents)
     try await bringContents(of: intents)
     let rules = instance?.app.rules
     let asking = Coordination.Request(
@@ -58,15 +60,34 @@ extension CoordinationService {
     }
   }
 
+  /// What a provider does not let be done with its document is refused.
+  private func checkCapabilities(of intents: [Intent]) throws {
+    for intent in intents {
+      let path = intent.item.path.text
+      let needed: [ProviderItem.Capability] =
+        switch intent.use {
+        case .read(let options): options.contains(.immediatelyAvailableMetadataOnly) ? [] : [.reading]
+        case .write(let options):
+          options.contains(.forDeleting)
+            ? [.deleting]
+            : options.contains(.forMoving) ? [.renaming, .reparenting] : [.writing]
+        }
+      guard let contents, !needed.isEmpty, needed.allSatisfy({ contents.lacks($0, path) }) else { continue }
+      throw CoordinationInterface.Failure.notProvided(
+        error: "notPermitted", "the provider of “\(path.lastPathName)” does not allow it (\(needed[0]))")
+    }
+  }
+
   /// What is only replaced or deleted, and what is asked for as it is, is not brought.
   private func bringContents(of intents: [Intent]) async throws {
+    guard let contents else { return }
     for intent in intents {
       switch intent.use {
       case .read(let options) where options.contains(.immediatelyAvailableMetadataOnly): continue
       case .write(let options) where options.contains(.forReplacing) || options.contains(.forDeleting): continue
       default: break
       }
-      do { try await bring(intent.item.path.text) } catch let fault as ProviderFault {
+      do { try await contents.bring(intent.item.path.text) } catch let fault as ProviderFault {
         throw CoordinationInterface.Failure.notProvided(error: fault.word, fault.description)
       }
     }

@@ -30,8 +30,8 @@ final class CoordinationService: LoopMember {
   /// Told of the items that a coordinated access has written, before it ends (`MDQ-7`).
   var onWritten: ([PathKey]) -> Void = { _ in }
 
-  /// Brings the content of an item that is not here, before it is read (`COO-26`).
-  var bring: (String) async throws -> Void = { _ in }
+  /// Contents that are not here; they come before they are read (`COO-26`).
+  var contents: ProvidedContents?
 
   /// A process of an instance, or of the user's.
   struct Client: Hashable {

@@ -7,7 +7,7 @@ struct Chosen: Sendable {
   let document: FoundDocument
   let place: Place?
   /// The user's own rights to it. No app is given more.
-  let access: UserAccess
+  private(set) var access: UserAccess
   /// A file beside it that says that another program has it open (``Sidecars``).
   let sidecar: String?
 
@@ -18,6 +18,13 @@ struct Chosen: Sendable {
     let standing = DocumentPlace(of: document, at: path)
     place = standing.flatMap(Place.init)
     sidecar = Sidecars.inUse(beside: document, at: standing)
+  }
+
+  /// The same, not to be changed.
+  var readOnly: Chosen {
+    var same = self
+    if access == .readWrite { same.access = .readOnly }
+    return same
   }
 
   /// The part of its request that an app gets.

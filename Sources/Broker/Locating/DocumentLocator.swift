@@ -23,6 +23,8 @@ final class DocumentLocator: LoopMember {
   private let absent: AbsentFiles
   /// Documents kept open so that they are found again without privilege after any move. Bounded.
   private var pinned = KeptDocuments()
+  /// Whether the file provider of a document does not let it be changed.
+  var isReadOnly: (String) -> Bool = { _ in false }
 
   init(
     _ host: BrokerHost, _ finder: any DocumentFinding, _ mounts: MountState, _ scan: BackgroundScan,
@@ -114,6 +116,11 @@ final class DocumentLocator: LoopMember {
   /// - Parameter subject: the choice, among all that wait.
   /// - Throws: `KernelError` if one is neither a file nor a folder; `StateError` where the file system does not answer.
   func examine(_ documents: [Descriptor], _ subject: String) async throws -> [Chosen] {
+    let chosen = try await look(at: documents, subject)
+    return chosen.map { isReadOnly($0.document.path ?? "") ? $0.readOnly : $0 }
+  }
+
+  private func look(at documents: [Descriptor], _ subject: String) async throws -> [Chosen] {
     mounts.refresh()
     if documents.count <= Chosen.few {
       let all = documents.map { (descriptor: $0, path: $0.currentPath) }

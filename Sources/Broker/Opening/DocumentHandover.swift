@@ -1,5 +1,6 @@
 internal import Audit
 internal import BrokerCore
+internal import FileProviders
 internal import Folders
 internal import Paths
 internal import ScopedAccess
@@ -23,8 +24,8 @@ final class DocumentHandover {
   private let issuer: GrantIssuer
   private let references: ReferenceFiles
   private let clock: any LoopClock
-  /// Whether a path is that of a file provider's document.
-  var isProvided: (String) -> Bool = { _ in false }
+  /// The documents of file providers.
+  var provided: ProvidedContents?
 
   init(
     _ grants: GrantStore, _ trail: AuditTrail, _ locator: DocumentLocator, _ issuer: GrantIssuer,
@@ -84,13 +85,18 @@ final class DocumentHandover {
     if instance.app.references {
       // Only bookmarks lead to a provider's document (`REF-5`).
       try trail.append(
-        granted.filter { !isProvided($0.chosen.document.path ?? "") }
+        granted.filter { provided?.isProvided($0.chosen.document.path ?? "") != true }
           .map { references.reference(to: $0.grant, isNew: $0.isNew, $0.chosen.document, instance) })
     }
     try issuer.trimRecent(of: instance)
     return zip(granted, messages).map { granted, message in
       HandedDocument(grant: granted.grant, chosen: granted.chosen, isNew: granted.isNew, message: message)
     }
+  }
+
+  /// Whether the provider of a document does not let it be used so.
+  func lacks(_ capability: ProviderItem.Capability, _ path: String) -> Bool {
+    provided?.lacks(capability, path) == true
   }
 
   /// The user has now decided on it themselves. A grant that lasts is not cut short by being given for a launch.

@@ -21,6 +21,8 @@ final class OpeningService {
   private let scopes: ScopeService
   private let jobs: Jobs
   private let clock: any LoopClock
+  /// Brings the content of a document that is elsewhere, before it is copied.
+  var bring: (String) async throws -> Void = { _ in }
 
   init(
     _ host: BrokerHost, _ grants: GrantStore, _ trail: AuditTrail, _ sessions: SessionTable, _ locator: DocumentLocator,
@@ -208,6 +210,11 @@ final class OpeningService {
     guard target.rules.inbox, let container = host.openContainer(target.app) else {
       throw LauncherInterface.Failure.notGiven(
         index: 0, "the app declares no document types in its Info.plist (CFBundleDocumentTypes)")
+    }
+    for (index, each) in chosen.enumerated() {
+      do { try await bring(each.document.path ?? "") } catch let fault as ProviderFault {
+        throw LauncherInterface.Failure.notGiven(index: index, fault.description)
+      }
     }
     let inbox = try Self.openInbox(container)
     let items = chosen.map { ($0.document.descriptor, Grant.name(inside: $0.document.path ?? "document")) }

@@ -1,6 +1,7 @@
 internal import Audit
 internal import BrokerCore
 internal import Decisions
+internal import FileProviders
 internal import Folders
 internal import Foundation
 internal import Kernel
@@ -137,6 +138,9 @@ final class BrowserService {
     guard instance.rights(of: grant) == .readWrite else {
       throw PickerInterface.Failure.notRenamed("the app may only read it")
     }
+    guard !handover.lacks(.renaming, document.path ?? "") else {
+      throw PickerInterface.Failure.notRenamed("its provider does not allow it")
+    }
     if let refusal = instance.refusal(of: grant.kind, named: name) {
       throw PickerInterface.Failure.notRenamed(refusal.reason)
     }
@@ -162,6 +166,7 @@ final class BrowserService {
         throw PickerInterface.Failure.notRenamed("\(error.errno)")
       }
       grants.move(grant.id, to: target, place: location.looked.place)
+      copies.onChanged(target)
       let renamed = try FoundDocument(document.descriptor, at: target)
       return try issuer.expose(grant, as: renamed, to: instance, how: Grant.Origin.user.rawValue)
     }

@@ -330,6 +330,7 @@ final class PickService {
   private func importing(
     _ found: [Chosen], _ pick: PendingPick, _ instance: Instance
   ) async throws -> Result<PickerInterface.PickReply, ErrorReply> {
+    for each in found where pick.ticket.isWanted { try await copies.bring(each.document.path ?? "") }
     let documents = found.map { ($0.document.descriptor, Grant.name(inside: $0.document.path ?? "document")) }
     let made = try Self.made(try await copies.importing(documents, pick.ticket, instance))
     return .success(PickerInterface.PickReply(documents: [], copies: made))

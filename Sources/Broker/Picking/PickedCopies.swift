@@ -29,6 +29,12 @@ final class PickedCopies {
   private let host: BrokerHost
   private let jobs: Jobs
 
+  /// Brings the content of a document that is elsewhere, before it is copied.
+  var bring: (String) async throws -> Void = { _ in }
+
+  /// Told of files that were put there, moved or removed.
+  var onChanged: (String) -> Void = { _ in }
+
   init(_ host: BrokerHost, _ jobs: Jobs) { (self.host, self.jobs) = (host, jobs) }
 
   /// The folder of a launch's imported copies, in the container's `tmp`.
@@ -83,9 +89,11 @@ final class PickedCopies {
   func put(
     _ items: [HandedItem], into folder: Descriptor, _ ticket: CopyTicket, _ instance: Instance
   ) async throws(CancellationError) -> Result<[ItemCopy], KernelError>? {
-    try await copy(instance, ticket) { isWanted in
+    let made = try await copy(instance, ticket) { isWanted in
       ItemCopy.all(items.map { ($0.item, $0.name) }, into: folder, owner: nil, while: isWanted)
     }
+    if let place = folder.currentPath { onChanged(place) }
+    return made
   }
 
   /// Takes an app's own files away, after they were moved: those that still are where they were.

@@ -29,6 +29,35 @@ struct LocationFolder: Sendable {
     try Placeholder.Content(of: place(inner)) != item.content
   }
 
+  /// What lies in it: files and folders, but no hidden ones and nothing that is neither.
+  func find(while isWanted: () -> Bool) throws(KernelError) -> [FoundFile] {
+    var found: [FoundFile] = []
+    var open = [""]
+    let root = try self.open()
+    while let inner = open.popLast(), isWanted() {
+      let folder =
+        try inner.isEmpty
+        ? root
+        : Descriptor.open(
+          inner, below: root, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
+      for entry in try DirectoryReader.entries(of: folder, limit: ProviderTree.most) where !entry.name.hasPrefix(".") {
+        guard let status = try? Descriptor.open(entry.name, below: folder, flags: .place).status(),
+          status.kind == .regular || status.kind == .directory
+        else { continue }
+        let path = inner.isEmpty ? entry.name : "\(inner)/\(entry.name)"
+        found.append(.init(path: path, node: status.node, isFolder: status.kind == .directory))
+        guard found.count <= ProviderTree.most else { throw KernelError("readdir", path, errno: .tooManyOpenFiles) }
+        if status.kind == .directory { open.append(path) }
+      }
+    }
+    return found
+  }
+
+  /// Gives a file or a folder another place in it.
+  func move(_ from: String, to: String) throws(KernelError) {
+    try folder(of: from).moveAside(from.lastPathName, to: folder(of: to), as: to.lastPathName)
+  }
+
   private func folder(of inner: String) throws(KernelError) -> Descriptor {
     let root = try open()
     guard let parent = inner.parentPath, !parent.isEmpty else { return root }
@@ -52,7 +81,7 @@ struct LocationFolder: Sendable {
       }
       return placed
     case .move(let item, let from, let to):
-      try self.folder(of: from).moveAside(from.lastPathName, to: folder(of: to), as: to.lastPathName)
+      try move(from, to: to)
       return .init(item: item, path: to)
     case .renew(let placed, let was):
       try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content)
@@ -68,6 +97,11 @@ struct LocationFolder: Sendable {
       return nil
     }
   }
+}
+
+extension FileStatus {
+  /// ``FoundFile/node``.
+  var node: String { "\(inode) \(birth)" }
 }
 
 extension ProviderItem {

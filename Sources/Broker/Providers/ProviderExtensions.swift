@@ -72,7 +72,7 @@ final class ProviderExtensions: LoopMember {
   /// Asks a provider, and waits for its answer for a bounded time.
   func ask(
     _ provider: EnabledProvider, _ kind: ProviderInterface.Request.Kind, _ identifier: String, path: String? = nil,
-    page: String? = nil
+    page: String? = nil, named filename: String? = nil, parent: String? = nil
   ) async throws -> ProviderInterface.AnswerCall {
     try await start(provider)
     guard let server = running[provider.identifier] else {
@@ -86,7 +86,9 @@ final class ProviderExtensions: LoopMember {
     defer { asked[id] = nil }
     server.lastUsed = now
     server.requests.send(
-      .init(request: .init(id: id, kind: kind, identifier: identifier, path: path, page: page)))
+      .init(
+        request: .init(
+          id: id, kind: kind, identifier: identifier, path: path, page: page, filename: filename, parent: parent)))
     let answer = try await wait.get().get()
     if let word = answer.error {
       let reason = answer.reason.map { ": \($0.prefix(300))" } ?? ""

@@ -16,23 +16,33 @@ package enum ProviderInterface {
 
   /// What the extension is to do.
   package struct Request: WireMessage {
-    package enum Kind: String, CaseIterable, Sendable { case enumerate, item, provide, changed, stop }
+    package enum Kind: String, CaseIterable, Sendable {
+      case enumerate, item, provide, changed, stop, create, move, delete
+    }
 
     package var id: Int
     package var kind: Kind
-    /// Of the item or the folder.
+    /// Of the item or the folder; of what is created, the folder that it goes to.
     package var identifier: String
     /// Where the extension puts the content, or finds it; in its container.
     package var path: String?
     /// Of an enumeration; absent: the first one.
     package var page: String?
+    /// Of what is created or moved: its name, and of what is moved its folder.
+    package var filename: String?
+    package var parent: String?
 
-    package init(id: Int, kind: Kind, identifier: String, path: String? = nil, page: String? = nil) {
+    package init(
+      id: Int, kind: Kind, identifier: String, path: String? = nil, page: String? = nil, filename: String? = nil,
+      parent: String? = nil
+    ) {
       self.id = id
       self.kind = kind
       self.identifier = identifier
       self.path = path
       self.page = page
+      self.filename = filename
+      self.parent = parent
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -41,6 +51,8 @@ package enum ProviderInterface {
       identifier = try json.string("identifier")
       path = try json.stringIfPresent("path")
       page = try json.stringIfPresent("page")
+      filename = try json.stringIfPresent("filename")
+      parent = try json.stringIfPresent("parent")
     }
 
     package var json: JSONObject {
@@ -50,6 +62,8 @@ package enum ProviderInterface {
       json.set("identifier", identifier)
       json.set("path", path)
       json.set("page", page)
+      json.set("filename", filename)
+      json.set("parent", parent)
       return json
     }
   }
@@ -99,7 +113,8 @@ package enum ProviderInterface {
     package var items: [ProviderItemMessage]?
     /// There are more, on this page.
     package var next: String?
-    /// A word: noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize.
+    /// A word: noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize, pageExpired,
+    /// filenameCollision, deletionRejected, notPermitted.
     package var error: String?
     /// A sentence.
     package var reason: String?

@@ -1,0 +1,250 @@
+internal import Audit
+internal import BrokerCore
+internal import FileProviders
+internal import Folders
+internal import Kernel
+internal import Paths
+internal import ScopedAccess
+internal import SystemPackage
+internal import Wire
+
+/// Changes of providers' documents: noticed, and handed to the provider. Nothing waits for it (`PRV-4`), and what it has not got stays.
+@BrokerLoop
+final class ProvidedChanges {
+  private let files: ProviderFiles
+  private let extensions: ProviderExtensions
+  private let jobs: Jobs
+  /// Providers whose folders are looked at or changed now, and the tasks that wait for their turn.
+  private var busy: [String: [Wait<Void>]] = [:]
+  /// Providers whose folders are going to be looked at.
+  private var marked: Set<String> = []
+
+  init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ jobs: Jobs) {
+    (self.files, self.extensions, self.jobs) = (files, extensions, jobs)
+  }
+
+  // MARK: Contents
+
+  /// Paths that a coordinated access has written.
+  func wrote(_ paths: [PathKey]) {
+    for path in Set(paths) {
+      guard path.text.path(within: files.root) != nil else { continue }
+      guard let (provider, found) = try? files.known(path.text), files.isThere(found, of: provider) else {
+        changed(around: path.text)
+        continue
+      }
+      var file = found
+      (file.isHere, file.isChanged) = (true, true)
+      do { try files.store()?.put([file]) } catch { complain("\(error)") }
+      deliver(file, provider)
+    }
+  }
+
+  /// Looks whether a program that coordinates nothing has changed a document: the provider gets that too.
+  func notice(_ file: ProvidedFile, _ provider: EnabledProvider) -> Bool {
+    guard isMadeByHand(file, provider) else { return false }
+    var changed = file
+    changed.isChanged = true
+    do { try files.store()?.put([changed]) } catch { complain("\(error)") }
+    deliver(changed, provider)
+    return true
+  }
+
+  func isMadeByHand(_ file: ProvidedFile, _ provider: EnabledProvider) -> Bool {
+    file.isHere && !file.item.isFolder && !file.isChanged
+      && (try? files.folder(of: provider).isChanged(file.item, file.path)) == true
+  }
+
+  func deliver(_ file: ProvidedFile, _ provider: EnabledProvider) {
+    // Not a part of the request that wrote.
+    BrokerLoop.begin(Cancellation()) { await self.attempt(file, provider) }
+  }
+
+  private func attempt(_ file: ProvidedFile, _ provider: EnabledProvider) async {
+    do {
+      try await send(file, to: provider)
+      files.note("sent", file, provider)
+    } catch {
+      files.note("sent", file, provider, error as? ProviderFault ?? ProviderFault(description: "\(error)"))
+      // It stays changed, and is tried again when the location is refreshed.
+      complain("\(provider.name) has not got “\(file.item.filename)” yet: \(error)")
+    }
+  }
+
+  private func send(_ file: ProvidedFile, to provider: EnabledProvider) async throws {
+    let folder = files.folder(of: provider)
+    let (place, status) = try await store(
+      file.path, as: file.item.identifier, named: file.item.filename, of: provider)
+    let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place)
+    guard var now = try files.store()?.file(of: provider.identifier, item: file.item.identifier) else { return }
+    if let item = answer.items?.first.map(ProviderItem.init), item.fault == nil { now.item.version = item.version }
+    (now.item.size, now.item.modified) = (Int(clamping: status.size), Int(clamping: status.modified))
+    // Written again meanwhile: that is delivered on its own.
+    let present = try? folder.place(file.path).status()
+    now.isChanged = present?.modified != status.modified
+    try files.store()?.put([now])
+  }
+
+  /// Puts a copy of a document into the extension's storage.
+  ///
+  /// - Returns: its place there, as the extension has it, and the document's status at that time.
+  private func store(
+    _ path: String, as identifier: String, named filename: String, of provider: EnabledProvider
+  ) async throws -> (String, FileStatus) {
+    // Starts the extension, whose files these are to be.
+    _ = try? await extensions.ask(provider, .item, identifier)
+    let (inner, folder) = (ProviderStorage.path(identifier: identifier, filename: filename), files.folder(of: provider))
+    let (container, owner) = (try files.container(of: provider), extensions.hostID(of: provider.identifier))
+    let copied = try await jobs.run(owner: "provider \(provider.identifier)", subject: identifier) { beat in
+      Result { () throws(KernelError) -> FileStatus in
+        let place = try folder.place(path)
+        // Of a placeholder, a privileged broker would send zeros.
+        guard try place.status().mode & 0o777 != 0 else { throw KernelError("open", path, errno: .permissionDenied) }
+        let source = try place.reopened([.read, .nonBlocking])
+        try withFileSystemIdentity(owner) { () throws(KernelError) in
+          var parent = container
+          for name in inner.pathNames.dropLast() {
+            do throws(KernelError) { try parent.makeDirectory(name, mode: 0o700) } catch {
+              guard error.errno == .fileExists else { throw error }
+            }
+            parent = try Descriptor.open(name, below: parent, flags: [.read, .directory, .noFollow])
+          }
+          let name = inner.lastPathName
+          try? parent.removeFile(name)
+          let copy = try Descriptor.open(
+            name, below: parent, flags: [.write, .create, .exclusive, .noFollow], mode: 0o600)
+          try source.copyContent(to: copy) { beat.beat() }
+        }
+        return try source.status()
+      }
+    }
+    guard let status = try copied?.get() else { throw ProviderFault(description: "the copy made no progress") }
+    return ("/home/user".path(of: inner), status)
+  }
+
+  // MARK: Items
+
+  /// Something was made, moved or removed at a path, or beside it.
+  func changed(around path: String) {
+    guard let inner = path.path(within: files.root), let identifier = inner.pathNames.first,
+      let provider = try? files.store()?.providers().first(where: { $0.identifier == identifier })
+    else { return }
+    guard marked.insert(identifier).inserted else { return }
+    BrokerLoop.begin(Cancellation()) { await self.lookInTurn(provider) }
+  }
+
+  private func lookInTurn(_ provider: EnabledProvider) async {
+    do {
+      try await alone(provider) {
+        marked.remove(provider.identifier)
+        try await look(provider)
+      }
+    } catch { complain("\(provider.name): \(error)") }
+  }
+
+  /// One at a time looks at a provider's folder, or changes it.
+  func alone<Value>(_ provider: EnabledProvider, _ body: () async throws -> Value) async throws -> Value {
+    let id = provider.identifier
+    while busy[id] != nil {
+      let wait = Wait<Void>()
+      busy[id]?.append(wait)
+      try await wait.get()
+    }
+    busy[id] = []
+    defer { for wait in busy.removeValue(forKey: id) ?? [] { wait.finish(()) } }
+    return try await body()
+  }
+
+  /// Looks for items that were made, moved or removed here, and tells the provider.
+  func look(_ provider: EnabledProvider) async throws {
+    let folder = files.folder(of: provider)
+    let found = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
+      Result { () throws(KernelError) in try folder.find { heartbeat.beat() } }
+    }
+    guard let found = try found?.get(), let known = try files.store()?.files(of: provider.identifier) else { return }
+    for change in FoundChange.changes(from: known, to: found) {
+      do { try await tell(provider, change) } catch let fault as ProviderFault {
+        files.note("sent", change, provider, fault)
+        complain("\(provider.name): \(fault)")
+      }
+    }
+  }
+
+  private func tell(_ provider: EnabledProvider, _ change: FoundChange) async throws {
+    switch change {
+    case .made(let file): try await create(file, provider)
+    case .moved(let file, let path): try await move(file, to: path, provider)
+    case .removed(let file): try await remove(file, provider)
+    case .replaced(let file, let other):
+      var now = file
+      (now.node, now.isHere, now.isChanged) = (other.node, true, true)
+      try files.store()?.put([now])
+      if !file.item.isFolder { deliver(now, provider) }
+    }
+  }
+
+  private func create(_ file: FoundFile, _ provider: EnabledProvider) async throws {
+    var file = file
+    for proposal in NameProposals(file.path.lastPathName).prefix(20) {
+      let parent = try files.folder(containing: file.path, of: provider, for: .addingSubItems)
+      let identifier = "new \(file.node)"
+      let stored = file.isFolder ? nil : try await store(file.path, as: identifier, named: proposal, of: provider)
+      do {
+        let answer = try await extensions.ask(
+          provider, .create, parent, path: stored?.0, named: proposal)
+        guard let item = answer.items?.first.map(ProviderItem.init), item.fault == nil, item.isFolder == file.isFolder
+        else { throw ProviderFault(description: "\(provider.name) answers no item for “\(proposal)”") }
+        if file.path.lastPathName != proposal {
+          let path = file.path.parentPath.map { $0.isEmpty ? proposal : "\($0)/\(proposal)" } ?? proposal
+          try files.folder(of: provider).move(file.path, to: path)
+          file = .init(path: path, node: file.node, isFolder: file.isFolder)
+        }
+        var made = ProvidedFile(
+          provider: provider.identifier, item: item, path: file.path, isHere: true, node: file.node)
+        made.item.filename = file.path.lastPathName
+        if let status = stored?.1 {
+          (made.item.size, made.item.modified) = (Int(clamping: status.size), Int(clamping: status.modified))
+        }
+        try files.store()?.put([made])
+        return files.note("created", made, provider)
+      } catch let fault as ProviderFault where fault.word == "filenameCollision" {
+        // Another item that is not shown here yet has the name (`PRV-12`).
+        continue
+      }
+    }
+    throw ProviderFault(word: "filenameCollision", description: "\(provider.name) takes no name like “\(file.path)”")
+  }
+
+  private func move(_ file: ProvidedFile, to path: String, _ provider: EnabledProvider) async throws {
+    var now = file
+    let isRenamed = file.path.lastPathName != path.lastPathName
+    do {
+      let parent = try files.folder(containing: path, of: provider, for: .addingSubItems)
+      if isRenamed { try files.require(.renaming, of: file, provider) }
+      if parent != file.item.parent { try files.require(.reparenting, of: file, provider) }
+      let answer = try await extensions.ask(
+        provider, .move, file.item.identifier, named: path.lastPathName, parent: parent)
+      if let item = answer.items?.first.map(ProviderItem.init), item.fault == nil { now.item.version = item.version }
+      (now.item.filename, now.item.parent, now.path) = (path.lastPathName, parent, path)
+      try files.move(file, to: now, of: provider)
+      files.note("moved", now, provider)
+    } catch let fault as ProviderFault {
+      // It goes back, since the provider has it there.
+      if fault.word != "serverUnreachable" { try? files.folder(of: provider).move(path, to: file.path) }
+      throw fault
+    }
+  }
+
+  private func remove(_ file: ProvidedFile, _ provider: EnabledProvider) async throws {
+    do {
+      try files.require(.deleting, of: file, provider)
+      _ = try await extensions.ask(provider, .delete, file.item.identifier)
+    } catch let fault as ProviderFault where fault.word != "noSuchItem" {
+      // It comes back (`PRV-15`); of one that could not be reached, at the next refresh.
+      if fault.word != "serverUnreachable" { try files.showAgain(file, of: provider) }
+      throw fault
+    }
+    try files.store()?.remove([file.item.identifier], of: provider.identifier)
+    files.note("deleted", file, provider)
+  }
+}

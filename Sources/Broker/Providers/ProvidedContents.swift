@@ -1,0 +1,173 @@
+internal import Audit
+internal import BrokerCore
+internal import FileProviders
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import SystemPackage
+internal import Wire
+
+/// Contents of providers' documents: brought when they are read, and taken away.
+@BrokerLoop
+final class ProvidedContents {
+  private let files: ProviderFiles
+  private let extensions: ProviderExtensions
+  private let changes: ProvidedChanges
+  private let jobs: Jobs
+  /// Contents that are on their way, and the requests that wait for each.
+  private var bringing: [String: [Wait<Result<Void, ProviderFault>>]] = [:]
+
+  init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ changes: ProvidedChanges, _ jobs: Jobs) {
+    (self.files, self.extensions, self.changes, self.jobs) = (files, extensions, changes, jobs)
+  }
+
+  /// Whether a document is of a provider that is enabled.
+  func isProvided(_ path: String) -> Bool { files.capabilities(path) != nil }
+
+  /// Whether a document is a provider's that does not let it be used so.
+  func lacks(_ capability: ProviderItem.Capability, _ path: String) -> Bool {
+    files.capabilities(path)?.contains(capability) == false
+  }
+
+  // MARK: Bringing
+
+  /// Brings the contents of all documents in a folder, or that of the document.
+  func bringAll(_ path: String) async throws {
+    guard try files.known(path) == nil, let inner = path.path(within: files.root),
+      let provider = try files.store()?.providers().first(where: { $0.identifier == inner.pathNames.first })
+    else { return try await bring(path) }
+    let folder = files.folder(of: provider).path
+    for file in try files.store()?.files(of: provider.identifier) ?? [] where !file.isHere && !file.item.isFolder {
+      let place = folder.path(of: file.path)
+      if place.path(within: path) != nil { try await bring(place) }
+    }
+  }
+
+  /// Brings the content of a document, if it is not here (`PRV-1`, `COO-26`). Anything else is left alone.
+  ///
+  /// - Throws: `ProviderFault`, the provider's error.
+  func bring(_ path: String) async throws {
+    guard path.path(within: files.root) != nil else { return }
+    while let (provider, file) = try files.known(path), !file.isHere {
+      if bringing[path] != nil {
+        let wait = Wait<Result<Void, ProviderFault>>()
+        bringing[path]?.append(wait)
+        try await wait.get().get()
+        continue
+      }
+      bringing[path] = []
+      var outcome = Result<Void, ProviderFault>.success(())
+      // Of a request that was cancelled, another one takes over.
+      defer { for wait in bringing.removeValue(forKey: path) ?? [] { wait.finish(outcome) } }
+      do {
+        try await fetch(file, provider)
+        files.note("brought", file, provider)
+      } catch let error where !(error is CancellationError) {
+        let fault = error as? ProviderFault ?? ProviderFault(description: "\(provider.name): \(error)")
+        outcome = .failure(fault)
+        files.note("brought", file, provider, fault)
+        throw fault
+      }
+    }
+  }
+
+  func fetch(_ file: ProvidedFile, _ provider: EnabledProvider) async throws {
+    guard file.item.capabilities.contains(.reading) else {
+      throw ProviderFault(
+        word: "notPermitted", description: "\(provider.name) does not let “\(file.item.filename)” be read")
+    }
+    let content = try await provided(file.item, by: provider)
+    guard try content.status().size == UInt64(file.item.size) else {
+      throw ProviderFault(
+        description:
+          "\(provider.name) gave \(try content.status().size) bytes for “\(file.item.filename)”, which has \(file.item.size)"
+      )
+    }
+    let (folder, modified) = (files.folder(of: provider), file.item.modified)
+    let isWritable = file.item.capabilities.contains(.writing)
+    let filled = try await jobs.run(owner: "provider \(provider.identifier)", subject: file.item.identifier) { beat in
+      Result { () throws(KernelError) in
+        try Placeholder.fill(folder.place(file.path), with: content, modified: modified, isWritable: isWritable) {
+          beat.beat()
+        }
+      }
+    }
+    guard let filled else {
+      throw ProviderFault(description: "the content of “\(file.item.filename)” made no progress")
+    }
+    do { try filled.get() } catch {
+      throw ProviderFault(description: "“\(file.item.filename)” cannot be written: \(error.errno.symbol)")
+    }
+    var present = file
+    present.isHere = true
+    // As the file system keeps it.
+    present.item.modified = (try? Placeholder.Content(of: folder.place(file.path)).modified) ?? modified
+    try files.store()?.put([present])
+  }
+
+  /// A content that the extension has put into its storage: a regular file there, reached without links.
+  func provided(_ item: ProviderItem, by provider: EnabledProvider) async throws -> Descriptor {
+    let inner = ProviderStorage.path(identifier: item.identifier, filename: item.filename)
+    _ = try await extensions.ask(provider, .provide, item.identifier, path: "/home/user".path(of: inner))
+    do throws(KernelError) {
+      let container = try files.container(of: provider)
+      let file = try Descriptor.open(
+        inner, below: container, flags: [.read, .nonBlocking, .noFollow], resolve: [.beneath, .noSymlinks])
+      guard try file.status().kind == .regular, file.mount == container.mount else {
+        throw KernelError("open", inner, errno: .improperLink)
+      }
+      return file
+    } catch {
+      throw ProviderFault(
+        description: "\(provider.name) has put no file for “\(item.filename)” into its storage: \(error.errno.symbol)")
+    }
+  }
+
+  /// Takes the contents of a folder away; it stops at the first that stays.
+  func evictAll(_ path: String) async throws -> Int {
+    if try files.known(path) != nil { return try await evict(path) }
+    guard let inner = path.path(within: files.root), let identifier = inner.pathNames.first,
+      let provider = try files.store()?.providers().first(where: { $0.identifier == identifier })
+    else { return try await evict(path) }
+    var bytes = 0
+    let folder = files.folder(of: provider).path
+    for file in try files.store()?.files(of: identifier) ?? [] where file.isHere && !file.item.isFolder {
+      let place = folder.path(of: file.path)
+      if place.path(within: path) != nil { bytes += try await evict(place) }
+    }
+    return bytes
+  }
+
+  /// Takes a content away (`PRV-13`).
+  ///
+  /// - Returns: bytes that are free now.
+  func evict(_ path: String) async throws -> Int {
+    guard let (provider, file) = try files.known(path) else {
+      throw LocationsInterface.Failure.notFound("\(path) is no document of an enabled provider")
+    }
+    guard file.isHere else { return 0 }
+    guard !file.isChanged, !changes.notice(file, provider) else {
+      throw LocationsInterface.Failure.notProvided("\(provider.name) has not got the last changes yet")
+    }
+    let folder = files.folder(of: provider)
+    do throws(KernelError) {
+      try Placeholder.empty(folder.place(file.path), known: file.item.content, next: file.item.content)
+    } catch {
+      let reason =
+        switch error.errno {
+        case .resourceTemporarilyUnavailable: "a program has it open"
+        case .resourceBusy: "it has just been changed"
+        case .tooManyLinks: "it has further names (hard links)"
+        default: error.errno.symbol
+        }
+      throw LocationsInterface.Failure.notProvided("“\(file.item.filename)” stays: \(reason)")
+    }
+    var absent = file
+    absent.isHere = false
+    try files.store()?.put([absent])
+    files.note("evicted", file, provider)
+    _ = try? await extensions.ask(provider, .stop, file.item.identifier)
+    return file.item.size
+  }
+}

@@ -1,0 +1,64 @@
+internal import Paths
+
+/// A file or folder that lies in a provider's folder.
+package struct FoundFile: Sendable, Equatable {
+  /// Below the provider's folder.
+  package let path: String
+  /// Inode and time of birth: an inode's number is given to another file again.
+  package let node: String
+  package let isFolder: Bool
+
+  package init(path: String, node: String, isFolder: Bool) {
+    (self.path, self.node, self.isFolder) = (path, node, isFolder)
+  }
+}
+
+/// What a user or an app did in a provider's folder, and the provider does not know yet.
+package enum FoundChange: Sendable, Equatable {
+  /// A new file or folder.
+  case made(FoundFile)
+  /// It has another name, or another folder.
+  case moved(ProvidedFile, to: String)
+  /// Another file has its place: a program saved by `rename(2)`.
+  case replaced(ProvidedFile, by: FoundFile)
+  case removed(ProvidedFile)
+
+  /// The steps from what the provider has to what is there: new folders and moves, then what is removed, the deepest first, and new
+  /// documents, whose names are free then.
+  ///
+  /// A move of a folder is one step; its contents went with it.
+  package static func changes(from known: [ProvidedFile], to found: [FoundFile]) -> [FoundChange] {
+    let byNode = Dictionary(
+      known.filter { !$0.node.isEmpty }.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
+    let byPath = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+    let present = Dictionary(found.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
+    /// Whether an item's own file is there under some name.
+    func isThere(_ item: ProvidedFile) -> Bool { present[item.node].map { $0.isFolder == item.item.isFolder } ?? false }
+    var steps: [FoundChange] = []
+    var documents: [FoundChange] = []
+    var seen: Set<String> = []
+    var moves: [(from: String, to: String)] = []
+    func now(_ path: String) -> String {
+      moves.reduce(path) { path, move in
+        path.path(within: move.from).map { $0.isEmpty ? move.to : "\(move.to)/\($0)" } ?? path
+      }
+    }
+    for file in found.sorted(by: { $0.path < $1.path }) {
+      if let item = byNode[file.node], item.item.isFolder == file.isFolder, seen.insert(item.item.identifier).inserted {
+        guard now(item.path) != file.path else { continue }
+        steps.append(.moved(item, to: file.path))
+        if file.isFolder { moves.append((now(item.path), file.path)) }
+      } else if let item = byPath[file.path], !isThere(item), item.item.isFolder == file.isFolder,
+        seen.insert(item.item.identifier).inserted
+      {
+        documents.append(.replaced(item, by: file))
+      } else if file.isFolder {
+        steps.append(.made(file))
+      } else {
+        documents.append(.made(file))
+      }
+    }
+    let gone = known.filter { !seen.contains($0.item.identifier) }.sorted { $0.path > $1.path }
+    return steps + gone.map { .removed($0) } + documents
+  }
+}
