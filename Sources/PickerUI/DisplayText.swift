@@ -1,4 +1,5 @@
 internal import Kernel
+internal import Terminal
 
 /// Text as the terminal may show it: every character with its width in columns, and none that could move the
 /// cursor, hide text or turn its direction.
@@ -105,29 +106,17 @@ extension DisplayText {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
           shown.append("\u{FFFD}")
           width += 1
-        case .nonspacingMark, .enclosingMark:
-          // A handful belong to writing; towers of them would be drawn over the neighbouring lines.
+        case .nonspacingMark, .enclosingMark,
+          .otherLetter where scalarWidth(scalar) == 0:
+          // A handful belong to writing (Hangul vowels, too); towers of them would be drawn over the neighbouring lines.
           marks += 1
           if marks <= 4 { shown.append(scalar) }
         default:
           shown.append(scalar)
-          width += Self.width(of: scalar)
+          width += scalarWidth(scalar)
         }
       }
     }
     return (String(shown), width)
   }
-
-  private static func width(of scalar: Unicode.Scalar) -> Int {
-    if scalar.properties.isEmojiPresentation { return 2 }
-    if (0x1160...0x11FF).contains(scalar.value) { return 0 }
-    return wide.contains { $0.contains(scalar.value) } ? 2 : 1
-  }
-
-  /// East Asian Wide and Fullwidth blocks (UAX #11), emoji apart.
-  private static let wide: [ClosedRange<UInt32>] = [
-    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
-    0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18AFF,
-    0x1B000...0x1B2FF, 0x1F200...0x1F2FF, 0x20000...0x3FFFD,
-  ]
 }

@@ -82,7 +82,7 @@ struct KeyCode: Sendable, Equatable {
   private static func control(_ scalar: Unicode.Scalar) -> Key? {
     switch scalar {
     case "[", "3": return .escape
-    case "m", "M", "j", "J": return .enter
+    case "m", "M": return .enter
     case "i", "I": return .tab
     case "a"..."z": return .control(scalar)
     case "A"..."Z": return .control(Unicode.Scalar(scalar.value + 0x20) ?? scalar)

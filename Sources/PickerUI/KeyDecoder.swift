@@ -52,6 +52,11 @@ struct KeyDecoder: Sendable {
   }
 
   private mutating func take(_ byte: UInt8, _ keys: inout [Key]) {
+    // No sequence has it in it: Ctrl-C cancels, also after half a sequence.
+    if byte == 0x03, state != .ground {
+      (state, utf8) = (.ground, [])
+      return keys.append(.control("c"))
+    }
     switch state {
     case .ground: plain(byte, &keys)
     case .escape: afterEscape(byte, &keys)
@@ -86,7 +91,7 @@ struct KeyDecoder: Sendable {
     switch byte {
     case 0x1B: state = .escape
     case erase, 0x7F: keys.append(.backspace)
-    case 0x0D, 0x0A: keys.append(.enter)
+    case 0x0D: keys.append(.enter)
     case 0x09: keys.append(.tab)
     case 0x00: break
     case 0x01...0x1A: keys.append(.control(Unicode.Scalar(byte + 0x60)))

@@ -47,7 +47,8 @@ private func fitting(_ characters: some Sequence<Character>, into columns: Int) 
     })
 }
 
-private func scalarWidth(_ scalar: Unicode.Scalar) -> Int {
+/// How many columns a scalar takes by itself: 0, 1 or 2.
+package func scalarWidth(_ scalar: Unicode.Scalar) -> Int {
   let value = scalar.value
   if value < 0x20 || (0x7F..<0xA0).contains(value) { return 0 }
   if value < 0x300 { return value == 0xAD ? 0 : 1 }
@@ -66,6 +67,8 @@ private func scalarWidth(_ scalar: Unicode.Scalar) -> Int {
 private let wide: [ClosedRange<UInt32>] = [
   0x1100...0x115F,  // Hangul first consonants
   0x2329...0x232A,  // angle brackets
+  0x2630...0x2637,  // trigrams
+  0x268A...0x268F,  // monograms, digrams
   0x2E80...0x303E,  // radicals, Kangxi, CJK punctuation
   0x3041...0xA4CF,  // kana, Bopomofo, Hangul letters, ideographs, hexagrams, Yi
   0xA960...0xA97F,  // Hangul extended A
@@ -77,6 +80,7 @@ private let wide: [ClosedRange<UInt32>] = [
   0xFFE0...0xFFE6,  // full-width signs
   0x16FE0...0x18DFF,  // Tangut, Khitan
   0x1AFF0...0x1B2FF,  // kana supplements, Nushu
+  0x1D300...0x1D376,  // Tai Xuan Jing symbols, counting rods
   0x1F200...0x1F2FF,  // enclosed ideographs
   0x20000...0x3FFFD,  // ideographic planes
 ]

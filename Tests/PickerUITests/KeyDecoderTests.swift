@@ -13,7 +13,9 @@ import Testing
     ("\u{1B}[5~\u{1B}[6~\u{1B}[3~", [.pageUp, .pageDown, .delete]),
     ("\u{1B}[1;5A\u{1B}[1;2D", [.up, .left]),
     ("\u{1B}[Z", [.backTab]),
-    ("\r\n\t\u{7F} ", [.enter, .enter, .tab, .backspace, .text(" ")]),
+    // Ctrl-J, and Ctrl-C after half a sequence.
+    ("\n\u{1B}[1;\u{03}\u{1B}O\u{03}", [.control("j"), .control("c"), .control("c")]),
+    ("\r\t\u{7F} ", [.enter, .tab, .backspace, .text(" ")]),
     ("\u{03}\u{08}\u{15}", [.control("c"), .control("h"), .control("u")]),
     ("\u{1B}.x", [.alt("."), .text("x")]),
     ("\u{1B}\u{7F}", [.control("w")]),
