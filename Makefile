@@ -34,7 +34,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types test-web pictures readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types test-web test-picker test-cloud simulate pictures readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -87,6 +87,15 @@ test-thumbnails: ## Draw 68 documents that mean harm, or by programs that do (af
 
 test-web: ## Drive the picker's page as a browser would, and as an attacker (after make test)
 	@scripts/web-picker-test.py $(debug)
+
+test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names (after make test; needs pyte)
+	@scripts/picker-terminal-test.py $(debug)
+
+test-cloud: ## Two devices and a cloud, killed and cut off at random in 5,000 operations (after make test)
+	@scripts/cloud-test.py $(debug)
+
+simulate: build ## 100,000 lives of devices and a cloud, each with faults and crashes: SEEDS=1000000
+	$(release)/ambit cloud simulate --seeds $(or $(SEEDS),100000)
 
 pictures: ## Make the pictures of the picker's faces for the docs (after make test; tmux and Chromium)
 	@scripts/pictures.py $(debug)

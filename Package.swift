@@ -114,6 +114,11 @@ let package = Package(
         "ScopedAccess", "Query", "Catalog", "FileProviders", "Audit", system,
       ],
       swiftSettings: strict),
+    .target(name: "CloudSync", dependencies: ["Paths"], swiftSettings: strict),
+    .target(
+      name: "Cloud",
+      dependencies: ["BrokerCore", "CloudSync", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system],
+      swiftSettings: strict),
     .target(
       name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Thumbnails", "Wire", system],
       swiftSettings: strict),
@@ -140,7 +145,7 @@ let package = Package(
         "ContentTypes", "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox",
         "Wire", "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
         "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder", "Thumbnails",
-        "FileProviders",
+        "FileProviders", "Cloud", "CloudSync",
         argumentParser,
         system,
       ], swiftSettings: strict),
@@ -240,6 +245,8 @@ let package = Package(
     .testTarget(
       name: "CoordinationTests", dependencies: ["Coordination", "Paths", "Wire"], exclude: ["Scripts"],
       swiftSettings: strict),
+    .testTarget(
+      name: "CloudSyncTests", dependencies: ["CloudSync"], exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "CrashStatesTests", dependencies: ["CrashStates", "Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -19,7 +19,7 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Provider", "Grants", "Locations", "Inspector", "Launcher"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Provider", "Grants", "Locations", "Inspector", "Launcher", "Cloud"]
 
 # Types outside of any interface's namespace.
 SHARED = {"ProviderItemMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
@@ -67,6 +67,9 @@ ENUMERATIONS = {
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
     "ProviderInterface.Request.Kind": ("enumerate item provide changed stop create move delete", "", {}),
     "LocationsInterface.AskCall.Kind": ("enumerate item provide", "", {}),
+    "CloudInterface.Item.Kind": ("folder document", "", {}),
+    "CloudInterface.Change.Kind": ("create replace move delete", "", {}),
+    "CloudInterface.Outcome": ("accepted conflict collision missing cycle overQuota", "", {}),
     "QueryInterface.Scope": ("local external", "", {}),
     "QueryInterface.Update.Phase": ("running gathering gathered changed", "", {}),
     "QueryInterface.Problem": ("syntax unsupported pattern", "", {}),

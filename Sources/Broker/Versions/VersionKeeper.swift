@@ -55,11 +55,12 @@ final class VersionKeeper {
 
   private func commit(
     _ former: FormerContent, _ filled: FormerContent.Facts, of document: FileIdentity, _ instance: Instance?,
-    _ grant: Grant?
+    _ grant: Grant?, writer: String? = nil
   ) throws -> KeptVersion {
     let version = KeptVersion(
       id: Grant.makeID(), name: former.path.lastPathName, modified: filled.modified, kept: clock.realtime,
-      app: former.app, device: device, size: filled.size, isPackage: former.draft.isPackage, cause: former.cause,
+      app: former.app, device: writer ?? device, size: filled.size, isPackage: former.draft.isPackage,
+      cause: former.cause,
       isUnresolved: former.cause == .conflict)
     do { try trail.decide([event("kept", version, at: former.path, instance, grant: grant)]) } catch {
       store.discard(former.draft)
@@ -72,9 +73,11 @@ final class VersionKeeper {
 
   /// Keeps the content that a document has now.
   ///
+  /// - Parameter writer: the device that wrote it; `nil`: this machine.
   /// - Throws: `KernelError`, `StateError`: it is not kept, and why.
   func keep(
-    _ document: FoundDocument, at path: String, _ cause: KeptVersion.Cause, by instance: Instance?, grant: Grant?
+    _ document: FoundDocument, at path: String, _ cause: KeptVersion.Cause, by instance: Instance?, grant: Grant?,
+    of writer: String? = nil
   ) async throws -> KeptVersion {
     let app = instance?.app.bundleIdentifier
     let former = FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
@@ -82,7 +85,7 @@ final class VersionKeeper {
       former.fill(while: $0.beat)
     }
     guard isDone != nil else { throw KernelError("copy", "the file system does not answer", errno: .ioError) }
-    return try commit(former, try former.filled.get(), of: document.identity, instance, grant)
+    return try commit(former, try former.filled.get(), of: document.identity, instance, grant, writer: writer)
   }
 
   /// The host has replaced a document: its former content is there for as long as its file is open.

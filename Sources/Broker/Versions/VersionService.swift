@@ -135,7 +135,9 @@ final class VersionService {
     guard item.mayWrite else { throw VersionsInterface.Failure.readOnly(path: call.path) }
     let cause: KeptVersion.Cause = call.conflict ? .conflict : .saved
     do {
-      let kept = try await keeper.keep(item.document, at: item.path, cause, by: instance, grant: item.grant)
+      let kept = try await keeper.keep(
+        item.document, at: item.path, cause, by: instance, grant: item.grant,
+        of: instance == nil ? call.device.map { String($0.prefix(100)) } : nil)
       return .init(version: .init(kept))
     } catch let error as KernelError { throw VersionsInterface.Failure.notKept("\(error)") } catch let error
       as StateError

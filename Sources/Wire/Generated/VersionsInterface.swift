@@ -134,21 +134,26 @@ package enum VersionsInterface {
     package var path: String
     /// Another writer made it, and the app is about to write something else.
     package var conflict: Bool
+    /// The device that wrote it, which the user's side may say; absent: this machine.
+    package var device: String?
 
-    package init(path: String, conflict: Bool) {
+    package init(path: String, conflict: Bool, device: String? = nil) {
       self.path = path
       self.conflict = conflict
+      self.device = device
     }
 
     package init(json: JSONObject) throws(FieldError) {
       path = try json.string("path")
       conflict = try json.bool("conflict")
+      device = try json.stringIfPresent("device")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("path", path)
       json.set("conflict", conflict)
+      json.set("device", device)
       return json
     }
   }

@@ -14,6 +14,7 @@ extension Interface {
   package static let locations = embedded(PackageResources.io_ambit_Locations_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
   package static let launcher = embedded(PackageResources.io_ambit_Launcher_varlink)
+  package static let cloud = embedded(PackageResources.io_ambit_Cloud_varlink)
   package static let grants = embedded(PackageResources.io_ambit_Grants_varlink)
 
   /// The interfaces that an app instance's own socket serves.
@@ -24,7 +25,7 @@ extension Interface {
   package static var user: [Interface] { [launcher, grants, inspector, coordination, versions, query, locations] }
 
   /// Each of them once: apps and the user's side coordinate and query by the same ones.
-  package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } }
+  package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } + [cloud] }
 
   /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.
   private static func embedded(_ bytes: [UInt8]) -> Interface {

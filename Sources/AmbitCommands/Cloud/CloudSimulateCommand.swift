@@ -1,0 +1,143 @@
+internal import ArgumentParser
+internal import CloudSync
+internal import Foundation
+internal import Kernel
+internal import Synchronization
+internal import Terminal
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// `ambit cloud simulate`: lives of devices and a cloud, from seeds.
+struct CloudSimulateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate",
+    abstract: "Play lives of two or three devices with the cloud: faults, crashes and users, on a clock of their own.",
+    discussion: """
+      The engine and the cloud's rules are the real ones; disks, network and users are models. A seed is one life: it is the same at \
+      every run. Afterwards everything heals, and it is checked that all devices agree, that every write is there, kept as a conflict or \
+      deleted by a user who had seen it, and that nothing partial was ever visible. A life that fails is shrunk to the decisions that it \
+      needs, and its steps are printed.
+
+        ambit cloud simulate --seeds 10000
+        ambit cloud simulate --first 4711 --seeds 1 --log      the steps of one life
+        ambit cloud simulate --fault conflictNotKept           a deliberate fault, which is found
+        ambit cloud simulate --faults                          which there are
+
+      Exit status: 0 all lives were sound, 1 one was not.
+      """)
+  @Option(help: "How many lives.") var seeds: UInt64 = 1000
+  @Option(help: "The first seed.") var first: UInt64 = 1
+  @Option(help: "Steps with faults in them, of each life.") var steps = 240
+  @Option(help: "A deliberate fault.") var fault: String?
+  @Flag(help: "List the deliberate faults.") var faults = false
+  @Flag(help: "Print the steps of the first life.") var log = false
+  @Option(help: "table or json.") var format: OutputFormat = .table
+
+  func validate() throws {
+    guard steps > 0, steps <= 100_000 else { throw ValidationError("--steps is 1 to 100000.") }
+    guard seeds > 0, !first.addingReportingOverflow(seeds).overflow else {
+      throw ValidationError("--seeds is 1 or more.")
+    }
+    if let fault, PlantedFault(rawValue: fault) == nil {
+      throw ValidationError("There is no fault \(fault); --faults lists them.")
+    }
+  }
+
+  func run() throws {
+    if faults { return try list() }
+    let planted = fault.flatMap { PlantedFault(rawValue: $0) }
+    if log {
+      let lines = Simulation.log(seed: first, planted: planted, steps: steps)
+      return try Output.standard.write(lines.joined(separator: "\n") + "\n")
+    }
+    let began = Clock.monotonic()
+    let result = try play(planted)
+    try report(result, seconds: Double(Clock.monotonic() - began) / 1e9)
+    if result.failed != nil { throw ExitCode(1) }
+  }
+
+  private struct Result {
+    var lives: UInt64 = 0
+    var steps = 0
+    /// The failing life with the lowest seed.
+    var failed: Life?
+  }
+
+  /// A thread for each processor; each takes the next seeds. After a failure, higher seeds are not played any more.
+  private func play(_ planted: PlantedFault?) throws -> Result {
+    let state = Mutex((next: first, result: Result()))
+    let (end, steps, batch) = (first + seeds, steps, UInt64(16))
+    let isTold = isatty(2) == 1
+    let workers = try (0..<max(1, Poll.processors)).map { _ in
+      try Worker {
+        while true {
+          let from = state.withLock { state -> UInt64? in
+            guard state.next < end, state.result.failed.map({ $0.seed > state.next }) ?? true else { return nil }
+            defer { state.next = min(end, state.next + batch) }
+            return state.next
+          }
+          guard let from else { return }
+          for seed in from..<min(end, from + batch) {
+            let life = Simulation.run(seed: seed, planted: planted, steps: steps)
+            let lives = state.withLock { state in
+              state.result.lives += 1
+              state.result.steps += life.steps
+              if life.failure != nil, state.result.failed.map({ $0.seed > seed }) ?? true { state.result.failed = life }
+              return state.result.lives
+            }
+            if isTold, lives.isMultiple(of: 500) { try? Output.error.write("\r\(lives) lives") }
+            if life.failure != nil { break }
+          }
+        }
+      }
+    }
+    for worker in workers { worker.finish() }
+    if isTold { try? Output.error.write("\r\u{1B}[K") }
+    return state.withLock { $0.result }
+  }
+
+  private func report(_ result: Result, seconds: Double) throws {
+    let style = Style(for: 1)
+    let speed = Int(Double(result.lives) / max(seconds, 1e-9))
+    guard let life = result.failed, let failure = life.failure else {
+      guard format == .table else { return try write(result, nil, speed) }
+      return try Output.standard.write(
+        "\(style.green("✓")) \(result.lives) lives, \(result.steps / Int(max(1, result.lives))) steps each: all sound "
+          + "(\(speed) lives a second)\n")
+    }
+    let short = Simulation.shrink(life)
+    guard format == .table else { return try write(result, short, speed) }
+    try Output.standard.write(
+      """
+      \(style.red("✗")) seed \(life.seed): \(failure)
+        \(life.decisions.count) decisions, of which \(short.decisions.count) are needed:
+
+      \(short.log.map { "  \($0)" }.joined(separator: "\n"))
+
+      Again: ambit cloud simulate --first \(life.seed) --seeds 1\(fault.map { " --fault \($0)" } ?? "")
+
+      """)
+  }
+
+  private func write(_ result: Result, _ short: Life?, _ speed: Int) throws {
+    var object: JSONObject = [
+      "lives": .int(Int64(result.lives)), "steps": .int(Int64(result.steps)), "livesPerSecond": .int(Int64(speed)),
+      "sound": .bool(result.failed == nil),
+    ]
+    if let short, let failed = result.failed, let failure = failed.failure {
+      object["failure"] = .object([
+        "seed": .string("\(failed.seed)"), "reason": .string("\(failure)"),
+        "decisions": .int(Int64(failed.decisions.count)),
+        "needed": .int(Int64(short.decisions.count)), "log": .array(short.log.map { .string($0) }),
+      ])
+    }
+    try Output.standard.write(object.text + "\n")
+  }
+
+  private func list() throws {
+    try Output.standard.write(PlantedFault.allCases.map { "\($0.rawValue)\n" }.joined())
+  }
+}

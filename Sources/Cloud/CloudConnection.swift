@@ -1,0 +1,89 @@
+internal import CloudSync
+internal import Kernel
+internal import Wire
+
+/// A device's connection to its cloud. It connects again after every failure. Calls go one after the other.
+final class CloudConnection {
+  /// The reason why a call has no answer.
+  enum Failure: Error {
+    /// It may have taken effect.
+    case lost(String)
+    case notAuthenticated
+    case noSuchContent
+    case tooOld
+  }
+
+  private let socket: String
+  private let device: String
+  private let token: String?
+  private var client: WireClient?
+
+  init(socket: String, device: String, token: String?) {
+    (self.socket, self.device, self.token) = (socket, device, token)
+  }
+
+  private func call(
+    _ method: String, _ parameters: JSONObject, descriptors: [Descriptor] = []
+  ) throws(Failure) -> WireClient.Answer {
+    do throws(WireError) {
+      let client = try connected()
+      return try client.call(method, parameters, descriptors: descriptors)
+    } catch {
+      if case .remote(let name, _) = error {
+        switch name {
+        case CloudInterface.Failure.notAuthenticatedName: throw .notAuthenticated
+        case CloudInterface.Failure.noSuchContentName: throw .noSuchContent
+        case CloudInterface.Failure.tooOldName: throw .tooOld
+        default: throw .lost("\(error)")
+        }
+      }
+      client = nil
+      throw .lost("\(error)")
+    }
+  }
+
+  private func connected() throws(WireError) -> WireClient {
+    if let client { return client }
+    let client = try WireClient(address: "unix:\(socket)")
+    _ = try client.call(CloudInterface.signIn, CloudInterface.SignInCall(device: device, token: token).json)
+    self.client = client
+    return client
+  }
+
+  private func decoded<Message: WireMessage>(
+    _ answer: WireClient.Answer, as type: Message.Type = Message.self
+  ) throws(Failure) -> Message {
+    do { return try Message(json: answer.parameters) } catch { throw .lost("the cloud's answer: \(error)") }
+  }
+
+  func changes(since: Int, deletionsSince: Int?) throws(Failure) -> CloudPage {
+    let call = CloudInterface.ChangesCall(since: since, limit: 500, deletionsSince: deletionsSince)
+    let reply: CloudInterface.ChangesReply = try decoded(self.call(CloudInterface.changes, call.json))
+    return CloudPage(items: reply.items.map(\.item), next: reply.next, more: reply.more, revision: reply.revision)
+  }
+
+  /// Waits for another revision, for half a minute at most.
+  func await(_ revision: Int) throws(Failure) -> Int {
+    let reply: CloudInterface.AwaitReply = try decoded(
+      call(CloudInterface.await, CloudInterface.AwaitCall(revision: revision).json))
+    return reply.revision
+  }
+
+  func apply(_ change: CloudChange, key: String) throws(Failure) -> CloudAnswer {
+    let reply: CloudInterface.ApplyReply = try decoded(
+      call(CloudInterface.apply, CloudInterface.ApplyCall(key: key, change: .init(change)).json))
+    guard let answer = reply.answer else { throw .lost("the cloud's answer has no item") }
+    return answer
+  }
+
+  func upload(_ file: Descriptor) throws(Failure) -> (content: String, size: Int64) {
+    let reply: CloudInterface.UploadReply = try decoded(call(CloudInterface.upload, [:], descriptors: [file]))
+    return (reply.content, Int64(reply.size))
+  }
+
+  func download(_ content: String) throws(Failure) -> Descriptor {
+    let answer = try call(CloudInterface.download, CloudInterface.DownloadCall(content: content).json)
+    guard let file = answer.descriptors.first else { throw .lost("no descriptor came with the content") }
+    return file
+  }
+}

@@ -1,0 +1,289 @@
+package import BrokerCore
+internal import CloudSync
+internal import Folders
+internal import Foundation
+package import Kernel
+internal import Paths
+internal import Wire
+
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
+/// The weather between devices and a cloud.
+package struct CloudConditions: Sendable, Equatable {
+  package var isOffline = false
+  /// Nanoseconds before each answer.
+  package var latency: Int64 = 0
+  /// Bytes a second of each transfer; `nil`: no limit.
+  package var bandwidth: Int?
+  /// Of a million calls, so many get no answer.
+  package var faults = 0
+  /// Bytes of all documents together; `nil`: no limit.
+  package var quota: Int64?
+
+  package init() {}
+}
+
+/// A simulated cloud: a process that keeps a ledger for the devices of one user (`io.ambit.Cloud`).
+///
+/// It has the broker's shape: one loop, and requests that wait. All changes of one turn are one transaction, and are answered after it.
+@BrokerLoop
+package final class CloudServer: LoopMember {
+  private let endpoint: WireEndpoint
+  private let store: CloudStore
+  private let token: String?
+  private let loop: EventLoop
+  private let jobs: Jobs
+  private let signals: SignalQueue
+  private var conditions: CloudConditions
+  private var ledger: CloudLedger
+  private var requests = RequestTable()
+  /// Devices by their connections.
+  private var devices: [Int: String] = [:]
+  private var seen: Set<String> = []
+  /// Changes that are decided, and not on the disk.
+  private var items: [CloudItem] = []
+  private var receipts: [CloudReceipt] = []
+  private var stored: [Wait<Bool>] = []
+  private var awaiting: [Wait<Bool>] = []
+  private var chance: SystemRandomNumberGenerator = .init()
+  private var isStopped = false
+
+  /// Serves until SIGTERM or SIGINT.
+  ///
+  /// - Parameters:
+  ///   - socket: the path of a Unix socket, which is made.
+  ///   - folder: where the cloud keeps everything.
+  ///   - token: what devices have to sign in with; `nil`: nothing.
+  ///   - ready: called when the socket can be connected to.
+  /// - Throws: where it cannot serve.
+  package nonisolated static func run(
+    socket: String, folder: String, token: String?, _ conditions: CloudConditions, ready: @Sendable () throws -> Void
+  ) throws {
+    let signals = try SignalQueue([SIGTERM, SIGINT])
+    umask(0o077)
+    BrokerLoop.adoptThread()
+    let store = try CloudStore(folder: folder)
+    let name = socket.lastPathName
+    let place = try Descriptor.open(socket.parentPath ?? "/", flags: [.read, .directory])
+    if (try? UnixSocket.connect(in: place, name: name)) != nil {
+      throw StateError("another cloud serves at \(socket)")
+    }
+    try? place.removeFile(name)
+    let listener = try UnixSocket.listen(in: place, name: name)
+    try BrokerLoop.assumeIsolated {
+      let server = try CloudServer(listener, store, token, conditions, signals)
+      try ready()
+      try server.loop.run { !server.isStopped }
+    }
+    try? place.removeFile(name)
+  }
+
+  private init(
+    _ listener: Descriptor, _ store: CloudStore, _ token: String?, _ conditions: CloudConditions, _ signals: SignalQueue
+  ) throws {
+    (self.store, self.token, self.conditions, self.signals) = (store, token, conditions, signals)
+    let clock = SystemClock()
+    loop = EventLoop(clock: clock)
+    jobs = Jobs(clock: clock)
+    endpoint = WireEndpoint(
+      listener: listener,
+      service: WireService(
+        info: ServiceInfo(version: AmbitVersion.current, url: "https://github.com/ambit-sandbox/ambit"),
+        interfaces: [.cloud]), limits: .user, now: clock.monotonic)
+    ledger = try store.ledger()
+    ledger.quota = conditions.quota
+    loop.add(self)
+    loop.add(jobs)
+  }
+
+  // MARK: Calls
+
+  private func serve(_ call: CheckedCall, on connection: WireConnection) {
+    let request = Request(on: connection)
+    requests.begin(request)
+    // Half of the lost calls have taken effect.
+    let isLost = Int.random(in: 0..<1_000_000, using: &chance) < conditions.faults && call.member != "SetConditions"
+    if isLost, Bool.random(using: &chance) { return connection.close() }
+    request.serve(failure: { CloudInterface.Failure.unavailable("\($0)") }) {
+      try await self.answer(call, on: connection)
+    } answer: { reply, descriptors in
+      if isLost { connection.close() } else { connection.send(reply, descriptors: descriptors) }
+    }
+  }
+
+  private func answer(_ call: CheckedCall, on connection: WireConnection) async throws -> Answer {
+    switch call.member {
+    case "SetConditions":
+      set(try CloudInterface.SetConditionsCall(json: call.parameters).conditions)
+      return Answer([:])
+    case "Show": return Answer(show)
+    default: break
+    }
+    guard !conditions.isOffline else { throw CloudInterface.Failure.unavailable("the cloud is offline") }
+    if call.member == "SignIn" {
+      let request = try CloudInterface.SignInCall(json: call.parameters)
+      try await pause(conditions.latency)
+      guard token == nil || request.token == token else { throw CloudInterface.Failure.notAuthenticated }
+      guard !request.device.isEmpty, request.device.utf8.count <= 100 else {
+        throw ErrorReply.invalidParameter("device")
+      }
+      devices[connection.id] = request.device
+      seen.insert(request.device)
+      return Answer(CloudInterface.SignInReply(revision: ledger.revision))
+    }
+    guard let device = devices[connection.id] else { throw CloudInterface.Failure.notSignedIn }
+    switch call.member {
+    case "Await": return try await awaitChange(try CloudInterface.AwaitCall(json: call.parameters).revision)
+    case "Changes":
+      try await pause(conditions.latency)
+      return try changes(try CloudInterface.ChangesCall(json: call.parameters))
+    case "Apply":
+      try await pause(conditions.latency)
+      return try await apply(try CloudInterface.ApplyCall(json: call.parameters), device)
+    case "Upload": return try await upload(call.call.descriptors)
+    default: return try await download(try CloudInterface.DownloadCall(json: call.parameters).content)
+    }
+  }
+
+  private func pause(_ nanoseconds: Int64) async throws {
+    guard nanoseconds > 0 else { return }
+    let wait = Wait<Bool>()
+    loop.end(wait, at: loop.clock.monotonic + nanoseconds)
+    _ = try await wait.get()
+  }
+
+  private func transfer(_ bytes: Int) async throws {
+    let time = conditions.bandwidth.map { Double(bytes) / Double(max(1, $0)) * 1e9 } ?? 0
+    try await pause(conditions.latency + Int64(min(time, 3.6e12)))
+    guard !conditions.isOffline else { throw CloudInterface.Failure.unavailable("the cloud is offline") }
+  }
+
+  private func awaitChange(_ revision: Int) async throws -> Answer {
+    if ledger.revision == revision {
+      let wait = Wait<Bool>()
+      awaiting.append(wait)
+      loop.end(wait, at: loop.clock.monotonic + 30_000_000_000)
+      defer { awaiting.removeAll { $0 === wait } }
+      _ = try await wait.get()
+    }
+    try await pause(conditions.latency)
+    return Answer(CloudInterface.AwaitReply(revision: ledger.revision))
+  }
+
+  private func changes(_ request: CloudInterface.ChangesCall) throws -> Answer {
+    guard !ledger.isTooOld(request.deletionsSince) else { throw CloudInterface.Failure.tooOld }
+    let page = ledger.changes(since: request.since, limit: min(max(1, request.limit), 1000))
+    return Answer(
+      CloudInterface.ChangesReply(
+        items: page.items.map { .init($0) }, next: page.next, more: page.more, revision: page.revision))
+  }
+
+  private func apply(_ request: CloudInterface.ApplyCall, _ device: String) async throws -> Answer {
+    guard let change = request.change.change, !request.key.isEmpty, request.key.utf8.count <= 300 else {
+      throw ErrorReply.invalidParameter("change")
+    }
+    if let content = request.change.content, ledger.receipt(for: request.key) == nil, !store.has(content) {
+      throw CloudInterface.Failure.noSuchContent(content: content)
+    }
+    let isKnown = ledger.receipt(for: request.key) != nil
+    let (answer, changed) = ledger.apply(change, device: device, key: request.key)
+    if !isKnown {
+      items += changed
+      receipts.append(.init(key: request.key, answer: answer))
+    }
+    // Also the answer to a repeated call waits for the first one's entry.
+    let wait = Wait<Bool>()
+    stored.append(wait)
+    guard try await wait.get() else { throw CloudInterface.Failure.unavailable("the cloud's disk cannot be written") }
+    return Answer(CloudInterface.ApplyReply(answer))
+  }
+
+  private func upload(_ descriptors: [Descriptor]) async throws -> Answer {
+    guard let file = descriptors.first, descriptors.count == 1, try file.status().kind == .regular else {
+      throw ErrorReply.invalidParameter("descriptor")
+    }
+    try await transfer(Int(clamping: try file.status().size))
+    let store = store
+    let kept = try await jobs.run(owner: "contents", subject: UUID().uuidString) { beat in
+      Result { () throws(KernelError) in try store.keep(file) { beat.beat() } }
+    }
+    guard let content = try kept?.get() else {
+      throw CloudInterface.Failure.unavailable("the content made no progress")
+    }
+    return Answer(CloudInterface.UploadReply(content: content.name, size: content.size))
+  }
+
+  private func download(_ content: String) async throws -> Answer {
+    guard let file = store.open(content) else { throw CloudInterface.Failure.noSuchContent(content: content) }
+    try await transfer(Int(clamping: try file.status().size))
+    return Answer([:], descriptors: [file])
+  }
+
+  private var show: CloudInterface.ShowReply {
+    .init(
+      revision: ledger.revision, items: ledger.items.count, used: Int(ledger.used), devices: seen.sorted(),
+      conditions: .init(
+        offline: conditions.isOffline, latency: Int(conditions.latency), bandwidth: conditions.bandwidth,
+        faults: conditions.faults, quota: conditions.quota.map { Int($0) }))
+  }
+
+  private func set(_ new: CloudInterface.Conditions) {
+    conditions.isOffline = new.offline
+    conditions.latency = Int64(max(0, new.latency))
+    (conditions.bandwidth, conditions.faults) = (new.bandwidth, new.faults)
+    conditions.quota = new.quota.map { Int64($0) }
+    ledger.quota = conditions.quota
+  }
+
+  // MARK: LoopMember
+
+  package func appendEntries(to entries: inout [PollEntry], now: Int64) {
+    _ = endpoint.appendEntries(to: &entries, now: now)
+    entries.append(PollEntry(signals.descriptor, .read, tag: -1))
+  }
+
+  package func nextDue(now: Int64) -> Int64? {
+    stored.isEmpty ? endpoint.timeout(now: now).map { now + Int64($0 / .nanoseconds(1)) } : now
+  }
+
+  package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
+    if let last = entries.last, last.hasHappened { isStopped = true }
+    for event in endpoint.process(entries.dropLast(), now: now) {
+      switch event {
+      case .call(let connection, let call): serve(call, on: connection)
+      case .closed(let connection):
+        requests.end(connection)
+        devices[connection.id] = nil
+      case .broken, .refused, .failed: break
+      }
+    }
+  }
+
+  /// What was decided in this turn is stored, and only then answered.
+  package func finishTurn(now: Int64) {
+    guard !stored.isEmpty else { return }
+    var isStored = true
+    do { try store.store(items, receipts) } catch {
+      isStored = false
+      complain("\(error)")
+      // What was decided and not stored never was.
+      if let again = try? store.ledger() {
+        ledger = again
+        ledger.quota = conditions.quota
+      } else {
+        isStopped = true
+      }
+    }
+    (items, receipts) = ([], [])
+    for wait in awaiting where isStored { wait.finish(true) }
+    let waits = stored
+    stored = []
+    for wait in waits { wait.finish(isStored) }
+  }
+
+  private func complain(_ sentence: String) {
+    try? FileHandle.standardError.write(contentsOf: Data("ambit cloud: \(sentence)\n".utf8))
+  }
+}

@@ -1,0 +1,138 @@
+internal import CloudSync
+internal import Crypto
+internal import Folders
+internal import Foundation
+internal import GRDB
+internal import Kernel
+internal import SystemPackage
+
+/// What a cloud keeps on the disk: its items and receipts (`cloud.sqlite`), and contents by their SHA-256 (`contents/`).
+final class CloudStore: Sendable {
+  /// "AmbC"
+  private static let applicationID = 0x416d_6243
+  private static let receipts = 8192
+  private let queue: DatabaseQueue
+  private let contents: Descriptor
+
+  /// - Parameter folder: is made if it is not there.
+  /// - Throws: where it cannot be opened, or was made by another version.
+  init(folder: String) throws {
+    try FileManager.default.createDirectory(atPath: "\(folder)/contents", withIntermediateDirectories: true)
+    contents = try Descriptor.open("\(folder)/contents", flags: [.read, .directory])
+    let path = "\(folder)/cloud.sqlite"
+    do {
+      var settings = Configuration()
+      settings.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL") }
+      queue = try DatabaseQueue(path: path, configuration: settings)
+      let version = try queue.read { db in
+        (try Int.fetchOne(db, sql: "PRAGMA application_id"), try Int.fetchOne(db, sql: "PRAGMA user_version"))
+      }
+      switch version {
+      case (0, 0): try queue.write { db in try Self.make(db) }
+      case (Self.applicationID, 1): break
+      default: throw StateError("another version of Ambit made it")
+      }
+    } catch { throw StateError("the cloud \(path) cannot be opened: \(error)") }
+  }
+
+  private static func make(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE item (
+          id TEXT PRIMARY KEY, parent TEXT NOT NULL, name TEXT NOT NULL, folder INTEGER NOT NULL, revision INTEGER NOT NULL,
+          contentRevision INTEGER NOT NULL, placeRevision INTEGER NOT NULL, content TEXT, size INTEGER NOT NULL,
+          device TEXT NOT NULL, deleted INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE receipt (number INTEGER PRIMARY KEY, key TEXT NOT NULL, answer BLOB NOT NULL);
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = 1;
+        """)
+  }
+
+  // MARK: The ledger
+
+  func ledger() throws -> CloudLedger {
+    try queue.write { db in
+      try db.execute(
+        sql: "DELETE FROM receipt WHERE number <= (SELECT max(number) FROM receipt) - ?", arguments: [Self.receipts])
+      let items = try Row.fetchAll(db, sql: "SELECT * FROM item").map(Self.item)
+      let receipts = try Row.fetchAll(db, sql: "SELECT key, answer FROM receipt ORDER BY number").map { row in
+        CloudReceipt(key: row["key"], answer: try JSONDecoder().decode(CloudAnswer.self, from: row["answer"] as Data))
+      }
+      return CloudLedger(restoring: items, receipts: receipts)
+    }
+  }
+
+  /// Stores rows and receipts, all or none.
+  func store(_ items: [CloudItem], _ receipts: [CloudReceipt]) throws {
+    try queue.write { db in
+      for item in items {
+        try db.execute(
+          sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          arguments: [
+            item.id, item.parent, item.name, item.kind == .folder, item.revision, item.contentRevision,
+            item.placeRevision, item.content, item.size, item.device, item.isDeleted,
+          ])
+      }
+      for receipt in receipts {
+        try db.execute(
+          sql: "INSERT INTO receipt (key, answer) VALUES (?, ?)",
+          arguments: [receipt.key, try JSONEncoder().encode(receipt.answer)])
+      }
+    }
+  }
+
+  private static func item(_ row: Row) -> CloudItem {
+    CloudItem(
+      id: row["id"], parent: row["parent"], name: row["name"], kind: row["folder"] ? .folder : .document,
+      revision: row["revision"], contentRevision: row["contentRevision"], placeRevision: row["placeRevision"],
+      content: row["content"], size: row["size"], device: row["device"], isDeleted: row["deleted"])
+  }
+
+  // MARK: Contents. From any thread.
+
+  /// Keeps a content; when this returns it is on the disk.
+  ///
+  /// - Returns: its name and its bytes.
+  func keep(_ source: Descriptor, while isWanted: () -> Bool) throws(KernelError) -> (name: String, size: Int) {
+    let temporary = ".\(UInt64.random(in: 0...UInt64.max))"
+    let file = try Descriptor.open(
+      temporary, below: contents, flags: [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
+    do throws(KernelError) {
+      let content = try Self.copy(source, to: file, while: isWanted)
+      try file.synchronize()
+      do throws(KernelError) { try contents.moveAside(temporary, to: contents, as: content.name) } catch {
+        guard error.errno == .fileExists else { throw error }
+        try contents.removeFile(temporary)
+      }
+      try contents.synchronize()
+      return content
+    } catch {
+      try? contents.removeFile(temporary)
+      throw error
+    }
+  }
+
+  func open(_ name: String) -> Descriptor? {
+    guard name.utf8.count == 64, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+    else { return nil }
+    return try? Descriptor.open(name, below: contents, flags: [.read, .noFollow])
+  }
+
+  func has(_ name: String) -> Bool { open(name) != nil }
+
+  /// Copies a file to the end of another one.
+  ///
+  /// - Returns: the content's SHA-256 in hexadecimal, and its bytes.
+  static func copy(
+    _ source: Descriptor, to file: Descriptor, while isWanted: () -> Bool
+  ) throws(KernelError) -> (name: String, size: Int) {
+    var (hash, offset) = (SHA256(), 0)
+    while case let bytes = try source.bytes(at: UInt64(offset), count: 1 << 20), !bytes.isEmpty {
+      guard isWanted() else { throw KernelError("copy", errno: .canceled) }
+      hash.update(data: bytes)
+      try file.writeAll(bytes)
+      offset += bytes.count
+    }
+    return (hash.finalize().map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined(), offset)
+  }
+}

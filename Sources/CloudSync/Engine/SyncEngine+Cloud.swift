@@ -1,0 +1,120 @@
+// What the cloud answers.
+
+extension SyncEngine {
+  mutating func take(_ page: CloudPage) {
+    fetching = nil
+    fetchFailures = 0
+    fetchDue = now + Limits.poll
+    for item in page.items where !(planted == .tombstoneIgnored && item.isDeleted) { note(item) }
+    listing?.ids.append(contentsOf: page.items.map(\.id))
+    if let listing, listing.revision == nil { self.listing?.revision = page.revision }
+    anchor = max(anchor, page.next)
+    if page.more {
+      wantsFetch = true
+      isStale = true
+      return
+    }
+    if let listing {
+      let known = Set(listing.ids)
+      for i in entries.indices where !known.contains(entries[i].id) {
+        if let remote = entries[i].remote, remote.revision <= anchor { entries[i].remote?.isDeleted = true }
+      }
+      self.listing = nil
+    }
+    if !wantsFetch { isStale = false }
+  }
+
+  /// Fetches everything from the start. Items that do not come are deleted.
+  mutating func listAgain() {
+    fetching = nil
+    wantsFetch = true
+    isStale = true
+    anchor = 0
+    listing = Listing()
+  }
+
+  /// Answers overtake pages, so an older state of the item may come after a newer one.
+  private mutating func note(_ item: CloudItem) {
+    if let i = index[item.id] {
+      if let known = entries[i].remote, known.revision > item.revision { return }
+      entries[i].remote = item
+    } else if !item.isDeleted {
+      entries[addEntry(item.id)].remote = item
+    }
+  }
+
+  /// Changes up to the anchor have come with pages.
+  private mutating func noteAnswer(_ item: CloudItem) {
+    if item.revision > anchor { note(item) }
+  }
+
+  mutating func take(_ answer: CloudAnswer) {
+    guard let sent = sending else { return }
+    sending = nil
+    guard let i = index[sent.change.id] else { return }
+    if case .accepted(let item) = answer {
+      entries[i].failures = 0
+      noteAnswer(item)
+      acknowledge(i, sent, item)
+      return
+    }
+    hold(i)
+    entries[i].isAside = false
+    switch answer {
+    case .accepted, .overQuota: return
+    case .conflict(let item):
+      noteAnswer(item)
+      // An earlier attempt has created it.
+      if case .create(let mine) = sent.change, item.content == mine.content { acknowledge(i, sent, item) }
+    case .cycle: yieldPlace(i)
+    case .collision, .missing: break
+    }
+    isStale = true
+    wantsFetch = true
+  }
+
+  /// The item goes back to where the cloud has it.
+  mutating func yieldPlace(_ i: Int) { entries[i].synced?.placeRevision = 0 }
+
+  /// Cloud and device now have in common what was sent; either may have changed again.
+  private mutating func acknowledge(_ i: Int, _ sent: Sending, _ item: CloudItem) {
+    var stamp = sent.snapshot?.stamp ?? ""
+    if planted == .laterStampAcknowledged { stamp = entries[i].local?.item.stamp ?? stamp }
+    switch sent.change {
+    case .create(let mine):
+      if entries[i].remote == nil {
+        entries[i].remote = item
+        // Its tombstone is gone already.
+        entries[i].remote?.isDeleted = true
+      }
+      entries[i].synced = SyncEntry.Synced(
+        parent: mine.parent, name: mine.name, content: mine.content, contentRevision: item.contentRevision,
+        placeRevision: item.placeRevision, stamp: stamp)
+    case .replace(_, let content, _, _):
+      entries[i].synced?.content = content
+      entries[i].synced?.contentRevision = item.contentRevision
+      entries[i].synced?.stamp = stamp
+    case .move(_, let parent, let name, _):
+      entries[i].synced?.parent = parent
+      entries[i].synced?.name = name
+      entries[i].synced?.placeRevision = item.placeRevision
+    case .delete: entries[i].synced = nil
+    }
+  }
+
+  mutating func lose(_ request: Int) {
+    if fetching == request {
+      fetching = nil
+      wantsFetch = true
+      fetchFailures += 1
+      fetchRetry = now + Self.backOff(fetchFailures)
+    } else if let failures = sending?.failures, sending?.request == request {
+      sending?.request = nil
+      sending?.failures = failures + 1
+      sending?.due = now + Self.backOff(failures + 1)
+    } else if let i = entries.firstIndex(where: { $0.transfer?.request == request }) {
+      entries[i].transfer = nil
+      hold(i)
+    }
+  }
+}

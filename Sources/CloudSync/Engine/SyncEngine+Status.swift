@@ -1,0 +1,37 @@
+// What the device shows of the sync.
+
+extension SyncEngine {
+  package enum ItemState: String, Codable, Sendable {
+    /// Cloud and device have the same.
+    case current
+    case uploading, downloading
+    /// Changes are known that are not under way: the device is offline, the item waits for another one, or an attempt failed.
+    case waiting
+  }
+
+  /// - Parameter local: the file's identity.
+  /// - Returns: `nil` if the last scan did not find the item.
+  package func state(of local: String) -> ItemState? { byLocal[local].flatMap { entry($0) }.map(state) }
+
+  /// The cloud's id of a local item. An item that the cloud never had has an id too.
+  package func cloudID(of local: String) -> String? { byLocal[local] }
+
+  /// The number of items that differ, and those that the device does not have yet.
+  package var pendingCount: Int { entries.count { !$0.isSettled } }
+
+  private func state(of entry: SyncEntry) -> ItemState {
+    if entry.isSettled { return .current }
+    if let transfer = entry.transfer { return transfer.download == nil ? .uploading : .downloading }
+    if sending?.change.id == entry.id { return .uploading }
+    return acting?.entry == entry.id ? .downloading : .waiting
+  }
+}
+
+extension SyncEngine {
+  /// Identities of the temporaries that the engine still needs.
+  package var temporaries: Set<String> {
+    var kept = Set(entries.compactMap { $0.staged?.local.id })
+    if let staged = acting?.staged { kept.insert(staged.local.id) }
+    return kept
+  }
+}
