@@ -24,6 +24,26 @@ enum UserSide {
     }
   }
 
+  /// Brings a document's content.
+  static func fetch(
+    _ path: String, _ progress: (_ bytes: Int, _ total: Int) -> Void
+  ) throws -> LocationsInterface.FetchReply {
+    do {
+      return try BrokerConnection.ask(folders) { client in
+        var last = LocationsInterface.FetchReply(bytes: 0, total: 0)
+        try client.callMore(LocationsInterface.fetch, LocationsInterface.FetchCall(path: path).json) {
+          answer throws(WireError) in
+          do throws(FieldError) { last = try LocationsInterface.FetchReply(json: answer.parameters) } catch {
+            throw .unexpectedReply(error)
+          }
+          if answer.continues { progress(last.bytes, last.total) }
+          return true
+        }
+        return last
+      }
+    } catch WireError.remote(let name, let parameters) { throw failure(name, parameters) }
+  }
+
   private static func failure(_ name: String, _ parameters: JSONObject) -> Failure {
     let reason = (try? parameters.string("reason")) ?? name
     switch name {

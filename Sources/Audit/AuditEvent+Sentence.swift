@@ -100,6 +100,7 @@ extension AuditEvent {
       case "enabled": return ("was enabled as a file provider", "be enabled as a file provider")
       case "disabled": return ("was disabled as a file provider", "be disabled as a file provider")
       case "sent": return ("was sent the changed content of \(subject)", "take the changed content of \(subject)")
+      case "cancelled": return ("need not bring \(subject): it was cancelled", "bring \(subject)")
       case "created": return ("was sent \(subject), which is new", "take \(subject), which is new")
       case "moved": return ("was told of the new place of \(subject)", "be told of the new place of \(subject)")
       case "deleted": return ("was told that \(subject) is deleted", "be told that \(subject) is deleted")

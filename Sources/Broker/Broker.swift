@@ -106,6 +106,8 @@ final class Broker {
     locator.isReadOnly = { contents.lacks(.writing, $0) }
     handover.provided = contents
     coordination.contents = contents
+    contents.onTransfer = { coordination.transferred($0, $1) }
+    sent.onTransfer = { coordination.transferred($0, $1) }
     copies.bring = { try await contents.bringAll($0) }
     copies.onChanged = { sent.changed(around: $0) }
     openings.bring = { try await contents.bringAll($0) }

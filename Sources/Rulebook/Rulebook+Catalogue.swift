@@ -389,7 +389,7 @@ extension Rulebook {
       Rule("DOC-9", "A failed save sets the state for it and reports the error once.",
         source: "AD:UIDocument.handleError", .a, .inForce),
       Rule("DOC-10", "During a transfer the state says that `progress` is available. It is valid only then.",
-        source: "AD:UIDocument.State.progressAvailable; S18@48:18", .a, .planned),
+        source: "AD:UIDocument.State.progressAvailable; S18@48:18", .a, .inForce),
       Rule("DOC-11", "Each change of state posts a notification without further information.",
         source: "AD:UIDocument.stateChangedNotification", .a, .inForce),
       Rule("DOC-12", "If the type for saving differs from the file's type, the save changes the extension.",
@@ -478,7 +478,7 @@ extension Rulebook {
       Rule("OIP-4", "`revealDocument` imports a document on request and then returns its new URL. Without an import it returns none.",
         source: "AD:revealDocument(at:importIfNeeded:)", .a, .inForce),
       Rule("OIP-5", "The user can cancel the opening while the document downloads.",
-        source: "S18@47:44", .a, .planned),
+        source: "S18@47:44", .a, .inForce),
     ])
 
   private static let familyRst = RuleFamily(

@@ -188,6 +188,60 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `DOC-10: a document says how far its content has come, and only then`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, "slow")
+      let run = try world.probe(picks: ["\(folder)/page.txt"])
+      _ = try run.tell("pick", ["as": "a"])
+      let opened = try run.tell("openDocument", ["of": "a", "document": "d"], patience: .seconds(30))
+      #expect(opened["done"]?.bool == true, "\(opened.text)")
+      let events = try run.tell("document", ["document": "d", "events": .bool(true)])["text"]?.string ?? ""
+      let states = events.split(separator: "\n").filter { $0.hasPrefix("state") }
+      #expect(states == ["state closed, progress available", "state closed", "state normal"], "\(events)")
+      #expect(try run.finish() == .status(0))
+    }
+  }
+
+  @Test(arguments: TestUser.all)
+  func `OIP-5: opening ends while the document comes, and nothing is half there`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let folder = try enabled(world, "slow")
+      func marks() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: world.container("provider.\(Self.identifier)"))
+          .filter { $0.hasPrefix("stopped-") }.sorted()
+      }
+      func cancel(_ arguments: [String], _ mark: String) throws {
+        let opening = try world.start([Products.path("ambit")] + arguments)
+        opening.closeInput()
+        usleep(500_000)
+        opening.signal(SIGINT)
+        _ = try opening.waitForExit(patience: .seconds(30))
+        let due = ContinuousClock.now + .seconds(15)
+        while try !marks().contains(mark), ContinuousClock.now < due { usleep(20_000) }
+        #expect(try marks().contains(mark))
+      }
+      // By the user who brings it, and by one who opens a copy with an app.
+      try cancel(["provider", "get", "\(folder)/page.txt"], "stopped-page.txt")
+      try cancel(
+        ["run", "--pick", "\(folder)/letter.txt", "--", "sh", "-c", "ambitctl pick --import"], "stopped-letter.txt")
+      for name in ["page", "letter"] {
+        let status = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name).txt")
+        #expect(status[.posixPermissions] as? Int == 0)
+      }
+      #expect(try world.audit(.provider).compactMap(\.how) == ["enabled", "cancelled", "cancelled"])
+      // Another reader takes over from one that goes.
+      let first = try world.start([Products.path("ambit"), "provider", "get", "\(folder)/page.txt"])
+      first.closeInput()
+      usleep(300_000)
+      let second = try world.start([Products.path("ambit"), "provider", "get", "\(folder)/page.txt"])
+      second.closeInput()
+      usleep(300_000)
+      first.signal(SIGINT)
+      #expect(try second.waitForExit(patience: .seconds(30)) == .status(0))
+      #expect(try world.read("\(folder)/page.txt") == words(4096))
+    }
+  }
+
   @Test func `MDQ-11, REF-5: attributes need no content and no coordination, and there is no reference`() throws {
     try Workspace.with(.root) { world in
       let folder = try enabled(world)

@@ -1,5 +1,6 @@
 import AmbitKit
 import Foundation
+import Synchronization
 
 /// A file provider that keeps the contract, or breaks it in the way that its own name says: `provide-lies`. What was changed is kept beside the
 /// contents.
@@ -36,6 +37,20 @@ import Foundation
     case "lies": size += 1
     case "nothing": return completionHandler(nil)
     case "silent": return
+    case "slow":
+      // In ten parts, each after a tenth of a second; until it is stopped.
+      slow.withLock { _ = $0.insert(url.path) }
+      nonisolated(unsafe) let own = self
+      let whole = size
+      Thread.detachNewThread {
+        for part in 1...10 {
+          usleep(100_000)
+          guard unsafe own.slow.withLock({ $0.contains(url.path) }) else { return }
+          unsafe own.reportProgress(Int64(whole * part / 10), of: Int64(whole), forItemAt: url)
+        }
+        completionHandler(Result { try Self.content(whole).write(to: url) }.failure)
+      }
+      return
     case "dies": exit(3)
     case "offline": return completionHandler(NSFileProviderError(.serverUnreachable, "The server sleeps."))
     case "link":
@@ -52,10 +67,23 @@ import Foundation
     } catch { completionHandler(error) }
   }
 
+  private let slow = Mutex<Set<String>>([])
+
+  override func stopProvidingItem(at url: URL) {
+    _ = slow.withLock { $0.remove(url.path) }
+    let home = URL(fileURLWithPath: NSHomeDirectory())
+    try? Data().write(to: home.appendingPathComponent("stopped-\(url.lastPathComponent)"))
+    super.stopProvidingItem(at: url)
+  }
+
   override func itemChanged(at url: URL) {
     let home = URL(fileURLWithPath: NSHomeDirectory())
     try? Data(contentsOf: url).write(to: home.appendingPathComponent("changed-\(url.lastPathComponent)"))
   }
+}
+
+extension Result {
+  fileprivate var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
 
 /// An item of this name and size.

@@ -8,6 +8,10 @@ internal import Paths
 internal import Terminal
 internal import Wire
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// `ambit provider`: places whose documents are not on this machine until a program reads them.
 struct ProviderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -109,14 +113,17 @@ struct ProviderDisableCommand: ParsableCommand {
 struct ProviderGetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Bring the contents of documents.",
-    discussion: "Exit status: 0 all are here; 1 a provider did not bring one.")
+    discussion: "Ctrl-C cancels it. Exit status: 0 all are here; 1 a provider did not bring one.")
   @Argument(help: "Documents.") var files: [String]
 
   func run() throws {
     for file in files {
       let path = try HostPath.resolved(file)
-      let reply = try UserSide.call(
-        LocationsInterface.fetch, LocationsInterface.FetchCall(path: path), answer: LocationsInterface.FetchReply.self)
+      let reply = try UserSide.fetch(path) { bytes, total in
+        guard isatty(2) == 1, total > 0 else { return }
+        try? Output.error.write("\r\(printable(file)): \(bytes * 100 / total) % of \(total) bytes")
+      }
+      if isatty(2) == 1 { try Output.error.write("\r\u{1B}[K") }
       try Output.standard.write("\(printable(file)): \(reply.bytes) bytes are here\n")
     }
   }

@@ -158,6 +158,8 @@ final class PresenterLink: @unchecked Sendable {
         default: presenter.presentedItemDidResolveConflict(version)
         }
       }
+    case .transferring: (presenter as? Document)?.transferring(message.completed ?? 0, of: message.total ?? 0)
+    case .transferred: (presenter as? Document)?.transferred()
     case .lost: presenter.presentedItemDidChange()
     case .presenting: break
     }

@@ -116,6 +116,23 @@ extension Document {
     onMainLater { self.lookForConflicts() }
   }
 
+  /// The content comes from its provider, or goes there (`DOC-10`).
+  nonisolated func transferring(_ completed: Int, of total: Int) {
+    onMainLater {
+      self.progress.totalUnitCount = Int64(total)
+      self.progress.completedUnitCount = Int64(completed)
+      self.documentState.insert(.progressAvailable)
+    }
+  }
+
+  nonisolated func transferred() {
+    onMainLater {
+      self.documentState.remove(.progressAvailable)
+      self.progress.totalUnitCount = -1
+      self.progress.completedUnitCount = 0
+    }
+  }
+
   /// The state says whether there are conflict versions that nobody has resolved (`DOC-8`).
   func lookForConflicts() {
     guard isOpen else { return }

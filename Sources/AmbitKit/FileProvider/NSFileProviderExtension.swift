@@ -37,6 +37,18 @@ open class NSFileProviderExtension {
     URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(ProviderStorage.folder)
   }
 
+  private let underWay = RequestsUnderWay()
+
+  /// Says how far the content at a URL has come or gone, in bytes. An extension that says nothing for 20 seconds is given up.
+  ///
+  /// Outside of ``startProvidingItem(at:completionHandler:)`` and ``itemChanged(at:)`` it does nothing.
+  public final func reportProgress(_ completed: Int64, of total: Int64, forItemAt url: URL) {
+    guard let id = underWay[url] else { return }
+    try? Broker.call(
+      ProviderInterface.progress,
+      ProviderInterface.ProgressCall(id: id, completed: Int(completed), total: Int(total)))
+  }
+
   private let known = Mutex<[String: NSFileProviderItemIdentifier]>([:])
 
   // MARK: To be overridden
@@ -161,12 +173,16 @@ open class NSFileProviderExtension {
         guard let url else { throw NSFileProviderError(.noSuchItem) }
         try FileManager.default.createDirectory(
           at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        startProvidingItem(at: url) { error in
+        underWay.begin(id, url)
+        startProvidingItem(at: url) { [underWay] error in
+          underWay.end(id, url)
           Self.answer(error.map { Self.failure(id, $0) } ?? .init(id: id))
         }
       case .changed:
         guard let url else { throw NSFileProviderError(.noSuchItem) }
+        underWay.begin(id, url)
         itemChanged(at: url)
+        underWay.end(id, url)
         Self.answer(.init(id: id, items: [try item(for: identifier).message]))
       case .create, .move, .delete: try carryOutChange(request, identifier, url)
       case .stop:
@@ -244,5 +260,19 @@ open class NSFileProviderExtension {
       NSFileProviderExtension.answer(NSFileProviderExtension.failure(id, error))
       unsafe end()
     }
+  }
+}
+
+/// Requests that are under way, by the places of their contents.
+private final class RequestsUnderWay: Sendable {
+  private let ids = Mutex<[String: Int]>([:])
+
+  subscript(url: URL) -> Int? { ids.withLock { $0[url.standardizedFileURL.path] } }
+
+  func begin(_ id: Int, _ url: URL) { ids.withLock { $0[url.standardizedFileURL.path] = id } }
+
+  func end(_ id: Int, _ url: URL) {
+    let path = url.standardizedFileURL.path
+    ids.withLock { if $0[path] == id { $0[path] = nil } }
   }
 }

@@ -214,6 +214,17 @@ final class CoordinationService: LoopMember {
     }
   }
 
+  /// A document's content comes or goes (`DOC-10`); `nil`: that is over.
+  func transferred(_ document: String, _ progress: (completed: Int, total: Int)?) {
+    for presenter in presenters.values where presenter.item.item.path.text.isSamePath(as: document) {
+      presenter.messages.send(
+        .init(
+          message: .init(
+            kind: progress == nil ? .transferred : .transferring, path: presenter.item.mapping.inside,
+            completed: progress?.completed, total: progress?.total)))
+    }
+  }
+
   // MARK: LoopMember
 
   func nextDue(now: Int64) -> Int64? { arbiter.nextDue }

@@ -78,12 +78,14 @@ final class PickService {
     instance.picker.lastPick += 1
     let pending = PendingPick(
       id: instance.picker.lastPick, call: request, caller: Caller(call, for: request.process), answer: Wait(),
-      sources: sources)
+      sources: sources, copying: Cancellation())
     instance.picker.picks.append(pending)
     if instance.picker.picks.count == 1 { ask(instance) }
     do { return Answer(try await pending.answer.get().get()) } catch {
       // The app has gone, or its connection: a choice made for it must grant nothing, and a copy for it goes.
       pending.ticket.withdraw()
+      // What was imported by then goes with the launch.
+      if request.mode == .import { pending.copying.cancel() }
       withdraw(pending.id, instance)
       throw error
     }
@@ -311,7 +313,7 @@ final class PickService {
             AuditEvent.Fact.documentKind: instance.kind(of: chosen.document).rawValue,
           ])
       })
-    BrokerLoop.begin(Cancellation()) {
+    BrokerLoop.begin(pick.copying) {
       let result: Result<PickerInterface.PickReply, ErrorReply>
       do {
         result =

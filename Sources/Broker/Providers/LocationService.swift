@@ -34,7 +34,7 @@ final class LocationService {
 
   // MARK: The user's side
 
-  func serve(_ call: CheckedCall) async throws -> Answer {
+  func serve(_ call: CheckedCall, on connection: WireConnection) async throws -> Answer {
     switch call.member {
     case "Enable":
       let request = try LocationsInterface.EnableCall(json: call.parameters)
@@ -54,10 +54,12 @@ final class LocationService {
       guard let (_, file) = try files.known(path) else {
         throw LocationsInterface.Failure.notFound("\(path) is no document of an enabled provider")
       }
-      do { try await contents.bring(path) } catch let fault as ProviderFault {
+      let news = Subscription<LocationsInterface.FetchReply>(connection, capacity: 16, lost: nil)
+      do { try await contents.bring(path) { news.send(.init(bytes: $0, total: $1)) } } catch let fault as ProviderFault
+      {
         throw LocationsInterface.Failure.notProvided(fault.description)
       }
-      return Answer(LocationsInterface.FetchReply(bytes: file.item.size).json)
+      return Answer(LocationsInterface.FetchReply(bytes: file.item.size, total: file.item.size).json)
     case "Evict":
       let path = try LocationsInterface.EvictCall(json: call.parameters).path
       return Answer(LocationsInterface.EvictReply(bytes: try await contents.evictAll(path)).json)

@@ -19,6 +19,9 @@ final class ProvidedChanges {
   /// Providers whose folders are going to be looked at.
   private var marked: Set<String> = []
 
+  /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
+  var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
+
   init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ jobs: Jobs) {
     (self.files, self.extensions, self.jobs) = (files, extensions, jobs)
   }
@@ -75,7 +78,11 @@ final class ProvidedChanges {
     let folder = files.folder(of: provider)
     let (place, status) = try await store(
       file.path, as: file.item.identifier, named: file.item.filename, of: provider)
-    let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place)
+    let shown = folder.path.path(of: file.path)
+    defer { onTransfer(shown, nil) }
+    let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place) {
+      self.onTransfer(shown, ($0, $1))
+    }
     guard var now = try files.store()?.file(of: provider.identifier, item: file.item.identifier) else { return }
     if let item = answer.items?.first.map(ProviderItem.init), item.fault == nil { now.item.version = item.version }
     (now.item.size, now.item.modified) = (Int(clamping: status.size), Int(clamping: status.modified))

@@ -18,6 +18,12 @@ final class ProvidedContents {
   /// Contents that are on their way, and the requests that wait for each.
   private var bringing: [String: [Wait<Result<Void, ProviderFault>>]] = [:]
 
+  /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
+  var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
+  /// Requests that want to know it as well.
+  private var watchers: [String: [Int: (Int, Int) -> Void]] = [:]
+  private var nextWatcher = 1
+
   init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ changes: ProvidedChanges, _ jobs: Jobs) {
     (self.files, self.extensions, self.changes, self.jobs) = (files, extensions, changes, jobs)
   }
@@ -44,6 +50,23 @@ final class ProvidedContents {
     }
   }
 
+  /// The same, and tells how far it has come.
+  func bring(_ path: String, _ progress: @escaping (_ completed: Int, _ total: Int) -> Void) async throws {
+    let number = nextWatcher
+    nextWatcher += 1
+    watchers[path, default: [:]][number] = progress
+    defer {
+      watchers[path]?[number] = nil
+      if watchers[path]?.isEmpty == true { watchers[path] = nil }
+    }
+    try await bring(path)
+  }
+
+  private func transferred(_ path: String, _ completed: Int, _ total: Int) {
+    onTransfer(path, (completed, total))
+    for watcher in watchers[path]?.values ?? [:].values { watcher(completed, total) }
+  }
+
   /// Brings the content of a document, if it is not here (`PRV-1`, `COO-26`). Anything else is left alone.
   ///
   /// - Throws: `ProviderFault`, the provider's error.
@@ -60,24 +83,38 @@ final class ProvidedContents {
       var outcome = Result<Void, ProviderFault>.success(())
       // Of a request that was cancelled, another one takes over.
       defer { for wait in bringing.removeValue(forKey: path) ?? [] { wait.finish(outcome) } }
+      defer { onTransfer(path, nil) }
       do {
-        try await fetch(file, provider)
+        transferred(path, 0, file.item.size)
+        try await fetch(file, provider) { self.transferred(path, $0, $1) }
         files.note("brought", file, provider)
       } catch let error where !(error is CancellationError) {
         let fault = error as? ProviderFault ?? ProviderFault(description: "\(provider.name): \(error)")
         outcome = .failure(fault)
         files.note("brought", file, provider, fault)
         throw fault
+      } catch {
+        // Nobody else waits for it: the provider need not go on.
+        if bringing[path]?.isEmpty ?? true { contentIsNotWanted(file, provider) }
+        throw error
       }
     }
   }
 
-  func fetch(_ file: ProvidedFile, _ provider: EnabledProvider) async throws {
+  private func contentIsNotWanted(_ file: ProvidedFile, _ provider: EnabledProvider) {
+    guard extensions.isRunning(provider.identifier) else { return }
+    files.note("cancelled", file, provider)
+    BrokerLoop.begin(Cancellation()) { _ = try? await self.extensions.ask(provider, .stop, file.item.identifier) }
+  }
+
+  func fetch(
+    _ file: ProvidedFile, _ provider: EnabledProvider, _ progress: @escaping (_ completed: Int, _ total: Int) -> Void
+  ) async throws {
     guard file.item.capabilities.contains(.reading) else {
       throw ProviderFault(
         word: "notPermitted", description: "\(provider.name) does not let “\(file.item.filename)” be read")
     }
-    let content = try await provided(file.item, by: provider)
+    let content = try await provided(file.item, by: provider, progress)
     guard try content.status().size == UInt64(file.item.size) else {
       throw ProviderFault(
         description:
@@ -107,9 +144,13 @@ final class ProvidedContents {
   }
 
   /// A content that the extension has put into its storage: a regular file there, reached without links.
-  func provided(_ item: ProviderItem, by provider: EnabledProvider) async throws -> Descriptor {
+  func provided(
+    _ item: ProviderItem, by provider: EnabledProvider,
+    _ progress: @escaping (_ completed: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> Descriptor {
     let inner = ProviderStorage.path(identifier: item.identifier, filename: item.filename)
-    _ = try await extensions.ask(provider, .provide, item.identifier, path: "/home/user".path(of: inner))
+    _ = try await extensions.ask(
+      provider, .provide, item.identifier, path: "/home/user".path(of: inner), progress: progress)
     do throws(KernelError) {
       let container = try files.container(of: provider)
       let file = try Descriptor.open(

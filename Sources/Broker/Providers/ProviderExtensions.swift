@@ -41,6 +41,7 @@ final class ProviderExtensions: LoopMember {
     let provider: String
     var due: Int64
     let wait: Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>
+    let progress: (Int, Int) -> Void
   }
 
   private let host: BrokerHost
@@ -72,7 +73,8 @@ final class ProviderExtensions: LoopMember {
   /// Asks a provider, and waits for its answer for a bounded time.
   func ask(
     _ provider: EnabledProvider, _ kind: ProviderInterface.Request.Kind, _ identifier: String, path: String? = nil,
-    page: String? = nil, named filename: String? = nil, parent: String? = nil
+    page: String? = nil, named filename: String? = nil, parent: String? = nil,
+    progress: @escaping (_ completed: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> ProviderInterface.AnswerCall {
     try await start(provider)
     guard let server = running[provider.identifier] else {
@@ -82,7 +84,7 @@ final class ProviderExtensions: LoopMember {
     nextID += 1
     let wait = Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>()
     let now = clock.monotonic
-    asked[id] = Asked(provider: provider.identifier, due: now + Self.patience, wait: wait)
+    asked[id] = Asked(provider: provider.identifier, due: now + Self.patience, wait: wait, progress: progress)
     defer { asked[id] = nil }
     server.lastUsed = now
     server.requests.send(
@@ -147,7 +149,10 @@ final class ProviderExtensions: LoopMember {
       return nil
     case "Progress":
       let request = try ProviderInterface.ProgressCall(json: call.parameters)
-      if isAsked(request.id, instance) { asked[request.id]?.due = clock.monotonic + Self.patience }
+      guard isAsked(request.id, instance), let each = asked[request.id] else { break }
+      asked[request.id]?.due = clock.monotonic + Self.patience
+      let total = max(0, request.total)
+      each.progress(min(max(0, request.completed), total), total)
     default:
       let answer = try ProviderInterface.AnswerCall(json: call.parameters)
       guard isAsked(answer.id, instance) else { break }

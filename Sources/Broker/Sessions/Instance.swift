@@ -216,6 +216,8 @@ struct PendingPick {
   /// What the app hands over, in the modes that do.
   var sources: [HandedItem] = []
   let ticket = CopyTicket()
+  /// Of the copy, and of contents that come for it.
+  let copying: Cancellation
 }
 
 /// The known facts about the end of a launch.

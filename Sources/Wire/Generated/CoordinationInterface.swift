@@ -220,7 +220,8 @@ package enum CoordinationInterface {
   package struct Message: WireMessage {
     package enum Kind: String, CaseIterable, Sendable {
       case presenting, question, withdrawn, reacquire, changed, attributesChanged, moved, deleted, subitemChanged,
-        subitemAppeared, subitemMoved, subitemDeleted, versionGained, versionLost, conflictResolved, lost
+        subitemAppeared, subitemMoved, subitemDeleted, versionGained, versionLost, conflictResolved, transferring,
+        transferred, lost
     }
 
     /// presenting: it counts from now on. question: wants an `Answer`. withdrawn: that question is not waited for any
@@ -243,10 +244,14 @@ package enum CoordinationInterface {
     package var to: String?
     /// Absent for questions. false: by a program that coordinates nothing.
     package var coordinated: Bool?
+    /// Of transferring: bytes that have come or gone, and all of them. A transfer ends with transferred.
+    package var completed: Int?
+    package var total: Int?
 
     package init(
       kind: Kind, presenter: Int? = nil, question: Int? = nil, asks: Question? = nil, access: Int? = nil,
-      party: Party? = nil, path: String? = nil, version: String? = nil, to: String? = nil, coordinated: Bool? = nil
+      party: Party? = nil, path: String? = nil, version: String? = nil, to: String? = nil, coordinated: Bool? = nil,
+      completed: Int? = nil, total: Int? = nil
     ) {
       self.kind = kind
       self.presenter = presenter
@@ -258,6 +263,8 @@ package enum CoordinationInterface {
       self.version = version
       self.to = to
       self.coordinated = coordinated
+      self.completed = completed
+      self.total = total
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -271,6 +278,8 @@ package enum CoordinationInterface {
       version = try json.stringIfPresent("version")
       to = try json.stringIfPresent("to")
       coordinated = try json.boolIfPresent("coordinated")
+      completed = try json.intIfPresent("completed")
+      total = try json.intIfPresent("total")
     }
 
     package var json: JSONObject {
@@ -285,6 +294,8 @@ package enum CoordinationInterface {
       json.set("version", version)
       json.set("to", to)
       json.set("coordinated", coordinated)
+      json.set("completed", completed)
+      json.set("total", total)
       return json
     }
   }

@@ -12,7 +12,8 @@ package enum LocationsInterface {
   package static let list = "io.ambit.Locations.List"
   /// Asks the provider for its items, and shows them.
   package static let refresh = "io.ambit.Locations.Refresh"
-  /// Brings a document's content.
+  /// Brings a document's content, and answers again and again with the bytes that have come. The last answer comes when
+  /// it is here. Closing the connection cancels it.
   package static let fetch = "io.ambit.Locations.Fetch"
   /// Takes a document's content away, if it is not open and the provider has it.
   package static let evict = "io.ambit.Locations.Evict"
@@ -239,18 +240,22 @@ package enum LocationsInterface {
   /// The answer of `Fetch`.
   package struct FetchReply: WireMessage {
     package var bytes: Int
+    package var total: Int
 
-    package init(bytes: Int) {
+    package init(bytes: Int, total: Int) {
       self.bytes = bytes
+      self.total = total
     }
 
     package init(json: JSONObject) throws(FieldError) {
       bytes = try json.int("bytes")
+      total = try json.int("total")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("bytes", bytes)
+      json.set("total", total)
       return json
     }
   }

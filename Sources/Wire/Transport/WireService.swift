@@ -46,7 +46,7 @@ package struct WireService: Sendable {
     info: ServiceInfo, interfaces: [Interface],
     streaming: Set<String> = [
       "io.ambit.Launcher.Prompts", "io.ambit.Access.Events", "io.ambit.Coordination.Present", "io.ambit.Query.Run",
-      "io.ambit.Provider.Serve",
+      "io.ambit.Provider.Serve", "io.ambit.Locations.Fetch",
     ]
   ) {
     self.info = info
