@@ -26,6 +26,7 @@ package final class CloudDevice {
   private let name: String
   private let folder: DeviceFolder
   private let lock: FileLock
+  private let store: DeviceStore
   private var engine: SyncEngine
   private let inbox = Inbox()
   private let requests: Workers
@@ -52,8 +53,9 @@ package final class CloudDevice {
     connect = { CloudConnection(socket: socket, device: device, token: token) }
     requests = Workers(1, connect)
     transfers = Workers(4, connect)
-    if let state = try folder.savedState() {
-      engine = try JSONDecoder().decode(SyncEngine.self, from: state)
+    store = try folder.store()
+    if let saved = try store.engine() {
+      engine = saved
       guard engine.device == device else {
         throw StateError("\(path) belongs to the device “\(engine.device)”; move it away, or name the device so")
       }
@@ -77,7 +79,11 @@ package final class CloudDevice {
     var wasIdle = false
     while goesOn(), !isStopped {
       let isIdle = engine.isIdle
-      if isIdle, !wasIdle { tell(.settled) }
+      if isIdle, !wasIdle {
+        // A device that starts again then knows what it has placed, whatever its user does with it meanwhile.
+        try store.save(engine.takeDelta())
+        tell(.settled)
+      }
       wasIdle = isIdle
       if isIdle, once { return }
       let due = engine.nextDue.map { max(0, $0 - Clock.monotonic()) } ?? 1_000_000_000
@@ -100,6 +106,7 @@ package final class CloudDevice {
       case nil: if let due = engine.nextDue, due <= Clock.monotonic() { take(.tick) }
       }
     }
+    if !isStopped { try store.save(engine.takeDelta()) }
   }
 
   /// Applies an input, and the results of what it leads to.
@@ -129,7 +136,7 @@ package final class CloudDevice {
 
   private func carryOut(_ effect: SyncEffect, _ inputs: inout [SyncInput]) throws {
     switch effect {
-    case .save: try folder.save(JSONEncoder().encode(engine))
+    case .save: try store.save(engine.takeDelta())
     case .scan: inputs.append(.scan(try folder.scan()))
     case .discard(let id): folder.discard(id)
     case .act(let number, let act): inputs.append(perform(number, act))

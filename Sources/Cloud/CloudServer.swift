@@ -49,6 +49,9 @@ package final class CloudServer: LoopMember {
   private var awaiting: [Wait<Bool>] = []
   private var chance: SystemRandomNumberGenerator = .init()
   private var isStopped = false
+  /// Nanoseconds.
+  private var idleLimit: Int64?
+  private var lastUsed: Int64 = 0
 
   /// Serves until SIGTERM or SIGINT.
   ///
@@ -56,10 +59,12 @@ package final class CloudServer: LoopMember {
   ///   - socket: the path of a Unix socket, which is made.
   ///   - folder: where the cloud keeps everything.
   ///   - token: what devices have to sign in with; `nil`: nothing.
+  ///   - idleLimit: it leaves when no device was connected for so long; `nil`: it stays.
   ///   - ready: called when the socket can be connected to.
   /// - Throws: where it cannot serve.
   package nonisolated static func run(
-    socket: String, folder: String, token: String?, _ conditions: CloudConditions, ready: @Sendable () throws -> Void
+    socket: String, folder: String, token: String?, _ conditions: CloudConditions, idleLimit: Duration? = nil,
+    ready: @Sendable () throws -> Void
   ) throws {
     let signals = try SignalQueue([SIGTERM, SIGINT])
     umask(0o077)
@@ -74,6 +79,7 @@ package final class CloudServer: LoopMember {
     let listener = try UnixSocket.listen(in: place, name: name)
     try BrokerLoop.assumeIsolated {
       let server = try CloudServer(listener, store, token, conditions, signals)
+      server.idleLimit = idleLimit.map { Int64($0 / .nanoseconds(1)) }
       try ready()
       try server.loop.run { !server.isStopped }
     }
@@ -250,6 +256,8 @@ package final class CloudServer: LoopMember {
 
   package func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
     if let last = entries.last, last.hasHappened { isStopped = true }
+    if lastUsed == 0 || !endpoint.connections.isEmpty { lastUsed = now }
+    if let idleLimit, now - lastUsed > idleLimit { isStopped = true }
     for event in endpoint.process(entries.dropLast(), now: now) {
       switch event {
       case .call(let connection, let call): serve(call, on: connection)

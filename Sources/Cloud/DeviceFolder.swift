@@ -35,6 +35,8 @@ final class DeviceFolder {
   private var places: [String: String] = [:]
 
   static let ownName = ".ambit-cloud"
+  /// Of a replaced document, until it goes.
+  private static let formerPrefix = ".ambit-former-"
   /// Items at most.
   private static let most = 100_000
 
@@ -64,23 +66,8 @@ final class DeviceFolder {
     return lock
   }
 
-  // MARK: The engine's state
-
-  func savedState() throws -> Data? {
-    guard let file = try? Descriptor.open("engine.json", below: own, flags: [.read, .noFollow]) else { return nil }
-    var data = Data()
-    while case let bytes = try file.bytes(at: UInt64(data.count), count: 1 << 20), !bytes.isEmpty { data += bytes }
-    return data
-  }
-
-  func save(_ state: Data) throws {
-    let file = try Descriptor.open(
-      "engine.new", below: own, flags: [.write, .create, .truncate, .noFollow], mode: 0o600)
-    try file.writeAll([UInt8](state))
-    try file.synchronize()
-    try own.move("engine.new", to: own, as: "engine.json")
-    try own.synchronize()
-  }
+  /// The engine's state, below the folder's own part.
+  func store() throws -> DeviceStore { try DeviceStore(path: path.path(of: "\(Self.ownName)/engine.sqlite")) }
 
   // MARK: Scanning
 
@@ -91,7 +78,10 @@ final class DeviceFolder {
     var open = [(folder: root, id: LocalItem.root, path: "")]
     while let (folder, id, path) = open.popLast() {
       if let watcher { _ = try? watcher.watch(folder) }
-      for entry in try DirectoryReader.entries(of: folder, limit: Self.most) where !entry.name.hasPrefix(".") {
+      for entry in try DirectoryReader.entries(of: folder, limit: Self.most) {
+        // Left by a device that died.
+        if entry.name.hasPrefix(Self.formerPrefix) { try? folder.removeFile(entry.name) }
+        guard !entry.name.hasPrefix(".") else { continue }
         guard let place = try? Descriptor.open(entry.name, below: folder, flags: .place),
           let status = try? place.status(), status.kind == .regular || status.kind == .directory,
           place.mount == folder.mount
@@ -277,10 +267,13 @@ final class DeviceFolder {
         try takeBack(temporary, name, folder, staged)
         throw DeviceRefusal()
       }
+      // It goes from the folder that it was in: there its end is seen, and the new file is the document from then on.
+      let old = "\(Self.formerPrefix)\(UInt64.random(in: 0...UInt64.max))"
+      try own.moveAside(temporary, to: folder, as: old)
+      try folder.removeFile(old)
       try folder.synchronize()
       return try new.item(name, in: parent)
     }
-    remove(temporary)
     places[id] = nil
     places[staged] = inner
     return item

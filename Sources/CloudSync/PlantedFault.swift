@@ -31,6 +31,8 @@ package enum PlantedFault: String, CaseIterable, Codable, Sendable {
   case removalBeatsEdit
   /// A placement before a crash is not recognized after it.
   case placementForgotten
+  /// A change in the cloud is not part of the next delta.
+  case dirtyMarkForgotten
 
   // MARK: The device's
 

@@ -63,7 +63,13 @@ package enum Placeholder {
     try file.take(.write)
     defer { file.giveBackLease() }
     guard try Content(of: file) == known else { throw KernelError("evict", errno: .resourceBusy) }
+    let mode = try file.status().mode & 0o777
     try file.changeMode(0)
+    // A program that passed the check of the mode before may wait for the lease in its open(2): it reads the content, and so it stays.
+    do throws(KernelError) { try file.take(.write) } catch {
+      try? file.changeMode(mode)
+      throw error
+    }
     try file.cut(at: 0)
     try file.cut(at: UInt64(max(0, next.size)))
     try file.setModified(next.modified)

@@ -23,11 +23,17 @@ import Testing
   }
 
   @Test(arguments: 1...25 as ClosedRange<UInt64>) func theSavedStateHasAllThatCounts(seed: UInt64) {
-    let coded = Simulation.log(seed: seed) { engine in
-      guard let data = try? JSONEncoder().encode(engine) else { return SyncEngine(device: "lost") }
-      return (try? JSONDecoder().decode(SyncEngine.self, from: data)) ?? SyncEngine(device: "lost")
+    let whole = Simulation.log(seed: seed) { Self.coded($0.engine) ?? SyncEngine(device: "lost") }
+    #expect(whole == Simulation.log(seed: seed))
+    let inRows = Simulation.log(seed: seed) { saved in
+      guard let head = Self.coded(saved.head) else { return SyncEngine(device: "lost") }
+      return SyncEngine(head: head, rows: saved.rows.values.compactMap(Self.coded))
     }
-    #expect(coded == Simulation.log(seed: seed))
+    #expect(inRows == Simulation.log(seed: seed))
+  }
+
+  private static func coded<Value: Codable>(_ value: Value) -> Value? {
+    try? JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>) func longLivesHoldTheInvariants(seed: UInt64) {

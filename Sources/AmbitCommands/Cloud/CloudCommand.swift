@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Cloud
+internal import Folders
 internal import Foundation
 internal import Kernel
 internal import Launcher
@@ -27,7 +28,7 @@ struct CloudCommand: ParsableCommand {
         ambit cloud show /tmp/cloud.socket
       """,
     subcommands: [
-      CloudServeCommand.self, CloudSyncCommand.self, CloudShowCommand.self, CloudSetCommand.self,
+      CloudServeCommand.self, CloudSyncCommand.self, CloudStopCommand.self, CloudShowCommand.self, CloudSetCommand.self,
       CloudSimulateCommand.self,
     ])
 
@@ -82,17 +83,52 @@ struct CloudServeCommand: ParsableCommand {
   @Argument(help: "Where devices connect: the path of a Unix socket.") var socket: String
   @Option(help: "The folder that it keeps everything in.") var store: String
   @Option(help: "A word that devices have to sign in with.") var token: String?
+  @Flag(help: "Go on in the background; “ambit cloud stop” ends it, and so do ten minutes without a device.")
+  var detach = false
+  @Option(help: ArgumentHelp("Write a line here when devices can connect.", visibility: .hidden))
+  var readyDescriptor: Int32?
+  @Option(help: "Leave after so many seconds without a device.") var idle: Int?
   @OptionGroup var conditions: ConditionOptions
 
-  func run() throws {
+  func run() throws { if detach { try begin() } else { try serve() } }
+
+  /// Starts the same command as a process of its own, and waits until it serves.
+  private func begin() throws {
+    guard (try? WireClient(address: "unix:\(CloudCommand.path(socket))")) == nil else {
+      return try Output.standard.write("The cloud serves at \(printable(socket)) already.\n")
+    }
+    guard let program = Programs.ambit.path else { throw Failure("Ambit is not installed whole.") }
+    let folder = CloudCommand.path(store)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let log = try Descriptor.open("\(folder)/cloud.log", flags: [.write, .create, .append], mode: 0o600)
+    let own = CommandLine.arguments.dropFirst().filter { $0 != "--detach" }
+    let (reading, writing) = try Descriptor.pipe()
+    var ready: Descriptor? = writing
+    _ = try Service.start(
+      program, arguments: ["ambit"] + own + ["--ready-descriptor", "3"] + (idle == nil ? ["--idle", "600"] : []),
+      environment: ThisProcess.environment, log: log, ready: ready ?? log)
+    ready = nil
+    guard try !reading.readLine().isEmpty else {
+      throw Failure("the cloud cannot serve; \(printable(folder))/cloud.log says why.")
+    }
+    try Output.standard.write("The cloud serves at \(printable(socket)).\n")
+  }
+
+  private func serve() throws {
+    let ready = readyDescriptor.map { Descriptor(owning: $0) }
+    let socket = socket
     let asked = conditions.applied(to: .init(offline: false, latency: 0, faults: 0))
     var weather = CloudConditions()
     (weather.isOffline, weather.latency) = (asked.offline, Int64(asked.latency))
     (weather.bandwidth, weather.faults, weather.quota) = (asked.bandwidth, asked.faults, asked.quota.map { Int64($0) })
     do {
       try CloudServer.run(
-        socket: CloudCommand.path(socket), folder: CloudCommand.path(store), token: token, weather
-      ) { try Output.standard.write("The cloud serves at \(printable(socket)).\n") }
+        socket: CloudCommand.path(socket), folder: CloudCommand.path(store), token: token, weather,
+        idleLimit: idle.map { .seconds($0) }
+      ) {
+        guard let ready else { return try Output.standard.write("The cloud serves at \(printable(socket)).\n") }
+        try ready.writeAll(Array("serves\n".utf8))
+      }
     } catch { throw Failure("the cloud cannot serve: \(error)") }
   }
 }
@@ -154,6 +190,20 @@ struct CloudSyncCommand: ParsableCommand {
     } else if !quiet {
       try? Output.standard.write("\(line)\n")
     }
+  }
+}
+
+struct CloudStopCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stop", abstract: "End a cloud. What it has accepted stays in its store.")
+  @Argument(help: "The cloud's socket.") var socket: String
+
+  func run() throws {
+    guard let client = try? WireClient(address: "unix:\(CloudCommand.path(socket))") else { return }
+    let peer = try UnixSocket.peer(of: client.socket)
+    try Descriptor.process(peer.pid).signalProcess(SIGTERM)
+    // The end of the connection is the end of the process.
+    while (try? client.receive(wait: true)) != nil {}
   }
 }
 

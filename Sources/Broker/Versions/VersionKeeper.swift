@@ -93,6 +93,12 @@ final class VersionKeeper {
     guard let versions = try? store.versions(of: document),
       store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime)
     else { return }
+    // Whoever replaced it may have kept it first.
+    if let latest = versions.first, let status = try? former.descriptor.status(), !latest.isPackage,
+      latest.modified == status.modified, latest.size == status.size
+    {
+      return
+    }
     // To read it would break a lease of the broker's own; nobody else can open it any more.
     leases.release(former.identity)
     let content = FormerContent(draft: store.draft(of: former), path: path, cause: .overwritten, app: nil)

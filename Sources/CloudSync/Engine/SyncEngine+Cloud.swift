@@ -16,7 +16,7 @@ extension SyncEngine {
     }
     if let listing {
       let known = Set(listing.ids)
-      for i in entries.indices where !known.contains(entries[i].id) {
+      for i in entries.positions where !known.contains(entries[i].id) {
         if let remote = entries[i].remote, remote.revision <= anchor { entries[i].remote?.isDeleted = true }
       }
       self.listing = nil
@@ -35,11 +35,13 @@ extension SyncEngine {
 
   /// Answers overtake pages, so an older state of the item may come after a newer one.
   private mutating func note(_ item: CloudItem) {
-    if let i = index[item.id] {
+    if let i = entries.position(of: item.id) {
       if let known = entries[i].remote, known.revision > item.revision { return }
       entries[i].remote = item
+      if planted == .dirtyMarkForgotten { entries.forgetMark(i) }
     } else if !item.isDeleted {
-      entries[addEntry(item.id)].remote = item
+      let i = entries.add(item.id)
+      entries[i].remote = item
     }
   }
 
@@ -51,9 +53,9 @@ extension SyncEngine {
   mutating func take(_ answer: CloudAnswer) {
     guard let sent = sending else { return }
     sending = nil
-    guard let i = index[sent.change.id] else { return }
+    guard let i = entries.position(of: sent.change.id) else { return }
     if case .accepted(let item) = answer {
-      entries[i].failures = 0
+      if entries[i].failures > 0 { entries[i].failures = 0 }
       noteAnswer(item)
       acknowledge(i, sent, item)
       return
@@ -80,26 +82,7 @@ extension SyncEngine {
   private mutating func acknowledge(_ i: Int, _ sent: Sending, _ item: CloudItem) {
     var stamp = sent.snapshot?.stamp ?? ""
     if planted == .laterStampAcknowledged { stamp = entries[i].local?.item.stamp ?? stamp }
-    switch sent.change {
-    case .create(let mine):
-      if entries[i].remote == nil {
-        entries[i].remote = item
-        // Its tombstone is gone already.
-        entries[i].remote?.isDeleted = true
-      }
-      entries[i].synced = SyncEntry.Synced(
-        parent: mine.parent, name: mine.name, content: mine.content, contentRevision: item.contentRevision,
-        placeRevision: item.placeRevision, stamp: stamp)
-    case .replace(_, let content, _, _):
-      entries[i].synced?.content = content
-      entries[i].synced?.contentRevision = item.contentRevision
-      entries[i].synced?.stamp = stamp
-    case .move(_, let parent, let name, _):
-      entries[i].synced?.parent = parent
-      entries[i].synced?.name = name
-      entries[i].synced?.placeRevision = item.placeRevision
-    case .delete: entries[i].synced = nil
-    }
+    entries[i].acknowledge(sent.change, item, stamp: stamp)
   }
 
   mutating func lose(_ request: Int) {
@@ -112,9 +95,34 @@ extension SyncEngine {
       sending?.request = nil
       sending?.failures = failures + 1
       sending?.due = now + Self.backOff(failures + 1)
-    } else if let i = entries.firstIndex(where: { $0.transfer?.request == request }) {
+    } else if let i = entries.position(ofRequest: request) {
       entries[i].transfer = nil
       hold(i)
+    }
+  }
+}
+
+extension SyncEntry {
+  fileprivate mutating func acknowledge(_ change: CloudChange, _ item: CloudItem, stamp: String) {
+    switch change {
+    case .create(let mine):
+      if remote == nil {
+        remote = item
+        // Its tombstone is gone already.
+        remote?.isDeleted = true
+      }
+      synced = Synced(
+        parent: mine.parent, name: mine.name, content: mine.content, contentRevision: item.contentRevision,
+        placeRevision: item.placeRevision, stamp: stamp)
+    case .replace(_, let content, _, _):
+      synced?.content = content
+      synced?.contentRevision = item.contentRevision
+      synced?.stamp = stamp
+    case .move(_, let parent, let name, _):
+      synced?.parent = parent
+      synced?.name = name
+      synced?.placeRevision = item.placeRevision
+    case .delete: synced = nil
     }
   }
 }

@@ -53,7 +53,7 @@ extension SyncEngine {
     }
     guard maySend else { return }
     if let other = occupantThere(of: item.parent, item.name, except: item.id) {
-      if !isLeavingThere(other) {
+      if !other.isLeavingThere {
         makeRoomHere(i)
         return
       }
@@ -69,15 +69,14 @@ extension SyncEngine {
     let old = entries[i].id
     let snapshot = entries[i].snapshot
     discardStaged(i)
-    let new = addEntry(nextName())
+    let new = entries.add(nextName())
     entries[new].local = local
     entries[new].snapshot = snapshot
     let id = entries[new].id
-    byLocal[local.item.id] = id
     entries[i].local = nil
     entries[i].synced = nil
     entries[i].snapshot = nil
-    for child in entries.indices where entries[child].local?.parent == old {
+    for child in entries.here.members(of: old) {
       entries[child].local?.parent = id
       // The user did not move the child.
       if entries[child].synced?.parent == old { entries[child].synced?.parent = id }
@@ -153,15 +152,11 @@ extension SyncEngine {
       act(i, .remove(id: local.item.id, stamp: local.item.stamp))
       return
     }
-    var isEmpty = true
-    for child in entries where child.local?.parent == entries[i].id {
-      isEmpty = false
-      let isDying = child.liveRemote == nil && child.synced != nil
-      if isDying || isLeavingHere(child) { continue }
-      separate(i)
-      return
+    switch entries.here.state(of: entries[i].id) {
+    case .empty: act(i, .remove(id: local.item.id, stamp: nil))
+    case .leaving: return
+    case .kept: separate(i)
     }
-    if isEmpty { act(i, .remove(id: local.item.id, stamp: nil)) }
   }
 
   /// The user has deleted the item. A document that another device edited or took into another folder, and a folder with items that
@@ -173,14 +168,12 @@ extension SyncEngine {
       entries[i].synced = nil
       return bring(i, remote)
     }
-    var isEmpty = true
-    for child in entries where child.liveRemote?.parent == remote.id {
-      isEmpty = false
-      let isDying = child.local == nil && child.synced != nil
-      if isDying || isLeavingThere(child) { continue }
+    switch entries.there.state(of: remote.id) {
+    case .empty: send(i, .delete(id: remote.id, base: remote.revision))
+    case .leaving: return
+    case .kept:
       entries[i].synced = nil
-      return bring(i, remote)
+      bring(i, remote)
     }
-    if isEmpty { send(i, .delete(id: remote.id, base: remote.revision)) }
   }
 }

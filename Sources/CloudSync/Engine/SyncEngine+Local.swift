@@ -10,22 +10,27 @@ extension SyncEngine {
     isRestored = false
 
     var gone: [Int] = []
-    for i in entries.indices {
-      guard let local = entries[i].local else { continue }
-      if let item = found[local.item.id] { entries[i].local?.item = item } else { gone.append(i) }
+    for i in entries.positions {
+      guard let old = entries[i].local?.item else { continue }
+      guard let item = found[old.id] else {
+        gone.append(i)
+        continue
+      }
+      // Equal names may be different bytes.
+      if item != old || !item.name.utf8.elementsEqual(old.name.utf8) { entries[i].local?.item = item }
     }
-    let unknown = items.filter { byLocal[$0.id] == nil }
+    let unknown = items.filter { entries.position(ofLocal: $0.id) == nil }
+    var heirs: [LocalPlace: LocalItem] = [:]
+    for item in unknown.reversed() where item.kind == .document && !gone.isEmpty {
+      heirs[LocalPlace(parent: item.parent, name: item.name)] = item
+    }
     var adopted: Set<String> = []
     for i in gone {
       guard let old = entries[i].local?.item else { continue }
-      byLocal[old.id] = nil
       // Programs save a document as a new file that takes the old one's name.
-      let heir = unknown.first {
-        old.kind == .document && $0.kind == .document && $0.parent == old.parent && $0.name == old.name
-      }
-      entries[i].local?.item = heir ?? old
+      let heir = old.kind == .document ? heirs[LocalPlace(parent: old.parent, name: old.name)] : nil
       if let heir {
-        byLocal[heir.id] = entries[i].id
+        entries[i].local?.item = heir
         adopted.insert(heir.id)
       } else {
         entries[i].local = nil
@@ -33,13 +38,13 @@ extension SyncEngine {
       }
     }
     for item in unknown where !adopted.contains(item.id) {
-      let i = addEntry(nextName())
+      let i = entries.add(nextName())
       entries[i].local = SyncEntry.Local(item: item, parent: item.parent)
-      byLocal[item.id] = entries[i].id
     }
-    for i in entries.indices {
-      guard let parent = entries[i].local?.item.parent else { continue }
-      entries[i].local?.parent = byLocal[parent] ?? CloudItem.root
+    for i in entries.positions {
+      guard let local = entries[i].local else { continue }
+      let parent = parent(of: local.item)
+      if parent != local.parent { entries[i].local?.parent = parent }
     }
   }
 
@@ -53,48 +58,42 @@ extension SyncEngine {
       }
       effects.append(.discard(id: staged.local.id))
     }
-    if let i = index[acting.entry] { entries[i].staged = nil }
+    if let i = entries.position(of: acting.entry) { entries[i].staged = nil }
     self.acting = nil
   }
 
   mutating func finishAct(_ item: LocalItem?) {
     guard let acting else { return }
     self.acting = nil
-    guard let i = index[acting.entry] else { return }
-    entries[i].failures = 0
+    guard let i = entries.position(of: acting.entry) else { return }
+    if entries[i].failures > 0 { entries[i].failures = 0 }
     switch acting.act {
     case .place, .replace:
       guard let item, let staged = acting.staged else { return }
-      if let old = entries[i].local { byLocal[old.item.id] = nil }
-      entries[i].staged = nil
-      entries[i].snapshot = nil
-      entries[i].kept = nil
-      bind(i, item)
+      var entry = entries[i]
+      (entry.staged, entry.snapshot, entry.kept) = (nil, nil, nil)
+      entry.local = SyncEntry.Local(item: item, parent: parent(of: item))
       if case .place(_, let parent, let name) = acting.act {
-        entries[i].synced = SyncEntry.Synced(
-          parent: byLocal[parent] ?? CloudItem.root, name: name, contentRevision: 0,
+        entry.synced = SyncEntry.Synced(
+          parent: entries.id(ofLocal: parent) ?? CloudItem.root, name: name, contentRevision: 0,
           placeRevision: staged.item.placeRevision, stamp: "")
       }
+      entries[i] = entry
       setSynced(i, staged.item, stamp: item.stamp)
-    case .move: if let item { bind(i, item) }
+    case .move: if let item { entries[i].local = SyncEntry.Local(item: item, parent: parent(of: item)) }
     case .remove:
-      if let old = entries[i].local { byLocal[old.item.id] = nil }
       entries[i].local = nil
       entries[i].synced = nil
     case .keep(_, _, let content, _): entries[i].kept = content
     }
   }
 
-  private mutating func bind(_ i: Int, _ item: LocalItem) {
-    entries[i].local = SyncEntry.Local(item: item, parent: byLocal[item.parent] ?? CloudItem.root)
-    byLocal[item.id] = entries[i].id
-  }
+  /// The id of the folder's entry.
+  private func parent(of item: LocalItem) -> String { entries.id(ofLocal: item.parent) ?? CloudItem.root }
 
   mutating func setSynced(_ i: Int, _ item: CloudItem, stamp: String) {
     let item = planted == .oldDownloadApplied ? entries[i].remote ?? item : item
-    entries[i].synced?.content = item.content
-    entries[i].synced?.contentRevision = item.contentRevision
-    entries[i].synced?.stamp = stamp
+    entries[i].synced?.setContent(item, stamp: stamp)
   }
 
   /// The folder is not as the engine thought, so it looks again.
@@ -103,18 +102,17 @@ extension SyncEngine {
     self.acting = nil
     isScanned = false
     effects.append(.scan)
-    if let i = index[acting.entry] { hold(i) }
+    if let i = entries.position(of: acting.entry) { hold(i) }
   }
 
   mutating func takeStaged(_ request: Int, _ item: LocalItem) {
-    guard let i = entries.firstIndex(where: { $0.transfer?.request == request }),
+    guard let i = entries.position(ofRequest: request),
       let wanted = entries[i].transfer?.download
     else {
       effects.append(.discard(id: item.id))
       return
     }
-    entries[i].transfer = nil
-    entries[i].failures = 0
+    entries[i].endTransfer()
     entries[i].staged = SyncEntry.Staged(local: item, item: wanted)
   }
 }

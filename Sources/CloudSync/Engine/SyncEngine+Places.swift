@@ -40,7 +40,7 @@ extension SyncEngine {
     guard maySend, isInCloud(local.parent), areAncestorsInPlace(of: local) else { return }
     var name = local.item.name
     if let other = occupantThere(of: local.parent, name, except: remote.id) {
-      if !isLeavingThere(other) {
+      if !other.isLeavingThere {
         makeRoomHere(i)
         return
       }
@@ -60,9 +60,7 @@ extension SyncEngine {
   }
 
   func occupantHere(of parent: String, _ name: String, except id: String) -> Int? {
-    entries.firstIndex {
-      $0.id != id && $0.local?.parent == parent && Names.collide($0.local?.item.name ?? "", name)
-    }
+    entries.here.occupant(of: parent, name) { entries[$0].id != id }
   }
 
   /// Renames an item on the device. If its place is the user's choice, the cloud hears of it; if not, it moves on to the cloud's place.
@@ -71,12 +69,6 @@ extension SyncEngine {
     if acting?.entry == entries[i].id || sending?.change.id == entries[i].id { return }
     let name = spareName(in: local.parent, for: local.item.name)
     moveHere(i, local, to: LocalPlace(parent: local.item.parent, name: name))
-  }
-
-  /// Another device's move will take the item out of its place.
-  func isLeavingHere(_ entry: SyncEntry) -> Bool {
-    guard let remote = entry.liveRemote, let local = entry.local, entry.isMovedThere else { return false }
-    return remote.parent != local.parent
   }
 
   private func isHere(_ id: String, within ancestor: String) -> Bool {
@@ -91,7 +83,7 @@ extension SyncEngine {
 
   private mutating func yieldMoves(from id: String, to ancestor: String) {
     var folder = id
-    while folder != ancestor, let i = index[folder], let parent = entries[i].local?.parent {
+    while folder != ancestor, let i = entries.position(of: folder), let parent = entries[i].local?.parent {
       if entries[i].isMovedHere, !entries[i].isMovedThere { yieldPlace(i) }
       folder = parent
     }
@@ -114,21 +106,12 @@ extension SyncEngine {
   func isInCloud(_ folder: String) -> Bool { folder == CloudItem.root || entry(folder)?.liveRemote != nil }
 
   func occupantThere(of parent: String, _ name: String, except id: String) -> SyncEntry? {
-    entries.first {
-      $0.id != id && $0.liveRemote?.parent == parent && Names.collide($0.liveRemote?.name ?? "", name)
-    }
-  }
-
-  /// The user has moved or deleted the item, and the cloud has not heard of it.
-  func isLeavingThere(_ entry: SyncEntry) -> Bool {
-    guard let remote = entry.liveRemote, entry.synced != nil, !entry.isMovedThere else { return false }
-    guard let local = entry.local else { return true }
-    return local.parent != remote.parent || !Names.collide(local.item.name, remote.name)
+    entries.there.occupant(of: parent, name) { entries[$0].id != id }.map { entries[$0] }
   }
 
   /// Nothing stands in the way of the change that frees the item's name in the cloud.
   func isAboutToLeaveThere(_ entry: SyncEntry) -> Bool {
-    guard let local = entry.local else { return !entries.contains { $0.liveRemote?.parent == entry.id } }
+    guard let local = entry.local else { return entries.there.state(of: entry.id) == .empty }
     return isInCloud(local.parent) && areAncestorsInPlace(of: local)
       && occupantThere(of: local.parent, local.item.name, except: entry.id) == nil
   }

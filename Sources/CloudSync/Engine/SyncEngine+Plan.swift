@@ -6,30 +6,25 @@ extension SyncEngine {
       fetch()
       resend()
     }
-    transferCount = 0
-    for i in entries.indices {
-      if let held = entries[i].heldUntil, held <= now { entries[i].heldUntil = nil }
-      if entries[i].transfer != nil { transferCount += 1 }
-    }
+    entries.release(at: now)
     if isScanned, !isStale {
-      var i = 0
-      while i < entries.count {
-        if !isBlocked(i), !entries[i].isSettled { decide(i) }
-        i += 1
+      var start = 0
+      while let i = entries.next(from: start, free: free) {
+        decide(i)
+        start = i + 1
       }
     }
     dropFinished()
     nextDue = earliest()
   }
 
-  /// A new item waits for others of its kind. This only saves time: large folders have many such items.
-  private func isBlocked(_ i: Int) -> Bool {
-    if entries[i].transfer != nil || entries[i].heldUntil != nil { return true }
-    guard entries[i].synced == nil, entries[i].kind == .document else { return false }
-    let mayNotTransfer = transferCount >= Limits.transfers
-    if entries[i].local == nil { return entries[i].staged == nil ? mayNotTransfer : acting != nil }
-    guard entries[i].remote == nil else { return false }
-    return entries[i].snapshot == nil ? mayNotTransfer : !maySend
+  /// What may be started now.
+  private var free: Wait {
+    var free: Wait = []
+    if mayTransfer { free.insert(.transfer) }
+    if acting == nil { free.insert(.act) }
+    if maySend { free.insert(.change) }
+    return free
   }
 
   private mutating func fetch() {
@@ -51,28 +46,21 @@ extension SyncEngine {
     needsSave = true
   }
 
-  private func earliest() -> Int64? {
+  private mutating func earliest() -> Int64? {
     var due: Int64?
     func add(_ time: Int64) { due = min(due ?? time, time) }
     if isOnline {
       if fetching == nil { add(wantsFetch ? fetchRetry : fetchDue) }
       if let sending, sending.request == nil { add(sending.due) }
     }
-    for i in entries.indices { if let held = entries[i].heldUntil { add(held) } }
+    if let held = entries.nextRelease() { add(held) }
     return due
   }
 
   /// Items that neither side has any more. A tombstone stays until no older page can come.
   private mutating func dropFinished() {
-    func isFinished(_ entry: SyncEntry) -> Bool {
-      guard entry.local == nil, entry.transfer == nil, entry.staged == nil else { return false }
-      if sending?.change.id == entry.id || acting?.entry == entry.id { return false }
-      guard let remote = entry.remote else { return true }
-      return remote.isDeleted && remote.revision <= anchor
-    }
-    guard entries.indices.contains(where: { entries[$0].local == nil && isFinished(entries[$0]) }) else { return }
-    entries.removeAll(where: isFinished)
-    reindex()
+    let (sent, acted) = (sending?.change.id, acting?.entry)
+    entries.removeFinished(upTo: anchor) { $0 != sent && $0 != acted }
   }
 
   // MARK: Starting
@@ -96,12 +84,11 @@ extension SyncEngine {
     needsSave = true
   }
 
-  private var mayTransfer: Bool { isOnline && transferCount < Limits.transfers }
+  private var mayTransfer: Bool { isOnline && entries.transferCount < Limits.transfers }
 
   private mutating func startTransfer(_ i: Int, download: CloudItem?) -> Int {
     let request = nextNumber()
     entries[i].transfer = SyncEntry.Transfer(request: request, download: download)
-    transferCount += 1
     return request
   }
 

@@ -7,7 +7,7 @@
 /// goes on from any state. One change of the ledger and one local act are under way at a time, and a few transfers.
 ///
 /// The contract with the device:
-/// - The state is durable before the effects after ``SyncEffect/save`` are carried out. A device that ends in between starts again
+/// - The state (``takeDelta()``) is durable before the effects after ``SyncEffect/save`` are carried out. A device that ends in between starts again
 ///   with the state saved last, ``SyncInput/restored``, and a scan; it removes temporaries that are not in the state.
 /// - Scans and local acts run one after another. Their results reach the engine in the same order, before the next one runs.
 /// - Each request is answered or reported as lost, each transfer and act as done or failed. Late and repeated answers do no harm.
@@ -29,7 +29,7 @@ package struct SyncEngine: Codable, Sendable {
   var counter = 0
   /// The number of the last request, transfer or act.
   var lastNumber = 0
-  var entries: [SyncEntry] = []
+  var entries = EntryTable()
   var sending: Sending?
   var acting: Acting?
   /// The request for a page that is not answered.
@@ -48,11 +48,6 @@ package struct SyncEngine: Codable, Sendable {
   /// A listing of everything that is under way. An engine begins with one.
   var listing: Listing? = Listing()
 
-  /// Positions in ``entries``, and the entries of local items. They follow from the entries.
-  var index: [String: Int] = [:]
-  var byLocal: [String: String] = [:]
-  /// Uploads and downloads under way.
-  var transferCount = 0
   var effects: [SyncEffect] = []
   var now: Int64 = 0
   /// The effects need the state to be durable first.
@@ -119,7 +114,7 @@ package struct SyncEngine: Codable, Sendable {
   /// Cloud and device are the same as far as the engine knows, and nothing is under way.
   package var isIdle: Bool {
     isScanned && !isStale && !wantsFetch && fetching == nil && sending == nil && acting == nil
-      && entries.allSatisfy { $0.isSettled }
+      && entries.unsettled.isEmpty
   }
 
   private mutating func take(_ input: SyncInput) {
@@ -134,13 +129,12 @@ package struct SyncEngine: Codable, Sendable {
     case .answer(let request, let answer): if sending?.request == request { take(answer) }
     case .lost(let request): lose(request)
     case .uploaded(let request, let content, let size, let stamp):
-      guard let i = entries.firstIndex(where: { $0.transfer?.request == request }) else { return }
-      entries[i].transfer = nil
-      entries[i].failures = 0
+      guard let i = entries.position(ofRequest: request) else { return }
+      entries[i].endTransfer()
       entries[i].snapshot = SyncEntry.Snapshot(content: content, size: size, stamp: stamp)
     case .staged(let request, let item): takeStaged(request, item)
     case .transferFailed(let request):
-      guard let i = entries.firstIndex(where: { $0.transfer?.request == request }) else { return }
+      guard let i = entries.position(ofRequest: request) else { return }
       entries[i].transfer = nil
       hold(i)
     case .acted(let number, let item): if acting?.number == number { finishAct(item) }
@@ -150,7 +144,6 @@ package struct SyncEngine: Codable, Sendable {
   }
 
   private mutating func restore() {
-    reindex()
     fetching = nil
     wantsFetch = true
     isScanned = false
@@ -160,9 +153,9 @@ package struct SyncEngine: Codable, Sendable {
     isOnline = true
     sending?.request = nil
     sending?.due = 0
-    for i in entries.indices {
-      entries[i].transfer = nil
-      entries[i].heldUntil = nil
+    for i in entries.positions {
+      if entries[i].transfer != nil { entries[i].transfer = nil }
+      if entries[i].heldUntil != nil { entries[i].heldUntil = nil }
       if let staged = entries[i].staged {
         // The temporary of an act under way may be in the folder already; the scan shows it.
         entries[i].staged = nil
@@ -182,22 +175,7 @@ package struct SyncEngine: Codable, Sendable {
 
   // MARK: Entries
 
-  func entry(_ id: String) -> SyncEntry? { index[id].map { entries[$0] } }
-
-  mutating func addEntry(_ id: String) -> Int {
-    entries.append(SyncEntry(id: id))
-    index[id] = entries.count - 1
-    return entries.count - 1
-  }
-
-  mutating func reindex() {
-    index.removeAll(keepingCapacity: true)
-    byLocal.removeAll(keepingCapacity: true)
-    for i in entries.indices {
-      index[entries[i].id] = i
-      if let local = entries[i].local { byLocal[local.item.id] = entries[i].id }
-    }
-  }
+  func entry(_ id: String) -> SyncEntry? { entries.position(of: id).map { entries[$0] } }
 
   mutating func nextNumber() -> Int {
     lastNumber += 1

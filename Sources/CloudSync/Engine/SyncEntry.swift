@@ -30,6 +30,12 @@ struct SyncEntry: Codable, Hashable, Sendable {
     var placeRevision: Int
     /// The local document's stamp with this content.
     var stamp: String
+
+    mutating func setContent(_ item: CloudItem, stamp: String) {
+      content = item.content
+      contentRevision = item.contentRevision
+      self.stamp = stamp
+    }
   }
 
   struct Local: Codable, Hashable, Sendable {
@@ -71,6 +77,9 @@ struct SyncEntry: Codable, Hashable, Sendable {
     return local?.parent == synced?.parent && local?.item.name == synced?.name
       && (remote?.kind == .folder || local?.item.stamp == synced?.stamp)
   }
+
+  /// The transfer has succeeded.
+  mutating func endTransfer() { (transfer, failures) = (nil, 0) }
 
   /// The user has moved or renamed the item since the last common state.
   var isMovedHere: Bool {

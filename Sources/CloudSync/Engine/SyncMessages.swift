@@ -50,7 +50,8 @@ package enum SyncInput: Codable, Hashable, Sendable {
 
 /// What the device has to do. It carries effects out in their order.
 package enum SyncEffect: Codable, Hashable, Sendable {
-  /// Make the state durable, as it is when ``SyncEngine/apply(_:at:)`` returns, before the effects after this one.
+  /// Make the state durable, as it is when ``SyncEngine/apply(_:at:)`` returns, before the effects after this one: store
+  /// ``SyncEngine/takeDelta()``.
   case save
   /// Ask the ledger for a page of changes. The anchor is too old if the ledger has forgotten a tombstone after
   /// `tombstonesSince`; `nil`: it never is.

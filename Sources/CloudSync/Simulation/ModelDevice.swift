@@ -2,7 +2,7 @@
 struct ModelDevice {
   let name: String
   var engine: SyncEngine
-  var saved: SyncEngine
+  var saved: SavedSync
   var disk = ModelDisk()
   /// The number of starts. Work and answers of an earlier start reach nobody.
   var epoch = 0
@@ -16,7 +16,7 @@ struct ModelDevice {
     self.name = name
     engine = SyncEngine(device: name)
     engine.planted = planted
-    saved = engine
+    saved = SavedSync(device: name)
   }
 
   /// - Returns: whether the device ends now.

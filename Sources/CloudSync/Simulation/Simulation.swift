@@ -30,10 +30,10 @@ package enum Simulation {
 
   /// The log of a life, whether it fails or not.
   ///
-  /// - Parameter restore: what a device that starts again reads of the engine that it saved.
+  /// - Parameter restore: how a device that starts again loads what it has saved.
   package static func log(
     seed: UInt64, planted: PlantedFault? = nil, steps: Int = 240,
-    restore: @escaping @Sendable (SyncEngine) -> SyncEngine = { $0 }
+    restore: @escaping @Sendable (SavedSync) -> SyncEngine = { $0.engine }
   ) -> [String] {
     let (devices, decisions) = schedule(seed: seed, steps: steps)
     return play(
@@ -49,7 +49,7 @@ package enum Simulation {
 
   package static func play(
     _ decisions: [Decision], devices: Int, seed: UInt64, planted: PlantedFault?, keepsLog: Bool,
-    restore: @escaping @Sendable (SyncEngine) -> SyncEngine = { $0 }
+    restore: @escaping @Sendable (SavedSync) -> SyncEngine = { $0.engine }
   ) -> Life {
     var world = World(devices: devices, planted: planted, keepsLog: keepsLog, restore: restore)
     var steps = 0

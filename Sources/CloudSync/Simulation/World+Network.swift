@@ -22,7 +22,9 @@ extension World {
       reply(one, .answer(request: request, answer))
     case .answer(let input) where isCurrent:
       note { "\($0.devices[d].name) <- \(input)" }
-      if planted == .anchorSavedBeforePage, case .page(_, let page) = input { devices[d].saved.anchor = page.next }
+      if planted == .anchorSavedBeforePage, case .page(_, let page) = input {
+        devices[d].saved.head.engine.anchor = page.next
+      }
       give(input, to: d)
     case .upload(let request, let id, let stamp) where isCurrent: upload(one, request, id, stamp)
     case .stage(let request, let item) where isCurrent: stage(one, request, item)

@@ -12,15 +12,15 @@ package struct World {
   package private(set) var log: [String] = []
   let keepsLog: Bool
   let planted: PlantedFault?
-  /// What a device reads of the engine that it saved.
-  let restore: @Sendable (SyncEngine) -> SyncEngine
+  /// How a device loads what it has saved.
+  let restore: @Sendable (SavedSync) -> SyncEngine
 
   static let stepTime: Int64 = 10_000_000
   static let pageLimit = 3
 
   package init(
     devices count: Int, planted: PlantedFault?, keepsLog: Bool,
-    restore: @escaping @Sendable (SyncEngine) -> SyncEngine = { $0 }
+    restore: @escaping @Sendable (SavedSync) -> SyncEngine = { $0.engine }
   ) {
     self.restore = restore
     self.planted = planted
@@ -149,7 +149,7 @@ package struct World {
       }
       note { "  \($0.devices[d].name): \(effect)" }
       switch effect {
-      case .save: devices[d].saved = devices[d].engine
+      case .save: devices[d].saved.apply(devices[d].engine.takeDelta())
       case .fetch(let request, let since, let tombstonesSince):
         start(.fetch(request: request, since: since, tombstonesSince: tombstonesSince), on: d)
       case .send(let request, let change, let key): start(.send(request: request, change, key: key), on: d)
