@@ -6,13 +6,17 @@ internal import Kernel
 internal import Launcher
 internal import Wire
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// `ambit broker`: the service behind the other commands. It is started on demand and leaves when idle.
 struct BrokerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "broker",
     abstract: "Look after the broker, the service that hands documents to apps.",
     discussion: "It is started when an app is run, and goes away some time after the last one has ended.",
-    subcommands: [Serve.self, Stop.self, Status.self])
+    subcommands: [Serve.self, Stop.self, Status.self, Guard.self])
 
   struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,6 +35,23 @@ struct BrokerCommand: ParsableCommand {
         folders: try .current(environment: environment), idleLimit: .seconds(seconds),
         ready: readyDescriptor.map { Descriptor(owning: $0) })
       throw ExitCode(status)
+    }
+  }
+
+  /// The process that answers the kernel before programs of root open a placeholder.
+  struct Guard: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "guard", abstract: "Be the guard of placeholders, for a broker.", shouldDisplay: false)
+
+    @Option(help: "The broker's process.") var broker: Int32
+    @Flag(help: "Another guard has died.") var follows = false
+
+    func run() throws {
+      signal(SIGINT, SIG_IGN)
+      signal(SIGHUP, SIG_IGN)
+      do { try GuardProcess.run(Descriptor(owning: 3), broker: broker, follows: follows) } catch {
+        throw Failure("the guard cannot run: \(error)")
+      }
     }
   }
 

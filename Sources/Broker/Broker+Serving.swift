@@ -13,6 +13,7 @@ extension Broker {
   func finish() throws {
     user.stop()
     providers.stopAll()
+    placeholders.end()
     keeper.finishSnapshot()
     for instance in Array(sessions.instances.values) { ender.leave(instance) }
     try? loop.run([jobs], until: { sidecars.isIdle })

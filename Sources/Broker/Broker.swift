@@ -3,6 +3,7 @@ internal import BrokerCore
 internal import FileProviders
 internal import Folders
 internal import Kernel
+internal import Paths
 internal import ScopedAccess
 internal import Wire
 
@@ -27,6 +28,7 @@ final class Broker {
   let lifetime: Lifetime
   let catalog: CatalogService
   let providers: ProviderExtensions
+  let placeholders: ProviderGuard
 
   /// - Parameters:
   ///   - listener: the socket of the user's side.
@@ -102,6 +104,13 @@ final class Broker {
     let sent = ProvidedChanges(provided, providers, jobs)
     let contents = ProvidedContents(provided, providers, sent, jobs)
     let locations = LocationService(provided, contents, sent, providers, jobs, trail)
+    let placeholders = ProviderGuard(host, contents)
+    self.placeholders = placeholders
+    provided.group = { placeholders.group }
+    leases.beforeLease = { file in
+      if file.currentPath?.path(within: provided.root) != nil { placeholders.group?.passOver(file) }
+    }
+    locations.onFolder = { placeholders.watch($0) }
     places.locations = { locations.places }
     locator.isReadOnly = { contents.lacks(.writing, $0) }
     handover.provided = contents
@@ -153,7 +162,7 @@ final class Broker {
     lifetime = Lifetime(
       signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,
       isBusy: { [trail, grants, sidecars] in
-        !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle
+        !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle || placeholders.isGuarding
       })
 
     // In this order. Due grants end before a request is answered, and the user's side comes first: a launcher's answer is then
@@ -161,7 +170,7 @@ final class Broker {
     for member in [
       revoker, lifetime, trail, keeper, replies, groups, leases, files, scan, user, apps, ender, locator, jobs, scopes,
       preparer, orphans, GrantMoves(grants), events, presented, leased, coordination,
-      catalog, providers,
+      catalog, providers, placeholders,
     ] as [any LoopMember] { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
     loop.add(
@@ -180,6 +189,7 @@ final class Broker {
     // Launches that ended while no broker was there.
     revoker.endDue()
     ender.prepare(now: clock.monotonic)
+    locations.tellFolders()
     if trail.log.lacksCarried { try keeper.beginSnapshot() }
   }
 }

@@ -54,22 +54,33 @@ package enum Placeholder {
   /// - Parameters:
   ///   - known: the content that the provider has.
   ///   - next: size and date from then on.
+  ///   - group: a guard's; it asks about the file from then on.
   /// - Throws: `EAGAIN` while a process has it open, `EMLINK` if it has further names, `EBUSY` if it has another content than the known
   ///   one.
-  package static func empty(_ place: Descriptor, known: Content, next: Content) throws(KernelError) {
+  package static func empty(
+    _ place: Descriptor, known: Content, next: Content, _ group: GuardGroup? = nil
+  ) throws(KernelError) {
     guard try place.status().links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
     let file = try place.reopened([.readWrite, .nonBlocking])
-    // No process has it open, and none opens it meanwhile.
+    // A break of the lease is a signal, which would end a process that does not hold it back.
+    let breaks = try LeaseBreaks()
+    defer { withExtendedLifetime(breaks) {} }
+    // No process has it open, and none opens it meanwhile. An event of a leased file would be an error for its opener.
+    group?.passOver(place)
     try file.take(.write)
     defer { file.giveBackLease() }
     guard try Content(of: file) == known else { throw KernelError("evict", errno: .resourceBusy) }
     let mode = try file.status().mode & 0o777
     try file.changeMode(0)
+    group?.askAgain(place)
     // A program that passed the check of the mode before may wait for the lease in its open(2): it reads the content, and so it stays.
     do throws(KernelError) { try file.take(.write) } catch {
       try? file.changeMode(mode)
       throw error
     }
+    // From here on no program can open it, or its open is a question to the guard. Cutting it is an event of its own, which a lease would
+    // break.
+    file.giveBackLease()
     try file.cut(at: 0)
     try file.cut(at: UInt64(max(0, next.size)))
     try file.setModified(next.modified)

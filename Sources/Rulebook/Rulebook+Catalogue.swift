@@ -446,7 +446,7 @@ extension Rulebook {
       Rule("PRV-21", "Item identifiers are the same on several devices only if the provider declares it.",
         source: "S18@06:28", .a, .planned),
       Rule("PRV-22", "When a program reads a placeholder, it gets the content or an error within a bounded time, and never zeros.",
-        source: "Ambit; fanotify(7)", .d, .planned),
+        source: "Ambit; fanotify(7)", .d, .inForce),
     ])
 
   private static let familyTyp = RuleFamily(

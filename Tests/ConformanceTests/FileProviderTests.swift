@@ -242,6 +242,49 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `PRV-22: any program of root's gets the content, or an error, and never zeros`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world)
+      let map =
+        "import mmap,sys; f=open(sys.argv[1],'rb'); sys.stdout.write(mmap.mmap(f.fileno(),0,prot=mmap.PROT_READ)[:].decode())"
+      let programs: [(String, [String])] = [
+        ("above", ["cat"]), ("page", ["dd", "status=none", "bs=512"]), ("below", ["python3", "-c", map]),
+        ("letter", ["grep", "-h", ""]), ("one", ["head"]),
+      ]
+      for (name, program) in programs {
+        let file = "\(folder)/\(name).txt"
+        let words = program[0] == "dd" ? program + ["if=\(file)"] : program + [file]
+        let run = try world.run(["/usr/bin/env"] + words)
+        let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+        #expect(run.output.trimmingCharacters(in: .newlines) == self.words(size ?? 0), "\(program[0]): \(run.errors)")
+      }
+      // Programs that look for holes, also after an eviction.
+      for program in [
+        ["cp", "--sparse=always", "\(folder)/page.txt", "\(world.home)/copy"],
+        ["sh", "-c", "tar -cSf - -C \(folder) page.txt | tar -xOf - > \(world.home)/copy"],
+      ] {
+        #expect(try world.ambit("provider", "evict", "\(folder)/page.txt").exit == .status(0))
+        #expect(try world.run(["/usr/bin/env"] + program).exit == .status(0))
+        #expect(try world.read("\(world.home)/copy") == words(4096))
+      }
+      // Without a guard for a moment, they wait for the next one.
+      #expect(try world.ambit("provider", "evict", "\(folder)/page.txt").exit == .status(0))
+      let broker = try #require(try world.brokerProcess())
+      for guardian in ProcessTable.children(of: broker)
+      where ProcessTable.commandLine(guardian).contains("broker guard") {
+        kill(guardian, SIGKILL)
+      }
+      let again = try world.run(["/usr/bin/env", "cat", "\(folder)/page.txt"])
+      #expect(again.output == words(4096) || again.errors.contains("Input/output error"), "\(again)")
+    }
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world, "offline")
+      let run = try world.run(["/usr/bin/env", "cat", "\(folder)/letter.txt"])
+      #expect(run.output.isEmpty)
+      #expect(run.errors.contains("Input/output error"), "\(run.errors)")
+    }
+  }
+
   @Test func `MDQ-11, REF-5: attributes need no content and no coordination, and there is no reference`() throws {
     try Workspace.with(.root) { world in
       let folder = try enabled(world)

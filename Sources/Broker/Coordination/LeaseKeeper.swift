@@ -64,6 +64,9 @@ final class LeaseKeeper: LoopMember {
   private static var keepers: [Weak] = []
   private struct Weak { weak var keeper: LeaseKeeper? }
 
+  /// Told of a document that is about to be leased.
+  var beforeLease: (Descriptor) -> Void = { _ in }
+
   init(_ mounts: MountState, _ clock: any LoopClock) {
     (self.mounts, self.clock) = (mounts, clock)
     Self.keepers = Self.keepers.filter { $0.keeper != nil } + [Weak(keeper: self)]
@@ -93,6 +96,7 @@ final class LeaseKeeper: LoopMember {
       guard try FileIdentity(of: file) == document.identity else {
         return .watchOnly(reason: "another file is in its place")
       }
+      beforeLease(file)
       try file.take(kind)
       entries[document.identity] = Entry(file: file, kind: kind)
       return .leased(kind)

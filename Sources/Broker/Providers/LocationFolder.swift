@@ -7,6 +7,8 @@ internal import SystemPackage
 /// The folder that shows a provider's items. Everything below it is reached without links. From any thread.
 struct LocationFolder: Sendable {
   let path: String
+  /// Asks the broker before programs of root open a placeholder; `nil`: nothing does.
+  var group: GuardGroup?
 
   /// Makes the folder, if it is not there.
   func make() throws {
@@ -76,6 +78,8 @@ struct LocationFolder: Sendable {
         do throws(KernelError) { try folder.makeDirectory(name, mode: 0o700) } catch {
           guard error.errno == .fileExists else { throw error }
         }
+        // Before anything is in it.
+        if let group { try group.watch(Descriptor.open(name, below: folder, flags: [.read, .directory, .noFollow])) }
       } else {
         try Placeholder.make(name, in: folder, size: placed.item.size, modified: placed.item.modified)
       }
@@ -84,7 +88,7 @@ struct LocationFolder: Sendable {
       try move(from, to: to)
       return .init(item: item, path: to)
     case .renew(let placed, let was):
-      try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content)
+      try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content, group)
       return placed
     case .remove(let shown):
       let folder = try folder(of: shown.path)

@@ -26,6 +26,14 @@ final class LocationService {
     (self.extensions, self.jobs, self.trail) = (extensions, jobs, trail)
   }
 
+  /// Told of each folder, before a placeholder is in it.
+  var onFolder: (LocationFolder) -> Void = { _ in }
+
+  /// The folders of providers that were enabled before this broker.
+  func tellFolders() {
+    for provider in (try? files.store()?.providers()) ?? [] { onFolder(files.folder(of: provider)) }
+  }
+
   /// For the picker.
   var places: [LauncherInterface.Place] {
     let providers = (try? files.store()?.providers()) ?? []
@@ -92,6 +100,7 @@ final class LocationService {
     else { throw ErrorReply.invalidParameter("provider") }
     try trail.decide([AuditEvent(.provider, app: provider.identifier, how: "enabled", rule: "PRV-19")])
     try files.folder(of: provider).make()
+    onFolder(files.folder(of: provider))
     try files.store(making: true)?.enable(provider)
     return try location(provider)
   }

@@ -193,7 +193,7 @@ final class ProvidedContents {
     }
     let folder = files.folder(of: provider)
     do throws(KernelError) {
-      try Placeholder.empty(folder.place(file.path), known: file.item.content, next: file.item.content)
+      try Placeholder.empty(folder.place(file.path), known: file.item.content, next: file.item.content, folder.group)
     } catch {
       let reason =
         switch error.errno {

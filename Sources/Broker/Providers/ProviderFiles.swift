@@ -16,6 +16,9 @@ final class ProviderFiles {
   private let path: String
   private var opened: ProviderStore?
 
+  /// Of the guard, if there is one.
+  var group: () -> GuardGroup? = { nil }
+
   init(_ host: BrokerHost, _ trail: AuditTrail) {
     (self.host, self.trail) = (host, trail)
     path = host.folders.providers
@@ -34,7 +37,7 @@ final class ProviderFiles {
   }
 
   func folder(of provider: EnabledProvider) -> LocationFolder {
-    LocationFolder(path: root.path(of: provider.identifier))
+    LocationFolder(path: root.path(of: provider.identifier), group: group())
   }
 
   /// The container of a provider's extension.
