@@ -66,7 +66,7 @@ ENUMERATIONS = {
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
     "ProviderInterface.Request.Kind": ("enumerate item provide changed stop create move delete", "", {}),
-    "LocationsInterface.AskCall.Kind": ("enumerate item provide", "", {}),
+    "LocationsInterface.AskCall.Kind": ("enumerate item provide create write move delete", "", {}),
     "CloudInterface.Item.Kind": ("folder document", "", {}),
     "CloudInterface.Change.Kind": ("create replace move delete", "", {}),
     "CloudInterface.Outcome": ("accepted conflict collision missing cycle overQuota", "", {}),

@@ -1,53 +1,5 @@
 internal import Paths
 
-/// All that a provider answered to the validator's questions.
-package struct ProviderTranscript: Sendable {
-  package struct Page: Sendable {
-    package var items: [ProviderItem]
-    package var next: String?
-    package init(_ items: [ProviderItem], next: String? = nil) { (self.items, self.next) = (items, next) }
-  }
-
-  /// An answer, or the word of an error.
-  package enum Reply<Value: Sendable>: Sendable {
-    case answered(Value)
-    case failed(String)
-  }
-
-  package struct Listing: Sendable {
-    package let folder: String
-    package var pages: [Page]
-    /// The word of the error that ended it.
-    package var error: String?
-    package var items: [ProviderItem] { pages.flatMap(\.items) }
-    package init(_ folder: String, _ pages: [Page], error: String? = nil) {
-      (self.folder, self.pages, self.error) = (folder, pages, error)
-    }
-  }
-
-  /// Of the root, then of all folders.
-  package var listings: [Listing] = []
-  /// The same once more.
-  package var again: [Listing] = []
-  /// Items asked for by their identifiers.
-  package var items: [String: Reply<ProviderItem>] = [:]
-  /// Bytes of the contents that came, twice each.
-  package var contents: [String: [Reply<Int>]] = [:]
-  /// Questions about an identifier that the provider does not have.
-  package var unknownItem: Reply<ProviderItem>?
-  package var unknownContent: Reply<Int>?
-  package var unknownFolder: Reply<Int>?
-  /// The listing of a document.
-  package var documentListed: Reply<Int>?
-  /// Nanoseconds since 1970.
-  package var now = 0
-
-  package init() {}
-  package var all: [(item: ProviderItem, folder: String)] {
-    listings.flatMap { each in each.items.map { ($0, each.folder) } }
-  }
-}
-
 /// One rule of the provider's contract. A check says what is wrong, and nothing if the rule holds.
 package struct ProviderCheck: Sendable {
   package let name: String
@@ -57,7 +9,7 @@ package struct ProviderCheck: Sendable {
   package let remedy: String
   package let findings: @Sendable (ProviderTranscript) -> [String]
 
-  private init(
+  init(
     _ name: String, _ rule: String, _ remedy: String, _ findings: @escaping @Sendable (ProviderTranscript) -> [String]
   ) { (self.name, self.rule, self.remedy, self.findings) = (name, rule, remedy, findings) }
 
@@ -80,7 +32,8 @@ package struct ProviderCheck: Sendable {
 
   // MARK: The rules
 
-  package static let all: [ProviderCheck] = identifiers + names + tree + attributes + pages + answers + contents
+  package static let all: [ProviderCheck] =
+    identifiers + names + tree + attributes + pages + answers + contents + changes
 
   private static let identifiers: [ProviderCheck] = [
     each("identifier-there", "Each item has an identifier.", "Give it one that stays.") { $0.identifier.isEmpty },
@@ -121,6 +74,17 @@ package struct ProviderCheck: Sendable {
       $0.filename.utf8.count > 255
     },
     each("name-no-dots", "A name is not “.” or “..”.", "Name it.") { [".", ".."].contains($0.filename) },
+    each(
+      "name-plain", "A name does not turn the direction of a text, and has nothing invisible in it.", "Leave it out."
+    ) {
+      $0.filename.unicodeScalars.contains {
+        [0x061C, 0x200B, 0x200E, 0x200F, 0xFEFF].contains($0.value) || (0x202A...0x202E).contains($0.value)
+          || (0x2066...0x2069).contains($0.value)
+      }
+    },
+    each("name-edges", "A name does not begin or end with a space.", "Cut the spaces off.") {
+      $0.filename.hasPrefix(" ") || $0.filename.hasSuffix(" ")
+    },
     each("name-not-ambits", "Names that begin with “.ambit-” are Ambit's own.", "Name it in another way.") {
       $0.filename.hasPrefix(".ambit-")
     },
@@ -156,6 +120,20 @@ package struct ProviderCheck: Sendable {
         return steps > parents.count ? "\(name(item)) is in a circle" : nil
       }
     },
+    ProviderCheck("tree-depth", "Folders are 64 deep at most.", "Show fewer levels.") { transcript in
+      let parents = Dictionary(transcript.all.map { ($0.item.identifier, $0.item.parent) }) { first, _ in first }
+      return transcript.all.compactMap { item, _ in
+        var (at, steps) = (item.parent, 0)
+        while at != ProviderItem.root, let next = parents[at], steps <= 65 { (at, steps) = (next, steps + 1) }
+        // A circle is another fault.
+        return steps == 65 && parents.count > 65 ? "\(name(item)) is deeper" : nil
+      }
+    },
+    ProviderCheck("item-count", "A provider has 100,000 items at most.", "Show a part of them.") { transcript in
+      let count = transcript.all.count
+      return count > 100_000 && !transcript.listings.flatMap(\.pages).contains { $0.items.count > 100_000 }
+        ? ["it has \(count)"] : []
+    },
     ProviderCheck("root-listed", "The root can be listed.", "Answer an enumerator for the root, if it is empty too.") {
       transcript in
       let root = transcript.listings.first { $0.folder == ProviderItem.root }
@@ -190,6 +168,15 @@ package struct ProviderCheck: Sendable {
       guard let type = item.contentType else { return false }
       return !type.contains(".") || type.unicodeScalars.contains { !$0.isASCII || $0.value <= 0x20 || $0 == "/" }
     },
+    each("folder-type", "A folder's type is public.folder, or none is said.", "Answer UTType.folder.") {
+      $0.isFolder && !["public.folder", nil].contains($0.contentType)
+    },
+    each(
+      "capability-of-kind", "A document has no capability of a folder, and a folder none of a document.",
+      "Leave it out."
+    ) {
+      !$0.capabilities.isDisjoint(with: $0.isFolder ? [.reading, .writing] : [.contentEnumerating, .addingSubItems])
+    },
     each("capability-reading", "A document can be read.", "Add allowsReading.") {
       !$0.isFolder && !$0.capabilities.contains(.reading)
     },
@@ -220,6 +207,24 @@ package struct ProviderCheck: Sendable {
         return listing.items.filter { !seen.insert($0.identifier).inserted }.map { "\(name($0)) is listed twice" }
       }
     },
+    ProviderCheck("page-name-there", "The name of a page is not empty.", "Answer nil after the last page.") {
+      transcript in
+      transcript.listings.filter { $0.pages.contains { $0.next == "" } }.map {
+        "\($0.folder.prefix(60)) has such a page"
+      }
+    },
+    ProviderCheck("page-not-empty", "A page that another one follows has items.", "Leave empty pages out.") {
+      transcript in
+      transcript.listings.filter { $0.pages.contains { $0.items.isEmpty && $0.next != nil } }
+        .map { "\($0.folder.prefix(60)) has an empty page" }
+    },
+    ProviderCheck("page-unknown", "A page that it does not have is answered with pageExpired (PRV-8).", "Throw it.") {
+      if case .failed(let word)? = $0.unknownPage, word != "pageExpired" { return ["it answered \(word.prefix(60))"] }
+      return []
+    },
+    same("size-stable", "Without a change, a size stays.", "Answer the size of the content.") { $0.size },
+    same("date-stable", "Without a change, a date stays.", "Do not answer the present time.") { $0.modified },
+    same("name-stable", "Without a change, a name stays.", "Keep it.") { $0.filename },
     ProviderCheck("listing-stable", "Without a change, a second listing has the same items.", "Sort them.") {
       transcript in
       transcript.again.compactMap { listing in
@@ -235,6 +240,18 @@ package struct ProviderCheck: Sendable {
       return changed.map { "\(name($0)) has another one" }
     },
   ]
+
+  /// A value that stays from one listing to the next.
+  private static func same<Value: Equatable>(
+    _ check: String, _ rule: String, _ remedy: String, _ value: @escaping @Sendable (ProviderItem) -> Value
+  ) -> ProviderCheck {
+    ProviderCheck(check, rule, remedy) { transcript in
+      let before = Dictionary(transcript.all.map { ($0.item.identifier, $0.item) }) { first, _ in first }
+      return transcript.again.flatMap(\.items)
+        .filter { item in before[item.identifier].map { value($0) != value(item) } ?? false }
+        .map { "\(name($0)) has another one" }
+    }
+  }
 
   private static let answers: [ProviderCheck] = [
     ProviderCheck("item-found", "Each listed item is found by its identifier.", "Answer it in item(for:).") {
@@ -298,7 +315,7 @@ package struct ProviderCheck: Sendable {
     },
   ]
 
-  private static func expect<Value>(_ word: String, _ reply: ProviderTranscript.Reply<Value>?) -> [String] {
+  static func expect<Value>(_ word: String, _ reply: ProviderTranscript.Reply<Value>?) -> [String] {
     switch reply {
     case .failed(word)?, nil: []
     case .failed(let other)?: ["it answered \(other.prefix(60))"]

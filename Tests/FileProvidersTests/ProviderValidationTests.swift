@@ -19,6 +19,24 @@ struct ProviderValidationTests {
     transcript.unknownContent = .failed("noSuchItem")
     transcript.unknownFolder = .failed("noSuchItem")
     transcript.documentListed = .failed("noSuchItem")
+    transcript.unknownPage = .failed("pageExpired")
+    var change = ProviderTranscript.Change()
+    change.names = ("new.txt", "newer.txt")
+    change.sizes = (5, 7)
+    var made = item("n")
+    (made.filename, made.size) = ("new.txt", 5)
+    (change.made, change.found) = (.answered(made), .answered(made))
+    change.listed = ["f", "a", "n"]
+    change.content = .answered(5)
+    change.collision = .failed("filenameCollision")
+    (made.version, made.size) = ("2", 7)
+    (change.written, change.rewritten) = (.answered(made), .answered(7))
+    made.filename = "newer.txt"
+    (change.renamed, change.foundRenamed) = (.answered(made), .answered(made))
+    (change.moveOfUnknown, change.deletionOfUnknown) = (.failed("noSuchItem"), .failed("noSuchItem"))
+    (change.deleted, change.afterwards) = (.answered(0), .failed("noSuchItem"))
+    change.listedAfterwards = ["f", "a"]
+    transcript.change = change
     transcript.now = 1_400_000_000_000_000_000
     return transcript
   }
@@ -47,6 +65,23 @@ struct ProviderValidationTests {
     return transcript
   }
 
+  /// With this done to the change that was tried.
+  private static func broken(change: (inout ProviderTranscript.Change, ProviderItem) -> Void) -> ProviderTranscript {
+    var transcript = good()
+    guard var tried = transcript.change, case .answered(let made)? = tried.made else { return transcript }
+    change(&tried, made)
+    transcript.change = tried
+    return transcript
+  }
+
+  private static func item(_ made: ProviderItem, _ change: (inout ProviderItem) -> Void)
+    -> ProviderTranscript.Reply<ProviderItem>
+  {
+    var item = made
+    change(&item)
+    return .answered(item)
+  }
+
   /// A transcript that breaks just the rule of each check.
   private static let cases: [String: ProviderTranscript] = [
     "identifier-there": broken { $0.identifier = "" },
@@ -64,6 +99,8 @@ struct ProviderValidationTests {
     "name-no-control": broken { $0.filename = "a\nb" },
     "name-short": broken { $0.filename = String(repeating: "n", count: 256) },
     "name-no-dots": broken { $0.filename = ".." },
+    "name-plain": broken { $0.filename = "a\u{202E}txt.exe" },
+    "name-edges": broken { $0.filename = "a " },
     "name-not-ambits": broken { $0.filename = ".ambit-x" },
     "name-unique": broken { $0.filename = "FOLDER" },
     "parent-is-folder": broken { $0.parent = "f" },
@@ -75,6 +112,25 @@ struct ProviderValidationTests {
       $0.again = $0.listings
       $0.items = [:]
       $0.contents = [:]
+    }),
+    "tree-depth": broken(all: { transcript in
+      let folders = (0..<66).map { number in
+        ProviderItem(
+          identifier: "d\(number)", parent: number == 0 ? "root" : "d\(number - 1)", filename: "d", isFolder: true,
+          version: "",
+          capabilities: [.contentEnumerating])
+      }
+      transcript.listings =
+        folders.map { .init($0.parent, [Page([$0])]) } + [.init("d65", [Page([item("e", in: "d65")])])]
+      transcript.again = transcript.listings
+      (transcript.items, transcript.contents) = ([:], [:])
+    }),
+    "item-count": broken(all: { transcript in
+      transcript.listings[0].pages[0] = Page(
+        transcript.listings[0].pages[0].items + (0...60_000).map { item("m\($0)") }, next: "2")
+      transcript.listings[0].pages[1] = Page(
+        transcript.listings[0].pages[1].items + (0...60_000).map { item("o\($0)") })
+      transcript.again = transcript.listings
     }),
     "root-listed": broken(all: {
       $0.listings = [.init("root", [], error: "serverUnreachable")]
@@ -88,16 +144,22 @@ struct ProviderValidationTests {
     }),
     "size-sane": broken { $0.size = -1 },
     "folder-no-size": broken {
-      ($0.isFolder, $0.size, $0.capabilities) = (true, 5, [.contentEnumerating])
+      ($0.isFolder, $0.size, $0.contentType, $0.capabilities) = (true, 5, nil, [.contentEnumerating])
     },
     "version-there": broken { $0.version = "" },
     "version-short": broken { $0.version = String(repeating: "v", count: 1001) },
     "date-sane": broken { $0.modified = 1_500_000_000_000_000_000 },
     "type-well-formed": broken { $0.contentType = "text/plain" },
+    "folder-type": broken(all: { transcript in
+      transcript.listings[0].pages[0].items[0].contentType = "public.data"
+      transcript.again = transcript.listings
+      transcript.items["f"] = .answered(transcript.listings[0].pages[0].items[0])
+    }),
+    "capability-of-kind": broken { $0.capabilities = [.reading, .addingSubItems] },
     "capability-reading": broken { $0.capabilities = [.writing] },
-    "capability-enumerating": broken { ($0.isFolder, $0.size, $0.capabilities) = (true, 0, []) },
+    "capability-enumerating": broken { ($0.isFolder, $0.size, $0.contentType, $0.capabilities) = (true, 0, nil, []) },
     "pages-end": broken(all: {
-      $0.listings[0].pages = [Page($0.listings[0].items, next: "2"), Page([], next: "2")]
+      $0.listings[0].pages = [Page([$0.listings[0].items[0]], next: "2"), Page([$0.listings[0].items[1]], next: "2")]
     }),
     "page-size": broken(all: {
       let many = (0...100_000).map { number in item("m\(number)") }
@@ -109,6 +171,12 @@ struct ProviderValidationTests {
       $0.listings[0].pages.append(Page([item("a")]))
       $0.again = $0.listings
     }),
+    "page-name-there": broken(all: { $0.listings[0].pages[0].next = "" }),
+    "page-not-empty": broken(all: { $0.listings[0].pages.insert(Page([], next: "0"), at: 0) }),
+    "page-unknown": broken(all: { $0.unknownPage = .failed("cannotSynchronize") }),
+    "size-stable": broken(all: { $0.again[0].pages[1].items[0].size = 9 }),
+    "date-stable": broken(all: { $0.again[0].pages[1].items[0].modified = 9 }),
+    "name-stable": broken(all: { $0.again[0].pages[1].items[0].filename = "other.txt" }),
     "listing-stable": broken(all: { $0.again[0].pages[1].items = [] }),
     "version-stable": broken(all: { $0.again[0].pages[1].items[0].version = "9" }),
     "item-found": broken(all: { $0.items["a"] = .failed("noSuchItem") }),
@@ -124,6 +192,26 @@ struct ProviderValidationTests {
     "content-comes": broken(all: { $0.contents["a"] = [.failed("it is not there"), .answered(3)] }),
     "content-size": broken(all: { $0.contents["a"] = [.answered(2), .answered(2)] }),
     "content-again": broken(all: { $0.contents["a"] = [.answered(3), .answered(4)] }),
+    "create-answers": broken(change: { change, _ in change.made = .failed("cannotSynchronize") }),
+    "create-name": broken(change: { $0.made = item($1) { $0.filename = "other.txt" } }),
+    "create-parent": broken(change: { $0.made = item($1) { $0.parent = "f" } }),
+    "create-size": broken(change: { $0.made = item($1) { $0.size = 4 } }),
+    "create-found": broken(change: { change, _ in change.found = .failed("noSuchItem") }),
+    "create-listed": broken(change: { change, _ in change.listed = ["f", "a"] }),
+    "create-content": broken(change: { change, _ in change.content = .answered(4) }),
+    "create-collision": broken(change: { $0.collision = item($1) { $0.identifier = "o" } }),
+    "write-version": broken(change: { $0.written = item($1) { $0.size = 7 } }),
+    "write-content": broken(change: { change, _ in change.rewritten = .answered(5) }),
+    "rename-answers": broken(change: { change, _ in
+      (change.renamed, change.foundRenamed) = (.failed("cannotSynchronize"), nil)
+    }),
+    "rename-identifier": broken(change: { $0.renamed = item($1) { $0.identifier = "o" } }),
+    "rename-found": broken(change: { $0.foundRenamed = .answered($1) }),
+    "rename-unknown": broken(change: { $0.moveOfUnknown = .answered($1) }),
+    "delete-answers": broken(change: { change, _ in change.deleted = .failed("cannotSynchronize") }),
+    "delete-gone": broken(change: { $0.afterwards = .answered($1) }),
+    "delete-unlisted": broken(change: { change, _ in change.listedAfterwards = ["f", "a", "n"] }),
+    "delete-unknown": broken(change: { change, _ in change.deletionOfUnknown = .failed("cannotSynchronize") }),
   ]
 
   private func broken(_ transcript: ProviderTranscript) -> [String] {
@@ -144,5 +232,6 @@ struct ProviderValidationTests {
       #expect(broken(transcript) == [check.name])
     }
     #expect(Self.cases.count == ProviderCheck.all.count)
+    #expect(ProviderCheck.all.count >= 60)
   }
 }

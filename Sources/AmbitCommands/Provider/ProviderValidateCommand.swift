@@ -3,6 +3,7 @@ internal import Broker
 internal import FileProviders
 internal import Foundation
 internal import Kernel
+internal import Pages
 internal import Terminal
 internal import Wire
 
@@ -15,17 +16,22 @@ struct ProviderValidateCommand: ParsableCommand {
       The extension is asked as the broker asks it: for all folders, all items, the first contents, and for things that it does not have. \
       Each rule that is broken is shown with the items that break it, and the way to mend it.
 
+      With --changes a document of the validator's own is made, written, renamed and deleted at the provider as well.
+
       Exit status: 0 all rules hold; 1 one is broken.
       """)
 
-  enum Format: String, CaseIterable, ExpressibleByArgument { case pretty, tap, junit, json }
+  enum Format: String, CaseIterable, ExpressibleByArgument { case pretty, tap, junit, json, html }
 
-  @Option(help: "pretty, tap, junit or json.") var format: Format = .pretty
+  @Option(help: "pretty, tap, junit, json or html.") var format: Format = .pretty
   @Option(help: "How many contents are brought.") var contents = 20
+  @Flag(help: "Make, change and delete a document, too.") var changes = false
   @Argument(help: "Its identifier or its name.") var provider: String
 
   func run() throws {
-    let transcript = try ProviderQuestions(provider, contents: contents).transcript()
+    let questions = ProviderQuestions(provider, contents: contents)
+    var transcript = try questions.transcript()
+    if changes { transcript.change = try questions.change() }
     let results = ProviderCheck.all.map { ($0, $0.findings(transcript)) }
     let broken = results.count { !$0.1.isEmpty }
     try Output.standard.write(text(results, transcript))
@@ -64,6 +70,7 @@ struct ProviderValidateCommand: ParsableCommand {
       }
       return "<testsuite name=\"\(escaped(provider))\" tests=\"\(results.count)\" failures=\"\(failed.count)\">\n"
         + cases.joined(separator: "\n") + "\n</testsuite>\n"
+    case .html: return page(results, transcript)
     case .json:
       let checks = results.map { check, findings in
         JSONValue.object([
@@ -73,6 +80,38 @@ struct ProviderValidateCommand: ParsableCommand {
       }
       return (["provider": .string(provider), "checks": .array(checks)] as JSONObject).text + "\n"
     }
+  }
+}
+
+extension ProviderValidateCommand {
+  /// A page that loads nothing: the table of rules, and what breaks each.
+  private func page(_ results: [(ProviderCheck, [String])], _ transcript: ProviderTranscript) -> String {
+    var page = HTMLText()
+    let held = results.count { $0.1.isEmpty }
+    page.begin(title: "\(provider): \(held) of \(results.count) rules hold", style: PageStyle.sheet)
+    page.element("main") { main in
+      main.element("h1", "\(provider): \(held) of \(results.count) rules hold")
+      main.element("p", "\(transcript.all.count) items were looked at.")
+      main.element("p") { again in
+        again.say("Again: ")
+        again.element("code", "ambit provider validate \(provider)\(changes ? " --changes" : "")")
+      }
+      main.element("table") { table in
+        for (check, findings) in results.sorted(by: { !$0.1.isEmpty && $1.1.isEmpty }) {
+          table.element("tr") { row in
+            row.element("td", findings.isEmpty ? "✓" : "✗")
+            row.element("td") { cell in
+              cell.element("p", check.rule)
+              for finding in findings.prefix(20) { cell.element("p", "• \(finding)") }
+              if !findings.isEmpty { cell.element("p", "To mend it: \(check.remedy)") }
+            }
+            row.element("td") { $0.element("code", check.name) }
+          }
+        }
+      }
+    }
+    page.end()
+    return page.text
   }
 }
 
@@ -97,6 +136,7 @@ private struct ProviderQuestions {
     transcript.unknownItem = try item(Self.unknown)
     transcript.unknownContent = try content(Self.unknown)
     transcript.unknownFolder = try listed(Self.unknown)
+    transcript.unknownPage = try listed(ProviderItem.root, page: Data("ambit-no-such-page".utf8).base64EncodedString())
     if let document = documents.first { transcript.documentListed = try listed(document.identifier) }
     return transcript
   }
@@ -140,9 +180,54 @@ private struct ProviderQuestions {
     return reply.size.map { .answered($0) } ?? .failed(reply.reason ?? reply.error ?? "nothing")
   }
 
-  private func listed(_ identifier: String) throws -> ProviderTranscript.Reply<Int> {
-    let reply = try ask(.enumerate, identifier)
+  private func listed(_ identifier: String, page: String? = nil) throws -> ProviderTranscript.Reply<Int> {
+    let reply = try ask(.enumerate, identifier, page)
     return reply.error.map { .failed($0) } ?? .answered(reply.items.count)
+  }
+
+  // MARK: A document of its own
+
+  func change() throws -> ProviderTranscript.Change {
+    var change = ProviderTranscript.Change()
+    let number = Int.random(in: 100_000...999_999)
+    change.names = ("Validation \(number).txt", "Validation \(number) again.txt")
+    let (first, second) = ("A document of the validator's.\n", "Another content, which is longer.\n")
+    change.sizes = (first.utf8.count, second.utf8.count)
+    change.made = try changed(.create, ProviderItem.root, name: change.names.0, text: first)
+    guard case .answered(let made)? = change.made else { return change }
+    change.found = try item(made.identifier)
+    change.listed = try listing(ProviderItem.root).items.map(\.identifier)
+    change.content = try content(made.identifier)
+    change.collision = try changed(.create, ProviderItem.root, name: change.names.0.uppercased(), text: first)
+    change.written = try changed(.write, made.identifier, text: second)
+    change.rewritten = try content(made.identifier)
+    change.renamed = try changed(.move, made.identifier, name: change.names.1, parent: ProviderItem.root)
+    change.foundRenamed = try item(made.identifier)
+    change.moveOfUnknown = try changed(.move, Self.unknown, name: change.names.1, parent: ProviderItem.root)
+    change.deletionOfUnknown = try deleted(Self.unknown)
+    change.deleted = try deleted(made.identifier)
+    change.afterwards = try item(made.identifier)
+    change.listedAfterwards = try listing(ProviderItem.root).items.map(\.identifier)
+    // Whatever was made beside it goes as well.
+    if case .answered(let other)? = change.collision { _ = try deleted(other.identifier) }
+    return change
+  }
+
+  private func changed(
+    _ kind: LocationsInterface.AskCall.Kind, _ identifier: String, name: String? = nil, parent: String? = nil,
+    text: String? = nil
+  ) throws -> ProviderTranscript.Reply<ProviderItem> {
+    let reply = try UserSide.call(
+      LocationsInterface.ask,
+      .init(provider: provider, kind: kind, identifier: identifier, filename: name, parent: parent, text: text)
+        as LocationsInterface.AskCall, answer: LocationsInterface.AskReply.self)
+    guard let item = reply.items.first.map(ProviderItem.init) else { return .failed(reply.error ?? "nothing") }
+    return .answered(item)
+  }
+
+  private func deleted(_ identifier: String) throws -> ProviderTranscript.Reply<Int> {
+    let reply = try ask(.delete, identifier)
+    return reply.error.map { .failed($0) } ?? .answered(0)
   }
 
   private func ask(

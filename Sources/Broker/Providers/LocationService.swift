@@ -231,6 +231,7 @@ final class LocationService {
         let kind: ProviderInterface.Request.Kind = request.kind == .item ? .item : .enumerate
         let answer = try await extensions.ask(provider, kind, request.identifier, page: request.page)
         return .init(items: answer.items ?? [], next: answer.next)
+      case .create, .write, .move, .delete: return .init(items: try await changes.ask(request, provider))
       case .provide:
         let found = try await extensions.ask(provider, .item, request.identifier).items?.first.map(ProviderItem.init)
         guard let item = found, item.fault == nil else {

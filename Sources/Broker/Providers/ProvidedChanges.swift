@@ -98,16 +98,27 @@ final class ProvidedChanges {
   private func store(
     _ path: String, as identifier: String, named filename: String, of provider: EnabledProvider
   ) async throws -> (String, FileStatus) {
+    let folder = files.folder(of: provider)
+    return try await store(as: identifier, named: filename, of: provider) { () throws(KernelError) in
+      let place = try folder.place(path)
+      // Of a placeholder, a privileged broker would send zeros.
+      guard try place.status().mode & 0o777 != 0 else { throw KernelError("open", path, errno: .permissionDenied) }
+      return try place.reopened([.read, .nonBlocking])
+    }
+  }
+
+  /// Puts a copy of a file into the extension's storage.
+  private func store(
+    as identifier: String, named filename: String, of provider: EnabledProvider,
+    _ open: @escaping @Sendable () throws(KernelError) -> Descriptor
+  ) async throws -> (String, FileStatus) {
     // Starts the extension, whose files these are to be.
     _ = try? await extensions.ask(provider, .item, identifier)
-    let (inner, folder) = (ProviderStorage.path(identifier: identifier, filename: filename), files.folder(of: provider))
+    let inner = ProviderStorage.path(identifier: identifier, filename: filename)
     let (container, owner) = (try files.container(of: provider), extensions.hostID(of: provider.identifier))
     let copied = try await jobs.run(owner: "provider \(provider.identifier)", subject: identifier) { beat in
       Result { () throws(KernelError) -> FileStatus in
-        let place = try folder.place(path)
-        // Of a placeholder, a privileged broker would send zeros.
-        guard try place.status().mode & 0o777 != 0 else { throw KernelError("open", path, errno: .permissionDenied) }
-        let source = try place.reopened([.read, .nonBlocking])
+        let source = try open()
         try withFileSystemIdentity(owner) { () throws(KernelError) in
           var parent = container
           for name in inner.pathNames.dropLast() {
@@ -127,6 +138,37 @@ final class ProvidedChanges {
     }
     guard let status = try copied?.get() else { throw ProviderFault(description: "the copy made no progress") }
     return ("/home/user".path(of: inner), status)
+  }
+
+  /// Asks for a change as it is asked for an item of the user's, for those who write a provider. The user's items stay as they are.
+  func ask(_ request: LocationsInterface.AskCall, _ provider: EnabledProvider) async throws -> [ProviderItemMessage] {
+    let id = request.identifier
+    var place: String?
+    if let text = request.text {
+      guard text.utf8.count <= 65_536 else { throw ErrorReply.invalidParameter("text") }
+      let bytes = Array(text.utf8)
+      let item = try? await extensions.ask(provider, .item, id).items?.first.map(ProviderItem.init)
+      let name = request.filename ?? item?.filename ?? "document"
+      guard ProviderItem(identifier: "new", filename: name).fault == nil else {
+        throw ErrorReply.invalidParameter("filename")
+      }
+      place = try await store(as: request.kind == .create ? "validator" : id, named: name, of: provider) {
+        () throws(KernelError) in
+        let file = try MemoryFile.sealed("document", bytes)
+        try file.rewind()
+        return file
+      }.0
+    }
+    let kind: ProviderInterface.Request.Kind =
+      switch request.kind {
+      case .create: .create
+      case .write: .changed
+      case .move: .move
+      default: .delete
+      }
+    return try await extensions.ask(
+      provider, kind, id, path: place, named: request.filename, parent: request.parent
+    ).items ?? []
   }
 
   // MARK: Items

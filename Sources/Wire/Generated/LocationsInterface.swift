@@ -300,18 +300,30 @@ package enum LocationsInterface {
 
   /// The parameters of `Ask`.
   package struct AskCall: WireMessage {
-    package enum Kind: String, CaseIterable, Sendable { case enumerate, item, provide }
+    package enum Kind: String, CaseIterable, Sendable { case enumerate, item, provide, create, write, move, delete }
 
     package var provider: String
     package var kind: Kind
+    /// Of the item; of what is created, the folder that it goes to.
     package var identifier: String
     package var page: String?
+    /// Of what is created or moved: its name, and of what is moved its folder.
+    package var filename: String?
+    package var parent: String?
+    /// Of what is created or written; absent: a folder is created.
+    package var text: String?
 
-    package init(provider: String, kind: Kind, identifier: String, page: String? = nil) {
+    package init(
+      provider: String, kind: Kind, identifier: String, page: String? = nil, filename: String? = nil,
+      parent: String? = nil, text: String? = nil
+    ) {
       self.provider = provider
       self.kind = kind
       self.identifier = identifier
       self.page = page
+      self.filename = filename
+      self.parent = parent
+      self.text = text
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -319,6 +331,9 @@ package enum LocationsInterface {
       kind = try json.choice("kind")
       identifier = try json.string("identifier")
       page = try json.stringIfPresent("page")
+      filename = try json.stringIfPresent("filename")
+      parent = try json.stringIfPresent("parent")
+      text = try json.stringIfPresent("text")
     }
 
     package var json: JSONObject {
@@ -327,6 +342,9 @@ package enum LocationsInterface {
       json.set("kind", kind)
       json.set("identifier", identifier)
       json.set("page", page)
+      json.set("filename", filename)
+      json.set("parent", parent)
+      json.set("text", text)
       return json
     }
   }
