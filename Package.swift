@@ -246,6 +246,8 @@ let package = Package(
       name: "CoordinationTests", dependencies: ["Coordination", "Paths", "Wire"], exclude: ["Scripts"],
       swiftSettings: strict),
     .testTarget(
+      name: "CloudTests", dependencies: ["Cloud", "CloudSync", "Kernel", "TestSupport", "Wire"], swiftSettings: strict),
+    .testTarget(
       name: "CloudSyncTests", dependencies: ["CloudSync"], exclude: ["Scripts"], swiftSettings: strict),
     .testTarget(
       name: "CrashStatesTests", dependencies: ["CrashStates", "Paths", "TestSupport"], swiftSettings: strict),

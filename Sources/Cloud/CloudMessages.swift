@@ -1,4 +1,5 @@
 internal import CloudSync
+internal import Paths
 internal import Wire
 
 extension CloudInterface.Item {
@@ -54,9 +55,9 @@ extension CloudInterface.Change {
     }
   }
 
-  private static func isName(_ name: String) -> Bool {
-    !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255
-      && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+  /// A name that a folder can have, and that is not hidden. Both sides look: neither trusts the other.
+  static func isName(_ name: String) -> Bool {
+    !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 255 && !name.hasSlash && !name.utf8.contains(0)
   }
 }
 

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Kernel
 internal import Paths
 internal import SystemPackage
+internal import Wire
 
 /// Accesses of a device to its own documents, so that apps which present them save first and hear of what comes.
 package protocol DeviceAccess: Sendable {
@@ -214,6 +215,7 @@ final class DeviceFolder {
   }
 
   private func put(_ staged: String, _ parent: String, _ name: String) throws -> LocalItem {
+    guard CloudInterface.Change.isName(name) else { throw DeviceRefusal() }
     let (temporary, place) = (try temporary(staged), try place(parent))
     let folder = try folder(place)
     let inner = place.isEmpty ? name : "\(place)/\(name)"
@@ -300,7 +302,8 @@ final class DeviceFolder {
 
   private func move(_ id: String, _ from: LocalPlace, _ to: LocalPlace) throws -> LocalItem {
     let inner = try place(id)
-    guard inner.lastPathName == from.name, try parent(of: inner) == from.parent else { throw DeviceRefusal() }
+    guard CloudInterface.Change.isName(to.name), inner.lastPathName == from.name, try parent(of: inner) == from.parent
+    else { throw DeviceRefusal() }
     let target = try place(to.parent)
     let there = target.isEmpty ? to.name : "\(target)/\(to.name)"
     guard there.path(within: inner) == nil || there == inner else { throw DeviceRefusal() }
