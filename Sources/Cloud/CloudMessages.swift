@@ -35,7 +35,7 @@ extension CloudInterface.Change {
 
   /// - Returns: `nil` if a field is missing that this kind of change needs, or if it is out of bounds.
   var change: CloudChange? {
-    guard !id.isEmpty, id.utf8.count <= 300, (size ?? 0) >= 0 else { return nil }
+    guard !id.isEmpty, id.utf8.count <= 300, (0...Self.largest).contains(size ?? 0) else { return nil }
     switch kind {
     case .create:
       guard let parent, let name, Self.isName(name) else { return nil }
@@ -54,6 +54,9 @@ extension CloudInterface.Change {
     case .delete: return .delete(id: id, base: base)
     }
   }
+
+  /// Bytes of a document. All documents together are counted in 64 bits.
+  private static let largest = 1 << 43
 
   /// A name that a folder can have, and that is not hidden. Both sides look: neither trusts the other.
   static func isName(_ name: String) -> Bool {

@@ -190,8 +190,12 @@ package final class CloudServer: LoopMember {
     guard let change = request.change.change, !request.key.isEmpty, request.key.utf8.count <= 300 else {
       throw ErrorReply.invalidParameter("change")
     }
-    if let content = request.change.content, ledger.receipt(for: request.key) == nil, !store.has(content) {
-      throw CloudInterface.Failure.noSuchContent(content: content)
+    if let content = request.change.content, ledger.receipt(for: request.key) == nil {
+      guard let file = store.open(content) else { throw CloudInterface.Failure.noSuchContent(content: content) }
+      // What counts against the quota is what is there.
+      guard try Int(clamping: file.status().size) == request.change.size else {
+        throw ErrorReply.invalidParameter("size")
+      }
     }
     let isKnown = ledger.receipt(for: request.key) != nil
     let (answer, changed) = ledger.apply(change, device: device, key: request.key)

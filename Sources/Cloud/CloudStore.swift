@@ -118,8 +118,6 @@ final class CloudStore: Sendable {
     return try? Descriptor.open(name, below: contents, flags: [.read, .noFollow])
   }
 
-  func has(_ name: String) -> Bool { open(name) != nil }
-
   /// Copies a file to the end of another one.
   ///
   /// - Returns: the content's SHA-256 in hexadecimal, and its bytes.

@@ -29,4 +29,10 @@ struct CloudMessageTests {
     let change = CloudInterface.Change(.move(id: "a", parent: "root", name: name, base: 1))
     #expect(change.change == nil)
   }
+
+  @Test("sizes that are none are no change", arguments: [-1, Int.min, Int.max, 1 << 44])
+  func sizes(size: Int) {
+    let change = CloudInterface.Change(.replace(id: "a", content: "c", size: Int64(size), base: 1))
+    #expect(change.change == nil)
+  }
 }
