@@ -7,17 +7,7 @@ internal import Wire
 @BrokerLoop
 final class AppServer: LoopMember {
   private let sessions: SessionTable
-  private let picker: PickService
-  private let access: ScopeService
-  private let transfers: TransferService
-  private let bookmarks: BookmarkService
-  private let coordination: CoordinationService
-  private let versions: VersionService
-  private let catalog: CatalogService
-  private let openings: OpeningService
-  private let browser: BrowserService
-  private let index: IndexService
-  private let providers: ProviderExtensions
+  private let services: AppServices
   private let scopes: ActiveScopes
   private let ender: SessionEnder
   private let trail: AuditTrail
@@ -33,23 +23,14 @@ final class AppServer: LoopMember {
   }
 
   init(
-    _ sessions: SessionTable, _ picker: PickService, _ access: ScopeService, _ transfers: TransferService,
-    _ bookmarks: BookmarkService, _ coordination: CoordinationService, _ versions: VersionService,
-    _ catalog: CatalogService, _ openings: OpeningService, _ browser: BrowserService, _ index: IndexService,
-    _ providers: ProviderExtensions, _ scopes: ActiveScopes, _ ender: SessionEnder, _ trail: AuditTrail,
-    _ replies: PendingReplies
+    _ sessions: SessionTable, _ services: AppServices, _ scopes: ActiveScopes, _ ender: SessionEnder,
+    _ trail: AuditTrail, _ replies: PendingReplies
   ) {
-    (self.sessions, self.picker, self.access, self.transfers) = (sessions, picker, access, transfers)
-    (self.bookmarks, self.coordination, self.scopes, self.ender) = (bookmarks, coordination, scopes, ender)
-    (self.trail, self.replies, self.versions, self.catalog) = (trail, replies, versions, catalog)
-    (self.openings, self.browser, self.index, self.providers) = (openings, browser, index, providers)
-    sessions.onRemove = {
-      coordination.ended($0)
-      catalog.ended($0)
-      providers.ended($0)
-    }
-    sessions.onSuspend = { coordination.suspended($0) }
-    sessions.onResume = { coordination.resumed($0) }
+    (self.sessions, self.services, self.scopes, self.ender) = (sessions, services, scopes, ender)
+    (self.trail, self.replies) = (trail, replies)
+    sessions.onRemove = { services.ended($0) }
+    sessions.onSuspend = { services.coordination.suspended($0) }
+    sessions.onResume = { services.coordination.resumed($0) }
   }
 
   private func handle(_ event: WireEndpoint.Event, of instance: Instance) {
@@ -57,9 +38,7 @@ final class AppServer: LoopMember {
     case .call(let connection, let call): serve(call, on: connection, of: instance)
     case .closed(let connection):
       instance.requests.end(connection)
-      coordination.left(connection)
-      catalog.left(connection)
-      providers.left(connection)
+      services.left(connection)
     case .broken(_, let reason):
       trail.record(AuditEvent(.protocolError, .refused, instance, rule: "F9", reason: reason))
     case .refused(let limit):
@@ -80,20 +59,7 @@ final class AppServer: LoopMember {
         return AccessInterface.Failure.unavailable(ScopeService.sentence("the broker could not do this", error))
       }
     ) {
-      switch call.interface {
-      case PickerInterface.name where call.member != "Pick": return try await self.browser.serve(call, for: instance)
-      case PickerInterface.name: return try await self.picker.pick(call, for: instance)
-      case AccessInterface.name: return try await self.access.serve(call, on: connection, for: instance)
-      case TransferInterface.name: return try await self.transfers.serve(call, for: instance)
-      case CoordinationInterface.name:
-        return try await self.coordination.serve(call, on: connection, for: instance)
-      case VersionsInterface.name: return try await self.versions.serve(call, for: instance)
-      case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: instance)
-      case IndexInterface.name: return try self.index.serve(call, for: instance)
-      case ProviderInterface.name: return try self.providers.serve(call, on: connection, for: instance)
-      case OpeningInterface.name: return try await self.openings.serve(call, for: instance)
-      default: return try await self.bookmarks.serve(call, for: instance)
-      }
+      try await self.services.serve(call, on: connection, for: instance)
     } answer: { reply, descriptors in
       self.replies.send(
         reply, descriptors: descriptors, on: connection, instance.app.rules.syncsFully ? .full : .group)

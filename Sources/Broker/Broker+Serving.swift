@@ -2,6 +2,19 @@ internal import BrokerCore
 internal import ScopedAccess
 
 extension Broker {
+  /// Holds grants and log against each other, and says that this broker has begun.
+  func takeOver(_ host: BrokerHost, _ unsettled: UnsettledLaunches) throws {
+    let left = try Reconciliation.reconcile(grants, host.folders)
+    try trail.append([Reconciliation.started(trail.log, grants, boot: host.boot, unsettled)] + left)
+  }
+
+  /// Entries that cannot be written now stay in the journal, and are tried again.
+  var settlingGrants: DeferredWork {
+    DeferredWork(awake: 100_000, patience: 10_000_000, since: { [grants] in grants.pendingSince }) { [grants] in
+      if let failure = grants.settleIfPossible() { complain("\(failure)") }
+    }
+  }
+
   /// Serves until it is told to stop, or until there has been nothing to serve for a while. Its connections are closed with the
   /// last reference to it: a client that called meanwhile, and was not read, can ask the next broker.
   func run() throws {
@@ -12,8 +25,8 @@ extension Broker {
   /// Ends in order.
   func finish() throws {
     user.stop()
-    providers.stopAll()
-    placeholders.end()
+    locations.extensions.stopAll()
+    locations.placeholders.end()
     keeper.finishSnapshot()
     for instance in Array(sessions.instances.values) { ender.leave(instance) }
     try? loop.run([jobs], until: { sidecars.isIdle })

@@ -27,8 +27,7 @@ final class Broker {
   let user: UserServer
   let lifetime: Lifetime
   let catalog: CatalogService
-  let providers: ProviderExtensions
-  let placeholders: ProviderGuard
+  let locations: LocationServices
 
   /// - Parameters:
   ///   - listener: the socket of the user's side.
@@ -39,9 +38,7 @@ final class Broker {
   ) throws {
     let clock = host.clock
     loop = EventLoop(clock: clock)
-    let endpoint = WireEndpoint(
-      listener: listener, service: WireService(info: .broker, interfaces: Interface.user), limits: .user,
-      now: clock.monotonic)
+    let endpoint = WireEndpoint.user(listener, clock)
     grants = try GrantStore(path: host.folders.grants)
     // Before the log is: with another key than theirs, the grants would end one after the other.
     let key = try grants.sealingKey(at: host.folders.sealingKey)
@@ -59,10 +56,7 @@ final class Broker {
     let places = OfferedPlaces(host, grants, trail)
     let succession = Succession(grants, trail, sessions, locator, files, places, events)
     let documents = GrantLocator(host, locator, mounts, grants, trail, succession)
-
-    let versions = VersionKeeper(
-      try VersionStore(path: "\(host.folders.versions).sqlite", contents: host.folders.versions), trail, jobs,
-      leases, clock)
+    let versions = VersionKeeper(try VersionStore(host.folders), trail, jobs, leases, clock)
     succession.versions = versions
     let leaks = LeakDetector(sessions, trail)
     sidecars = SidecarKeeper(jobs, trail, grants, staging: host.staging)
@@ -73,7 +67,6 @@ final class Broker {
     let revoker = GrantRevoker(grants, trail, sessions, scopes, locator, references, sidecars, clock, events)
     let issuer = GrantIssuer(grants, trail, sessions, revoker, tokens, locator, clock)
     let orphans = OrphanedGrants(host, grants, key, sessions, revoker, jobs)
-
     let access = ScopeService(
       tokens, ScopeOwnership(scopes, trail), scopes, leaks, documents, locator, sidecars, grants, issuer, revoker,
       trail, jobs, clock, events)
@@ -97,91 +90,53 @@ final class Broker {
     let leased = LeasedDocuments(leases, clock)
     let coordination = CoordinationService(
       items, CoordinationTrail(trail: trail), presented, leased, related, clock)
-    let catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
-    let providers = ProviderExtensions(host, clock)
-    self.providers = providers
-    let provided = ProviderFiles(host, trail)
-    let sent = ProvidedChanges(provided, providers, jobs)
-    let contents = ProvidedContents(provided, providers, sent, jobs)
-    let locations = LocationService(provided, contents, sent, providers, jobs, trail)
-    let placeholders = ProviderGuard(host, contents)
-    self.placeholders = placeholders
-    provided.group = { placeholders.group }
-    leases.beforeLease = { file in
-      if file.currentPath?.path(within: provided.root) != nil { placeholders.group?.passOver(file) }
-    }
-    locations.onFolder = { placeholders.watch($0) }
-    places.locations = { locations.places }
-    locator.isReadOnly = { contents.lacks(.writing, $0) }
-    handover.provided = contents
-    coordination.contents = contents
-    contents.onTransfer = { coordination.transferred($0, $1) }
-    sent.onTransfer = { coordination.transferred($0, $1) }
-    copies.bring = { try await contents.bringAll($0) }
-    copies.onChanged = { sent.changed(around: $0) }
-    openings.bring = { try await contents.bringAll($0) }
-    coordination.onWritten = {
-      catalog.wrote($0)
-      sent.wrote($0)
-    }
-    self.catalog = catalog
-    let groups = OrphanedGroups(host, sessions)
-    let shutdown = Shutdown(clock)
-    let rules = LaunchRules(host.folders)
-    let entitlements = EntitlementService(rules, grants)
-    let identification = AppIdentification(rules, grants, trail, mounts, jobs, clock)
-    let preparer = LaunchPreparer(
-      host, rules, grants, sessions, identification, entitlements, places, openings, shutdown)
-    let suspensions = SuspensionService(host, grants, trail, sessions, jobs)
-    let attacher = LaunchAttacher(host, grants, trail, sessions, preparer, references, suspensions, openings)
-    let unsettled = UnsettledLaunches(LauncherRecords(host.folders))
-    ender = SessionEnder(
-      host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, groups, sidecars, copies,
-      unsettled)
+    catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
+    locations = LocationServices(host, trail, jobs, clock)
+    locations.connect(leases, places, locator, handover, copies, openings, coordination)
+    coordination.writeObservers = [catalog.wrote, locations.sent.wrote]
     let inPlace = InPlaceSaver(host, leases, trail, sessions, jobs)
     let saves = SaveService(grants, trail, sessions, succession, inPlace, versions, jobs)
-    let launches = LaunchService(
-      sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions,
-      MemoryPressure(trail, sessions, suspensions, jobs), openings)
+    let launches = LaunchServices(
+      host, grants, trail, sessions, LaunchRules(host.folders), mounts, jobs, clock, places: places, openings: openings,
+      references: references)
+    ender = SessionEnder(
+      host, grants, trail, sessions, scopes, leaks, revoker, references, orphans, launches.groups, sidecars, copies,
+      launches.unsettled)
     let remover = AppRemover(host, grants, trail, sessions, revoker, jobs, loop, index)
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
-      entitlements, remover)
+      launches.entitlements, remover)
     leased.onOverwrite = versions.keepBeforeOverwriting
-    versions.onChange = { coordination.versionsChanged($0, $1, $2) }
+    versions.onChange = coordination.versionsChanged
     let kept = VersionService(items, versions, grants, trail)
     user = UserServer(
-      endpoint, launches, service, InspectionService(grants, key, host, documents, coordination, index), coordination,
-      kept,
-      catalog, locations, sessions, trail, replies)
+      endpoint, launches.service(ender, picker, saves, scopes), service,
+      InspectionService(grants, key, host, documents, coordination, index), coordination, kept, catalog,
+      locations.service, sessions, trail, replies)
     let apps = AppServer(
-      sessions, picker, access, transfers, bookmarks, coordination, kept, catalog, openings, browser, index,
-      providers, scopes, ender,
-      trail,
-      replies)
+      sessions,
+      AppServices(
+        picker: picker, browser: browser, access: access, transfers: transfers, bookmarks: bookmarks,
+        coordination: coordination, versions: kept, catalog: catalog, index: index, openings: openings,
+        providers: locations.extensions),
+      scopes, ender, trail, replies)
     lifetime = Lifetime(
-      signals, sessions, user, shutdown, idleLimit: idleLimit, hostMounts: hostMounts,
-      isBusy: { [trail, grants, sidecars] in
-        !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle || placeholders.isGuarding
-      })
+      signals, sessions, user, launches.shutdown, idleLimit: idleLimit, hostMounts: hostMounts
+    ) { [trail, grants, sidecars, placeholders = locations.placeholders] in
+      !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle || placeholders.isGuarding
+    }
 
     // In this order. Due grants end before a request is answered, and the user's side comes first: a launcher's answer is then
     // known before its app's next act.
     for member in [
-      revoker, lifetime, trail, keeper, replies, groups, leases, files, scan, user, apps, ender, locator, jobs, scopes,
-      preparer, orphans, GrantMoves(grants), events, presented, leased, coordination,
-      catalog, providers, placeholders,
+      revoker, lifetime, trail, keeper, replies, launches.groups, leases, files, scan, user, apps, ender, locator,
+      jobs, scopes, launches.preparer, orphans, GrantMoves(grants), events, presented, leased, coordination, catalog,
+      locations.extensions, locations.placeholders,
     ] as [any LoopMember] { loop.add(member) }
     loop.add(DeferredWork(awake: 20_000, patience: 1_000_000, since: { files.pendingSince }, run: { files.settle() }))
-    loop.add(
-      DeferredWork(awake: 100_000, patience: 10_000_000, since: { [grants] in grants.pendingSince }) { [grants] in
-        // Entries that cannot be written now stay in the journal, and are tried again.
-        if let failure = grants.settleIfPossible() { complain("\(failure)") }
-      })
+    loop.add(settlingGrants)
 
-    // The remains of a broker that died.
-    let left = try Reconciliation.reconcile(grants, host.folders)
-    try trail.append([Reconciliation.started(trail.log, grants, boot: host.boot, unsettled)] + left)
+    try takeOver(host, launches.unsettled)
     try succession.settleReplacements()
     try inPlace.settleInterrupted()
     sidecars.clearStaging()
@@ -189,7 +144,7 @@ final class Broker {
     // Launches that ended while no broker was there.
     revoker.endDue()
     ender.prepare(now: clock.monotonic)
-    locations.tellFolders()
+    locations.service.tellFolders()
     if trail.log.lacksCarried { try keeper.beginSnapshot() }
   }
 }

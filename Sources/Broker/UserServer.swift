@@ -98,6 +98,13 @@ final class UserServer: LoopMember {
 }
 
 extension WireEndpoint {
+  /// The socket that the user's commands and launchers connect to.
+  static func user(_ listener: Descriptor, _ clock: any LoopClock) -> WireEndpoint {
+    WireEndpoint(
+      listener: listener, service: WireService(info: .broker, interfaces: Interface.user), limits: .user,
+      now: clock.monotonic)
+  }
+
   func nextDue(now: Int64) -> Int64? { timeout(now: now).map { now + Int64($0 / .nanoseconds(1)) } }
 }
 

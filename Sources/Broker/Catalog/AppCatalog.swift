@@ -13,33 +13,7 @@ final class AppCatalog {
   /// `nil`: the app has no container.
   let files: LocalFiles?
 
-  // MARK: Its own documents
-
-  /// Folders whose content is being read, or was, since queries of the app began. What the catalog says of others is of another time.
-  var begun: Set<PathKey> = []
-  /// Those of them that were read to their end.
-  var read: Set<PathKey> = []
-  /// All of them were.
-  var isWhole = false
-  /// Folders that are to be read by a thread.
-  var waiting: [String] = []
-  var isReading = false
-  /// Places at which something has happened while a thread was reading: they are looked at again when it is done.
-  var touched: Set<Place> = []
-  /// Folders that there was no room to watch.
-  var unwatched: Set<PathKey> = []
-  /// There are more documents than a catalog takes.
-  var isFull = false
-  /// How many may be added at least, before they are counted again.
-  var room = 0
-
-  struct Place: Hashable {
-    let folder: PathKey
-    let name: PathKey
-
-    init(_ folder: String, _ name: String) { (self.folder, self.name) = (PathKey(folder), PathKey(name)) }
-    var inner: String { LocalFiles.inner(folder.text, name.text) }
-  }
+  var listing: FolderListing
 
   // MARK: Granted documents
 
@@ -58,31 +32,28 @@ final class AppCatalog {
   private var isDue: Set<String> = []
   /// Grants that are being searched for.
   var searching: Set<String> = []
-  /// The references in the app's `Documents`, as the app sees them.
-  private(set) var references: [PathKey: String] = [:]
-  private var referencesOf: [String: Set<PathKey>] = [:]
-  private var referencesIn: [PathKey: Set<PathKey>] = [:]
+  private(set) var references = ReferenceIndex()
   /// The grants of each document that was found.
   private var grantsOf: [FileIdentity: Set<String>] = [:]
   private var waits: [Wait<Void>] = []
 
   init(_ app: String, _ table: CatalogTable, _ files: LocalFiles?) {
     (self.app, self.table, self.files) = (app, table, files)
-    isWhole = files == nil
+    listing = FolderListing(isWhole: files == nil)
   }
 
   /// Whether it has the container and the packages of a launch.
   func isOf(_ instance: Instance) -> Bool { files.map { $0.packages == instance.app.packages } ?? false }
 
   /// Nothing has to be read, and nothing looked at.
-  var isSettled: Bool { isWhole && !isReading && waiting.isEmpty && dueGrants.isEmpty && searching.isEmpty }
+  var isSettled: Bool { listing.isSettled && dueGrants.isEmpty && searching.isEmpty }
 
   /// Whether what the catalog says of an item is of now.
   func knows(_ item: CatalogItem) -> Bool {
     guard let folder = item.folder else {
       return item.record.grant.flatMap { externals[$0]?.listed }.isSamePath(as: item.record.path)
     }
-    return isWhole || begun.contains(PathKey(folder))
+    return listing.isWhole || listing.begun.contains(PathKey(folder))
   }
 
   func lookAt(_ grants: some Sequence<String>) {
@@ -98,29 +69,16 @@ final class AppCatalog {
 
   /// A reference stands at a path, or none does any more.
   func setReference(_ path: String, _ grant: String?) {
-    let former = references[PathKey(path)]
-    guard former != grant, references.count < Self.mostReferences || former != nil else { return }
-    references[PathKey(path)] = grant
-    let folder = PathKey(path.parentPath ?? "")
-    if grant == nil {
-      referencesIn[folder]?.remove(PathKey(path))
-    } else {
-      referencesIn[folder, default: []].insert(PathKey(path))
-    }
-    if let former { referencesOf[former]?.remove(PathKey(path)) }
-    if let grant { referencesOf[grant, default: []].insert(PathKey(path)) }
-    lookAt([former, grant].compactMap(\.self).filter { externals[$0] != nil })
+    lookAt(references.set(path, grant).filter { externals[$0] != nil })
   }
 
   /// A folder was read, and these are all references in it.
   func keepReferences(_ found: Set<PathKey>, in folder: String) {
-    for path in (referencesIn[PathKey(folder)] ?? []).subtracting(found) { setReference(path.text, nil) }
+    for path in references.paths(in: folder).subtracting(found) { setReference(path.text, nil) }
   }
 
-  private static let mostReferences = 16_384
-
   /// The reference of a grant that comes first by its path.
-  func reference(to grant: String) -> String? { referencesOf[grant]?.min()?.text }
+  func reference(to grant: String) -> String? { references.first(of: grant) }
 
   /// A grant's document was found, or is nowhere.
   func setFound(_ grant: String, _ found: ExternalDocument?) {
@@ -156,17 +114,9 @@ final class AppCatalog {
 
   /// A folder is at another place, with all that was known of it.
   func movedFolder(_ old: String, _ new: String) {
-    func moved(_ path: String) -> String? {
-      path.path(within: old).map { $0.isEmpty ? new : new.path(of: $0) }
-    }
-    for path in begun {
-      guard let now = moved(path.text) else { continue }
-      begun.remove(path)
-      begun.insert(PathKey(now))
-      if read.remove(path) != nil { read.insert(PathKey(now)) }
-    }
+    listing.move(old, new)
     let (before, after) = (LocalFiles.path(old), LocalFiles.path(new))
-    for (path, grant) in references {
+    for (path, grant) in references.all {
       guard let rest = path.text.path(within: before), !rest.isEmpty else { continue }
       setReference(path.text, nil)
       setReference(after.path(of: rest), grant)

@@ -7,7 +7,7 @@ internal import Query
 
 /// The apps' own documents: what threads read of them, and what the kernel tells of them.
 extension CatalogService {
-  typealias Place = AppCatalog.Place
+  typealias Place = FolderListing.Place
 
   /// Entries of a new folder that are read on the loop, for an access that is about to end.
   private static let mostInline = 512
@@ -18,16 +18,18 @@ extension CatalogService {
 
   /// Has a thread read a folder and all in it.
   func read(_ folder: String, in catalog: AppCatalog) {
-    if !catalog.waiting.contains(where: { $0.isSamePath(as: folder) }) { catalog.waiting.append(folder) }
+    if !catalog.listing.waiting.contains(where: { $0.isSamePath(as: folder) }) {
+      catalog.listing.waiting.append(folder)
+    }
     beginReading(catalog)
   }
 
   private func beginReading(_ catalog: AppCatalog) {
-    guard !catalog.isReading, !catalog.waiting.isEmpty, let files = catalog.files else { return }
-    let folders = catalog.waiting
-    catalog.waiting = []
-    catalog.isReading = true
-    catalog.isFull = false
+    guard !catalog.listing.isReading, !catalog.listing.waiting.isEmpty, let files = catalog.files else { return }
+    let folders = catalog.listing.waiting
+    catalog.listing.waiting = []
+    catalog.listing.isReading = true
+    catalog.listing.isFull = false
     let (scan, inbox, app) = (LocalScan(files: files, table: catalog.table, watches: watches), inbox, catalog.app)
     jobs.start(owner: "catalog of \(app)", subject: "Documents") { heartbeat in
       do throws(StateError) {
@@ -42,15 +44,15 @@ extension CatalogService {
   private func finishReading(_ catalog: AppCatalog, _ folders: [String], _ failure: String?) {
     takeReports()
     guard apps[catalog.app] === catalog else { return }
-    catalog.isReading = false
+    catalog.listing.isReading = false
     if let failure {
       complain("\(failure)")
       return startAnew()
     }
-    if folders.contains("") { catalog.isWhole = true }
-    let touched = catalog.touched
-    catalog.touched = []
-    if touched.count >= Self.mostTouched { catalog.waiting = [""] } else { look(at: touched, in: catalog) }
+    if folders.contains("") { catalog.listing.isWhole = true }
+    let touched = catalog.listing.touched
+    catalog.listing.touched = []
+    if touched.count >= Self.mostTouched { catalog.listing.waiting = [""] } else { look(at: touched, in: catalog) }
     beginReading(catalog)
     catalog.settleWaits()
   }
@@ -68,18 +70,18 @@ extension CatalogService {
     switch report {
     case .found(let folder, let all, let news):
       // Until now, nobody was told of what the catalog said of this folder.
-      let isFirst = !catalog.isWhole && !catalog.read.contains(PathKey(folder))
-      catalog.begun.insert(PathKey(folder))
+      let isFirst = !catalog.listing.isWhole && !catalog.listing.read.contains(PathKey(folder))
+      catalog.listing.begun.insert(PathKey(folder))
       post(isFirst ? all : news, in: catalog)
     case .gone(let ids): post(ids, in: catalog)
     case .reference(let path, let grant): catalog.setReference(path.text, grant)
     case .read(let folder, let references):
-      catalog.begun.insert(PathKey(folder))
-      catalog.read.insert(PathKey(folder))
+      catalog.listing.begun.insert(PathKey(folder))
+      catalog.listing.read.insert(PathKey(folder))
       catalog.keepReferences(references, in: LocalFiles.path(folder))
-    case .unwatched(let folder): catalog.unwatched.insert(PathKey(folder))
-    case .full: catalog.isFull = true
-    case .count(let count): catalog.room = LocalScan.most - count
+    case .unwatched(let folder): catalog.listing.unwatched.insert(PathKey(folder))
+    case .full: catalog.listing.isFull = true
+    case .count(let count): catalog.listing.room = LocalScan.most - count
     }
   }
 
@@ -106,12 +108,12 @@ extension CatalogService {
         }
       }
     }
-    catalog.room -= items.count
-    if catalog.room < 0 {
-      catalog.room = LocalScan.most - ((try? catalog.table.count()) ?? 0)
-      catalog.isFull = catalog.room <= 0
+    catalog.listing.room -= items.count
+    if catalog.listing.room < 0 {
+      catalog.listing.room = LocalScan.most - ((try? catalog.table.count()) ?? 0)
+      catalog.listing.isFull = catalog.listing.room <= 0
     }
-    if catalog.isFull {
+    if catalog.listing.isFull {
       items = items.filter { ((try? catalog.table.item(at: $0.record.path)) ?? nil) != nil }
     }
     change(catalog) { table throws(StateError) in
@@ -182,7 +184,9 @@ extension CatalogService {
     for (app, places) in dirty {
       guard let catalog = apps[app] else { continue }
       look(at: places, in: catalog)
-      if catalog.isReading, catalog.touched.count < Self.mostTouched { catalog.touched.formUnion(places) }
+      if catalog.listing.isReading, catalog.listing.touched.count < Self.mostTouched {
+        catalog.listing.touched.formUnion(places)
+      }
     }
   }
 
@@ -201,7 +205,7 @@ extension CatalogService {
     let scan = LocalScan(files: files, table: catalog.table, watches: watches, budget: Self.mostInline)
     // A package is one item: only its changes are of interest.
     if outermostPackage(place.inner, catalog) != nil { return scan.watchPackage(place.inner) }
-    guard inline, !catalog.isReading else { return read(place.inner, in: catalog) }
+    guard inline, !catalog.listing.isReading else { return read(place.inner, in: catalog) }
     let start = place.inner
     var isMore = false
     do throws(StateError) {
@@ -221,7 +225,7 @@ extension CatalogService {
     watches.leaveTree(catalog.app, place.inner)
     change(catalog) { table throws(StateError) in try table.removeTree(place.inner) }
     let path = LocalFiles.path(place.inner)
-    for reference in catalog.references.keys where reference.text.lies(below: path) {
+    for reference in catalog.references.all.keys where reference.text.lies(below: path) {
       catalog.setReference(reference.text, nil)
     }
   }
@@ -280,7 +284,7 @@ extension CatalogService {
     guard !written.isEmpty else { return isKnown }
     look(at: written, in: catalog)
     // The kernel tells of folders one level at a time.
-    for place in written where !catalog.begun.contains(PathKey(place.inner)) && catalog.isWhole {
+    for place in written where !catalog.listing.begun.contains(PathKey(place.inner)) && catalog.listing.isWhole {
       let item = try? catalog.table.item(at: LocalFiles.path(place.inner))
       if let item, item.record.kind == .folder { appeared(place, catalog, true) }
     }

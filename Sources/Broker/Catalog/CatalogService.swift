@@ -27,14 +27,20 @@ final class CatalogService: LoopMember {
   let inbox = CatalogInbox()
   private var store: CatalogStore?
   var apps: [String: AppCatalog] = [:]
-  private(set) var queries: [RunningQuery] = []
-  private var lastNumbers: [String: Int] = [:]
-  /// When the folders in which something has happened are looked at; in nanoseconds of CLOCK_MONOTONIC.
-  private var due: Int64?
-  /// When folders that are not watched are read again.
-  private var polls: Int64?
-  /// Barriers that let others have a turn.
-  private var turns: [Wait<Void>] = []
+  private var running = RunningQueries()
+  private var times = Times()
+
+  var queries: [RunningQuery] { running.queries }
+
+  /// In nanoseconds of CLOCK_MONOTONIC.
+  private struct Times {
+    /// When the folders in which something has happened are looked at.
+    var settled: Int64?
+    /// When folders that are not watched are read again.
+    var polled: Int64?
+    /// Barriers that let others have a turn.
+    var turns: [Wait<Void>] = []
+  }
 
   /// Nanoseconds from an event to a look at the files: programs that replace a file do it in several steps.
   private static let settling: Int64 = 4_000_000
@@ -96,11 +102,8 @@ final class CatalogService: LoopMember {
       throw QueryInterface.Failure.tooMany("the running queries are too large together", limit: Self.mostParts)
     }
     let catalog = try catalog(of: app, instance)
-    let client = instance?.id ?? ""
-    let number = lastNumbers[client, default: 0] + 1
-    lastNumbers[client] = number
-    let query = RunningQuery(number, connection, instance, catalog, predicate, scope)
-    queries.append(query)
+    let query = RunningQuery(running.number(for: instance?.id ?? ""), connection, instance, catalog, predicate, scope)
+    running.queries.append(query)
     query.begin()
     gather(query)
   }
@@ -220,7 +223,7 @@ final class CatalogService: LoopMember {
   /// A launch is over.
   func ended(_ instance: Instance) {
     remove { $0.instance === instance }
-    lastNumbers[instance.id] = nil
+    running.forget(instance.id)
     let app = instance.app.bundleIdentifier
     if sessions.running(app).isEmpty, !queries.contains(where: { $0.catalog.app == app }) { forget(app) }
   }
@@ -228,7 +231,7 @@ final class CatalogService: LoopMember {
   private func remove(where isOver: (RunningQuery) -> Bool) {
     let over = queries.filter(isOver)
     guard !over.isEmpty else { return }
-    queries.removeAll(where: isOver)
+    running.queries.removeAll(where: isOver)
     for query in over {
       query.end()
       let app = query.catalog.app
@@ -293,10 +296,10 @@ final class CatalogService: LoopMember {
   func startAnew() {
     store?.discard()
     store = nil
-    let running = queries
-    queries = []
+    let former = queries
+    running.queries = []
     for app in Array(apps.keys) { forget(app) }
-    for query in running {
+    for query in former {
       query.end()
       query.connection.send(Reply(QueryInterface.Failure.unavailable("the catalog has to be made anew")))
     }
@@ -321,7 +324,7 @@ final class CatalogService: LoopMember {
     guard let app = event.app, let catalog = apps[app] else { return }
     if event.kind == .appRemoved {
       for query in queries where query.catalog === catalog { query.end() }
-      queries.removeAll { $0.catalog === catalog }
+      running.queries.removeAll { $0.catalog === catalog }
       forget(app)
       try? store?.remove(app)
       return
@@ -364,26 +367,30 @@ final class CatalogService: LoopMember {
 
   func appendEntries(to entries: inout [PollEntry], now: Int64) {
     // While something settles, more of it is no news.
-    if let watcher = watches.watcher, due == nil, !apps.isEmpty { entries.append(PollEntry(watcher.descriptor, .read)) }
+    if let watcher = watches.watcher, times.settled == nil, !apps.isEmpty {
+      entries.append(PollEntry(watcher.descriptor, .read))
+    }
   }
 
   func nextDue(now: Int64) -> Int64? {
-    if !turns.isEmpty || queries.contains(where: \.canSend) || apps.values.contains(where: { !$0.dueGrants.isEmpty }) {
+    if !times.turns.isEmpty || queries.contains(where: \.canSend)
+      || apps.values.contains(where: { !$0.dueGrants.isEmpty })
+    {
       return now
     }
-    return [due, polls].compactMap(\.self).min()
+    return [times.settled, times.polled].compactMap(\.self).min()
   }
 
   func handle(_ entries: ArraySlice<PollEntry>, now: Int64) {
-    guard entries.contains(where: \.hasHappened), due == nil else { return }
-    due = now + Self.settling
+    guard entries.contains(where: \.hasHappened), times.settled == nil else { return }
+    times.settled = now + Self.settling
   }
 
   func finishTurn(now: Int64) {
-    for wait in turns { wait.finish(()) }
-    turns = []
+    for wait in times.turns { wait.finish(()) }
+    times.turns = []
     guard !apps.isEmpty else { return }
-    if let due, due <= now { drain() }
+    if let due = times.settled, due <= now { drain() }
     poll(now: now)
     takeReports()
     for catalog in apps.values { lookAtGrants(of: catalog, most: Self.mostLooks) }
@@ -404,7 +411,7 @@ final class CatalogService: LoopMember {
   /// - Returns: `false`: that was all.
   @discardableResult
   func drain(inline: Bool = false) -> Bool {
-    due = nil
+    times.settled = nil
     takeReports()
     guard let watcher = watches.watcher, !apps.isEmpty else { return false }
     let events = watcher.events()
@@ -416,18 +423,18 @@ final class CatalogService: LoopMember {
   /// Where the kernel has no room for watches, folders are read again now and then.
   private func poll(now: Int64) {
     let blind = apps.values.filter { catalog in
-      (!catalog.unwatched.isEmpty || watches.watcher == nil) && queries.contains { $0.catalog === catalog }
+      (!catalog.listing.unwatched.isEmpty || watches.watcher == nil) && queries.contains { $0.catalog === catalog }
     }
     guard !blind.isEmpty else {
-      polls = nil
+      times.polled = nil
       return
     }
-    guard let due = polls else {
-      polls = now + Self.polling
+    guard let due = times.polled else {
+      times.polled = now + Self.polling
       return
     }
     guard due <= now else { return }
-    polls = now + Self.polling
+    times.polled = now + Self.polling
     watches.open()
     for catalog in blind {
       readUnwatched(catalog)
@@ -436,8 +443,8 @@ final class CatalogService: LoopMember {
   }
 
   private func readUnwatched(_ catalog: AppCatalog) {
-    let folders = catalog.unwatched
-    catalog.unwatched = []
+    let folders = catalog.listing.unwatched
+    catalog.listing.unwatched = []
     // With a folder all that is in it is read.
     func isInAnother(_ folder: String) -> Bool {
       var outer = folder
@@ -453,13 +460,26 @@ final class CatalogService: LoopMember {
   /// Waits until all others have had a turn.
   private func nextTurn() async throws(CancellationError) {
     let wait = Wait<Void>()
-    turns.append(wait)
+    times.turns.append(wait)
     try await wait.get()
   }
 
   func takeReports() {
     for report in inbox.take() { take(report) }
   }
+}
+
+/// The queries that run, and their numbers: each client counts its own.
+struct RunningQueries {
+  var queries: [RunningQuery] = []
+  private var last: [String: Int] = [:]
+
+  mutating func number(for client: String) -> Int {
+    last[client, default: 0] += 1
+    return last[client] ?? 1
+  }
+
+  mutating func forget(_ client: String) { last[client] = nil }
 }
 
 /// Reports of threads.

@@ -111,7 +111,7 @@ final class RunningQuery {
     }
     if !hasDue, isGathering, isAllRead, !connection.wantsWrite {
       isGathering = false
-      send(.init(phase: .gathered, partial: catalog.isFull ? true : nil))
+      send(.init(phase: .gathered, partial: catalog.listing.isFull ? true : nil))
     }
     settleWaits()
     return count

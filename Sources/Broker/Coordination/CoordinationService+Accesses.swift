@@ -126,7 +126,8 @@ extension CoordinationService {
     let written = access.request.intents.filter(\.isWrite)
     if !written.isEmpty {
       files.drain()
-      onWritten(written.map(\.item.path) + (arbiter.entries[id]?.request.intents.map(\.item.path) ?? []))
+      let places = written.map(\.item.path) + (arbiter.entries[id]?.request.intents.map(\.item.path) ?? [])
+      for observe in writeObservers { observe(places) }
     }
     for path in remaining(id) { apply(.kept(id, path)) }
     apply(.done(id))

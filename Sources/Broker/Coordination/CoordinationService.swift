@@ -28,7 +28,7 @@ final class CoordinationService: LoopMember {
   private var inputs: [Input] = []
   private var isApplying = false
   /// Told of the items that a coordinated access has written, before it ends (`MDQ-7`).
-  var onWritten: ([PathKey]) -> Void = { _ in }
+  var writeObservers: [([PathKey]) -> Void] = []
 
   /// Contents that are not here; they come before they are read (`COO-26`).
   var contents: ProvidedContents?

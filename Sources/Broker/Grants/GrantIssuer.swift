@@ -56,7 +56,7 @@ final class GrantIssuer {
     // A place that was made stays.
     let known = instance.scopes.exposed[grant.id]
     if !(known?.name).isSamePath(as: name) {
-      try instance.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
+      try instance.sandbox.mounts.prepare(grant: grant.id, name: name, kind: grant.kind)
       FaultPoint.placeMade.pass()
     }
     instance.scopes.exposed[grant.id] = known?.renamed(name, how: how) ?? .init(name: name, how: how)

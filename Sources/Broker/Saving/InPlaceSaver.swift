@@ -136,7 +136,7 @@ final class InPlaceSaver {
   private func tellWatchers(of identity: FileIdentity) {
     for instance in sessions.instances.values {
       for (id, shown) in instance.scopes.shown where shown.identity == identity {
-        for name in instance.scopes.exposed[id]?.names ?? [] { instance.staging.tell(id, name: name) }
+        for name in instance.scopes.exposed[id]?.names ?? [] { instance.sandbox.staging.tell(id, name: name) }
       }
     }
   }

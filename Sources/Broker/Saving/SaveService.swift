@@ -62,7 +62,7 @@ final class SaveService {
     let replacement: Replacement
     do {
       replacement = try Replacement(
-        of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
+        of: document, at: place, by: request.temporary, from: staging, through: try instance.sandbox.staging.area(),
         as: "\(grant.id).new")
     } catch { return failed(error, grant, document, instance) }
     do {
@@ -118,7 +118,7 @@ final class SaveService {
     let (taken, content): (TakenFile, Descriptor)
     do {
       taken = try TakenFile(
-        request.temporary, from: staging, through: try instance.staging.area(), as: "\(grant.id).new")
+        request.temporary, from: staging, through: try instance.sandbox.staging.area(), as: "\(grant.id).new")
       do { content = try taken.open() } catch {
         taken.giveBack(to: staging, as: request.temporary)
         throw error
@@ -146,7 +146,7 @@ final class SaveService {
     let replacement: PackageReplacement
     do {
       replacement = try PackageReplacement(
-        of: document, at: place, by: request.temporary, from: staging, through: try instance.staging.area(),
+        of: document, at: place, by: request.temporary, from: staging, through: try instance.sandbox.staging.area(),
         exchanging: request.exchanges)
     } catch { return failed(error, grant, document, instance) }
     do { if let pending = replacement.pending { try grants.begin(pending) } } catch {
@@ -204,7 +204,7 @@ final class SaveService {
     _ request: LauncherInterface.ReplaceCall, _ instance: Instance
   ) throws -> (Grant, Descriptor)? {
     guard sessions.instances[instance.id] === instance, instance.scopes.owners.isActive(request.grant),
-      let staging = instance.staging.folder(of: request.grant),
+      let staging = instance.sandbox.staging.folder(of: request.grant),
       let names = instance.scopes.exposed[request.grant]?.names,
       names.contains(where: { $0.isSamePath(as: request.name) }),
       !names.contains(where: { $0.isSamePath(as: request.temporary) }), !request.temporary.hasSlash,

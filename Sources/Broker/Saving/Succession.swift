@@ -88,9 +88,10 @@ final class Succession {
       for (id, shown) in instance.scopes.shown where shown.identity == old {
         guard let grant = try grants.grant(id), let exposure = instance.scopes.exposed[id] else { continue }
         do {
-          try instance.mounts.replace(by: new, grant: id, name: exposure.name, rights: instance.rights(of: grant))
+          try instance.sandbox.mounts.replace(
+            by: new, grant: id, name: exposure.name, rights: instance.rights(of: grant))
           instance.scopes.shown[id] = new
-          for name in exposure.names { instance.staging.tell(id, name: name) }
+          for name in exposure.names { instance.sandbox.staging.tell(id, name: name) }
           events.tell(instance, .replaced, id, cause: cause)
         } catch {
           // It goes on seeing the old file, which is gone from the host: its writes there would be lost.

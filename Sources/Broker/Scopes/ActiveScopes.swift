@@ -57,17 +57,17 @@ final class ActiveScopes: LoopMember {
     let isSaved = grant.kind != .folder && grant.rights == .readWrite
     let staging =
       isSaved
-      ? try instance.staging.make(grant.id, name: name, also: exposure.earlier, kind: document.kind) : nil
+      ? try instance.sandbox.staging.make(grant.id, name: name, also: exposure.earlier, kind: document.kind) : nil
     let misplaced: BusyMount?
     do throws(KernelError) {
-      misplaced = try instance.mounts.show(
+      misplaced = try instance.sandbox.mounts.show(
         document, grant: grant.id, name: name, also: exposure.earlier, rights: grant.rights, in: staging)
     } catch {
-      instance.staging.discard(grant.id)
+      instance.sandbox.staging.discard(grant.id)
       throw error
     }
     if let misplaced {
-      instance.staging.discard(grant.id)
+      instance.sandbox.staging.discard(grant.id)
       _ = leaks.outlived(Held(mount: misplaced), document, grant, instance)
       throw KernelError("move_mount", "the app has renamed the place of \(name)", errno: .resourceBusy)
     }
@@ -116,20 +116,20 @@ final class ActiveScopes: LoopMember {
     }
     defer {
       var isKept = false
-      if instance.staging.holdsAnything(grant, names: exposure.names) {
-        if let document, document.kind == .file, let folder = instance.staging.folder(of: grant),
-          let area = try? instance.staging.area()
+      if instance.sandbox.staging.holdsAnything(grant, names: exposure.names) {
+        if let document, document.kind == .file, let folder = instance.sandbox.staging.folder(of: grant),
+          let area = try? instance.sandbox.staging.area()
         {
           sidecars.keep(
             of: document, grant, names: exposure.names, from: folder, through: area, owner: instance.id, hold: hold)
           isKept = true
         }
-        instance.staging.discard(grant)
+        instance.sandbox.staging.discard(grant)
       }
       if !isKept { hold?.release() }
     }
     let beside = try related.hideAll(of: grant, instance)
-    let mount = try instance.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
+    let mount = try instance.sandbox.mounts.hide(grant: grant, name: exposure.name, atOnce: atOnce)
     FaultPoint.documentHidden.pass()
     return Held(
       mount: mount?.joined(with: beside) ?? beside,
@@ -245,13 +245,13 @@ final class ActiveScopes: LoopMember {
 
   // MARK: LoopMember
 
-  func nextDue(now: Int64) -> Int64? { sessions.instances.values.compactMap(\.mounts.exitDue).min() }
+  func nextDue(now: Int64) -> Int64? { sessions.instances.values.compactMap(\.sandbox.mounts.exitDue).min() }
 
   /// Unmounts the mounts that ended scopes have left: when some have gathered, or the first has waited long enough.
   func finishTurn(now: Int64) {
     for instance in sessions.instances.values {
-      guard let due = instance.mounts.exitDue, due <= now else { continue }
-      do throws(KernelError) { try instance.mounts.beginEmptying() } catch {
+      guard let due = instance.sandbox.mounts.exitDue, due <= now else { continue }
+      do throws(KernelError) { try instance.sandbox.mounts.beginEmptying() } catch {
         trail.record(
           AuditEvent(.stop, .failed, instance, reason: "an idle mount could not be unmounted: \(error)"))
       }

@@ -85,7 +85,7 @@ final class LeakDetector {
   /// be sent through a socket in a container, which all launches of an app share.
   private func search(_ held: Held, _ document: FoundDocument, _ instance: Instance, watched: Bool) -> Outlived {
     var all = Outlived()
-    if let table = instance.table.folder, !instance.process.processHasEnded {
+    if let table = instance.sandbox.table.folder, !instance.process.processHasEnded {
       let watches = watched && !reaches(document, instance)
       // A mapped file keeps its mount in use.
       let question = HeldFiles.Question(
@@ -118,7 +118,7 @@ final class LeakDetector {
   private func look(
     _ question: HeldFiles.Question, _ document: FoundDocument, in other: Instance, _ all: inout Outlived
   ) {
-    guard let table = other.table.folder, question.mount != nil || question.watches else { return }
+    guard let table = other.sandbox.table.folder, question.mount != nil || question.watches else { return }
     let found = HeldFiles(table).holds(question, of: document.descriptor)
     for var hold in found.holds {
       hold.instance = other.id

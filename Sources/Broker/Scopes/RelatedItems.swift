@@ -69,9 +69,9 @@ final class RelatedItems {
         let item = try item(names[2], beside: documents[2], of: grant, for: instance, presenter)
         try trail.decide([event(.allowed, how: "shown", item, grant, instance)])
         do throws(KernelError) {
-          try instance.mounts.showRelated(
+          try instance.sandbox.mounts.showRelated(
             item.document, grant: grant.id, name: names[2], rights: item.rights,
-            in: instance.staging.folder(of: grant.id))
+            in: instance.sandbox.staging.folder(of: grant.id))
         } catch {
           end(instance, because: error)
           throw Reason(sentence: "\(error)")
@@ -156,7 +156,8 @@ final class RelatedItems {
   ) throws(KernelError) -> BusyMount? {
     instance.scopes.related[grant]?[name] = nil
     if instance.scopes.related[grant]?.isEmpty == true { instance.scopes.related[grant] = nil }
-    let busy = try instance.mounts.hideRelated(grant: grant, name: name.text, in: instance.staging.folder(of: grant))
+    let busy = try instance.sandbox.mounts.hideRelated(
+      grant: grant, name: name.text, in: instance.sandbox.staging.folder(of: grant))
     trail.record(event(.allowed, how: "taken away", item, (try? grants.grant(grant)) ?? nil, instance))
     return busy
   }

@@ -38,7 +38,7 @@ final class ScopeOwnership {
     if caller.isSandbox {
       return hold(SandboxProcess(pid: instance.pid, inside: 1, descriptor: instance.process), instance)
     }
-    guard let sender = caller.sender, let sandbox = instance.table.processes else {
+    guard let sender = caller.sender, let sandbox = instance.sandbox.table.processes else {
       throw unknown("the kernel does not say which process asks", instance)
     }
     let process: SandboxProcess
@@ -69,7 +69,8 @@ final class ScopeOwnership {
     #endif
     guard let sender = caller.sender else { return nil }
     if caller.counted == .own { return known(sender.pid, instance) }
-    guard let sandbox = instance.table.processes, let process = known(sender.pid, instance) ?? sandbox.process(sender)
+    guard let sandbox = instance.sandbox.table.processes,
+      let process = known(sender.pid, instance) ?? sandbox.process(sender)
     else {
       return nil
     }

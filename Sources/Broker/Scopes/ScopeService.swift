@@ -240,7 +240,7 @@ final class ScopeService {
       try check(attempt, location)
       if grant.rights == .readWrite, grant.kind == .file { try scopes.hold(document, of: grant, for: instance) }
       if instance.scopes.exposed[grant.id] != exposure {
-        try instance.mounts.prepare(grant: grant.id, name: exposure.name, kind: grant.kind)
+        try instance.sandbox.mounts.prepare(grant: grant.id, name: exposure.name, kind: grant.kind)
       }
       try trail.decide([attempt.event(.allowed, document: document, count: 1)])
       try scopes.show(document, of: grant, as: exposure, to: instance)
@@ -277,7 +277,7 @@ final class ScopeService {
   }
 
   private func way(_ grant: String, _ instance: Instance) -> AccessWay? {
-    instance.mounts.method(of: grant) == .descriptors ? .descriptor : nil
+    instance.sandbox.mounts.method(of: grant) == .descriptors ? .descriptor : nil
   }
 
   /// The app's answer for an error that no rule stands behind: the call and its answer, and none of the user's paths.
@@ -400,7 +400,7 @@ final class ScopeService {
   private func opened(
     _ wanted: ShownDocument.Wanted, of grant: Grant, as name: String, for instance: Instance
   ) async throws -> Descriptor {
-    let shown = try instance.mounts.place(grant: grant.id, name: name)
+    let shown = try instance.sandbox.mounts.place(grant: grant.id, name: name)
     guard instance.scopes.shown[grant.id]?.path.map(locator.mayWait) == true else { return try shown.open(wanted) }
     let outcome = try await jobs.run(owner: instance.app.bundleIdentifier, subject: "open \(grant.id)") { _ in
       Result { () throws(KernelError) in try shown.open(wanted) }

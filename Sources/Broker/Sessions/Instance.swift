@@ -51,6 +51,15 @@ struct Preparation {
   let given: [PreparedOpening]
 }
 
+/// The broker's hold on one sandbox.
+struct InstanceSandbox {
+  let mounts: any ScopeMounting
+  let staging: Staging
+  let table: SandboxTable
+  /// Stops its processes, and lets them go on; `nil` where the kernel does not show which they are.
+  let suspension: (any ProcessSuspending)?
+}
+
 /// One launch of an app: known by the socket that it was given, never by its own words about itself.
 @BrokerLoop
 final class Instance {
@@ -60,9 +69,7 @@ final class Instance {
   /// The pidfd of the sandbox's init: readable once it has ended.
   let process: Descriptor
   let endpoint: WireEndpoint
-  let mounts: any ScopeMounting
-  let staging: Staging
-  let table: SandboxTable
+  let sandbox: InstanceSandbox
   /// The app's host id, where it is not the broker's own.
   let hostID: UInt32?
   /// Nanoseconds since 1970.
@@ -76,8 +83,6 @@ final class Instance {
   var ending = InstanceEnding()
   /// Since when the user has it suspended, in nanoseconds since 1970; `nil`: it runs.
   var suspended: Int64?
-  /// Stops its processes, and lets them go on; `nil` where the kernel does not show which they are.
-  let suspension: (any ProcessSuspending)?
   /// Calls of the app that are being served.
   var requests = RequestTable()
 
@@ -87,18 +92,14 @@ final class Instance {
   #endif
   init(
     id: String, app: AppDescription, pid: Int32, process: Descriptor, endpoint: WireEndpoint,
-    mounts: any ScopeMounting, staging: Staging, table: SandboxTable, suspension: (any ProcessSuspending)?,
-    hostID: UInt32?, started: Int64
+    sandbox: InstanceSandbox, hostID: UInt32?, started: Int64
   ) {
     self.id = id
     self.app = app
     self.pid = pid
     self.process = process
     self.endpoint = endpoint
-    self.mounts = mounts
-    self.staging = staging
-    self.table = table
-    self.suspension = suspension
+    self.sandbox = sandbox
     self.hostID = hostID
     self.started = started
     #if AMBIT_MUTANTS

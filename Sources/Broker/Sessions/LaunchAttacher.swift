@@ -68,11 +68,12 @@ final class LaunchAttacher {
       endpoint: WireEndpoint(
         listener: descriptors[3], service: WireService(info: .broker, interfaces: Interface.app), limits: .app,
         now: host.clock.monotonic),
-      mounts: host.kernel.mounts(handed, host.home),
-      staging: Staging(in: host.staging, instance: request.instance, hostID: hostID),
-      table: SandboxTable(folder: handed.table, processes: host.kernel.processes(handed)),
-      suspension: host.kernel.suspension(
-        handed, GroupFreezer(of: request.instance, in: GroupRecords(host.folders.groups))),
+      sandbox: InstanceSandbox(
+        mounts: host.kernel.mounts(handed, host.home),
+        staging: Staging(in: host.staging, instance: request.instance, hostID: hostID),
+        table: SandboxTable(folder: handed.table, processes: host.kernel.processes(handed)),
+        suspension: host.kernel.suspension(
+          handed, GroupFreezer(of: request.instance, in: GroupRecords(host.folders.groups)))),
       hostID: hostID, started: host.clock.realtime)
 
     var detail = [
@@ -128,11 +129,11 @@ final class LaunchAttacher {
   private func resume(_ instance: Instance) throws -> [AuditEvent] {
     var events: [AuditEvent] = []
     #if AMBIT_MUTANTS
-      let shown = Set(Mutant.brokerLeavesMounts.isActive ? [] : try instance.mounts.hideAll())
+      let shown = Set(Mutant.brokerLeavesMounts.isActive ? [] : try instance.sandbox.mounts.hideAll())
     #else
-      let shown = Set(try instance.mounts.hideAll())
+      let shown = Set(try instance.sandbox.mounts.hideAll())
     #endif
-    for (id, places) in Dictionary(grouping: try instance.mounts.placeholders(), by: \.grant) {
+    for (id, places) in Dictionary(grouping: try instance.sandbox.mounts.placeholders(), by: \.grant) {
       let grant = try grants.grant(id)
       let names = places.map(\.name).sorted()
       // A document that was renamed has several places. New URLs have the name that it has now.

@@ -39,7 +39,7 @@ final class MemoryPressure {
             .suspend, .allowed, instance, how: "memory pressure", reason: "it is ended",
             detail: [AuditEvent.Fact.memory: "\(each.memory)"])
         ])
-        try instance.suspension?.end()
+        try instance.sandbox.suspension?.end()
         left -= each.memory
       }
       pressed.append(
@@ -52,7 +52,8 @@ final class MemoryPressure {
 
   /// Bytes of each running instance.
   private func measure() async throws -> [String: Int] {
-    let looks = sessions.instances.values.compactMap { instance in instance.suspension.map { (instance.id, $0) } }
+    let looks = sessions.instances.values.compactMap { instance in instance.sandbox.suspension.map { (instance.id, $0) }
+    }
     let sizes = try await jobs.run(owner: "memory pressure", subject: "all") { heartbeat in
       var sizes: [String: Int] = [:]
       for (id, look) in looks where heartbeat.beat() { sizes[id] = look.memory }

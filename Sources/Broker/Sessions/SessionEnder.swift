@@ -70,7 +70,7 @@ final class SessionEnder: LoopMember {
     #endif
     let (events, held) = scopes.endScopes(
       of: instance, how: AuditEvent.ScopeEnd.app, reason: "the app ended without stopping it")
-    sidecars.clean(instance.id, instance.staging.removeAll)
+    sidecars.clean(instance.id, instance.sandbox.staging.removeAll)
     cleanImports(of: instance.app.bundleIdentifier, after: instance.id)
     _ = try? trail.append(events)
     FaultPoint.ended.pass()
@@ -116,8 +116,8 @@ final class SessionEnder: LoopMember {
     _ = try? trail.append(
       scopes.endScopes(of: instance, how: AuditEvent.ScopeEnd.broker, reason: "the broker ended").events)
     // No other process would, before the next broker.
-    try? instance.mounts.emptyExit()
-    sidecars.clean(instance.id, instance.staging.removeAll)
+    try? instance.sandbox.mounts.emptyExit()
+    sidecars.clean(instance.id, instance.sandbox.staging.removeAll)
   }
 
   private func cleanImports(of app: String, after launch: String) {

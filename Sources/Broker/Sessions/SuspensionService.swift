@@ -43,8 +43,8 @@ final class SuspensionService {
   /// An instance comes from another broker. That one may have ended while it was suspending it: then it goes on.
   func recall(_ instance: Instance) {
     guard let since = records.since(instance.id) else { return }
-    guard let suspension = instance.suspension, suspension.isSuspended else {
-      try? instance.suspension?.resume()
+    guard let suspension = instance.sandbox.suspension, suspension.isSuspended else {
+      try? instance.sandbox.suspension?.resume()
       return records.remove(instance.id)
     }
     instance.suspended = since
@@ -86,7 +86,7 @@ final class SuspensionService {
 
   /// Stops the processes in a thread: one that waits for a disk takes its time. It is carried through even if the client leaves.
   private func begin(_ instance: Instance, then: @escaping @BrokerLoop (LauncherInterface.Suspension) -> Void) {
-    guard let suspension = instance.suspension else {
+    guard let suspension = instance.sandbox.suspension else {
       return then(fail(instance, "this kernel does not show which processes are the app's"))
     }
     // The launcher reads it when it hears that the app stopped, so it has to be there before.
@@ -147,7 +147,7 @@ final class SuspensionService {
           .resume, .allowed, instance, how: "user", detail: [AuditEvent.Fact.since: Instance.rfc3339(since)])
       ])
     } catch { return failed(error) }
-    do throws(KernelError) { try instance.suspension?.resume() } catch { return failed(error) }
+    do throws(KernelError) { try instance.sandbox.suspension?.resume() } catch { return failed(error) }
     records.remove(instance.id)
     instance.suspended = nil
     sessions.onResume(instance)

@@ -169,3 +169,9 @@ final class FormerContent: Sendable {
 
   var filled: Result<Facts, KernelError> { outcome.withLock { $0 } }
 }
+
+extension VersionStore {
+  convenience init(_ folders: AmbitFolders) throws {
+    try self.init(path: "\(folders.versions).sqlite", contents: folders.versions)
+  }
+}
