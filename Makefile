@@ -88,7 +88,9 @@ test-thumbnails: ## Draw 68 documents that mean harm, or by programs that do (af
 test-web: ## Drive the picker's page as a browser would, and as an attacker (after make test)
 	@scripts/web-picker-test.py $(debug)
 
-test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names (after make test; needs pyte)
+test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names; hold its filter against fzf (after make test)
+	@scripts/deps.sh --picker
+	@scripts/picker-ranking-test.py $(debug)
 	@scripts/picker-terminal-test.py $(debug)
 
 test-cloud: ## Two devices and a cloud, killed and cut off at random in 5,000 operations (after make test)

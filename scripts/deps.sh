@@ -1,16 +1,17 @@
 #!/bin/sh
 # Installs what the build needs and the system lacks; with --test also what the tests need, with --clickhouse or --otlp what
-# the tests of these exports need.
+# the tests of these exports need, with --picker what the tests of the picker need.
 #
 # Says what is missing and what it does about it. When everything is there it says nothing, asks for no rights and
 # touches no network.
 set -eu
 
-want_tests=false module='' packages=''
+want_tests=false want_picker=false module='' packages=''
 case "${1:-}" in
   --test) want_tests=true module=varlink packages=varlink ;;
   # ClickHouse's engine alone, without the libraries for data frames that its package asks for.
   --clickhouse) module=chdb packages='--no-deps chdb chdb-core' ;;
+  --picker) want_picker=true module=pyte packages=pyte ;;
   --otlp) module=opentelemetry.proto.collector packages=opentelemetry-proto ;;
 esac
 
@@ -110,6 +111,12 @@ if $want_tests; then
   fi
   # Podman's seccomp profile.
   [ $manager != apt ] || [ -e /usr/share/containers/seccomp.json ] || need golang-github-containers-common
+fi
+
+# The picker is driven in a terminal, and its filter held against another's.
+if $want_picker; then
+  have tmux || need tmux
+  have fzf || need fzf
 fi
 
 if [ -n "$missing" ]; then

@@ -50,13 +50,15 @@ struct ChoiceRule: Sendable, Equatable {
 
   /// A folder's entries as the user is to see them: packages among the files.
   func shown(_ entries: [Entry]) -> [Entry] {
-    var hasPackages = false
-    let seen = entries.map { entry in
-      guard entry.kind == .folder, kind(ofFolder: entry.realName) == .package else { return entry }
-      hasPackages = true
-      return Entry(name: entry.name, kind: .package, isLink: entry.isLink, realName: entry.realName)
+    let isPackage = { (entry: Entry) in
+      entry.kind == .folder && self.kind(ofFolder: entry.realName) == .package
     }
-    return hasPackages ? seen.sorted(by: Entry.precedes) : seen
+    guard !packages.isEmpty, entries.contains(where: isPackage) else { return entries }
+    return NameOrder.sorted(
+      entries.map { entry in
+        guard isPackage(entry) else { return entry }
+        return Entry(name: entry.name, kind: .package, isLink: entry.isLink, realName: entry.realName)
+      })
   }
 
   func allows(_ kind: EntryKind, named name: String) -> Bool {

@@ -18,30 +18,29 @@ struct FileName: Sendable, Hashable {
 }
 
 /// One name in the folder that the picker shows. Facts that cost a system call for each name are not here, see `EntryDetails`.
+///
+/// There may be a hundred thousand of them, so an entry holds one allocation, its name.
 struct Entry: Sendable, Equatable {
   let name: FileName
   let kind: EntryKind
-  /// The name of the file that may be chosen: of the target when `name` is a symbolic link.
-  let realName: String
   let isLink: Bool
-  /// The text that the filter searches: `Folding.fold(name)`.
-  let folded: [UInt8]
-  private let order: String
+  private let linkedName: String?
 
   init(name: FileName, kind: EntryKind, isLink: Bool = false, realName: String? = nil) {
-    let text = name.text
     self.name = name
     self.kind = kind
     self.isLink = isLink
-    self.realName = realName ?? text
-    folded = Folding.fold(text)
-    order = Folding.orderKey(folded)
+    linkedName = realName
   }
+
+  /// The name of the file that may be chosen: of the target when `name` is a symbolic link.
+  var realName: String { linkedName ?? name.text }
 
   /// Folders first, then by name without regard to case, numbers by value. Total: no two names of a folder are equal.
   static func precedes(_ left: Entry, _ right: Entry) -> Bool {
     if (left.kind == .folder) != (right.kind == .folder) { return left.kind == .folder }
-    if left.order != right.order { return left.order < right.order }
+    let orders = (Folding.orderKey(left.name), Folding.orderKey(right.name))
+    if orders.0 != orders.1 { return orders.0.lexicographicallyPrecedes(orders.1) }
     return left.name.bytes.lexicographicallyPrecedes(right.name.bytes)
   }
 }
@@ -76,28 +75,41 @@ enum Folding {
     return Array(String(String.UnicodeScalarView(text.lowercased()._nfd)).utf8)
   }
 
-  /// A text that sorts like the folded name with its numbers by value (2 before 10): the length of each run of digits, without
+  /// Bytes that sort like the folded name with its numbers by value (2 before 10): the length of each run of digits, without
   /// leading zeros, comes before the run. Accents count for nothing: “é” stands with “e”.
-  static func orderKey(_ folded: [UInt8]) -> String {
-    let folded = folded.allSatisfy { $0 < 0x80 } ? folded : withoutAccents(folded)
-    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    guard folded.contains(where: digits.contains) else { return String(decoding: folded, as: UTF8.self) }
+  static func orderKey(_ name: FileName) -> [UInt8] {
     var key: [UInt8] = []
+    appendOrderKey(name, to: &key)
+    return key
+  }
+
+  static func appendOrderKey(_ name: FileName, to key: inout [UInt8]) {
+    if name.bytes.allSatisfy({ $0 < 0x80 }) {
+      appendOrder(name.bytes, to: &key)
+    } else {
+      appendOrder(withoutAccents(fold(name.text)), to: &key)
+    }
+  }
+
+  private static func appendOrder(_ name: [UInt8], to key: inout [UInt8]) {
     var index = 0
-    while index < folded.count {
-      guard digits.contains(folded[index]) else {
-        key.append(folded[index])
+    while index < name.count {
+      let byte = name[index]
+      guard byte &- 0x30 < 10 else {
+        key.append(byte &- 0x41 < 26 ? byte | 0x20 : byte)
         index += 1
         continue
       }
-      while index < folded.count, folded[index] == digits.lowerBound { index += 1 }
-      let run = folded[index...].prefix(while: digits.contains)
-      index = run.endIndex
-      key.append(digits.lowerBound)
-      key.append(UInt8(0x20 + min(run.count, 0x5F)))
-      key.append(contentsOf: run)
+      while index < name.count, name[index] == 0x30 { index += 1 }
+      var end = index
+      while end < name.count, name[end] &- 0x30 < 10 { end += 1 }
+      key.append(0x30)
+      key.append(UInt8(0x20 + min(end - index, 0x5F)))
+      while index < end {
+        key.append(name[index])
+        index += 1
+      }
     }
-    return String(decoding: key, as: UTF8.self)
   }
 
   private static func withoutAccents(_ folded: [UInt8]) -> [UInt8] {

@@ -32,8 +32,7 @@ extension OpenFolder {
       if name.bytes == [0x2E] || name.bytes == [0x2E, 0x2E] { continue }
       entries.append(entry(name, type: Int(unsafe record.pointee.d_type)))
     }
-    entries.sort(by: Entry.precedes)
-    return entries
+    return NameOrder.sorted(entries)
   }
 
   /// Those of a collection, in its order.

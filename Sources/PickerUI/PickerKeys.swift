@@ -150,11 +150,7 @@ extension PickerModel {
       setFilter("")
       return nil
     default:
-      if let first = matches.first(where: { entries[$0].kind == .folder }),
-        entries[first].folded.starts(with: Folding.fold(filter))
-      {
-        return .enter(entries[first].name)
-      }
+      if let name = folder(typed: filter) { return .enter(name) }
       say("No folder here begins with \(DisplayText.quoted(filter)).")
       return nil
     }

@@ -46,6 +46,7 @@ struct PickerModel: Sendable {
   private(set) var isTop = true
   private(set) var entries: [Entry] = []
   private(set) var filter = ""
+  private(set) var query = FuzzyQuery("")
   private(set) var showsHidden = false
   /// The keys are shown in the list's place, until the next key.
   var showsHelp = false
@@ -62,6 +63,10 @@ struct PickerModel: Sendable {
   private(set) var matches: [Int] = []
   /// The same in the folder's order.
   private var candidates: [Int] = []
+  /// The entries' names for the filter, once there is one.
+  private var names: NameTable?
+  /// Entries that no leading dot hides.
+  private var openCount = 0
 
   /// Row under the cursor; 0 when there are none.
   private(set) var cursor = 0
@@ -127,8 +132,11 @@ struct PickerModel: Sendable {
   func isMarked(_ target: Target) -> Bool { marks.contains(Mark(folder: folder, target: target)) }
 
   /// Entries that are neither hidden nor kept from sight by the filter's absence.
-  var showableCount: Int { showsEverything ? entries.count : entries.count { !$0.name.isHidden } }
-  private var showsEverything: Bool { showsHidden || filter.hasPrefix(".") }
+  var showableCount: Int { showsEverything ? entries.count : openCount }
+  private var showsEverything: Bool { showsEverything(under: filter) }
+  private func showsEverything(under filter: String) -> Bool {
+    showsHidden || [".", "^.", "'."].contains { filter.hasPrefix($0) }
+  }
 
   // MARK: - Reports from the driver
 
@@ -136,9 +144,8 @@ struct PickerModel: Sendable {
   mutating func show(folder: String, isTop: Bool, entries: [Entry], selected: FileName? = nil) {
     self.folder = folder
     self.isTop = isTop
-    self.entries = rule.shown(entries)
-    (details, ownDetails) = ([:], nil)
-    filter = ""
+    take(entries)
+    (filter, query) = ("", FuzzyQuery(""))
     scroll = 0
     refilter(narrowing: false)
     moveCursor(to: selected)
@@ -148,10 +155,15 @@ struct PickerModel: Sendable {
   mutating func reload(entries: [Entry]) {
     var selected: FileName?
     if case .entry(let index) = row(at: cursor) { selected = self.entries[index].name }
-    self.entries = rule.shown(entries)
-    (details, ownDetails) = ([:], nil)
+    take(entries)
     refilter(narrowing: false)
     moveCursor(to: selected)
+  }
+
+  private mutating func take(_ entries: [Entry]) {
+    self.entries = rule.shown(entries)
+    (details, ownDetails, names) = ([:], nil, nil)
+    openCount = self.entries.count { !$0.name.isHidden }
   }
 
   mutating func resize(listRows: Int, top: Int = 0) {
@@ -222,36 +234,47 @@ struct PickerModel: Sendable {
   }
 
   mutating func setFilter(_ text: String) {
-    let old = filter
-    filter = text
-    // Folding is not always prefix by prefix (accents reorder), so this is asked of the folded text.
-    let narrows = !old.isEmpty && Folding.fold(text).starts(with: Folding.fold(old))
+    let narrows =
+      FuzzyQuery.narrows(filter, to: text) && showsEverything(under: filter) == showsEverything(under: text)
+    (filter, query) = (text, FuzzyQuery(text))
     refilter(narrowing: narrows)
-    // Rows that Enter can use come first; the others are only there to be seen.
-    cursor = filter.isEmpty ? 0 : matches.firstIndex { isUseful(entries[$0]) } ?? 0
+    // Rows that Enter can use come first; the others are only there to be seen. To look at all of a large folder takes too long.
+    cursor = filter.isEmpty ? 0 : matches.prefix(2000).firstIndex { isUseful(entries[$0]) } ?? 0
     scroll = 0
     settle()
   }
 
   private mutating func refilter(narrowing: Bool) {
-    let needle = Folding.fold(filter)
     if !narrowing {
       let all = showsEverything
       candidates = entries.indices.filter { all || !entries[$0].name.isHidden }
     }
-    if needle.isEmpty {
+    guard !query.terms.isEmpty else {
       matches = candidates
       return
     }
-    var tiers: [[Int]] = Array(repeating: [], count: MatchTier.allCases.count)
-    var found: [Int] = []
-    for index in candidates {
-      guard let tier = FilterMatch.tier(of: needle, in: entries[index].folded) else { continue }
-      tiers[tier.rawValue].append(index)
-      found.append(index)
+    let names = self.names ?? NameTable(entries)
+    self.names = names
+    let left = NameFilter(query, names, among: candidates)
+    (candidates, matches) = (left.found, left.ranked)
+    // A name like “!important” can be pasted as it is.
+    if filter.contains(where: { "!'^$ \\".contains($0) }), let same = index(named: FileName(filter)),
+      !left.found.contains(same)
+    {
+      matches.insert(same, at: 0)
     }
-    candidates = found
-    matches = Array(tiers.joined())
+  }
+
+  private func index(named name: FileName) -> Int? {
+    entries.firstIndex { $0.name == name }
+  }
+
+  /// The folder that a typed path means: of that name, else the first that begins so.
+  func folder(typed text: String) -> FileName? {
+    let folders = entries.lazy.filter { $0.kind == .folder }.map(\.name)
+    if let same = folders.first(where: { $0 == FileName(text) }) { return same }
+    let wanted = Folding.fold(text)
+    return folders.first { Folding.fold($0.text).starts(with: wanted) }
   }
 
   private func isUseful(_ entry: Entry) -> Bool {

@@ -54,7 +54,7 @@ struct Rows {
     let text = entry.name.text
     let room = max(1, columns - line.width - detailsWidth - 1)
     let suffix = entry.kind == .folder ? "/" : ""
-    let whole = DisplayText(text, emphasis: FilterMatch.matchedCharacters(of: model.filter, in: text))
+    let whole = DisplayText(text, emphasis: Emphasis.characters(of: model.query, in: text))
     // A link's target would be handed out: the name gives way to it, and the end of the target stays.
     let target = details?.linkTarget.map { DisplayText(Measure.place($0, home: home)) }
     let forTarget = target.map { target in

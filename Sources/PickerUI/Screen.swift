@@ -30,7 +30,9 @@ enum Screen {
   private static func help(_ layout: Layout) -> [Line] {
     let keys = [
       ("↑ ↓, Ctrl-P Ctrl-N", "move; Ctrl-K and Ctrl-J too"), ("Enter", "choose, or open a folder"),
-      ("← →", "the folder above, the folder under the cursor"), ("letters", "filter; Escape clears, Ctrl-U too"),
+      ("← →", "the folder above, the folder under the cursor"),
+      ("letters", "filter as fzf does; Escape clears, Ctrl-U too"),
+      ("'is ^be end$ !not", "words of a filter, all of them wanted"),
       ("/  ~/  ../", "go to a path: type it, or paste it"), ("Tab", "mark several, where the app asks for several"),
       ("Ctrl-O", "recents, and the documents of other apps"), ("+", "a new document, in a browser of an app's"),
       ("Ctrl-H, Alt-.", "show hidden files, or hide them"),

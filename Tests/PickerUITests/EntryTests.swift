@@ -27,48 +27,18 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("", "anything", MatchTier.beginning),
-    ("notes.txt", "Notes.txt", .whole),
-    ("NOT", "notes.txt", .beginning),
-    ("txt", "notes.txt", .inside),
-    ("ntx", "notes.txt", .scattered),
-    ("é", "CAFÉ", .inside),
-    ("cafe", "Café", .beginning),
-    ("日", "日本", .beginning),
-  ])
-  func `The filter finds whole, beginning, inside and scattered`(filter: String, name: String, tier: MatchTier) {
-    #expect(FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name)) == tier)
-  }
-
-  @Test(arguments: [
-    ("tn", "notes.txt.", false), ("xyz", "notes", false), ("notess", "notes", false), ("ee", "e", false),
-  ])
-  func `The filter wants all its letters, in order`(filter: String, name: String, matches: Bool) {
-    #expect((FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name)) != nil) == matches)
-  }
-
-  @Test(arguments: [
-    ("no", "Notes", Set([0, 1])),
-    ("ts", "Notes", Set([2, 4])),
-    ("e", "Été", Set([0])),
-    ("", "Notes", Set()),
-    ("q", "Notes", Set()),
-    ("本", "日本", Set([1])),
-  ])
-  func `The matched letters are known for emphasis`(filter: String, name: String, letters: Set<Int>) {
-    #expect(FilterMatch.matchedCharacters(of: filter, in: name) == letters)
-  }
-
-  @Test func `Every name that matches has letters to emphasise, and no other has`() {
-    var random = Seeded(state: 5)
-    let letters = Array("abAB.é")
-    for _ in 0..<2000 {
-      let name = String((0..<8).compactMap { _ in letters.randomElement(using: &random) })
-      let filter = String(
-        (0..<Int.random(in: 1...4, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
-      let tier = FilterMatch.tier(of: Folding.fold(filter), in: Folding.fold(name))
-      #expect(FilterMatch.matchedCharacters(of: filter, in: name).isEmpty == (tier == nil), "\(filter) in \(name)")
+  @Test func `The fast order is the same`() {
+    var random = Seeded(state: 4)
+    let letters = Array("aAbB0019é. _日")
+    for _ in 0..<40 {
+      let names = Set(
+        (0..<60).map { _ in
+          String((0..<Int.random(in: 1...20, using: &random)).compactMap { _ in letters.randomElement(using: &random) })
+        })
+      let all = names.sorted().map {
+        Entry(name: FileName("longer prefix \($0)"), kind: Bool.random(using: &random) ? .file : .folder)
+      }
+      #expect(NameOrder.sorted(all) == all.sorted(by: Entry.precedes))
     }
   }
 }

@@ -119,7 +119,21 @@ import Testing
   @Test func `Better matches come first, folders first among equals`() {
     var model = model(request(), entries("xab", "ab", "abc", "axb", "zab/", "aab/", "q"))
     model.type("ab")
-    #expect(model.rowNames == ["ab", "abc", "aab", "zab", "xab", "axb"])
+    #expect(model.rowNames == ["ab", "abc", "axb", "aab", "zab", "xab"])
+  }
+
+  @Test func `Several words are all wanted, and a name with fzf's signs in it can be pasted`() {
+    var model = model(request(), entries("letter to ann.txt", "to ann.md", "!important", "important", "'a$"))
+    model.type("ann let")
+    #expect(model.rowNames == ["letter to ann.txt"])
+    _ = model.press(.control("u"))
+    model.type("!import")
+    #expect(model.rowNames == ["'a$", "letter to ann.txt", "to ann.md"])
+    model.type("ant")
+    #expect(model.rowNames == ["!important", "'a$", "letter to ann.txt", "to ann.md"])
+    _ = model.press(.control("u"))
+    model.type("'a$")
+    #expect(model.rowNames.contains("'a$"))
   }
 
   @Test func `Control U empties the filter, control W takes its last word`() {

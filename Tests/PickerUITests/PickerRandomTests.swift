@@ -14,19 +14,16 @@ private struct SimpleModel {
   let request: PickerRequest
 
   var rows: [String] {
-    let seen = names.filter { hidden || filter.hasPrefix(".") || !$0.hasPrefix(".") }
+    let seen = names.filter { hidden || [".", "^.", "'."].contains { filter.hasPrefix($0) } || !$0.hasPrefix(".") }
     if filter.isEmpty { return (request.kind == .folder ? ["<here>"] : []) + seen }
-    let wanted = filter.lowercased()
-    func rank(_ name: String) -> Int? {
-      let name = name.lowercased()
-      if name == wanted { return 0 }
-      if name.hasPrefix(wanted) { return 1 }
-      if name.contains(wanted) { return 2 }
-      var rest = wanted[...]
-      for letter in name where letter == rest.first { rest.removeFirst() }
-      return rest.isEmpty ? 3 : nil
+    let query = FuzzyQuery(filter)
+    let found = seen.enumerated().compactMap { place, name in
+      var match = FuzzyMatch()
+      let score = match.score(query, NameTable([Entry(name: FileName(name), kind: .file)]), 0)
+      return score.map { (score: $0, length: name.filter { $0 != " " }.count, place: place, name: name) }
     }
-    return (0...3).flatMap { tier in seen.filter { rank($0) == tier } }
+    if !query.ranks { return found.map(\.name) }
+    return found.sorted { ($1.score, $0.length, $0.place) < ($0.score, $1.length, $1.place) }.map(\.name)
   }
 
   mutating func clamp() { cursor = max(0, min(cursor, rows.count - 1)) }
@@ -48,7 +45,7 @@ private struct SimpleModel {
       .up, .down, .down, .home, .end, .pageUp, .pageDown, .enter, .tab, .tab, .text(" "), .backspace, .control("u"),
       .control("o"), .control("h"), .left, .right, .delete, .backTab, .control("w"), .control("r"), .alt("."),
       .alt("x"),
-    ] + "ab.aB1/~".unicodeScalars.map { .text($0) } + "a /".unicodeScalars.map { .pasted($0) }
+    ] + "ab.aB1/~!$'^".unicodeScalars.map { .text($0) } + "a /".unicodeScalars.map { .pasted($0) }
 
   /// A random folder's names: short ones of few letters, so that filters often match and often do not.
   private static func names(_ random: inout Seeded) -> [Entry] {
