@@ -92,8 +92,9 @@ let package = Package(
       name: "ScopedAccess", dependencies: ["Kernel", "Paths", "Folders", "AppModel", crypto, grdb, system],
       swiftSettings: strict),
     .target(name: "Query", dependencies: ["ContentTypes", "Paths"], swiftSettings: strict),
+    .target(name: "Databases", dependencies: ["Folders", grdb], swiftSettings: strict),
     .target(name: "Catalog", dependencies: ["Paths", "Folders", "Query", grdb], swiftSettings: strict),
-    .target(name: "FileProviders", dependencies: ["Folders", "Paths", grdb], swiftSettings: strict),
+    .target(name: "FileProviders", dependencies: ["Databases", "Folders", "Paths", grdb], swiftSettings: strict),
     .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
@@ -117,7 +118,7 @@ let package = Package(
     .target(name: "CloudSync", dependencies: ["Paths"], swiftSettings: strict),
     .target(
       name: "Cloud",
-      dependencies: ["BrokerCore", "CloudSync", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system],
+      dependencies: ["BrokerCore", "CloudSync", "Databases", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system],
       swiftSettings: strict),
     .target(
       name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Thumbnails", "Wire", system],
@@ -216,6 +217,8 @@ let package = Package(
     .testTarget(name: "ContentTypesTests", dependencies: ["ContentTypes", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ThumbnailsTests", dependencies: ["Kernel", "Thumbnails", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "DatabasesTests", dependencies: ["Databases", "Folders", grdb], swiftSettings: strict),
     .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
     .testTarget(

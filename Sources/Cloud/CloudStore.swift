@@ -1,5 +1,6 @@
 internal import CloudSync
 internal import Crypto
+internal import Databases
 internal import Folders
 internal import Foundation
 internal import GRDB
@@ -8,10 +9,19 @@ internal import SystemPackage
 
 /// What a cloud keeps on the disk: its items and receipts (`cloud.sqlite`), and contents by their SHA-256 (`contents/`).
 final class CloudStore: Sendable {
-  /// "AmbC"
-  private static let applicationID = 0x416d_6243
-  private static let receipts = 8192
-  private let queue: DatabaseQueue
+  private static let kind = OwnDatabase.Kind(
+    // "AmbC"
+    name: "the cloud's table", applicationID: 0x416d_6243, version: 1,
+    schema: """
+      CREATE TABLE item (
+        id TEXT PRIMARY KEY, parent TEXT NOT NULL, name TEXT NOT NULL, folder INTEGER NOT NULL, revision INTEGER NOT NULL,
+        contentRevision INTEGER NOT NULL, placeRevision INTEGER NOT NULL, content TEXT, size INTEGER NOT NULL,
+        device TEXT NOT NULL, deleted INTEGER NOT NULL) WITHOUT ROWID;
+      CREATE TABLE receipt (number INTEGER PRIMARY KEY, key TEXT NOT NULL, answer BLOB NOT NULL);
+      """,
+    remedy: "Name another --store; the devices have their documents.")
+  private static let receipts = 32_768
+  private let database: OwnDatabase
   private let contents: Descriptor
 
   /// - Parameter folder: is made if it is not there.
@@ -19,39 +29,13 @@ final class CloudStore: Sendable {
   init(folder: String) throws {
     try FileManager.default.createDirectory(atPath: "\(folder)/contents", withIntermediateDirectories: true)
     contents = try Descriptor.open("\(folder)/contents", flags: [.read, .directory])
-    let path = "\(folder)/cloud.sqlite"
-    do {
-      var settings = Configuration()
-      settings.prepareDatabase { try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL") }
-      queue = try DatabaseQueue(path: path, configuration: settings)
-      let version = try queue.read { db in
-        (try Int.fetchOne(db, sql: "PRAGMA application_id"), try Int.fetchOne(db, sql: "PRAGMA user_version"))
-      }
-      switch version {
-      case (0, 0): try queue.write { db in try Self.make(db) }
-      case (Self.applicationID, 1): break
-      default: throw StateError("another version of Ambit made it")
-      }
-    } catch { throw StateError("the cloud \(path) cannot be opened: \(error)") }
-  }
-
-  private static func make(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE item (
-          id TEXT PRIMARY KEY, parent TEXT NOT NULL, name TEXT NOT NULL, folder INTEGER NOT NULL, revision INTEGER NOT NULL,
-          contentRevision INTEGER NOT NULL, placeRevision INTEGER NOT NULL, content TEXT, size INTEGER NOT NULL,
-          device TEXT NOT NULL, deleted INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE receipt (number INTEGER PRIMARY KEY, key TEXT NOT NULL, answer BLOB NOT NULL);
-        PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = 1;
-        """)
+    database = try OwnDatabase(path: "\(folder)/cloud.sqlite", Self.kind)
   }
 
   // MARK: The ledger
 
   func ledger() throws -> CloudLedger {
-    try queue.write { db in
+    try database.write { db in
       try db.execute(
         sql: "DELETE FROM receipt WHERE number <= (SELECT max(number) FROM receipt) - ?", arguments: [Self.receipts])
       let items = try Row.fetchAll(db, sql: "SELECT * FROM item").map(Self.item)
@@ -64,7 +48,7 @@ final class CloudStore: Sendable {
 
   /// Stores rows and receipts, all or none.
   func store(_ items: [CloudItem], _ receipts: [CloudReceipt]) throws {
-    try queue.write { db in
+    try database.write { db in
       for item in items {
         try db.execute(
           sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -1,3 +1,4 @@
+internal import Databases
 package import Folders
 internal import Foundation
 internal import GRDB
@@ -40,43 +41,27 @@ package struct ProvidedFile: Sendable, Equatable {
 /// The enabled providers and their items (`providers.sqlite`). Which content is here is said by this table, and by nothing that an app can
 /// change.
 package final class ProviderStore: Sendable {
-  /// "AmbP"
-  private static let applicationID = 0x416d_6250
-  private let queue: DatabaseQueue
+  private static let kind = OwnDatabase.Kind(
+    // "AmbP"
+    name: "the table of providers", applicationID: 0x416d_6250, version: 2,
+    schema: """
+      CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL, program TEXT NOT NULL);
+      CREATE TABLE item (
+        provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
+        filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+        version TEXT NOT NULL, capabilities TEXT NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
+        changed INTEGER NOT NULL, node TEXT NOT NULL, PRIMARY KEY (provider, identifier), UNIQUE (provider, path)) WITHOUT ROWID;
+      """, isDurable: false,
+    remedy: "Move it and the folder CloudStorage away, and enable the providers again (ambit provider enable).")
+  private let database: OwnDatabase
 
   /// - Throws: where it cannot be opened, or was made by another version.
-  package init(path: String) throws(StateError) {
-    do {
-      queue = try DatabaseQueue(path: path)
-      let version = try queue.read { db in
-        (try Int.fetchOne(db, sql: "PRAGMA application_id"), try Int.fetchOne(db, sql: "PRAGMA user_version"))
-      }
-      switch version {
-      case (0, 0): try queue.write { db in try Self.make(db) }
-      case (Self.applicationID, 2): break
-      default: throw StateError("another version of Ambit made it")
-      }
-    } catch { throw StateError("the table of providers \(path) cannot be opened: \(error)") }
-  }
-
-  private static func make(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL, program TEXT NOT NULL);
-        CREATE TABLE item (
-          provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
-          filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-          version TEXT NOT NULL, capabilities TEXT NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
-          changed INTEGER NOT NULL, node TEXT NOT NULL, PRIMARY KEY (provider, identifier), UNIQUE (provider, path)) WITHOUT ROWID;
-        PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = 2;
-        """)
-  }
+  package init(path: String) throws(StateError) { database = try OwnDatabase(path: path, Self.kind) }
 
   // MARK: Providers
 
   package func providers() throws(StateError) -> [EnabledProvider] {
-    try read { db in
+    try database.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM provider ORDER BY identifier").map {
         EnabledProvider(identifier: $0["identifier"], name: $0["name"], app: $0["app"], program: $0["program"])
       }
@@ -84,7 +69,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func enable(_ provider: EnabledProvider) throws(StateError) {
-    try write { db in
+    try database.write { db in
       try db.execute(
         sql: """
           INSERT INTO provider VALUES (?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
@@ -95,27 +80,27 @@ package final class ProviderStore: Sendable {
   }
 
   package func disable(_ provider: String) throws(StateError) {
-    try write { db in try db.execute(sql: "DELETE FROM provider WHERE identifier = ?", arguments: [provider]) }
+    try database.write { db in try db.execute(sql: "DELETE FROM provider WHERE identifier = ?", arguments: [provider]) }
   }
 
   // MARK: Items
 
   package func files(of provider: String) throws(StateError) -> [ProvidedFile] {
-    try read { db in
+    try database.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM item WHERE provider = ? ORDER BY path", arguments: [provider])
         .map(Self.file)
     }
   }
 
   package func file(of provider: String, path: String) throws(StateError) -> ProvidedFile? {
-    try read { db in
+    try database.read { db in
       try Row.fetchOne(db, sql: "SELECT * FROM item WHERE provider = ? AND path = ?", arguments: [provider, path])
         .map(Self.file)
     }
   }
 
   package func file(of provider: String, item: String) throws(StateError) -> ProvidedFile? {
-    try read { db in
+    try database.read { db in
       try Row.fetchOne(
         db, sql: "SELECT * FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, item]
       )
@@ -124,7 +109,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func put(_ files: [ProvidedFile]) throws(StateError) {
-    try write { db in
+    try database.write { db in
       for file in files {
         let item = file.item
         try db.execute(
@@ -139,7 +124,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func remove(_ identifiers: [String], of provider: String) throws(StateError) {
-    try write { db in
+    try database.write { db in
       for identifier in identifiers {
         try db.execute(
           sql: "DELETE FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, identifier])
@@ -156,13 +141,5 @@ package final class ProviderStore: Sendable {
     return ProvidedFile(
       provider: row["provider"], item: item, path: row["path"], isHere: row["here"], isChanged: row["changed"],
       node: row["node"])
-  }
-
-  private func read<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
-    do { return try queue.read(body) } catch { throw StateError("the table of providers cannot be read: \(error)") }
-  }
-
-  private func write(_ body: (Database) throws -> Void) throws(StateError) {
-    do { try queue.write(body) } catch { throw StateError("the table of providers cannot be written: \(error)") }
   }
 }
