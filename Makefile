@@ -34,7 +34,7 @@ swift_sources = Sources Tests Demos $(wildcard Benchmarks) scripts/manual.swift 
 # What tests load from PyPI lives in the build folder: nothing is installed into the system's python.
 export PYTHONPATH := $(CURDIR)/.build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
 
-.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types test-web test-picker test-cloud simulate pictures readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
+.PHONY: help deps deps-test build demo test test-kernel test-clickhouse test-otlp test-journal test-report test-site test-thumbnails test-types test-web test-trash test-picker test-cloud simulate pictures readme-test check format verify conform conform-deps lessons races crashes mutants fuzz bench catalogue messages docs install uninstall clean
 
 help: ## List the targets
 	@scripts/help.sh Makefile
@@ -91,6 +91,10 @@ test-web: ## Drive the picker's page as a browser would, and as an attacker (aft
 test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names; hold its filter against fzf (after make test)
 	@scripts/deps.sh --picker
 	@scripts/picker-ranking-test.py $(debug)
+test-trash: ## Put files into the trash, and see them with GLib's programs (after make test; needs gio, gvfs and dbus-run-session)
+	@scripts/test-trash.sh $(debug)
+
+test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names (after make test; needs pyte)
 	@scripts/picker-terminal-test.py $(debug)
 
 test-cloud: ## Two devices and a cloud, killed and cut off at random in 5,000 operations (after make test)

@@ -74,6 +74,7 @@ let package = Package(
     .target(name: "Rulebook", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
+    .target(name: "UserFiles", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Thumbnails", dependencies: ["Kernel", "Paths", crypto, system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["ContentTypes", "Kernel", "Paths", system], swiftSettings: strict),
@@ -89,7 +90,8 @@ let package = Package(
       name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
     .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
     .target(
-      name: "ScopedAccess", dependencies: ["Kernel", "Paths", "Folders", "AppModel", crypto, grdb, system],
+      name: "ScopedAccess",
+      dependencies: ["Kernel", "Paths", "UserFiles", "Folders", "AppModel", crypto, grdb, system],
       swiftSettings: strict),
     .target(name: "Query", dependencies: ["ContentTypes", "Paths"], swiftSettings: strict),
     .target(name: "Databases", dependencies: ["Folders", grdb], swiftSettings: strict),
@@ -110,7 +112,8 @@ let package = Package(
     .target(
       name: "Broker",
       dependencies: [
-        "BrokerCore", "Coordination", "Decisions", "Kernel", "Paths", "Folders", "Seccomp", "AppModel", "Policy",
+        "BrokerCore", "Coordination", "Decisions", "Kernel", "Paths", "UserFiles", "Folders", "Seccomp", "AppModel",
+        "Policy",
         "Wire",
         "ScopedAccess", "Query", "Catalog", "FileProviders", "Audit", system,
       ],
@@ -123,13 +126,14 @@ let package = Package(
     .target(
       name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Thumbnails", "Wire", system],
       swiftSettings: strict),
-    .target(name: "PickerUI", dependencies: ["Terminal", "Kernel", "Paths", system], swiftSettings: strict),
+    .target(
+      name: "PickerUI", dependencies: ["Terminal", "Kernel", "Paths", "UserFiles", system], swiftSettings: strict),
     .target(
       name: "Launcher",
       dependencies: ["Kernel", "Paths", "Folders", "Terminal", "Sandbox", "Wire", "PickerUI", system],
       swiftSettings: strict),
     .target(
-      name: "WebPicker", dependencies: ["Kernel", "PickerUI", flyingFox, flyingSocks],
+      name: "WebPicker", dependencies: ["Kernel", "Paths", "PickerUI", "UserFiles", flyingFox, flyingSocks],
       swiftSettings: strict),
     .target(
       name: "Scenario", dependencies: ["Kernel", "Paths", "Terminal", "Policy", "Wire", system], swiftSettings: strict),
@@ -143,7 +147,8 @@ let package = Package(
     .target(
       name: "AmbitCommands",
       dependencies: [
-        "ContentTypes", "Kernel", "Paths", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy", "Sandbox",
+        "ContentTypes", "Kernel", "Paths", "UserFiles", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy",
+        "Sandbox",
         "Wire", "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
         "Conformance", "Lessons", "Verification", "Rulebook", "CrashStates", "CrashRecorder", "Thumbnails",
         "FileProviders", "Cloud", "CloudSync",
@@ -209,6 +214,8 @@ let package = Package(
       name: "TestSupport", dependencies: ["BrokerCore", "Kernel", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(name: "RulebookTests", dependencies: ["Rulebook"], swiftSettings: strict),
+    .testTarget(
+      name: "UserFilesTests", dependencies: ["Kernel", "UserFiles", "TestSupport", system], swiftSettings: strict),
     .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: strict),
@@ -263,7 +270,8 @@ let package = Package(
     .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "FileProvidersTests", dependencies: ["FileProviders"], swiftSettings: strict),
     .testTarget(name: "WebPickerTests", dependencies: ["WebPicker", "PickerUI"], swiftSettings: strict),
-    .testTarget(name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", system], swiftSettings: strict),
+    .testTarget(
+      name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", "UserFiles", system], swiftSettings: strict),
     .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "LessonsTests", dependencies: ["Lessons", "Scenario"], swiftSettings: strict),
     .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),

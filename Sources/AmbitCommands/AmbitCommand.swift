@@ -38,6 +38,8 @@ package struct AmbitCommand: ParsableCommand {
         ambit coordinate write FILE -- COMMAND
                                          use a file in turn with the apps that have it open
         ambit cp | mv | rm | edit        the same for everyday commands
+        ambit trash | duplicate | tag | favourite
+                                         the trash, copies, tags and favourites of your files
         ambit query APP PREDICATE        the documents that an app would find
         ambit coordination               which app has a file right now, and who waits for it
         ambit versions report.txt        its earlier contents; ambit versions restore brings one back
@@ -61,6 +63,7 @@ package struct AmbitCommand: ParsableCommand {
       GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
+      TrashCommand.self, DuplicateCommand.self, TagCommand.self, FavouriteCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
       TypesCommand.self, HandlersCommand.self, ThumbnailCommand.self, PreviewCommand.self, RecentsCommand.self,
       SearchCommand.self, BrowseCommand.self, ProviderCommand.self, CloudCommand.self, OpenCommand.self,

@@ -3,6 +3,7 @@ internal import Folders
 internal import Foundation
 internal import Kernel
 internal import ScopedAccess
+internal import UserFiles
 
 #if canImport(Glibc)
   internal import Glibc

@@ -66,6 +66,26 @@ static int copy_attribute(const char *from, const char *to, const char *name) {
   return setxattr(to, name, value, (size_t)length, 0) == -1 ? -errno : 1;
 }
 
+ssize_t ambit_attribute(int file, const char *name, void *value, size_t size) {
+  char path[32];
+  path_of(file, path);
+  ssize_t length = getxattr(path, name, value, size);
+  return length == -1 ? -errno : length;
+}
+
+int ambit_set_attribute(int file, const char *name, const void *value, size_t size) {
+  char path[32];
+  path_of(file, path);
+  return (value ? setxattr(path, name, value, size, 0) : removexattr(path, name)) == -1 ? -errno : 0;
+}
+
+ssize_t ambit_attribute_of(int directory, const char *entry, const char *name, void *value, size_t size) {
+  char path[32 + 1 + 256];
+  if (snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, entry) >= (int)sizeof path) return -ENAMETOOLONG;
+  ssize_t length = getxattr(path, name, value, size);
+  return length == -1 ? -errno : length;
+}
+
 static const char access_list[] = "system.posix_acl_access";
 
 int ambit_copy_attributes(int from, int to) {

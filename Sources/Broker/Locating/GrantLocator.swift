@@ -6,6 +6,7 @@ internal import Kernel
 internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
+internal import UserFiles
 internal import Wire
 
 /// Where the document of a grant was found.

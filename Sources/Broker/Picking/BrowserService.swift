@@ -8,6 +8,7 @@ internal import Kernel
 internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
+internal import UserFiles
 internal import Wire
 
 /// Where the user has asked for a new document, in a browser of an app's.

@@ -6,6 +6,7 @@ internal import Kernel
 internal import Paths
 internal import ScopedAccess
 internal import SystemPackage
+internal import UserFiles
 internal import Wire
 
 /// Changes of providers' documents: noticed, and handed to the provider. Nothing waits for it (`PRV-4`), and what it has not got stays.

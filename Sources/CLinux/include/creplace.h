@@ -32,6 +32,12 @@ ssize_t ambit_link_text(int link, char *text, size_t size);
 /* Makes a link in a folder, of the owner and group of `owner`. */
 int ambit_make_link(const char *text, int directory, const char *name, int owner);
 
+/* An extended attribute of an open file, a place as well; answers its length. Without a value it is removed. */
+ssize_t ambit_attribute(int file, const char *name, void *value, size_t size);
+int ambit_set_attribute(int file, const char *name, const void *value, size_t size);
+/* The same of a name in an open folder, with links followed. */
+ssize_t ambit_attribute_of(int directory, const char *entry, const char *name, void *value, size_t size);
+
 /* fdatasync(2). */
 int ambit_sync_data(int file);
 

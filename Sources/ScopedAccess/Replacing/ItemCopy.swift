@@ -1,6 +1,7 @@
 package import Kernel
 internal import Paths
 internal import SystemPackage
+internal import UserFiles
 
 /// A copy of a document or of an app's file under a name that is free, whole or not at all: it gets its name when it is on the disk.
 package struct ItemCopy: Sendable {
@@ -14,10 +15,11 @@ package struct ItemCopy: Sendable {
   /// - Parameters:
   ///   - folder: where the copy is made.
   ///   - owner: whose the copy is to be; `nil`: this process's.
+  ///   - duplicates: the copy gets a number in any case.
   ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED` and nothing is left.
   /// - Throws: `EPERM` for anything but a file or a folder of files, folders and links.
   package init(
-    of source: Descriptor, named wanted: String, in folder: Descriptor, owner: Descriptor?,
+    of source: Descriptor, named wanted: String, in folder: Descriptor, owner: Descriptor?, duplicates: Bool = false,
     while isWanted: @escaping () -> Bool
   ) throws(KernelError) {
     let temporary = ".ambit-\(Grant.makeID())"
@@ -39,7 +41,8 @@ package struct ItemCopy: Sendable {
         try source.adopt(made, as: owner ?? made)
       default: throw KernelError("copy", "\(wanted) is no file and no folder", errno: .notPermitted)
       }
-      name = try Self.place(temporary, in: folder, as: wanted)
+      let names = duplicates ? NameProposals(duplicating: wanted) : NameProposals(wanted)
+      name = try Self.place(temporary, in: folder, as: names, wanted)
       item = try Descriptor.open(name, below: folder, flags: .place)
     } catch {
       if (try? folder.removeFile(temporary)) == nil { try? folder.removeTree(temporary) }
@@ -73,9 +76,10 @@ package struct ItemCopy: Sendable {
   }
 
   /// Gives it the wanted name, or the first free one of “Essay 2.txt”, “Essay 3.txt” (`PCK-17`).
-  private static func place(_ temporary: String, in folder: Descriptor, as wanted: String) throws(KernelError) -> String
-  {
-    for name in NameProposals(wanted) {
+  private static func place(
+    _ temporary: String, in folder: Descriptor, as names: NameProposals, _ wanted: String
+  ) throws(KernelError) -> String {
+    for name in names {
       do throws(KernelError) {
         try folder.moveAside(temporary, to: folder, as: name)
         return name
@@ -84,35 +88,5 @@ package struct ItemCopy: Sendable {
       }
     }
     throw KernelError("renameat2", wanted, errno: .fileExists)
-  }
-}
-
-/// The names that are tried for a new file, one after the other: the wanted one, then with a number before the extension.
-package struct NameProposals: Sequence {
-  private static let most = 10_000
-  /// Bytes of a name (`NAME_MAX`).
-  private static let longest = 255
-  private let stem: String
-  private let suffix: String
-
-  package init(_ wanted: String) {
-    // A name that begins with its only dot has no extension.
-    if let dot = wanted.lastIndex(of: "."), dot != wanted.startIndex, wanted[dot...].utf8.count <= 32 {
-      (stem, suffix) = (String(wanted[..<dot]), String(wanted[dot...]))
-    } else {
-      (stem, suffix) = (wanted, "")
-    }
-  }
-
-  package func makeIterator() -> AnyIterator<String> {
-    var number = 0
-    return AnyIterator {
-      number += 1
-      guard number <= Self.most else { return nil }
-      let end = number == 1 ? suffix : " \(number)\(suffix)"
-      var start = stem
-      while start.utf8.count + end.utf8.count > Self.longest, !start.isEmpty { start.removeLast() }
-      return start + end
-    }
   }
 }
