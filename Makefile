@@ -91,11 +91,10 @@ test-web: ## Drive the picker's page as a browser would, and as an attacker (aft
 test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names; hold its filter against fzf (after make test)
 	@scripts/deps.sh --picker
 	@scripts/picker-ranking-test.py $(debug)
+	@scripts/picker-terminal-test.py $(debug)
+
 test-trash: ## Put files into the trash, and see them with GLib's programs (after make test; needs gio, gvfs and dbus-run-session)
 	@scripts/test-trash.sh $(debug)
-
-test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,000 hostile names (after make test; needs pyte)
-	@scripts/picker-terminal-test.py $(debug)
 
 test-cloud: ## Two devices and a cloud, killed and cut off at random in 5,000 operations (after make test)
 	@scripts/cloud-test.py $(debug)

@@ -22,11 +22,13 @@ WIDTH = 120
 ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Provider", "Grants", "Locations", "Inspector", "Launcher", "Cloud"]
 
 # Types outside of any interface's namespace.
-SHARED = {"ProviderItemMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
+SHARED = {"ProviderItemMessage", "BrowserActionMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
 
 # Swift names of types, calls and replies, where they differ. Those with the same name have the same fields.
 NAMES = {
     "Picker.Document": "DocumentMessage",
+    "Picker.Action": "BrowserActionMessage",
+    "Launcher.Action": "BrowserActionMessage",
     "Access.Holder": "HolderMessage",
     "Access.PathCall": "ScopeCall",
     "Access.HostPathCall": "ScopeCall",
@@ -52,6 +54,7 @@ ENUMERATIONS = {
                        "kernel has it.", {}),
     "AccessWay": ("path descriptor", "How an app comes to a document that is started: it opens the path, or the broker hands over "
                   "descriptors.", {}),
+    "PickerInterface.Browser.Style": ("white light dark", "The colours of a browser.", {}),
     "AccessInterface.Event.Kind": ("scopeEnded grantEnded replaced lost", "", {}),
     "BookmarksInterface.MatchedBy": ("identity path", "The evidence that found the document.", {}),
     "BookmarksInterface.Kind": ("app implicit document", "The apps that may resolve a bookmark.", {}),
@@ -125,7 +128,8 @@ DEFAULTS = {
         "given": "[]"},
     "Launcher.PrepareReply": {"notices": "[]", "given": "[]"},
     "Launcher.AttachCall": {"grants": "GrantRules()"},
-    "Launcher.PickRequest": {"packages": "[]", "places": "[]", "browser": "false", "creates": "false", "recents": "[]"},
+    "Launcher.PickRequest": {"packages": "[]", "places": "[]", "browser": "false", "creates": "false", "recents": "[]", "actions": "[]",
+        "hidesExtensions": "false"},
     "Launcher.AnswerCall": {"cancelled": "false", "creates": "false", "paths": "[]"},
     "Launcher.ReplaceCall": {"exchange": "false"},
     "Launcher.EndedReply": {"leaks": "[]"},

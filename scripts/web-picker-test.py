@@ -134,6 +134,34 @@ with tempfile.TemporaryDirectory(prefix="ambit-web-", ignore_cleanup_errors=True
         status, output, errors = question.end()
         check(status == 0 and "inner" in output, "a document of an odd name is chosen")
 
+        open(f"{documents}/essay.txt", "w").write("words\n")
+        question = Question(world)
+        question.enter()
+        def acts(name):
+            links = [html.unescape(link) for link in re.findall(r'href="([^"]*/actions[^"]*)"', question.page())]
+            page = question.ask(next(link for link in links if link.endswith("%2F" + name) or link.endswith("/" + name)))[1]
+            fields = {key: html.unescape(re.search(f'name="{key}" value="([^"]*)"', page)[1]) for key in ("at", "file")}
+            return page, fields
+        page, fields = acts("essay.txt")
+        check('value="trash"' in page and 'value="open"' not in page, "an app's picker offers acts that start no other app")
+        rename = dict(fields, act="rename", line="Ünal & Söhne.txt")
+        check(question.ask(question.base + "act", rename, {"Origin": "http://elsewhere.example"})[0].status == 403,
+              "an act from another page is refused")
+        check(question.ask(question.base + "act", dict(rename, act="open"))[0].status == 409, "an act that is not offered is refused")
+        check(question.ask(question.base + "act", dict(rename, line="a/b"))[0].status == 409, "a name with a slash is refused")
+        answer, text = question.ask(question.base + "act", rename)
+        check(os.path.exists(f"{documents}/Ünal & Söhne.txt") and "is called" in text, "a document gets another name")
+        check(question.ask(question.base + "act", rename)[0].status == 409, "a row that is gone does nothing")
+        page, fields = acts(urllib.parse.quote("Ünal & Söhne.txt").replace("%", "%25"))
+        question.ask(question.base + "act", dict(fields, act="tag", line="red"))
+        check(re.search(r"dot red.*red", question.page()) is not None, "a tag is shown")
+        open(f"{documents}/other", "w").write("other")
+        os.rename(f"{documents}/other", f"{documents}/Ünal & Söhne.txt")
+        check(question.ask(question.base + "act", dict(fields, act="trash"))[0].status == 409
+              and open(f"{documents}/Ünal & Söhne.txt").read() == "other", "another file under the name is not put away")
+        question.ask(question.base + "choose", {"do": "cancel"})
+        question.end()
+
         question = Question(world)
         question.enter()
         page = question.page()

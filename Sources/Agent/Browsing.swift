@@ -2,7 +2,7 @@ internal import AmbitKit
 internal import Foundation
 
 /// Remembers what a browser tells its delegate.
-private class BrowserDelegate: UIDocumentBrowserViewControllerDelegate {
+@MainActor private class BrowserDelegate: UIDocumentBrowserViewControllerDelegate {
   var events: [String] = []
   var urls: [URL] = []
 
@@ -31,7 +31,7 @@ private class BrowserDelegate: UIDocumentBrowserViewControllerDelegate {
 }
 
 /// Makes new documents of a file that the request names.
-private final class MakingDelegate: BrowserDelegate, UIDocumentBrowserCreationDelegate {
+@MainActor private final class MakingDelegate: BrowserDelegate, UIDocumentBrowserCreationDelegate {
   let file: URL?
   let mode: UIDocumentBrowserViewController.ImportMode
   /// A document to put it next to.
@@ -62,60 +62,96 @@ private final class MakingDelegate: BrowserDelegate, UIDocumentBrowserCreationDe
   }
 }
 
+/// The outcome of a browser's act, as plain data.
+private struct Browsed: Sendable {
+  var events: [String] = []
+  var urls: [URL] = []
+  var goesOn: Bool?
+}
+
 /// The document browser, as an app's own code would use it.
 extension Session {
   mutating func browserAct(_ act: String, _ request: [String: Any]) throws -> [String: Any]? {
     switch act {
-    case "browse":
-      let delegate = BrowserDelegate()
-      return try browse(request, delegate)
-    case "browseCreate":
+    case "browse", "browseCreate":
       let modes: [String: UIDocumentBrowserViewController.ImportMode] = ["copy": .copy, "move": .move, "none": .none]
       guard let mode = modes[request["mode"] as? String ?? "copy"] else { throw Usage(sentence: "copy, move or none") }
       let file = (request["file"] as? String).map { URL(fileURLWithPath: $0) }
       let neighbour = try (request["beside"] as? String).map { try url(["of": $0]) }
-      let delegate = MakingDelegate(file, mode, nextTo: neighbour)
-      return try browse(request, delegate)
+      let wishes = Wishes(
+        makes: act == "browseCreate", file: file, mode: mode, neighbour: neighbour,
+        types: (request["type"] as? String).flatMap { UTType(filenameExtension: $0) }.map { [$0] },
+        creates: request["creates"] as? Bool ?? true, multiple: request["multiple"] as? Bool ?? false,
+        acts: request["action"] != nil)
+      let browsed = try MainActor.assumeIsolated { try Self.browse(wishes) }
+      var answer: [String: Any] = [
+        "done": true, "text": browsed.events.joined(separator: "\n"), "goesOn": browsed.goesOn ?? false,
+      ]
+      if !browsed.urls.isEmpty { answer.merge(try keep(browsed.urls, request)) { _, new in new } }
+      return answer
     case "renameDocument":
-      var answer: [String: Any] = [:]
-      var renamed: URL?
-      UIDocumentBrowserViewController(forOpening: nil).renameDocument(
-        at: try url(request), proposedName: try text("name", request)
-      ) { url, error in
-        renamed = url
-        if let error { answer = Self.describe(error) }
+      let (url, name) = (try url(request), try text("name", request))
+      let (renamed, refusal) = MainActor.assumeIsolated {
+        var outcome: (URL?, NSError?)
+        UIDocumentBrowserViewController(forOpening: nil).renameDocument(at: url, proposedName: name) {
+          outcome = ($0, $1 as NSError?)
+        }
+        return outcome
       }
-      guard let renamed else { return answer }
+      guard let renamed else { return refusal.map { Self.describe($0) } ?? [:] }
       return try keep([renamed], request).merging(["done": true]) { _, new in new }
     case "reveal":
-      let delegate = BrowserDelegate()
-      let browser = UIDocumentBrowserViewController(forOpening: nil)
-      browser.delegate = delegate
-      var told: String?
-      browser.revealDocument(at: try url(request), importIfNeeded: request["import"] as? Bool ?? false) { url, error in
-        told = url?.lastPathComponent ?? error.map { "error: \($0.localizedDescription)" } ?? "nil"
-        delegate.events.append("completed \(told ?? "")")
+      let (url, imports) = (try url(request), request["import"] as? Bool ?? false)
+      let browsed = MainActor.assumeIsolated {
+        let delegate = BrowserDelegate()
+        let browser = UIDocumentBrowserViewController(forOpening: nil)
+        browser.delegate = delegate
+        browser.revealDocument(at: url, importIfNeeded: imports) { url, error in
+          let told = url?.lastPathComponent ?? error.map { "error: \($0.localizedDescription)" } ?? "nil"
+          delegate.events.append("completed \(told)")
+        }
+        return Browsed(events: delegate.events, urls: Array(delegate.urls.prefix(1)))
       }
-      var answer: [String: Any] = ["done": true, "text": delegate.events.joined(separator: "\n")]
-      if let url = delegate.urls.first { answer.merge(try keep([url], request)) { _, new in new } }
+      var answer: [String: Any] = ["done": true, "text": browsed.events.joined(separator: "\n")]
+      if !browsed.urls.isEmpty { answer.merge(try keep(browsed.urls, request)) { _, new in new } }
       return answer
     default: return nil
     }
   }
 
-  private mutating func browse<Delegate: BrowserDelegate>(_ request: [String: Any], _ delegate: Delegate) throws
-    -> [String: Any]
-  {
-    let types = (request["type"] as? String).flatMap { UTType(filenameExtension: $0) }.map { [$0] }
-    let browser = UIDocumentBrowserViewController(forOpening: types)
+  private struct Wishes: Sendable {
+    let makes: Bool
+    let file: URL?
+    let mode: UIDocumentBrowserViewController.ImportMode
+    let neighbour: URL?
+    let types: [UTType]?
+    let creates: Bool
+    let multiple: Bool
+    let acts: Bool
+  }
+
+  @MainActor private static func browse(_ wishes: Wishes) throws -> Browsed {
+    let delegate =
+      wishes.makes ? MakingDelegate(wishes.file, wishes.mode, nextTo: wishes.neighbour) : BrowserDelegate()
+    let browser = UIDocumentBrowserViewController(forOpening: wishes.types)
     browser.delegate = delegate
-    browser.allowsDocumentCreation = request["creates"] as? Bool ?? true
-    browser.allowsPickingMultipleItems = request["multiple"] as? Bool ?? false
+    browser.allowsDocumentCreation = wishes.creates
+    browser.allowsPickingMultipleItems = wishes.multiple
+    if wishes.acts {
+      browser.customActions = [
+        UIDocumentBrowserAction(
+          identifier: "count", localizedTitle: "Count", availability: [.menu],
+          supportedContentTypes: ["public.plain-text"]
+        ) { urls in
+          delegate.events.append((["count"] + urls.map(\.lastPathComponent)).joined(separator: " "))
+          delegate.urls = urls
+        }
+      ]
+      browser.additionalTrailingNavigationBarButtonItems = [
+        UIBarButtonItem(title: "Settings", primaryAction: UIAction { _ in delegate.events.append("settings") })
+      ]
+    }
     let goesOn = try browser.present()
-    var answer: [String: Any] = [
-      "done": true, "text": delegate.events.joined(separator: "\n"), "goesOn": goesOn,
-    ]
-    if !delegate.urls.isEmpty { answer.merge(try keep(delegate.urls, request)) { _, new in new } }
-    return answer
+    return Browsed(events: delegate.events, urls: delegate.urls, goesOn: goesOn)
   }
 }

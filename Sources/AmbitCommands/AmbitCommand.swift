@@ -63,7 +63,7 @@ package struct AmbitCommand: ParsableCommand {
       GrantsCommand.self, GrantCommand.self, RevokeCommand.self, AppCommand.self,
       IdentityCommand.self, AuditCommand.self, RuleCommand.self,
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
-      TrashCommand.self, DuplicateCommand.self, TagCommand.self, FavouriteCommand.self,
+      TrashCommand.self, DuplicateCommand.self, TagCommand.self, FavouriteCommand.self, FileActCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
       TypesCommand.self, HandlersCommand.self, ThumbnailCommand.self, PreviewCommand.self, RecentsCommand.self,
       SearchCommand.self, BrowseCommand.self, ProviderCommand.self, CloudCommand.self, OpenCommand.self,

@@ -124,9 +124,9 @@ open class DocumentPicker: UIViewController {
   }
 
   /// The same as a browser, an app's first screen.
-  func browse(creates: Bool) throws -> PickerInterface.PickReply {
+  func browse(_ browser: PickerInterface.Browser) throws -> PickerInterface.PickReply {
     var call = try self.call()
-    call.browser = .init(creates: creates)
+    call.browser = browser
     do { return try Broker.call(PickerInterface.pick, call) } catch { throw error.cocoa() }
   }
 

@@ -10,7 +10,7 @@ internal import Wire
 ///
 /// Unlike the picker it stays: after each document it is shown again, until the user leaves it (`PCK-13`). It shows documents, and
 /// offers no folders (`PCK-11`).
-public final class UIDocumentBrowserViewController {
+@MainActor public final class UIDocumentBrowserViewController {
   /// What becomes of the file that an app hands over as a new document.
   public enum ImportMode: UInt, Sendable {
     /// There is no new document.
@@ -21,7 +21,7 @@ public final class UIDocumentBrowserViewController {
     case move
   }
 
-  /// How the browser looks. The terminal's colours decide; the value is kept for code that sets it.
+  /// How the browser looks: the page in a web browser. In a terminal its own colours decide.
   public enum BrowserUserInterfaceStyle: UInt, Sendable {
     /// A white browser.
     case white
@@ -37,12 +37,26 @@ public final class UIDocumentBrowserViewController {
   public var allowsDocumentCreation = true
   /// Several documents may be chosen at a time.
   public var allowsPickingMultipleItems = false
-  /// Kept for code that sets it.
+  /// The colours of the page in a web browser; `white` leaves them to the user.
   public var browserUserInterfaceStyle = BrowserUserInterfaceStyle.white
+  /// Actions of the app's own on documents: at most 16 with the buttons.
+  public var customActions: [UIDocumentBrowserAction] = []
+  /// Buttons of the app's own. They are in the menu of actions, these first.
+  public var additionalLeadingNavigationBarButtonItems: [UIBarButtonItem] = []
+  /// The same, behind the others.
+  public var additionalTrailingNavigationBarButtonItems: [UIBarButtonItem] = []
+  /// Names are shown with their extensions. Unlike Apple's it is true at first. The name under the cursor always has its own.
+  public var shouldShowFileExtensions = true
+  /// The browser's view.
+  public let view = UIDocumentBrowserView()
+  /// The app has ended the browser.
+  private var isDismissed = false
   /// The app will not write. Ambit's addition.
   public var isReadOnly = false
   /// The types that may be opened; as given when the browser was made.
   public let contentTypesForOpening: [UTType]
+  /// The identifiers of the types that may be opened; empty: any.
+  public var allowedContentTypes: [String] { contentTypesForOpening.map(\.identifier) }
   /// Where the browser starts next; see ``revealDocument(at:importIfNeeded:completion:)``.
   private var start: URL?
 
@@ -59,7 +73,44 @@ public final class UIDocumentBrowserViewController {
   /// Shows the browser until the user leaves it. The delegate is told meanwhile, on this thread.
   ///
   /// - Throws: `CocoaError`: `featureUnsupported` when no user can be asked; other errors of the picker are told to the delegate.
-  public func run() throws { while try present() {} }
+  public func run() throws {
+    isDismissed = false
+    while try present(), !isDismissed {}
+  }
+
+  /// Ends ``run()``: the browser is not shown again. For a delegate, or the handler of an action.
+  ///
+  /// - Parameter completion: called before this returns.
+  public func dismiss(animated: Bool, completion: (() -> Void)? = nil) {
+    isDismissed = true
+    completion?()
+  }
+
+  /// The app's wishes for the browser, as a message.
+  private func message(creates: Bool) -> PickerInterface.Browser {
+    let style: PickerInterface.Browser.Style? =
+      switch browserUserInterfaceStyle {
+      case .white: nil
+      case .light: .light
+      case .dark: .dark
+      }
+    let all = customActions.map(\.message) + buttons.map { $0.item.message($0.identifier) }
+    return .init(
+      creates: creates, actions: all.isEmpty ? nil : all, hidesExtensions: shouldShowFileExtensions ? nil : true,
+      style: style, tint: view.tintColor?.text)
+  }
+
+  private var buttons: [(identifier: String, item: UIBarButtonItem)] {
+    (additionalLeadingNavigationBarButtonItems + additionalTrailingNavigationBarButtonItems).enumerated().map {
+      ("ambit.button.\($0)", $1)
+    }
+  }
+
+  /// The user has chosen an action of the app's.
+  private func perform(_ identifier: String, _ urls: [URL]) {
+    if let action = customActions.first(where: { $0.identifier == identifier }) { return action.handler(urls) }
+    if let action = buttons.first(where: { $0.identifier == identifier })?.item.primaryAction { action.handler(action) }
+  }
 
   /// Shows the browser until the user has done one thing, and tells the delegate.
   ///
@@ -73,9 +124,11 @@ public final class UIDocumentBrowserViewController {
     start = nil
     let maker = allowsDocumentCreation ? delegate as? any UIDocumentBrowserCreationDelegate : nil
     do {
-      let reply = try picker.browse(creates: maker != nil)
+      let reply = try picker.browse(message(creates: maker != nil))
       if reply.creation == true {
         if let maker { create(maker) }
+      } else if let action = reply.action {
+        perform(action, try reply.documents.map { try URL(document: $0) })
       } else {
         delegate?.documentBrowser(self, didPickDocumentsAt: try reply.documents.map { try URL(document: $0) })
       }
@@ -185,8 +238,8 @@ public final class UIDocumentBrowserViewController {
   }
 }
 
-/// Is told of what the user does in a browser.
-public protocol UIDocumentBrowserViewControllerDelegate: AnyObject {
+/// Is told of what the user does in a browser. Each method may be left out.
+@MainActor public protocol UIDocumentBrowserViewControllerDelegate: AnyObject {
   /// The user opened documents: at least one, in one call.
   func documentBrowser(_ controller: UIDocumentBrowserViewController, didPickDocumentsAt documentURLs: [URL])
   /// A new document is in its place.
@@ -224,7 +277,7 @@ extension UIDocumentBrowserViewControllerDelegate {
 
 /// A delegate that makes new documents. On Apple's systems the method is an optional one of the delegate's; Swift on Linux cannot ask an
 /// object for such a method, so it has a protocol of its own. Without it the browser offers no new document (`PCK-18`).
-public protocol UIDocumentBrowserCreationDelegate: UIDocumentBrowserViewControllerDelegate {
+@MainActor public protocol UIDocumentBrowserCreationDelegate: UIDocumentBrowserViewControllerDelegate {
   /// The user asks for a new document. The app makes a file in its container and calls the handler once, at once or later on the thread
   /// of the browser; with no URL and `.none` if there is to be no document.
   func documentBrowser(

@@ -224,6 +224,8 @@ extension AuditEvent {
     package static let documentKind = "kind"
     /// The app's request to the picker, when `pick` is the kind and the user was not asked: `open`.
     package static let mode = "mode"
+    /// The app's own action in its browser, when `pick` is the kind.
+    package static let action = "action"
     /// How the user's decision that a grant goes back to came about, where that is not how the grant itself did.
     package static let origin = "origin"
     /// The event that ends a grant at the latest, in words.

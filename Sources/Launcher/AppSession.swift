@@ -421,14 +421,16 @@ final class AppSession {
         LauncherInterface.answer,
         LauncherInterface.AnswerCall(
           instance: prepared.instance, id: request.id, how: choice.how,
-          cancelled: choice.documents.isEmpty && !choice.creates,
+          cancelled: choice.documents.isEmpty && !choice.creates && choice.action == nil,
           creates: choice.creates,
-          paths: choice.documents.map(\.path), unavailable: choice.unavailable
+          paths: choice.documents.map(\.path), action: choice.action, unavailable: choice.unavailable
         ).json, descriptors: choice.documents.map(\.descriptor))
       let refused = try LauncherInterface.AnswerReply(json: reply.parameters).refused
       for sentence in refused where !choice.documents.isEmpty { Failure.say("not granted: \(sentence)") }
       if choice.creates {
         status?.send("creating", ["how": .string(choice.how.rawValue)])
+      } else if choice.documents.isEmpty, let action = choice.action {
+        status?.send("acting", ["how": .string(choice.how.rawValue), "action": .string(action)])
       } else if choice.documents.isEmpty {
         status?.send("cancelled", ["how": .string(choice.how.rawValue)])
       } else if refused.count < choice.documents.count {

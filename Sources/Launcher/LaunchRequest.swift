@@ -132,6 +132,8 @@ extension LaunchRequest {
           case .pick(let paths): .array(paths.map { .string($0) })
           case .cancel: .null
           case .create(let folder): folder.map { .string($0) } ?? .bool(true)
+          case .act(let action, let paths):
+            .object(["action": .string(action), "pick": .array(paths.map { .string($0) })])
           }
         })
     }
@@ -147,6 +149,7 @@ extension LaunchRequest {
         if case .null = value { return .cancel }
         if case .bool = value { return .create(nil) }
         if case .string(let folder) = value { return .create(folder) }
+        if case .object(let act) = value { return .act(try act.string("action"), try act.strings("pick")) }
         return .pick(try (["pick": value] as JSONObject).strings("pick"))
       }
     }

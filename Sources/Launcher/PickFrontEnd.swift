@@ -20,6 +20,8 @@ struct PickFrontEnd {
     var creates = false
     /// The user is asked too often, and ends the app.
     var endsApp = false
+    /// The app's own action that they were chosen for.
+    var action: String?
   }
 
   private var script: ScriptedPicker?
@@ -52,6 +54,13 @@ struct PickFrontEnd {
       places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: request.startsAt ?? folder)
     question.purpose = Self.purpose(request)
     (question.isBrowser, question.creates, question.recents) = (request.browser, request.creates, request.recents)
+    question.actions = request.actions.map {
+      .init(identifier: $0.identifier, title: $0.title, documents: $0.documents, types: $0.types, multiple: $0.multiple)
+    }
+    question.hidesExtensions = request.hidesExtensions
+    question.style = request.style.flatMap { .init(rawValue: $0.rawValue) }
+    question.tint = request.tint.flatMap { .init($0) }
+    question.acts = .safe
     question.isPestering = cancelled >= Self.patience
     if script != nil { return scripted(question) }
     do {
@@ -69,10 +78,10 @@ struct PickFrontEnd {
         switch face {
         case .web: try WebPicker().run(question, abandoned: abandoned.rawValue, refuse: refuse)
         case .plain:
-          try PlainPicker(input: number, output: number, environment: environment)
+          try PlainPicker(input: number, output: number, environment: environment, actor: .inProcess)
             .run(question, abandoned: abandoned.rawValue, refuse: refuse)
         case .screen:
-          try TerminalPicker(input: number, output: number, environment: environment)
+          try TerminalPicker(input: number, output: number, environment: environment, actor: .inProcess)
             .run(question, abandoned: abandoned.rawValue, refuse: refuse)
         }
       if case .cancelled = outcome { cancelled += 1 } else { cancelled = 0 }
@@ -108,6 +117,9 @@ struct PickFrontEnd {
       return Choice(how: how, documents: folder.map { [$0] } ?? [], creates: true)
     }
     if case .endApp = outcome { return Choice(how: how, endsApp: true) }
+    if case .acted(let action, _, let documents) = outcome {
+      return Choice(how: how, documents: documents, action: action)
+    }
     guard case .picked(let documents) = outcome else { return Choice(how: how) }
     #if AMBIT_MUTANTS
       if Mutant.lastFolderForgotten.isActive { return Choice(how: how, documents: documents) }

@@ -13,8 +13,20 @@ extension PickerRequest {
       "packages": .array(packages.sorted().map { .string($0) }),
       "places": .array(places.map { .object(["name": .string($0.name), "path": .string($0.path)]) }),
       "browser": .bool(isBrowser), "creates": .bool(creates), "pestering": .bool(isPestering),
-      "recents": .array(recents.map { .string($0) }),
+      "recents": .array(recents.map { .string($0) }), "acts": .string(acts.rawValue),
+      "hidesExtensions": .bool(hidesExtensions),
+      "actions": .array(
+        actions.map { action in
+          var json: JSONObject = [
+            "identifier": .string(action.identifier), "title": .string(action.title),
+            "documents": .bool(action.documents), "multiple": .bool(action.multiple),
+          ]
+          json.set("types", action.types)
+          return .object(json)
+        }),
     ]
+    json.set("style", style?.rawValue)
+    json.set("tint", tint?.text)
     json.set("message", message)
     json.set("types", types)
     json.set("allowed", allowed)
@@ -40,6 +52,17 @@ extension PickerRequest {
       startFolder: try json.string("startFolder"))
     (isBrowser, creates) = (try json.bool("browser"), try json.bool("creates"))
     (isPestering, recents) = (try json.bool("pestering"), try json.strings("recents"))
+    acts = Acts(rawValue: try json.string("acts")) ?? .none
+    hidesExtensions = try json.bool("hidesExtensions")
+    style = try json.stringIfPresent("style").flatMap { Appearance(rawValue: $0) }
+    tint = try json.stringIfPresent("tint").flatMap { Tint($0) }
+    for action in try json.objects("actions") {
+      actions.append(
+        .init(
+          identifier: try action.string("identifier"), title: try action.string("title"),
+          documents: try action.bool("documents"), types: try action.stringsIfPresent("types"),
+          multiple: try action.bool("multiple")))
+    }
     let names = try json.stringsIfPresent("names") ?? []
     switch try json.string("purpose") {
     case "copy": purpose = .copy

@@ -33,6 +33,17 @@ package struct WebPicker {
       case .object(let json) = try JSONValue(parsing: text)
     else { return .cancelled }
     if json.has("end") { return request.isPestering ? .endApp : .cancelled }
+    if let action = try json.stringIfPresent("action") {
+      let own = request.actions.first { $0.identifier == action }
+      guard own != nil || request.acts == .all && [FileAction.open, .share].map(\.rawValue).contains(action) else {
+        return .cancelled
+      }
+      let documents = try json.objects("picked").map { choice in
+        try PickerListing.open(choice.string("path"), file: choice.string("file"), for: request, refuse: refuse)
+      }
+      guard own?.documents == false || !documents.isEmpty else { return .cancelled }
+      return .acted(action, try json.stringIfPresent("line") ?? "", documents)
+    }
     let creates = json.has("creates") && request.creates
     let documents = try json.objects("picked").map { choice in
       try PickerListing.open(

@@ -36,7 +36,7 @@ struct ChoiceRule: Sendable, Equatable {
   /// Whether the app's policy lets it have a file of this name.
   func hasAllowedType(_ name: String) -> Bool { Self.has(allowed, name) }
 
-  private static func has(_ types: [String]?, _ name: String) -> Bool {
+  static func has(_ types: [String]?, _ name: String) -> Bool {
     guard let types else { return true }
     let name = name.lowercased()
     return types.contains { type in name.utf8.count > type.utf8.count + 1 && name.hasSuffix("." + type) }

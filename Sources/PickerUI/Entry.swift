@@ -2,6 +2,7 @@
 // make the launcher, which has the picker in it, twice as large and half as fast to start.
 internal import Kernel
 @_spi(_Unicode) internal import Swift
+internal import UserFiles
 
 /// A file's name as the kernel has it: bytes, nearly always UTF-8.
 struct FileName: Sendable, Hashable {
@@ -62,6 +63,7 @@ struct EntryDetails: Sendable {
   var refusal: String?
   /// The user could only read it.
   var isReadOnly = false
+  var tags: [FileTag] = []
 }
 
 /// Names made comparable.

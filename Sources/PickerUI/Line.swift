@@ -1,9 +1,15 @@
 /// How a piece of text looks.
 struct Style: Sendable, Equatable {
   enum Colour: Int, Sendable {
+    case red = 31
+    case green = 32
     case yellow = 33
     case blue = 34
+    case purple = 35
     case cyan = 36
+    case grey = 90
+    /// Of the 256 colours.
+    case orange = 208
   }
 
   var bold = false
@@ -11,6 +17,8 @@ struct Style: Sendable, Equatable {
   var underline = false
   var reverse = false
   var colour: Colour?
+  /// The app's accent, in the colour's place.
+  var tint: PickerRequest.Tint?
 
   static let plain = Style()
   static let bold = Style(bold: true)
@@ -23,7 +31,8 @@ struct Style: Sendable, Equatable {
     if dim { codes.append(2) }
     if underline { codes.append(4) }
     if reverse { codes.append(7) }
-    if colours, let colour { codes.append(colour.rawValue) }
+    if colours, let colour { codes += colour == .orange ? [38, 5, 208] : [colour.rawValue] }
+    if colours, let tint { codes += [38, 2] + tint.parts.map { Int($0) } }
     return codes.isEmpty ? "" : "\u{1B}[" + codes.map(String.init).joined(separator: ";") + "m"
   }
 }

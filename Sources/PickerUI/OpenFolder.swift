@@ -1,6 +1,7 @@
 import Glibc
 import Kernel
 internal import Paths
+internal import UserFiles
 
 /// The folder that the picker shows, held open: names are looked up in it, not in the present folder at its path.
 struct OpenFolder: Sendable {
@@ -15,10 +16,19 @@ struct OpenFolder: Sendable {
   /// It has documents of many folders, and is none itself.
   var isCollection: Bool { collection != nil }
 
+  /// Which of the user's places it is.
+  private(set) var userPlace: UserPlace?
+
+  /// A place of the user's, with its files as far as they are there.
+  init(_ place: UserPlace, _ paths: [String]) throws(KernelError) {
+    try self.init(recents: paths, called: place.title)
+    userPlace = place
+  }
+
   /// The documents that were used last, as far as they are there.
-  init(recents: [String]) throws(KernelError) {
+  init(recents: [String], called name: String = "Recents") throws(KernelError) {
     descriptor = try KernelPath.open(FileName("/"), in: AT_FDCWD, O_RDONLY | O_DIRECTORY, subject: "/")
-    (path, isTop) = ("Recents", true)
+    (path, isTop) = (name, true)
     collection = recents.filter { $0.isAbsolutePath && $0 != "/" }.map { FileName(String($0.dropFirst())) }
   }
 
@@ -91,6 +101,7 @@ struct OpenFolder: Sendable {
     let status = try? FileStatus(of: document.descriptor.rawValue)
     var details = EntryDetails(size: status?.size, modified: status?.modified, document: document)
     details.isReadOnly = document.userAccess == .readOnly
+    details.tags = document.descriptor.fileTags.tags
     return details
   }
 

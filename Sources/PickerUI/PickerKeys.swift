@@ -7,6 +7,7 @@ extension PickerModel {
       showsHelp = false
       return key == .control("c") ? .cancel : nil
     }
+    if let menu = actionMenu { return pressInMenu(menu, key) }
     switch key {
     case .up, .control("p"), .control("k"), .mouse(.wheelUp, _, _): move(by: -1)
     case .down, .control("n"), .control("j"), .mouse(.wheelDown, _, _): move(by: 1)
@@ -27,6 +28,7 @@ extension PickerModel {
     case .control("w"): setFilter(withoutLastWord(filter))
     case .control("h"), .alt("."): toggleHidden()
     case .control("r"): return .reload
+    case .control("e"): openMenu()
     case .control("o"): return goToPlace()
     case .control("x"): return endApp()
     case .control("c"): return .cancel

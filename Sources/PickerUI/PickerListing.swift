@@ -1,5 +1,6 @@
 package import Kernel
 internal import Paths
+package import UserFiles
 
 /// A folder for a face that has no screen of its own: rows as values, and the choice of one by the file that it showed.
 package struct PickerListing: Sendable {
@@ -16,6 +17,8 @@ package struct PickerListing: Sendable {
     package let refusal: String?
     /// The file that the row shows; a choice names it. `nil`: it cannot be opened.
     package let file: String?
+    /// Harmless texts, and the colours of those that have one.
+    package let tags: [(name: String, colour: FileTag.Colour?)]
   }
 
   /// A place to show.
@@ -23,6 +26,8 @@ package struct PickerListing: Sendable {
     case folder(String)
     /// The documents that were used last.
     case recents
+    /// Favourites, tagged files, the trash.
+    case user(UserPlace)
   }
 
   package let place: Place
@@ -41,21 +46,24 @@ package struct PickerListing: Sendable {
   ///   - place: of a folder that is gone, the nearest one above it is shown.
   ///   - filter: text of names; empty: all.
   ///   - home: the user's home folder, which people see as `~`.
+  ///   - actor: knows the user's places.
   ///   - refuse: why a document cannot be handed out.
   package init(
     _ request: PickerRequest, at place: Place, filter: String = "", showsHidden: Bool = false, home: String? = nil,
-    refuse: (PickedDocument) -> String?
+    actor: FileActor? = nil, refuse: (PickedDocument) -> String?
   ) throws(KernelError) {
     let folder =
       switch place {
       case .folder(let path): try OpenFolder.nearest(to: path)
       case .recents: try OpenFolder(recents: request.recents)
+      case .user(let place): try OpenFolder(place, actor?.list(place).paths ?? [])
       }
     var model = PickerModel(request)
     model.show(folder: folder.path, isTop: folder.isTop, entries: try folder.entries())
     if showsHidden { model.toggleHidden() }
     let total = model.rowCount
     if !filter.isEmpty { model.setFilter(filter) }
+    if model.wantsTags { model.learnTags(folder.tags(of: model.entries)) }
     let base = folder.isCollection ? "/" : folder.path
     var rows: [Row] = []
     for index in 0..<min(model.rowCount, Self.most) {
@@ -71,7 +79,7 @@ package struct PickerListing: Sendable {
     own =
       !folder.isCollection && isWanted
       ? Self.row("this folder", folder.path, folder.ownDetails(), isFolder: true, rule: nil, refuse) : nil
-    self.place = folder.isCollection ? .recents : .folder(folder.path)
+    self.place = folder.userPlace.map { .user($0) } ?? (folder.isCollection ? .recents : .folder(folder.path))
     name = DisplayText(Measure.place(folder.path, home: home)).plain
     parent = folder.isTop ? nil : folder.parentPath
     self.rows = rows
@@ -89,7 +97,8 @@ package struct PickerListing: Sendable {
       target: details.linkTarget.map { DisplayText($0).plain }, size: isFolder ? nil : details.size.map(Measure.size),
       // The name stands beside it.
       refusal: refusal?.split(separator: "; ").last.map(String.init),
-      file: details.document.flatMap { identity(of: $0.descriptor) })
+      file: details.document.flatMap { identity(of: $0.descriptor) },
+      tags: details.tags.prefix(TagDots.most).map { (DisplayText($0.name).plain, $0.colour) })
   }
 
   private static func refusal(of document: PickedDocument, _ refuse: (PickedDocument) -> String?) -> String? {
@@ -101,6 +110,18 @@ package struct PickerListing: Sendable {
 
   private static func identity(of file: Descriptor) -> String? {
     (try? file.status()).map { "\($0.device):\($0.inode):\($0.birth)" }
+  }
+
+  /// Opens a file that the user acts on: the very one that a row showed (`PCK-23`).
+  package static func openForAct(_ path: String, file: String) throws(PickerError) -> PickedDocument {
+    let document: PickedDocument
+    do throws(KernelError) { document = try DocumentOpening.open(path) } catch {
+      throw PickerError(DocumentOpening.sentence(error, path))
+    }
+    guard identity(of: document.descriptor) == file, document.path.isSamePath(as: path) else {
+      throw PickerError("\(DisplayText.quoted(document.name)) is not what was listed any more. Look again.")
+    }
+    return document
   }
 
   /// Opens a choice: the very file that a row showed (`PCK-23`).

@@ -1,3 +1,5 @@
+internal import UserFiles
+
 /// The row that the user points at: a name in the folder shown, or that folder itself.
 enum Target: Sendable, Hashable {
   case here
@@ -29,6 +31,12 @@ enum PickerEffect: Sendable, Equatable {
   case create
   /// End the app that asks again and again.
   case endApp
+  /// An act of the user's, with its line; without a target on the marked documents.
+  case act(FileAction, String, Target?)
+  /// An action of the app's own, on the same.
+  case appAction(PickerRequest.Action, Target?)
+  /// Favourites, tagged files, the trash.
+  case userPlace(UserPlace)
 }
 
 /// The picker's whole state, as a value without I/O: keys go in (`press`), effects come out.
@@ -50,6 +58,15 @@ struct PickerModel: Sendable {
   private(set) var showsHidden = false
   /// The keys are shown in the list's place, until the next key.
   var showsHelp = false
+  /// The menu of actions, in the list's place.
+  var actionMenu: ActionMenu?
+  /// The rows are files of many folders.
+  var isCollection = false
+  var place: UserPlace?
+  /// Tags are shown as coloured dots.
+  var hasColours = true
+  /// The tags of all entries, once a filter has asked for them.
+  var entryTags: [FileName: FileTags]?
   private(set) var marks: [Mark] = []
   private(set) var message: String?
   /// By index into `entries`. Rows out of sight have none: the known facts of a row were drawn with it.
@@ -162,7 +179,7 @@ struct PickerModel: Sendable {
 
   private mutating func take(_ entries: [Entry]) {
     self.entries = rule.shown(entries)
-    (details, ownDetails, names) = ([:], nil, nil)
+    (details, ownDetails, names, entryTags) = ([:], nil, nil, nil)
     openCount = self.entries.count { !$0.name.isHidden }
   }
 
@@ -207,23 +224,21 @@ struct PickerModel: Sendable {
     settle()
   }
 
-  /// The places of the request, one after the other.
+  /// The places of the request and the user's, one after the other.
   mutating func goToPlace() -> PickerEffect? {
-    let hasRecents = !request.recents.isEmpty
-    let count = request.places.count + (hasRecents ? 1 : 0)
-    guard count > 0 else {
+    var stops: [(effect: PickerEffect, sentence: String)] = []
+    if !request.recents.isEmpty { stops.append((.recents, "The documents that were used last.")) }
+    if request.acts != .none { stops += [UserPlace.favourites, .tagged].map { (.userPlace($0), $0.sentence) } }
+    stops += request.places.map { (.place($0), "The documents of \(DisplayText.quoted($0.name, limit: 40)).") }
+    if request.acts != .none { stops.append((.userPlace(.trash), UserPlace.trash.sentence)) }
+    guard !stops.isEmpty else {
       say("No other app shows its documents here.")
       return nil
     }
-    let next = nextPlace % count
-    nextPlace = (next + 1) % count
-    if hasRecents, next == 0 {
-      say("The documents that were used last.")
-      return .recents
-    }
-    let place = request.places[next - (hasRecents ? 1 : 0)]
-    say("The documents of \(DisplayText.quoted(place.name, limit: 40)).")
-    return .place(place)
+    let next = nextPlace % stops.count
+    nextPlace = (next + 1) % stops.count
+    say(stops[next].sentence)
+    return stops[next].effect
   }
 
   mutating func remove(mark: Mark) { marks.removeAll { $0 == mark } }
@@ -245,12 +260,16 @@ struct PickerModel: Sendable {
   }
 
   private mutating func refilter(narrowing: Bool) {
-    if !narrowing {
+    if !narrowing || Self.tagWanted(by: filter) != nil {
       let all = showsEverything
       candidates = entries.indices.filter { all || !entries[$0].name.isHidden }
     }
     guard !query.terms.isEmpty else {
       matches = candidates
+      return
+    }
+    if let tagged = tagged(candidates) {
+      matches = tagged
       return
     }
     let names = self.names ?? NameTable(entries)

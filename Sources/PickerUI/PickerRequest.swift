@@ -66,6 +66,21 @@ package struct PickerRequest: Sendable, Equatable {
   package var recents: [String] = []
   /// The user has cancelled this app's requests several times in a row: they can end the app.
   package var isPestering = false
+  /// What the user may do with files besides choosing them.
+  package enum Acts: String, Sendable, Equatable {
+    case none
+    /// In an app's picker: nothing that starts another app.
+    case safe
+    /// In the user's own browser.
+    case all
+  }
+  package var acts = Acts.none
+  /// The app's own actions in its browser (`PCK-33`).
+  package var actions: [Action] = []
+  /// Names are shown without their extensions, but for that under the cursor.
+  package var hidesExtensions = false
+  package var style: Appearance?
+  package var tint: Tint?
   /// Absolute path of the folder to begin in. The picker goes to the nearest folder above it that can be listed.
   package var startFolder: String
 
@@ -84,6 +99,57 @@ package struct PickerRequest: Sendable, Equatable {
     self.packages = packages
     self.places = places
     self.startFolder = startFolder
+  }
+}
+
+extension PickerRequest {
+  /// An action of an app's. Its words are untrusted.
+  package struct Action: Sendable, Equatable {
+    package let identifier: String
+    package let title: String
+    /// Documents are chosen for it; a button needs none.
+    package let documents: Bool
+    /// Extensions without dot; nil: any.
+    package let types: [String]?
+    package let multiple: Bool
+
+    package init(identifier: String, title: String, documents: Bool, types: [String]?, multiple: Bool) {
+      (self.identifier, self.title, self.documents) = (identifier, title, documents)
+      (self.types, self.multiple) = (types, multiple)
+    }
+  }
+
+  /// The colours that an app asks for.
+  package enum Appearance: String, Sendable, Equatable { case white, light, dark }
+
+  /// An accent colour.
+  package struct Tint: Sendable, Equatable {
+    /// Red, green, blue.
+    package let parts: [UInt8]
+
+    /// - Parameter text: “#rrggbb”.
+    package init?(_ text: String) {
+      let bytes = Array(text.utf8)
+      guard bytes.count == 7, bytes[0] == 0x23, let value = UInt32(text.dropFirst(), radix: 16), bytes[1] != 0x2B
+      else { return nil }
+      parts = [UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
+    }
+
+    package var text: String {
+      "#" + parts.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// Whether it can be read on black and on white, since the terminal's background is not known: an app must not hide the
+    /// picker's words. By relative luminance (WCAG 2.1), with a contrast of 3 to both.
+    package var isLegible: Bool {
+      let weights = [0.2126, 0.7152, 0.0722]
+      let luminance = zip(parts, weights).reduce(0.0) { sum, part in
+        let value = Double(part.0) / 255
+        // The square is near enough to the transfer function.
+        return sum + part.1 * value * value
+      }
+      return luminance >= 0.1 && luminance <= 0.3
+    }
   }
 }
 
@@ -126,4 +192,7 @@ package enum PickerOutcome: Sendable {
   case create(PickedDocument?)
   /// The user chose nothing, and wants the app to end.
   case endApp
+  /// The user chose an action, with its line, for these documents: one of the app's own, or one that the caller carries out
+  /// (``FileAction/open``, ``FileAction/share``).
+  case acted(String, String, [PickedDocument])
 }

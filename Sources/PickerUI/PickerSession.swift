@@ -2,19 +2,19 @@ internal import Kernel
 
 /// One run of the terminal picker: carries the model's effects out and draws it.
 struct PickerSession {
-  private let device: TerminalDevice
-  private let home: String?
+  let device: TerminalDevice
+  let home: String?
   private let colours: Bool
   /// For so long after a list has appeared, nothing is chosen from it.
   private let settling: Duration
   private var choosesFrom: ContinuousClock.Instant
   private var settlingSentence = "The picker has only just opened: look, then press that again."
 
-  private var model: PickerModel
-  private var folder: OpenFolder
+  var model: PickerModel
+  var folder: OpenFolder
   private var decoder: KeyDecoder
   /// The marked documents, open since they were marked.
-  private var opened: [Mark: PickedDocument] = [:]
+  var opened: [Mark: PickedDocument] = [:]
   private var drawn: [String] = []
   private var size = ScreenSize(columns: 0, rows: 0)
 
@@ -23,8 +23,13 @@ struct PickerSession {
   /// How often the window's size is looked at.
   private static let sizeMilliseconds: Int32 = 200
 
+  /// Carries the user's acts on files out.
+  let actor: FileActor?
+
   init(
-    device: TerminalDevice, request: PickerRequest, folder: OpenFolder, home: String?, colours: Bool, settling: Duration
+    device: TerminalDevice, request: PickerRequest, folder: OpenFolder, home: String?, colours: Bool,
+    settling: Duration,
+    actor: FileActor? = nil
   ) {
     self.device = device
     self.home = home
@@ -32,7 +37,9 @@ struct PickerSession {
     self.settling = settling
     choosesFrom = .now + settling
     self.folder = folder
+    self.actor = actor
     model = PickerModel(request)
+    model.hasColours = colours
     decoder = KeyDecoder(erase: device.eraseByte)
   }
 
@@ -90,6 +97,7 @@ struct PickerSession {
 
   /// Looks at the rows that have come into sight. Each keeps the file that it shows, and no other is chosen by it.
   private mutating func look(_ refuse: (PickedDocument) -> String?) {
+    if model.wantsTags { model.learnTags(folder.tags(of: model.entries)) }
     model.forgetUnseen()
     for index in model.wantedDetails {
       let entry = model.entries[index]
@@ -126,6 +134,9 @@ struct PickerSession {
     switch effect {
     case .cancel: return .cancelled
     case .endApp: return .endApp
+    case .act(let action, let line, let target): return act(action, line, target, refuse)
+    case .appAction(let action, let target): return act(action, target, refuse)
+    case .userPlace(let place): show(place)
     case .recents:
       let paths = model.request.recents
       change("Recents") { _ throws(KernelError) in try OpenFolder(recents: paths) }
@@ -168,7 +179,7 @@ struct PickerSession {
     }
   }
 
-  private mutating func change(
+  mutating func change(
     _ name: String, selecting: FileName? = nil, to next: (OpenFolder) throws(KernelError) -> OpenFolder
   ) {
     do throws(KernelError) {
@@ -182,9 +193,10 @@ struct PickerSession {
     let entries = try next.entries()
     folder = next
     model.show(folder: next.path, isTop: next.isTop, entries: entries, selected: selecting)
+    note(next)
   }
 
-  private mutating func open(_ target: Target, _ refuse: (PickedDocument) -> String?) -> PickedDocument? {
+  mutating func open(_ target: Target, _ refuse: (PickedDocument) -> String?) -> PickedDocument? {
     guard let shown = model.shown(target) else {
       model.say("That row has only just come into sight: look, then press that again.")
       return nil
@@ -212,7 +224,7 @@ struct PickerSession {
   }
 
   /// The screen no longer matched the folder: shows the present state, for long enough to be looked at.
-  private mutating func listAnew(_ target: Target) {
+  mutating func listAnew(_ target: Target) {
     switch target {
     case .here: change(folder.path) { shown throws(KernelError) in try shown.entering(FileName(".")) }
     case .entry: if let entries = try? folder.entries() { model.reload(entries: entries) }
@@ -229,7 +241,7 @@ struct PickerSession {
     }
   }
 
-  private mutating func say(_ error: KernelError, _ name: String) {
+  mutating func say(_ error: KernelError, _ name: String) {
     model.say(DocumentOpening.sentence(error, name))
   }
 }

@@ -1,6 +1,7 @@
 internal import Kernel
 internal import Paths
 internal import Terminal
+internal import UserFiles
 
 #if canImport(Glibc)
   internal import Glibc
@@ -12,9 +13,15 @@ package struct PlainPicker: Sendable {
   private let input: Int32
   private let output: Int32
   private let home: String?
+  private let actor: FileActor?
 
-  /// - Parameter input, output: the user's terminal; both stay the caller's.
-  package init(input: Int32, output: Int32, environment: [String: String] = ThisProcess.environment) {
+  /// - Parameters:
+  ///   - input, output: the user's terminal; both stay the caller's.
+  ///   - actor: carries the user's acts on files out, where the request has some.
+  package init(
+    input: Int32, output: Int32, environment: [String: String] = ThisProcess.environment, actor: FileActor? = nil
+  ) {
+    self.actor = actor
     (self.input, self.output) = (input, output)
     home = environment["HOME"].flatMap { $0.isAbsolutePath && $0 != "/" ? $0 : nil }
   }
@@ -29,7 +36,8 @@ package struct PlainPicker: Sendable {
     let folder = try OpenFolder.nearest(to: request.startFolder)
     let terminal = try LineTerminal(input, output)
     defer { terminal.restore() }
-    var session = PlainSession(request, folder, home: home)
+    var session = PlainSession(
+      request, folder, home: home, actor: request.acts == .none ? nil : actor)
     try terminal.write(session.opening(refuse))
     while true {
       switch try terminal.readLine(abandoned: abandoned) {
@@ -45,17 +53,23 @@ package struct PlainPicker: Sendable {
 
 /// The conversation: lines of the user in, lines to say out. Folders are read; the terminal is not touched.
 struct PlainSession {
-  private var model: PickerModel
-  private var folder: OpenFolder
-  private let home: String?
+  var model: PickerModel
+  var folder: OpenFolder
+  let home: String?
   /// The rows that were said last, by their numbers: what is chosen is the file that was named.
-  private var said: [(number: Int, row: PickerModel.Row, details: EntryDetails?)] = []
+  var said: [(number: Int, row: PickerModel.Row, details: EntryDetails?)] = []
   /// The first row of the page.
-  private var first = 0
+  var first = 0
 
   static let pageRows = 20
 
-  init(_ request: PickerRequest, _ folder: OpenFolder, home: String?) {
+  /// Carries the user's acts on files out.
+  let actor: FileActor?
+  /// An action that is being chosen.
+  var pending: PlainAction?
+
+  init(_ request: PickerRequest, _ folder: OpenFolder, home: String?, actor: FileActor? = nil) {
+    self.actor = actor
     model = PickerModel(request)
     (self.folder, self.home) = (folder, home)
     model.resize(listRows: Self.pageRows)
@@ -68,16 +82,24 @@ struct PlainSession {
     return text + show(folder, refuse) + prompt
   }
 
-  private var prompt: String {
+  var prompt: String {
     let several = model.request.multiple ? "Numbers" : "Number"
     let end = model.request.isPestering ? ", x to end the app" : ""
     let new = model.request.creates ? ", + for a new one" : ""
-    return "\(several), part of a name, .. for above, q to cancel\(new)\(end), ? for help: "
+    let acts = model.request.acts != .none || !model.request.actions.isEmpty ? ", a 1 for actions on line 1" : ""
+    return "\(several), part of a name, .. for above, q to cancel\(new)\(acts)\(end), ? for help: "
   }
 
   /// - Returns: the next lines to say, and the end of the conversation, if it is that.
   mutating func take(_ line: String, _ refuse: (PickedDocument) -> String?) -> (String, PickerOutcome?) {
+    if let pending { return take(line, for: pending, refuse) }
     let words = line.split(whereSeparator: { $0 == " " || $0 == "," })
+    let lines = words.dropFirst().compactMap { Int($0) }
+    if words.first == "a", lines.count == words.count - 1,
+      !model.request.actions.isEmpty || model.request.acts != .none && !lines.isEmpty
+    {
+      return beginAction(lines)
+    }
     switch line {
     case "q", "\u{1B}": return ("Cancelled.\n", .cancelled)
     case "x" where model.request.isPestering: return ("The app is ended.\n", .endApp)
@@ -105,6 +127,7 @@ struct PlainSession {
         let paths = model.request.recents
         return go(refuse) { () throws(KernelError) in try OpenFolder(recents: paths) }
       }
+      if case .userPlace(let place)? = effect { return (show(place, refuse) + prompt, nil) }
       guard case .place(let place)? = effect else { return ("\(model.message ?? "")\n" + prompt, nil) }
       return go(refuse) { () throws(KernelError) in try OpenFolder(place.path) }
     default: break
@@ -116,6 +139,7 @@ struct PlainSession {
       return go(refuse) { () throws(KernelError) in try OpenFolder(path) }
     }
     model.setFilter(line)
+    if model.wantsTags { model.learnTags(folder.tags(of: model.entries)) }
     first = 0
     if model.rowCount == 0 {
       model.setFilter("")
@@ -126,7 +150,8 @@ struct PlainSession {
 
   private static let help = """
     A number chooses that line, or opens that folder. Text shows the names that match it. An empty line goes on to more.
-    A path beginning with / or ~ goes there. .h shows hidden files, .o the documents of other apps. Ctrl-C cancels.
+    A path beginning with / or ~ goes there. .h shows hidden files, .o recents, favourites, the trash and the documents of other apps. Ctrl-C cancels.
+    #red shows files with that tag.
 
     """
 
@@ -156,7 +181,7 @@ struct PlainSession {
   }
 
   /// Only the very file that was named is chosen.
-  private func open(
+  func open(
     _ row: PickerModel.Row, _ details: EntryDetails?, _ refuse: (PickedDocument) -> String?
   ) -> Result<PickedDocument, PickerError> {
     let target: Target =
@@ -186,7 +211,7 @@ struct PlainSession {
     return refuse(document)
   }
 
-  private mutating func go(
+  mutating func go(
     _ refuse: (PickedDocument) -> String?, to next: () throws(KernelError) -> OpenFolder
   ) -> (String, PickerOutcome?) {
     do throws(KernelError) { return (show(try next(), refuse) + prompt, nil) } catch {
@@ -194,20 +219,21 @@ struct PlainSession {
     }
   }
 
-  private mutating func show(_ next: OpenFolder, _ refuse: (PickedDocument) -> String?) -> String {
+  mutating func show(_ next: OpenFolder, _ refuse: (PickedDocument) -> String?) -> String {
     let entries: [Entry]
     do throws(KernelError) { entries = try next.entries() } catch {
       return DocumentOpening.sentence(error, next.path) + "\n"
     }
     folder = next
     model.show(folder: next.path, isTop: next.isTop, entries: entries)
+    (model.isCollection, model.place) = (next.isCollection, next.userPlace)
     first = 0
     let place = DisplayText(Measure.place(next.path, home: home)).plain
     return "Folder \(place), \(Measure.count(model.showableCount, "item")).\n" + page(refuse)
   }
 
   /// The lines of the page.
-  private mutating func page(_ refuse: (PickedDocument) -> String?) -> String {
+  mutating func page(_ refuse: (PickedDocument) -> String?) -> String {
     said = []
     var text = ""
     let end = min(model.rowCount, first + Self.pageRows)
@@ -235,6 +261,10 @@ struct PlainSession {
           line += ", cannot be chosen: \(refusal.split(separator: "; ").last ?? "")"
         } else if let size = details.size {
           line += ", \(Measure.size(size))"
+        }
+        if !details.tags.isEmpty {
+          line +=
+            ", tagged \(details.tags.prefix(TagDots.most).map { DisplayText($0.name).plain }.joined(separator: " and "))"
         }
       }
       said.append((index + 1, row, details))

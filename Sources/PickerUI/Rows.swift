@@ -28,7 +28,7 @@ struct Rows {
         entry.kind != .folder
         && (!model.rule.allows(entry.kind, named: entry.realName) || model.details[index]?.refusal != nil)
       lead(&line, base, underCursor, .entry(entry.name))
-      name(&line, entry, base, details: model.details[index])
+      name(&line, entry, base, isUnderCursor: underCursor, details: model.details[index])
       columnsOfDetails(&line, entry, base, details: model.details[index])
     }
     if underCursor { line.fill(to: columns, base) }
@@ -41,7 +41,9 @@ struct Rows {
     line.add(" ", base)
   }
 
-  private func name(_ line: inout Line, _ entry: Entry, _ base: Style, details: EntryDetails?) {
+  private func name(
+    _ line: inout Line, _ entry: Entry, _ base: Style, isUnderCursor: Bool, details: EntryDetails?
+  ) {
     var style = base
     var matched = base
     matched.underline = true
@@ -51,8 +53,11 @@ struct Rows {
       style.colour = .blue
       matched.colour = .blue
     }
-    let text = entry.name.text
-    let room = max(1, columns - line.width - detailsWidth - 1)
+    let isShort = model.request.hidesExtensions && entry.kind == .file && model.filter.isEmpty
+    let text = isShort && !isUnderCursor ? entry.name.text.withoutExtension : entry.name.text
+    let tags = details?.tags ?? []
+    let tagsWidth = min(columns / 3, TagDots.width(tags, colours: model.hasColours))
+    let room = max(1, columns - line.width - detailsWidth - tagsWidth - 1)
     let suffix = entry.kind == .folder ? "/" : ""
     let whole = DisplayText(text, emphasis: Emphasis.characters(of: model.query, in: text))
     // A link's target would be handed out: the name gives way to it, and the end of the target stays.
@@ -68,6 +73,9 @@ struct Rows {
       aside.dim = true
       line.add(Self.arrow, aside)
       line.add(target.keepingEnd(forTarget), aside)
+    }
+    if tagsWidth == TagDots.width(tags, colours: model.hasColours) {
+      TagDots.add(tags, to: &line, base, colours: model.hasColours)
     }
   }
 

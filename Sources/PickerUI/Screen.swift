@@ -8,7 +8,9 @@ enum Screen {
   static func lines(_ model: PickerModel, _ layout: Layout, now: Int64, home: String?) -> [Line] {
     let columns = layout.size.columns
     if layout.isTooSmall { return tooSmall(layout.size) }
-    var lines = layout.title.map { Line($0, .bold) }
+    var lines = layout.title.map {
+      Line($0, Style(bold: true, tint: model.request.tint.flatMap { $0.isLegible ? $0 : nil }))
+    }
     lines += layout.quotation.map { Line($0, .dim) }
     if layout.gaps > 0 { lines.append(Line()) }
     lines.append(place(model, columns, home))
@@ -17,7 +19,8 @@ enum Screen {
     let rows = Rows(model: model, columns: columns, now: now, home: home)
     var list = model.visibleRows.map(rows.line)
     if model.showsHelp { list = help(layout) }
-    if model.rowCount == 0, !model.showsHelp {
+    if let menu = model.actionMenu { list = menu.lines(columns: columns, rows: layout.listRows) }
+    if model.rowCount == 0, !model.showsHelp, model.actionMenu == nil {
       list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim))
     }
     list += Array(repeating: Line(), count: max(0, layout.listRows - list.count))
@@ -34,7 +37,8 @@ enum Screen {
       ("letters", "filter as fzf does; Escape clears, Ctrl-U too"),
       ("'is ^be end$ !not", "words of a filter, all of them wanted"),
       ("/  ~/  ../", "go to a path: type it, or paste it"), ("Tab", "mark several, where the app asks for several"),
-      ("Ctrl-O", "recents, and the documents of other apps"), ("+", "a new document, in a browser of an app's"),
+      ("Ctrl-E", "actions: rename, trash, tag, and more"), ("#red", "filter by a tag"),
+      ("Ctrl-O", "recents, favourites, the trash, other apps"), ("+", "a new document, in a browser of an app's"),
       ("Ctrl-H, Alt-.", "show hidden files, or hide them"),
       ("Ctrl-R", "read the folder anew"), ("mouse", "press a row, turn the wheel"),
       ("Escape, Ctrl-C", "cancel"), ("any key", "back to the list"),
@@ -144,7 +148,10 @@ enum Screen {
     if model.request.multiple { hints.append("Tab mark") }
     if !model.isTop { hints.append("← parent") }
     if model.request.creates { hints.append("+ new document") }
-    if !model.request.places.isEmpty || !model.request.recents.isEmpty { hints.append("Ctrl-O places") }
+    if model.request.acts != .none || !model.request.actions.isEmpty { hints.append("Ctrl-E actions") }
+    if !model.request.places.isEmpty || !model.request.recents.isEmpty || model.request.acts != .none {
+      hints.append("Ctrl-O places")
+    }
     if model.request.isPestering { hints.append("Ctrl-X end the app") }
     hints.append("? help")
     hints.append(model.showsHidden ? "Ctrl-H hide hidden" : "Ctrl-H show hidden")

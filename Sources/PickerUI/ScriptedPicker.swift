@@ -9,6 +9,8 @@ package struct ScriptedPicker: Sendable {
     case cancel
     /// A new document in this folder; `nil`: in none of the user's folders.
     case create(String?)
+    /// An action of the app's, by its identifier, on these; none for a button.
+    case act(String, [String])
   }
 
   private var answers: ArraySlice<Answer>
@@ -37,6 +39,10 @@ package struct ScriptedPicker: Sendable {
       do throws(KernelError) { return .success(.create(try DocumentOpening.open(path))) } catch {
         return .failure(PickerError("Answer \(used): \(DocumentOpening.sentence(error, path))"))
       }
+    case .act(let identifier, let paths):
+      do throws(PickerError) { return .success(try act(identifier, paths, for: request)) } catch {
+        return .failure(PickerError("Answer \(used): \(error)"))
+      }
     case .pick(let paths):
       do throws(PickerError) {
         return .success(.picked(try open(paths, for: request)))
@@ -44,6 +50,22 @@ package struct ScriptedPicker: Sendable {
         return .failure(PickerError("Answer \(used): \(error)"))
       }
     }
+  }
+
+  private func act(
+    _ identifier: String, _ paths: [String], for request: PickerRequest
+  ) throws(PickerError) -> PickerOutcome {
+    guard let action = request.actions.first(where: { $0.identifier == identifier }) else {
+      throw PickerError("this app has no action \(DisplayText.quoted(identifier)).")
+    }
+    guard action.documents else { return .acted(identifier, "", []) }
+    var question = request
+    question.multiple = action.multiple
+    let documents = try open(paths, for: question)
+    for document in documents where !action.takes(.entry(FileName(document.name))) {
+      throw PickerError("\(DisplayText.quoted(document.name)) is not of a type that the action takes.")
+    }
+    return .acted(identifier, "", documents)
   }
 
   private func open(_ paths: [String], for request: PickerRequest) throws(PickerError) -> [PickedDocument] {

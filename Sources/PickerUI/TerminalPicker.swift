@@ -18,16 +18,19 @@ package struct TerminalPicker: Sendable {
   private let output: Int32
   private let settling: Duration
   private let environment: [String: String]
+  private let actor: FileActor?
 
   /// - Parameters:
   ///   - input, output: the user's terminal; both stay the caller's.
   ///   - settling: for so long after appearing, the picker chooses nothing. An app decides when the picker opens, and
   ///     must not be able to catch an Enter that was meant for something else.
+  ///   - actor: carries the user's acts on files out, where the request has some.
   ///   - environment: `HOME`, `NO_COLOR` and `TERM` are looked at.
   package init(
     input: Int32, output: Int32, settling: Duration = .milliseconds(300),
-    environment: [String: String] = ThisProcess.environment
+    environment: [String: String] = ThisProcess.environment, actor: FileActor? = nil
   ) {
+    self.actor = actor
     self.input = input
     self.output = output
     self.settling = settling
@@ -62,7 +65,7 @@ package struct TerminalPicker: Sendable {
     var session = PickerSession(
       device: device, request: request, folder: folder,
       home: environment["HOME"].flatMap { $0.isAbsolutePath && $0 != "/" ? $0 : nil },
-      colours: (environment["NO_COLOR"] ?? "").isEmpty, settling: settling)
+      colours: (environment["NO_COLOR"] ?? "").isEmpty, settling: settling, actor: request.acts == .none ? nil : actor)
     return try session.run(abandoned: abandoned, refuse: refuse)
   }
 }

@@ -131,6 +131,12 @@ extension Rulebook {
         source: "Ambit", .d, .inForce),
       Rule("PCK-26", "`ambit run --give FILE -- PROGRAM {}` opens the file for an unmodified program at the path in its arguments. The scope ends with the program, and the log says that the user gave it.",
         source: "Ambit", .d, .inForce),
+      Rule("PCK-31", "What the user does with a file in the picker (rename, duplicate, move, trash, tag) is done to the file that the row showed. If another file has its name by then, nothing is done.",
+        source: "Ambit", .d, .inForce),
+      Rule("PCK-32", "A file in the trash has a record that other programs read (freedesktop.org). Apps that present it are told its new place, and a restored file is told back.",
+        source: "freedesktop.org Trash specification 1.0; Ambit", .d, .inForce),
+      Rule("PCK-33", "A custom action of the document browser is offered for documents of its types. Its handler gets scoped URLs of the documents that the user chose it for, and the log names the action.",
+        source: "AD:UIDocumentBrowserAction; AD:customActions", .a, .inForce),
     ])
 
   private static let familyTok = RuleFamily(

@@ -2,6 +2,7 @@ internal import FlyingFox
 internal import FlyingSocks
 internal import Foundation
 internal import Kernel
+internal import Paths
 package import PickerUI
 
 /// Serves the picker's page to one browser on this machine, until something is chosen.
@@ -20,11 +21,14 @@ package actor WebPickerServer {
     case create(Choice?)
     case endApp
     case cancelled
+    /// An action that the launcher or the app carries out, with its line.
+    case acted(String, String, [Choice])
   }
 
   private let request: PickerRequest
   private let refuse: @Sendable (PickedDocument) -> String?
   private let home: String?
+  private let actor: FileActor?
   private let server: HTTPServer
   private let token = secret()
   private let base = "/\(secret())/"
@@ -34,11 +38,14 @@ package actor WebPickerServer {
   private var waiting: CheckedContinuation<Answer, Never>?
   private var isOver = false
 
-  /// - Parameter home: the user's home folder.
+  /// - Parameters:
+  ///   - home: the user's home folder.
+  ///   - actor: carries the user's acts on files out, where the request has some.
   package init(
-    _ request: PickerRequest, home: String?, refuse: @escaping @Sendable (PickedDocument) -> String?
+    _ request: PickerRequest, home: String?, actor: FileActor? = nil,
+    refuse: @escaping @Sendable (PickedDocument) -> String?
   ) throws {
-    (self.request, self.home, self.refuse) = (request, home, refuse)
+    (self.request, self.home, self.actor, self.refuse) = (request, home, actor, refuse)
     server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), timeout: 15, logger: .disabled)
   }
 
@@ -85,13 +92,16 @@ package actor WebPickerServer {
       (headers[.location], headers[.connection]) = (base, "close")
       return HTTPResponse(statusCode: .seeOther, headers: headers, body: Data())
     }
-    guard call.path == base || call.path == String(base.dropLast()) || call.path == base + "choose" else {
-      return Self.end(.notFound, "There is no such page.")
-    }
+    let posts = [base + "choose", base + "act"]
+    guard
+      call.path == base || call.path == String(base.dropLast()) || call.path == base + "actions"
+        || posts.contains(call.path)
+    else { return Self.end(.notFound, "There is no such page.") }
     guard !isOver else { return Self.end(.gone, "The question has been answered.") }
-    switch (call.method, call.path == base + "choose") {
+    switch (call.method, posts.contains(call.path)) {
     case (.GET, false):
       let fields = FormFields(call.target.query())
+      if call.path == base + "actions" { return actions(fields) }
       return show(
         fields.first("at").map(PickerPage.place) ?? .folder(request.startFolder), fields.first("filter") ?? "",
         hidden: fields.first("hidden") != nil)
@@ -102,24 +112,30 @@ package actor WebPickerServer {
       guard let body = try? await call.bodyData, body.count <= 1 << 20 else {
         return Self.end(.payloadTooLarge, "That is too much at once.")
       }
-      return choose(FormFields(String(decoding: body, as: UTF8.self)))
+      let fields = FormFields(String(decoding: body, as: UTF8.self))
+      return call.path == base + "act" ? act(fields) : choose(fields)
     default: return Self.end(.methodNotAllowed, "This cannot be done here.")
     }
   }
 
   private func show(
-    _ place: PickerListing.Place, _ filter: String = "", hidden: Bool = false, fault: String? = nil
+    _ place: PickerListing.Place, _ filter: String = "", hidden: Bool = false, fault: String? = nil,
+    done: String? = nil
   ) -> HTTPResponse {
     do {
       let listing = try PickerListing(
-        request, at: place, filter: filter, showsHidden: hidden, home: home, refuse: refuse)
-      let page = PickerPage(request, base: base).folder(listing, filter: filter, hidden: hidden, fault: fault)
+        request, at: place, filter: filter, showsHidden: hidden, home: home, actor: actor, refuse: refuse)
+      let page = PickerPage(request, base: base).folder(
+        listing, filter: filter, hidden: hidden, fault: fault, done: done)
       return Self.response(fault == nil ? .ok : .conflict, page)
     } catch { return Self.end(.notFound, "This folder cannot be shown: \(error.errno).") }
   }
 
   private func choose(_ fields: FormFields) -> HTTPResponse {
     let place = fields.first("at").map(PickerPage.place) ?? .folder(request.startFolder)
+    if let own = fields.first("own"), request.actions.contains(where: { $0.identifier == own && !$0.documents }) {
+      return finish(.acted(own, "", []), "Chosen.")
+    }
     switch fields.first("do") {
     case "cancel": return finish(.cancelled, "You have cancelled.")
     case "end" where request.isPestering: return finish(.endApp, "The app is ended.")
@@ -142,6 +158,55 @@ package actor WebPickerServer {
       } catch { return show(place, fault: "\(error)") }
     }
     return finish(.picked(choices), choices.count == 1 ? "Chosen." : "\(choices.count) are chosen.")
+  }
+
+  /// The page of actions on one file.
+  private func actions(_ fields: FormFields, fault: String? = nil) -> HTTPResponse {
+    let place = fields.first("at").map(PickerPage.place) ?? .folder(request.startFolder)
+    guard let text = fields.first("file"), let choice = Self.choice(text) else {
+      return Self.end(.notFound, "There is no such page.")
+    }
+    do throws(PickerError) {
+      let document = try PickerListing.openForAct(choice.path, file: choice.file)
+      let page = PickerPage(request, base: base).actions(text, document, at: place, fault: fault)
+      return Self.response(fault == nil ? .ok : .conflict, page)
+    } catch { return show(place, fault: "\(error)") }
+  }
+
+  /// Carries an act out, or hands it over.
+  private func act(_ fields: FormFields) -> HTTPResponse {
+    let place = fields.first("at").map(PickerPage.place) ?? .folder(request.startFolder)
+    let line = String((fields.first("line") ?? "").prefix(4096))
+    guard let choice = fields.first("file").flatMap(Self.choice) else {
+      return show(place, fault: "Choose something first.")
+    }
+    do throws(PickerError) {
+      if let own = fields.first("own").flatMap({ own in request.actions.first { $0.identifier == own } }) {
+        let document = try PickerListing.open(choice.path, file: choice.file, for: request, refuse: refuse)
+        guard own.documents, request.takes(document, for: own) else {
+          return show(place, fault: "The action does not take it.")
+        }
+        return finish(.acted(own.identifier, "", [choice]), "Chosen.")
+      }
+      guard let action = fields.first("act").flatMap(FileAction.init), let actor,
+        PickerPage.actions(request, at: place).contains(action)
+      else { return show(place, fault: "There is no such action.") }
+      let document = try PickerListing.openForAct(choice.path, file: choice.file)
+      if action == .open || action == .share {
+        return finish(.acted(action.rawValue, line, [choice]), "Chosen.")
+      }
+      let reply = actor.perform(action, expanded(line, for: action, at: place), on: [document])
+      return reply.isDone ? show(place, done: reply.words) : actions(fields, fault: reply.words)
+    } catch { return show(place, fault: "\(error)") }
+  }
+
+  /// A folder as people write it.
+  private func expanded(_ line: String, for action: FileAction, at place: PickerListing.Place) -> String {
+    guard action == .move else { return line }
+    if line == "~" { return home ?? "/" }
+    if let rest = line.path(within: "~"), !rest.isEmpty { return (home ?? "/").path(of: rest) }
+    guard !line.isAbsolutePath, case .folder(let folder) = place else { return line }
+    return folder.path(of: line)
   }
 
   private static func choice(_ value: String) -> Choice? {

@@ -42,7 +42,9 @@ func serve(_ question: Descriptor, _ answer: Descriptor) async throws {
   let request = try PickerRequest(json: json)
   let environment = ThisProcess.environment
   let rules = try AmbitFolders.current(environment: environment).grantRules
-  let server = try WebPickerServer(request, home: environment["HOME"], refuse: request.refusal(under: rules))
+  let server = try WebPickerServer(
+    request, home: environment["HOME"], actor: request.acts == .none ? nil : .inProcess,
+    refuse: request.refusal(under: rules))
   func file(_ choice: WebPickerServer.Choice) -> JSONValue {
     .object(["path": .string(choice.path), "file": .string(choice.file)])
   }
@@ -53,6 +55,8 @@ func serve(_ question: Descriptor, _ answer: Descriptor) async throws {
     switch chosen {
     case .picked(let choices): ["picked": .array(choices.map(file))]
     case .create(let folder): ["picked": .array(folder.map { [file($0)] } ?? []), "creates": .bool(true)]
+    case .acted(let action, let line, let choices):
+      ["picked": .array(choices.map(file)), "action": .string(action), "line": .string(line)]
     case .endApp: ["picked": .array([]), "end": .bool(true)]
     case .cancelled: ["picked": .array([])]
     }

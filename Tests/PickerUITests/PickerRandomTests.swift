@@ -143,7 +143,7 @@ private struct SimpleModel {
         case .enter(let name):
           #expect(simple.isFolder.contains(name.text))
           enterNewFolder()
-        case .endApp, .create, .recents: Issue.record("the request allows neither")
+        case .endApp, .create, .recents, .act, .appAction, .userPlace: Issue.record("the request allows none of them")
         case .parent, .top, .home: enterNewFolder()
         case .place(let place):
           #expect(key == .control("o") && request.places.contains(place))

@@ -13,10 +13,11 @@ private final class RunningPicker: Sendable {
   init(
     _ request: PickerRequest, input: Int32, output: Int32, settling: Duration = .zero,
     environment: [String: String] = [:], abandoned: Int32? = nil,
-    refuse: @escaping @Sendable (PickedDocument) -> String? = { _ in nil }
+    actor: FileActor? = nil, refuse: @escaping @Sendable (PickedDocument) -> String? = { _ in nil }
   ) {
     Thread.detachNewThread { [self] in
-      let picker = TerminalPicker(input: input, output: output, settling: settling, environment: environment)
+      let picker = TerminalPicker(
+        input: input, output: output, settling: settling, environment: environment, actor: actor)
       let outcome = Result { try picker.run(request, abandoned: abandoned, refuse: refuse) }
       result.withLock { $0 = outcome }
     }
@@ -30,6 +31,12 @@ private final class RunningPicker: Sendable {
     guard case .picked(let documents) = try #require(try outcome()) else { return nil }
     return documents.map(\.path)
   }
+}
+
+private final class CallList: Sendable {
+  private let calls = Mutex<[String]>([])
+  var all: [String] { calls.withLock { $0 } }
+  func add(_ call: String) { calls.withLock { $0.append(call) } }
 }
 
 @Suite struct TerminalPickerTests {
@@ -105,6 +112,55 @@ private final class RunningPicker: Sendable {
         ("▸  ann.txt", " "), ("Marked: photo.png, ann.txt", "\r"),
       ])
     #expect(picked == ["\(folder.path)/photo.png", "\(folder.path)/Letters/ann.txt"])
+  }
+
+  /// A picker with acts, at the row of the notes.
+  private func acting(_ terminal: TestTerminal, _ calls: CallList) throws -> RunningPicker {
+    var asked = request(start: folder.path)
+    asked.acts = .safe
+    let folder = folder.path
+    let actor = FileActor { act, line, files in
+      calls.add(([act, line] + files.compactMap(\.currentPath)).joined(separator: " "))
+      guard act == "rename" else { return FileActReply(sentence: "Done.") }
+      _ = unsafe rename("\(folder)/notes.txt", "\(folder)/\(line)")
+      return FileActReply(sentence: "It is called “\(line)” now.", paths: ["\(folder)/\(line)"])
+    }
+    let picker = RunningPicker(
+      asked, input: terminal.slave.rawValue, output: terminal.slave.rawValue, environment: ["HOME": folder],
+      actor: actor)
+    try #require(terminal.wait(for: "▸ Letters/"), "\(terminal.text)")
+    try terminal.type("\u{E}")
+    try #require(terminal.wait(for: "▸ notes.txt"), "\(terminal.text)")
+    return picker
+  }
+
+  @Test func `a row gets another name, and the cursor goes with it`() throws {
+    let (terminal, calls) = (try TestTerminal(), CallList())
+    let picker = try acting(terminal, calls)
+    try terminal.type("\u{5}")
+    try #require(terminal.wait(for: "Rename…"), "\(terminal.text)")
+    try terminal.type("r")
+    try #require(terminal.wait(for: "New name: notes.txt"), "\(terminal.text)")
+    try terminal.type("\u{15}zoo.txt\r")
+    try #require(terminal.wait(for: "▸ zoo.txt"), "\(terminal.text)")
+    #expect(terminal.text.contains("It is called “zoo.txt” now."))
+    #expect(calls.all == ["rename zoo.txt \(folder.path)/notes.txt"])
+    try terminal.type("\u{1B}")
+    try #require(terminal.wait { _ in picker.isOver })
+  }
+
+  @Test func `PCK-31: if another file has the row's name by then, nothing is done`() throws {
+    let (terminal, calls) = (try TestTerminal(), CallList())
+    let picker = try acting(terminal, calls)
+    try folder.file("new")
+    _ = unsafe rename("\(folder.path)/new", "\(folder.path)/notes.txt")
+    try terminal.type("\u{5}")
+    try #require(terminal.wait(for: "Move to the trash"), "\(terminal.text)")
+    try terminal.type("t")
+    try #require(terminal.wait(for: "is not what was shown any more"), "\(terminal.text)")
+    #expect(calls.all.isEmpty)
+    try terminal.type("\u{1B}")
+    try #require(terminal.wait { _ in picker.isOver })
   }
 
   @Test func `SBX-6: Ctrl-O leads to the documents of another app, of which one is picked`() throws {

@@ -55,3 +55,57 @@ struct PickerPageTests {
     #expect(fields.first("broken") == nil)
   }
 }
+
+/// The page of actions on one file.
+struct ActionPageTests {
+  private let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+    .appendingPathComponent("actions-\(UUID().uuidString)").path
+
+  /// The list and the actions of one file in it.
+  private func pages(_ name: String, _ change: (inout PickerRequest) -> Void) throws -> (list: String, actions: String)
+  {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try "words".write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+    var request = PickerRequest(appName: "App", startFolder: folder)
+    change(&request)
+    let listing = try PickerListing(request, at: .folder(folder)) { _ in nil }
+    let row = try #require(listing.rows.first)
+    let page = PickerPage(request, base: "/secret/")
+    let document = try PickerListing.openForAct(row.path, file: try #require(row.file))
+    return (page.folder(listing), page.actions("x y", document, at: listing.place))
+  }
+
+  @Test("a row leads to its actions, and those of an app's picker start no other app") func safeActions() throws {
+    let (list, actions) = try pages("Essay.txt") { $0.acts = .safe }
+    #expect(list.contains("/secret/actions?at="))
+    for act in ["rename", "duplicate", "trash", "tag", "favourite", "move"] {
+      #expect(actions.contains("name=\"act\" value=\"\(act)\""), "\(act)")
+    }
+    #expect(!actions.contains("value=\"open\"") && !actions.contains("value=\"share\""))
+    #expect(actions.contains("name=\"line\" value=\"Essay.txt\""))
+    #expect(try pages("Essay.txt") { $0.acts = .all }.actions.contains("value=\"open\""))
+    #expect(try !pages("Essay.txt") { _ in }.list.contains("Actions"))
+  }
+
+  @Test("PCK-33: an app's actions are its words, and only for its types") func ownActions() throws {
+    let own = PickerRequest.Action(
+      identifier: "\"><i>", title: "<b>Count</b>", documents: true, types: ["txt"], multiple: false)
+    let text = try pages("a.txt") { $0.actions = [own] }.actions
+    #expect(text.contains("&lt;b&gt;Count&lt;/b&gt;, by the app") && !text.contains("<b>") && !text.contains("<i>"))
+    #expect(try !pages("a.png") { $0.actions = [own] }.actions.contains("by the app"))
+  }
+
+  @Test("PCK-31: a file that has been replaced has no actions") func replaced() throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = "\(folder)/a.txt"
+    try "one".write(toFile: path, atomically: false, encoding: .utf8)
+    let listing = try PickerListing(PickerRequest(appName: "App", startFolder: folder), at: .folder(folder)) { _ in nil
+    }
+    let file = try #require(listing.rows.first?.file)
+    try FileManager.default.moveItem(atPath: path, toPath: "\(folder)/kept")
+    try "two".write(toFile: path, atomically: false, encoding: .utf8)
+    #expect(throws: PickerError.self) { try PickerListing.openForAct(path, file: file) }
+  }
+}

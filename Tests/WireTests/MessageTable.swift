@@ -6,6 +6,7 @@
 let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Picker.Document", DocumentMessage.self),
   ("io.ambit.Picker.Copy", PickerInterface.Copy.self),
+  ("io.ambit.Picker.Action", BrowserActionMessage.self),
   ("io.ambit.Picker.Browser", PickerInterface.Browser.self),
   ("io.ambit.Picker.Pick(", PickerInterface.PickCall.self),
   ("io.ambit.Picker.Pick)", PickerInterface.PickReply.self),
@@ -154,6 +155,7 @@ let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Launcher.DegradedLayer", LauncherInterface.DegradedLayer.self),
   ("io.ambit.Launcher.Attach(", LauncherInterface.AttachCall.self),
   ("io.ambit.Launcher.Place", LauncherInterface.Place.self),
+  ("io.ambit.Launcher.Action", BrowserActionMessage.self),
   ("io.ambit.Launcher.PickRequest", LauncherInterface.PickRequest.self),
   ("io.ambit.Launcher.Prompts(", LauncherInterface.PromptsCall.self),
   ("io.ambit.Launcher.Prompts)", LauncherInterface.PromptsReply.self),

@@ -18,7 +18,8 @@ struct BrowseCommand: ParsableCommand {
     commandName: "browse", abstract: "Browse your documents, and open one with the app that it belongs to.",
     discussion: """
       The same browser that apps have as their first screen. A chosen document is opened as “ambit open” does; when its app ends, the \
-      browser is back. Ctrl-O leads to the recent documents and to those of apps that share theirs; ? shows all keys.
+      browser is back. Ctrl-O leads to the recent documents, your favourites, tagged files, the trash, and the documents of apps that \
+      share theirs. Ctrl-E has actions: rename, duplicate, move, trash, tag and more. ? shows all keys.
 
         ambit browse ~/Letters
         ambit browse --plain       numbered lines, for screen readers
@@ -41,34 +42,52 @@ struct BrowseCommand: ParsableCommand {
     while true {
       var request = PickerRequest(appName: "Ambit", startFolder: start)
       request.isBrowser = true
+      request.acts = .all
       request.recents = try RecentsCommand.items(apps, most: 100).map(\.path)
       let number = terminal?.rawValue ?? -1
       let outcome =
         switch face {
         case .web: try WebPicker().run(request, abandoned: nil) { _ in nil }
-        case .plain: try PlainPicker(input: number, output: number, environment: environment).run(request)
-        case .screen: try TerminalPicker(input: number, output: number, environment: environment).run(request)
+        case .plain:
+          try PlainPicker(input: number, output: number, environment: environment, actor: .inProcess).run(request)
+        case .screen:
+          try TerminalPicker(input: number, output: number, environment: environment, actor: .inProcess).run(request)
         }
+      if case .acted(let action, let app, let documents) = outcome, let document = documents.first {
+        start = URL(fileURLWithPath: document.path).deletingLastPathComponent().path
+        if action == FileAction.share.rawValue {
+          try ambit(["share"], document.path)
+          try? Output.error.write("Press Enter to go on.\n")
+          _ = readLine()
+        } else {
+          try open(document.path, with: app.isEmpty ? with : app)
+        }
+        continue
+      }
       guard case .picked(let documents) = outcome, let document = documents.first else { return }
       start = URL(fileURLWithPath: document.path).deletingLastPathComponent().path
-      try open(document.path)
+      try open(document.path, with: with)
     }
   }
 
   /// The app has the terminal meanwhile.
-  private func open(_ path: String) throws {
+  private func open(_ path: String, with app: String?) throws {
+    let status = try ambit(["open"] + (app.map { ["--with", $0] } ?? []), path)
+    guard status != 0 else { return }
+    try? Output.error.write("ambit: \(printable(path)): its app ended with status \(status). Press Enter to go on.\n")
+    _ = readLine()
+  }
+
+  @discardableResult
+  private func ambit(_ command: [String], _ path: String) throws -> Int32 {
     guard let ambit = Programs.ambit.path else {
       throw Failure("\(Programs.ambit.rawValue) is not where this program is; install Ambit again, whole.")
     }
-    let words =
-      ["ambit", "open"] + (with.map { ["--with", $0] } ?? []) + apps.folders.flatMap { ["--apps", $0] } + [path]
+    let words = ["ambit"] + command + apps.folders.flatMap { ["--apps", $0] } + [path]
     let process = try ThisProcess.start(ambit, words)
     var ended: Int32 = 0
     while unsafe waitpid(process, &ended, 0) < 0, errno == EINTR {}
     // As wait(2) has it: the exit status, or the signal.
-    let status = ended & 0x7F == 0 ? ended >> 8 & 0xFF : 128 + (ended & 0x7F)
-    guard status != 0 else { return }
-    try? Output.error.write("ambit: \(printable(path)): its app ended with status \(status). Press Enter to go on.\n")
-    _ = readLine()
+    return ended & 0x7F == 0 ? ended >> 8 & 0xFF : 128 + (ended & 0x7F)
   }
 }

@@ -12,6 +12,9 @@ internal import Policy
 ///     cancel = true
 ///     [[answer]]
 ///     create = "folder"     # a new document in a browser; "": in no folder of the user's
+///     [[answer]]
+///     action = "export"     # an action of the app's own browser, on these
+///     pick = ["notes.txt"]
 enum AnswersFile {
   static func read(_ path: String) throws -> [ScriptedPicker.Answer] {
     let bytes: [UInt8]
@@ -24,6 +27,7 @@ enum AnswersFile {
       let picks = try table.strings("pick")
       let cancel = try table.boolean("cancel") ?? false
       let create = try table.string("create")
+      let action = try table.string("action")
       try table.finish()
       if let create {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
@@ -31,6 +35,11 @@ enum AnswersFile {
           create.isEmpty ? nil : URL(fileURLWithPath: create, relativeTo: folder).standardizedFileURL.path)
       }
       if cancel { return ScriptedPicker.Answer.cancel }
+      if let action {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        return .act(
+          action, (picks ?? []).map { URL(fileURLWithPath: $0, relativeTo: folder).standardizedFileURL.path })
+      }
       guard let picks, !picks.isEmpty else {
         throw Failure("\(path): an [[answer]] has neither pick = [\"path\"] nor cancel = true.")
       }

@@ -42,6 +42,8 @@ final class DocumentHandover {
     var term: Grant.Term
     /// It answers the app's own question.
     var isPick = false
+    /// The app's own action that it was chosen for.
+    var action: String?
     /// The grants' names where they were promised beforehand, one for each document.
     var promised: [String]?
   }
@@ -127,6 +129,7 @@ final class DocumentHandover {
     var pick = AuditEvent(
       .pick, .allowed, instance, grant: grant, document: chosen.document, how: decision.origin.rawValue,
       reason: lessening, detail: [AuditEvent.Fact.documentKind: grant.kind.rawValue])
+    if let action = decision.action { pick.detail[AuditEvent.Fact.action] = action }
     // It holds from now on.
     if !isNew { pick.detail[AuditEvent.Fact.until] = decision.term.words }
     return isNew ? [pick, grantEvent] : [pick]

@@ -48,6 +48,7 @@ final class PickService {
     guard request.browser == nil || (request.mode == .open && request.kind == .file) else {
       throw ErrorReply.invalidParameter("browser")
     }
+    try Self.check(request.browser)
     let sources = try copies.sources(request, instance)
     // The user chooses a folder then; it is not handed to the app.
     let isHanding = !sources.isEmpty
@@ -138,7 +139,7 @@ final class PickService {
       startsAt: first.call.directory.flatMap { place(of: $0, instance) },
       names: first.sources.isEmpty ? nil : first.sources.map(\.name),
       appName: instance.app.name, browser: first.call.browser != nil, creates: first.call.browser?.creates ?? false,
-      recents: first.call.browser == nil ? [] : recents.paths)
+      recents: first.call.browser == nil ? [] : recents.paths, actions: first.call.browser?.actions ?? [])
     prompts.send(LauncherInterface.PromptsReply(request: request))
   }
 
@@ -179,6 +180,10 @@ final class PickService {
       instance.picker.cancelled = answer.cancelled ? instance.picker.cancelled + 1 : 0
       instance.picker.lastCancelled = clock.monotonic
     }
+    if let action = answer.action, let refused = try refusal(of: action, chosen, pick, instance) {
+      pick.answer.finish(.failure(PickerInterface.Failure.cancelled))
+      return .init(refused: [refused])
+    }
     do {
       let (reply, told) = try decide(answer, chosen, pick, instance)
       if let reply { pick.answer.finish(reply) }
@@ -218,6 +223,10 @@ final class PickService {
     return .init(refused: [])
   }
 
+  func decideRefusal(_ reason: String, _ instance: Instance) throws {
+    try trail.decide([AuditEvent(.pick, .refused, instance, rule: "PCK-33", reason: reason)])
+  }
+
   private static let tooLate = LauncherInterface.AnswerReply(refused: ["nobody waits for this choice any more"])
 
   /// Looks at the chosen documents, and waits until the files that belong to databases are beside them.
@@ -247,6 +256,15 @@ final class PickService {
     }
     do {
       let found = try chosen.get()
+      if let action = answer.action, found.isEmpty {
+        // A button of the app's: nothing is handed out, and the log says so.
+        try trail.decide([
+          AuditEvent(
+            .pick, .allowed, instance, how: answer.how.rawValue, rule: "PCK-33",
+            detail: [AuditEvent.Fact.action: action])
+        ])
+        return (.success(PickerInterface.PickReply(documents: [], action: action)), .init(refused: []))
+      }
       #if AMBIT_MUTANTS
         if Mutant.cancelIsChoice.isActive, answer.cancelled {
           return (.success(PickerInterface.PickReply(documents: [])), .init(refused: []))
@@ -256,7 +274,9 @@ final class PickService {
         try trail.decide([AuditEvent(.pickCancelled, .refused, instance, how: answer.how.rawValue, rule: "PCK-9")])
         return (.failure(PickerInterface.Failure.cancelled), .init(refused: []))
       }
-      let refused = pick.sources.isEmpty ? refusals(found, pick.call, instance) : refusals(ofPuttingInto: found)
+      let refused =
+        pick.sources.isEmpty
+        ? refusals(found, pick.call, instance, isForSeveral: answer.action != nil) : refusals(ofPuttingInto: found)
       guard refused.isEmpty else {
         try trail.decide(
           zip(found.map(\.document), refused).map { document, refusal in
@@ -286,7 +306,7 @@ final class PickService {
           return (.success(PickerInterface.PickReply(documents: named)), .init(refused: []))
         }
       #endif
-      return (.success(PickerInterface.PickReply(documents: messages)), .init(refused: []))
+      return (.success(PickerInterface.PickReply(documents: messages, action: answer.action)), .init(refused: []))
     } catch let error as ErrorReply {
       // The app's answer is the user's to know as well.
       return (.failure(error), .init(refused: ["the app may keep no more grants by its policy"]))
@@ -391,9 +411,9 @@ final class PickService {
   /// Why these documents may not be granted for this question. The user's side has looked as well, to show it in the picker; only
   /// the findings here, on the descriptors, count.
   private func refusals(
-    _ chosen: [Chosen], _ call: PickerInterface.PickCall, _ instance: Instance
+    _ chosen: [Chosen], _ call: PickerInterface.PickCall, _ instance: Instance, isForSeveral: Bool = false
   ) -> [RefusedChoice] {
-    if chosen.count > 1, !call.multiple {
+    if chosen.count > 1, !call.multiple, !isForSeveral {
       return [.init(reason: "the app asked for one document, and \(chosen.count) came")]
     }
     return chosen.compactMap { chosen in
@@ -433,7 +453,7 @@ final class PickService {
     #endif
     let handed = try handover.hand(
       chosen, to: instance,
-      .init(origin: origin, asked: asked, term: instance.term(at: clock.realtime), isPick: true))
+      .init(origin: origin, asked: asked, term: instance.term(at: clock.realtime), isPick: true, action: answer.action))
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     #if AMBIT_MUTANTS
       let startsPicked =

@@ -134,8 +134,11 @@ extension AppWord {
     AppWord("discard", .path, needs: .commands, "deletes a document in its Inbox"),
     // The document browser. The answer is what its delegate was told, a line each.
     AppWord(
-      "browse", .answer, ["type": .text, "multiple": .flag, "creates": .flag], needs: .picker,
-      "shows its browser, and the user opens these documents"),
+      "browse", .answer, ["type": .text, "multiple": .flag, "creates": .flag, "action": .text], needs: .picker,
+      """
+      shows its browser, and the user opens these documents; with `action` the app has the actions `count` (several text documents) and \
+      `settings` (a button), and the user chooses that one for the documents
+      """),
     AppWord("leave_browser", .none, act: "browse", needs: .picker, "shows its browser, and the user leaves it"),
     AppWord(
       "new_document_in", .answer,

@@ -178,6 +178,8 @@ package enum UserAnswer: Equatable, Sendable {
   case cancel
   /// A new document in this folder; `nil`: in none.
   case create(Template?)
+  /// An action of the app's own browser, on these.
+  case act(Template, [Template])
 }
 
 /// Sends lines to a running instance; each is answered by one line, `ok …` or `error SYMBOL …`.

@@ -230,6 +230,7 @@ extension Play {
       switch answer {
       case .cancel: steps.append("close the picker without choosing")
       case .create: steps.append("ask for a new document")
+      case .act(let action, _): steps.append("choose the app's action “\(display.clean(try variables.expand(action)))”")
       case .pick(let paths):
         steps.append("choose \(try paths.map { display.clean(try variables.expand($0)) }.joined(separator: ", "))")
       }
@@ -250,7 +251,11 @@ extension Play {
         guard case .texts(let folders) = act.subject else { continue }
         answers.append(.create(try folders.first.map { try expand($0, values) }))
       case .act(let act) where act.app == launch.name && ["pick", "browse"].contains(act.word.act):
-        if case .texts(let paths) = act.subject {
+        let action = act.parameters.first { $0.key == "action" }?.value
+        if case .text(let name)? = action {
+          let paths = if case .texts(let paths) = act.subject { paths } else { [Template]() }
+          answers.append(.act(try expand(name, values), try paths.map { try expand($0, values) }))
+        } else if case .texts(let paths) = act.subject {
           answers.append(.pick(try paths.map { try expand($0, values) }))
         } else {
           answers.append(.cancel)
@@ -278,6 +283,10 @@ extension Play {
       case .pick(let paths):
         let quoted = try paths.map { TOMLText.quoted(try variables.expand($0)) }
         text += "pick = [\(quoted.joined(separator: ", "))]\n"
+      case .act(let action, let paths):
+        let quoted = try paths.map { TOMLText.quoted(try variables.expand($0)) }
+        text +=
+          "action = \(TOMLText.quoted(try variables.expand(action)))\npick = [\(quoted.joined(separator: ", "))]\n"
       case .create(let folder):
         text += "create = \(TOMLText.quoted(try folder.map { try variables.expand($0) } ?? ""))\n"
       }

@@ -914,12 +914,18 @@ package enum LauncherInterface {
     package var creates: Bool
     /// Places of the documents that were used last, the last one first.
     package var recents: [String]
+    /// A browser's own actions.
+    package var actions: [BrowserActionMessage]
+    package var hidesExtensions: Bool
+    package var style: PickerInterface.Browser.Style?
+    package var tint: String?
 
     package init(
       id: Int, mode: PickerInterface.Mode, multiple: Bool, kind: DocumentKind, access: DocumentAccess,
       types: [String]? = nil, allowed: [String]? = nil, packages: [String] = [], places: [Place] = [],
       startsAt: String? = nil, names: [String]? = nil, message: String? = nil, appName: String, browser: Bool = false,
-      creates: Bool = false, recents: [String] = []
+      creates: Bool = false, recents: [String] = [], actions: [BrowserActionMessage] = [],
+      hidesExtensions: Bool = false, style: PickerInterface.Browser.Style? = nil, tint: String? = nil
     ) {
       self.id = id
       self.mode = mode
@@ -937,6 +943,10 @@ package enum LauncherInterface {
       self.browser = browser
       self.creates = creates
       self.recents = recents
+      self.actions = actions
+      self.hidesExtensions = hidesExtensions
+      self.style = style
+      self.tint = tint
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -956,6 +966,10 @@ package enum LauncherInterface {
       browser = try json.bool("browser")
       creates = try json.bool("creates")
       recents = try json.strings("recents")
+      actions = try json.messages("actions")
+      hidesExtensions = try json.bool("hidesExtensions")
+      style = try json.choiceIfPresent("style")
+      tint = try json.stringIfPresent("tint")
     }
 
     package var json: JSONObject {
@@ -971,11 +985,15 @@ package enum LauncherInterface {
       json.set("browser", browser)
       json.set("creates", creates)
       json.set("recents", recents)
+      json.set("actions", actions)
+      json.set("hidesExtensions", hidesExtensions)
       json.set("types", types)
       json.set("allowed", allowed)
       json.set("startsAt", startsAt)
       json.set("names", names)
       json.set("message", message)
+      json.set("style", style)
+      json.set("tint", tint)
       return json
     }
   }
@@ -1030,12 +1048,14 @@ package enum LauncherInterface {
     /// documents.
     package var creates: Bool
     package var paths: [String]
+    /// The app's own action that these documents were chosen for.
+    package var action: String?
     /// Why the user could not be asked.
     package var unavailable: String?
 
     package init(
       instance: String, id: Int, how: How, cancelled: Bool = false, creates: Bool = false, paths: [String] = [],
-      unavailable: String? = nil
+      action: String? = nil, unavailable: String? = nil
     ) {
       self.instance = instance
       self.id = id
@@ -1043,6 +1063,7 @@ package enum LauncherInterface {
       self.cancelled = cancelled
       self.creates = creates
       self.paths = paths
+      self.action = action
       self.unavailable = unavailable
     }
 
@@ -1053,6 +1074,7 @@ package enum LauncherInterface {
       cancelled = try json.bool("cancelled")
       creates = try json.bool("creates")
       paths = try json.strings("paths")
+      action = try json.stringIfPresent("action")
       unavailable = try json.stringIfPresent("unavailable")
     }
 
@@ -1064,6 +1086,7 @@ package enum LauncherInterface {
       json.set("cancelled", cancelled)
       json.set("creates", creates)
       json.set("paths", paths)
+      json.set("action", action)
       json.set("unavailable", unavailable)
       return json
     }

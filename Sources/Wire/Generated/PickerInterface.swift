@@ -41,20 +41,45 @@ package enum PickerInterface {
 
   /// The picker is the app's first screen, a browser of documents.
   package struct Browser: WireMessage {
+    /// The colours of a browser.
+    package enum Style: String, CaseIterable, Sendable { case white, light, dark }
+
     /// The app can make new documents: the user may ask for one (`PCK-18`).
     package var creates: Bool
+    /// At most 16.
+    package var actions: [BrowserActionMessage]?
+    /// The names of documents are shown without their extensions.
+    package var hidesExtensions: Bool?
+    package var style: Style?
+    /// The accent colour, as “#rrggbb”.
+    package var tint: String?
 
-    package init(creates: Bool) {
+    package init(
+      creates: Bool, actions: [BrowserActionMessage]? = nil, hidesExtensions: Bool? = nil, style: Style? = nil,
+      tint: String? = nil
+    ) {
       self.creates = creates
+      self.actions = actions
+      self.hidesExtensions = hidesExtensions
+      self.style = style
+      self.tint = tint
     }
 
     package init(json: JSONObject) throws(FieldError) {
       creates = try json.bool("creates")
+      actions = try json.messagesIfPresent("actions")
+      hidesExtensions = try json.boolIfPresent("hidesExtensions")
+      style = try json.choiceIfPresent("style")
+      tint = try json.stringIfPresent("tint")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("creates", creates)
+      json.set("actions", actions)
+      json.set("hidesExtensions", hidesExtensions)
+      json.set("style", style)
+      json.set("tint", tint)
       return json
     }
   }
@@ -137,17 +162,21 @@ package enum PickerInterface {
     package var copies: [Copy]?
     /// The user asks for a new document; nothing is chosen. `Create` puts it where the user was browsing (`PCK-14`).
     package var creation: Bool?
+    /// The app's own action that the user has chosen: for these documents, or, of a button, for none (`PCK-33`).
+    package var action: String?
 
-    package init(documents: [DocumentMessage], copies: [Copy]? = nil, creation: Bool? = nil) {
+    package init(documents: [DocumentMessage], copies: [Copy]? = nil, creation: Bool? = nil, action: String? = nil) {
       self.documents = documents
       self.copies = copies
       self.creation = creation
+      self.action = action
     }
 
     package init(json: JSONObject) throws(FieldError) {
       documents = try json.messages("documents")
       copies = try json.messagesIfPresent("copies")
       creation = try json.boolIfPresent("creation")
+      action = try json.stringIfPresent("action")
     }
 
     package var json: JSONObject {
@@ -155,6 +184,7 @@ package enum PickerInterface {
       json.set("documents", documents)
       json.set("copies", copies)
       json.set("creation", creation)
+      json.set("action", action)
       return json
     }
   }
@@ -367,6 +397,59 @@ package struct DocumentMessage: WireMessage {
     json.set("name", name)
     json.set("kind", kind)
     json.set("access", access)
+    return json
+  }
+}
+
+/// An action of the app's own on documents in its browser, or a button beside the list.
+package struct BrowserActionMessage: WireMessage {
+  /// At most 128 bytes; no two of a browser have the same.
+  package var identifier: String
+  /// At most 80 bytes.
+  package var title: String
+  /// In the menu of actions on documents.
+  package var menu: Bool
+  /// Offered below the list as well.
+  package var navigationBar: Bool
+  /// The user chooses documents for it. A button needs none.
+  package var documents: Bool
+  /// File name extensions without dot of the documents that it takes; absent: any.
+  package var types: [String]?
+  /// It takes several documents at once.
+  package var multiple: Bool
+
+  package init(
+    identifier: String, title: String, menu: Bool, navigationBar: Bool, documents: Bool, types: [String]? = nil,
+    multiple: Bool
+  ) {
+    self.identifier = identifier
+    self.title = title
+    self.menu = menu
+    self.navigationBar = navigationBar
+    self.documents = documents
+    self.types = types
+    self.multiple = multiple
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    identifier = try json.string("identifier")
+    title = try json.string("title")
+    menu = try json.bool("menu")
+    navigationBar = try json.bool("navigationBar")
+    documents = try json.bool("documents")
+    types = try json.stringsIfPresent("types")
+    multiple = try json.bool("multiple")
+  }
+
+  package var json: JSONObject {
+    var json = JSONObject()
+    json.set("identifier", identifier)
+    json.set("title", title)
+    json.set("menu", menu)
+    json.set("navigationBar", navigationBar)
+    json.set("documents", documents)
+    json.set("multiple", multiple)
+    json.set("types", types)
     return json
   }
 }

@@ -3,12 +3,14 @@ extension LauncherInterface.PickRequest {
   package init(
     id: Int, call: PickerInterface.PickCall, allowed: [String]? = nil, packages: [String] = [],
     places: [LauncherInterface.Place] = [], startsAt: String? = nil,
-    names: [String]? = nil, appName: String, browser: Bool = false, creates: Bool = false, recents: [String] = []
+    names: [String]? = nil, appName: String, browser: Bool = false, creates: Bool = false, recents: [String] = [],
+    actions: [BrowserActionMessage] = []
   ) {
     self.init(
       id: id, mode: call.mode, multiple: call.multiple, kind: call.kind, access: call.access, types: call.types,
       allowed: allowed, packages: packages, places: places, startsAt: startsAt, names: names, message: call.message,
-      appName: appName, browser: browser, creates: creates, recents: recents)
+      appName: appName, browser: browser, creates: creates, recents: recents, actions: actions,
+      hidesExtensions: call.browser?.hidesExtensions ?? false, style: call.browser?.style, tint: call.browser?.tint)
   }
 }
 

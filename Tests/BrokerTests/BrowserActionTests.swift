@@ -1,0 +1,97 @@
+import Folders
+import Foundation
+import Kernel
+import TestSupport
+import Testing
+import Wire
+
+@testable import Audit
+@testable import Broker
+
+/// An app's own actions in its browser, over the socket.
+@Suite struct `The browser's own actions` {
+  private static let count = BrowserActionMessage(
+    identifier: "count", title: "Count", menu: true, navigationBar: false, documents: true, types: ["txt"],
+    multiple: false)
+  private static let button = BrowserActionMessage(
+    identifier: "settings", title: "Settings", menu: false, navigationBar: true, documents: false, multiple: false)
+
+  private static func call(_ actions: [BrowserActionMessage], tint: String? = nil) -> PickerInterface.PickCall {
+    PickerInterface.PickCall(browser: .init(creates: false, actions: actions, tint: tint))
+  }
+
+  /// - Returns: the app's answer; `nil`: its picker was cancelled. What the user's side is told was refused.
+  private func choose(
+    _ app: TestApp, _ action: String, _ paths: [String], _ call: PickerInterface.PickCall? = nil
+  ) throws -> (PickerInterface.PickReply?, [String]) {
+    try app.app.send(PickerInterface.pick, (call ?? Self.call([Self.count, Self.button])).json)
+    let question = try #require(try app.question())
+    let told = try app.launcher.call(
+      LauncherInterface.answer,
+      LauncherInterface.AnswerCall(
+        instance: app.instance, id: question.id, how: .user, paths: paths, action: action
+      ).json, descriptors: try paths.map { try .open($0, flags: .path) })
+    let refused = try LauncherInterface.AnswerReply(json: told.parameters).refused
+    do {
+      let answer = try #require(try app.app.receive(wait: true))
+      return (try PickerInterface.PickReply(json: answer.parameters), refused)
+    } catch WireError.remote { return (nil, refused) }
+  }
+
+  @Test func `PCK-33: the documents are granted as by a pick, and the log names the action`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let (reply, refused) = try choose(app, "count", [try world.file("a.txt")])
+    #expect(reply?.action == "count" && reply?.documents.map(\.name) == ["a.txt"] && refused.isEmpty)
+    #expect(try world.events(.pick).map { $0.detail["action"] } == ["count"])
+    #expect(try world.events(.grant).count == 1)
+    let (pressed, _) = try choose(app, "settings", [])
+    #expect(pressed?.action == "settings" && pressed?.documents.isEmpty == true)
+    #expect(try world.events(.pick).map { $0.detail["action"] } == ["count", "settings"])
+    #expect(try world.events(.grant).count == 1)
+    try await world.end()
+  }
+
+  @Test func `PCK-33: an action that does not fit grants nothing`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let (text, other) = (try world.file("a.txt"), try world.file("b.png"))
+    for (action, paths) in [
+      ("none", [text]), ("count", []), ("count", [other]), ("count", [text, text]), ("settings", [text]),
+    ] as [(String, [String])] {
+      let (reply, refused) = try choose(app, action, paths)
+      #expect(reply == nil && refused.count == 1, "\(action) \(paths)")
+    }
+    // A plain picker has no actions.
+    let (reply, _) = try choose(app, "count", [text], PickerInterface.PickCall())
+    #expect(reply == nil)
+    #expect(try world.events(.grant).isEmpty && world.events(.pick).allSatisfy { $0.result == .refused })
+    try await world.end()
+  }
+
+  @Test func `PCK-20: impossible actions are refused before the user is asked`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    func action(_ identifier: String, _ title: String, _ types: [String]? = nil) -> BrowserActionMessage {
+      .init(
+        identifier: identifier, title: title, menu: true, navigationBar: false, documents: true, types: types,
+        multiple: true)
+    }
+    let calls = [
+      Self.call([Self.count, Self.count]), Self.call((0..<17).map { action("\($0)", "x") }),
+      Self.call([action("", "x")]), Self.call([action("x", "")]),
+      Self.call([action("x", String(repeating: "x", count: 81))]),
+      Self.call([action(String(repeating: "x", count: 129), "x")]), Self.call([action("x", "x", ["a/b"])]),
+      Self.call([action("x", "x", [""])]), Self.call([], tint: "red"),
+    ]
+    for call in calls {
+      let error = #expect(throws: WireError.self) { try app.app.call(PickerInterface.pick, call.json) }
+      guard case .remote(let name, _)? = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(name.hasSuffix("InvalidParameter"))
+    }
+    try await world.end()
+  }
+}
