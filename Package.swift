@@ -121,7 +121,9 @@ let package = Package(
     .target(name: "CloudSync", dependencies: ["Paths"], swiftSettings: strict),
     .target(
       name: "Cloud",
-      dependencies: ["BrokerCore", "CloudSync", "Databases", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system],
+      dependencies: [
+        "BrokerCore", "CloudSync", "Databases", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system,
+      ],
       swiftSettings: strict),
     .target(
       name: "AmbitKit", dependencies: ["ContentTypes", "Kernel", "Paths", "Query", "Thumbnails", "Wire", system],
