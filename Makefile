@@ -52,6 +52,7 @@ build: deps ## Build ambit, ambitctl, the escape battery and the demo apps (rele
 	$(SWIFT) build -c release --product ambit-agent
 	$(SWIFT) build -c release --product plain-agent
 	$(SWIFT) build -c release --product battery
+	$(SWIFT) build -c release --product ambit-draw
 	$(SWIFT) build -c release --product TextEdit
 	$(SWIFT) build -c release --product Particles
 

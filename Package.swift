@@ -48,6 +48,7 @@ let package = Package(
     .executable(name: "ambit", targets: ["ambit"]),
     .executable(name: "ambit-tools", targets: ["ambit-tools"]),
     .executable(name: "ambit-web", targets: ["ambit-web"]),
+    .executable(name: "ambit-draw", targets: ["ambit-draw"]),
     .executable(name: "ambitctl", targets: ["ambitctl"]),
     .executable(name: "ambit-agent", targets: ["ambit-agent"]),
     .executable(name: "plain-agent", targets: ["plain-agent"]),
@@ -71,6 +72,9 @@ let package = Package(
       // Not as flags: a package with those in a library could not be used by version.
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .systemLibrary(
+      name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev", "libglib2.0-dev"])]),
+    .systemLibrary(name: "CPng", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .target(name: "Rulebook", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
@@ -165,6 +169,11 @@ let package = Package(
       name: "ambit-web",
       dependencies: ["Folders", "Kernel", "Launcher", "PickerUI", "Terminal", "WebPicker", "Wire"],
       swiftSettings: strict, linkerSettings: selfContained + foundationNetworking),
+    // Draws pictures with characters, inside a sandbox. C, so that it starts in a millisecond and needs nothing of Swift's there.
+    .executableTarget(
+      name: "ambit-draw", dependencies: ["CChafa", "CPng"],
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
+      linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xclang-linker", "-Wl,--as-needed"])]),
     .executableTarget(
       name: "ambitctl", dependencies: ["AmbitKit", "Kernel", "Paths", argumentParser], swiftSettings: strict,
       linkerSettings: selfContained),

@@ -39,26 +39,32 @@ fi
 # Each manager names the same things differently.
 if have apt-get; then
   manager=apt pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip curl=libcurl4-openssl-dev
+  chafa=libchafa-dev glib=libglib2.0-dev png=libpng-dev
   libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
   btrfs=btrfs-progs losetup=mount
 elif have dnf; then
   manager=dnf pkgconf=pkgconf-pkg-config seccomp=libseccomp-devel sqlite=sqlite-devel pip=python3-pip curl=libcurl-devel
+  chafa=chafa-devel glib=glib2-devel png=libpng-devel
   libc=glibc-static libstdcxx=libstdc++-static vim=vim-minimal sqlite_shell=sqlite
   btrfs=btrfs-progs losetup=util-linux
 elif have pacman; then
   manager=pacman pkgconf=pkgconf seccomp=libseccomp sqlite=sqlite pip=python-pip curl=curl
+  chafa=chafa glib=glib2 png=libpng
   libc=glibc libstdcxx=gcc vim=vim sqlite_shell=sqlite
   btrfs=btrfs-progs losetup=util-linux
 elif have zypper; then
   manager=zypper pkgconf=pkgconf seccomp=libseccomp-devel sqlite=sqlite3-devel pip=python3-pip curl=libcurl-devel
+  chafa=chafa-devel glib=glib2-devel png=libpng16-devel
   libc=glibc-devel-static libstdcxx=gcc-c++ vim=vim-small sqlite_shell=sqlite3
   btrfs=btrfsprogs losetup=util-linux
 elif have apk; then
   manager=apk pkgconf=pkgconf seccomp=libseccomp-dev sqlite=sqlite-dev pip=py3-pip curl=curl-dev
+  chafa=chafa-dev glib=glib-dev png=libpng-dev
   libc=musl-dev libstdcxx=g++ vim=vim sqlite_shell=sqlite
   btrfs=btrfs-progs losetup=losetup
 else
   manager=none pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip curl=libcurl4-openssl-dev
+  chafa=libchafa-dev glib=libglib2.0-dev png=libpng-dev
   libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
   btrfs=btrfs-progs losetup=mount
 fi
@@ -71,10 +77,17 @@ if ! have pkg-config; then
   have_header seccomp.h || need "$seccomp"
   have_header sqlite3.h || need "$sqlite"
   have_header curl/curl.h || need "$curl"
+  have_header png.h || need "$png"
+  # Their headers lie where only pkg-config knows.
+  need "$chafa"
+  need "$glib"
 else
   pkg-config --exists libseccomp || need "$seccomp"
   pkg-config --exists sqlite3 || need "$sqlite"
   pkg-config --exists libcurl || need "$curl"
+  pkg-config --exists libpng || need "$png"
+  pkg-config --exists glib-2.0 || need "$glib"
+  pkg-config --exists chafa || need "$chafa"
 fi
 
 have_static libc.a || need "$libc"

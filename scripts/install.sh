@@ -12,7 +12,7 @@ if [ "$1" = --remove ]; then
   prefix=$2
   rm -f "$prefix/bin/ambit" "$prefix/bin/ambitctl" "$prefix/libexec/ambit/ambit-tools"
   rm -f "$prefix/share/man/man1/ambit.1" "$prefix/share/man/man1/ambitctl.1"
-  rm -f "$prefix/libexec/ambit/battery" "$prefix/libexec/ambit/ambit-web" "$prefix/libexec/ambit/ambit-agent" "$prefix/libexec/ambit/plain-agent"
+  rm -f "$prefix/libexec/ambit/battery" "$prefix/libexec/ambit/ambit-web" "$prefix/libexec/ambit/ambit-draw" "$prefix/libexec/ambit/ambit-agent" "$prefix/libexec/ambit/plain-agent"
   rm -rf "$prefix/share/ambit/policies" "$prefix/share/ambit/conformance" "$prefix/share/ambit/lessons" "$prefix/share/ambit/demos"
   rmdir "$prefix/share/ambit" "$prefix/libexec/ambit" 2>/dev/null || true
   echo "removed ambit from $prefix"
@@ -32,8 +32,8 @@ fi
 
 install -d "$prefix/bin" "$prefix/libexec/ambit" "$prefix/share/man/man1" "$prefix/share/ambit/policies"
 install -m 755 $release/ambit $release/ambitctl "$prefix/bin/"
-# What ambit becomes for everything but a launch, and the server of the picker's page. Neither is a command.
-install -m 755 $release/ambit-tools $release/ambit-web "$prefix/libexec/ambit/"
+# What ambit becomes for everything but a launch, the server of the picker's page, and what draws pictures. None is a command.
+install -m 755 $release/ambit-tools $release/ambit-web $release/ambit-draw "$prefix/libexec/ambit/"
 # Run by `ambit verify`, and by nobody else.
 install -m 755 $release/battery "$prefix/libexec/ambit/"
 install -m 644 $manual/*.1 "$prefix/share/man/man1/"

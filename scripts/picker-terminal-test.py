@@ -8,7 +8,7 @@ thousand names that mean harm are paged through (--quick: ten thousand), and ter
 with “apart” are no failures: there the tables of widths of the picker and of Python's wcwidth differ, and the row stays a row.
 """
 import collections, fcntl, itertools, multiprocessing, os, random, re, select, shlex, shutil, signal, struct, subprocess, sys, tempfile, termios
-import time, unicodedata
+import time, unicodedata, zlib
 
 try:
     import pyte
@@ -909,6 +909,58 @@ def ends(world):
     check(not [style for style in reader.styles if re.search(r"(^|;)[349]\d", style)], "with NO_COLOR no byte of a colour is sent", reader.styles)
 
 
+def picture(width, height):
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + b"".join(bytes([255 * column // width, 255 * row // height, 128]) for column in range(width)) for row in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows))
+            + chunk(b"IEND", b""))
+
+
+def views(world):
+    """Orders, the grid and the preview, over names and contents that mean harm: every byte is read strictly."""
+    def opened(folder, columns, rows):
+        terminal = Terminal(world, folder, columns=columns, rows=rows, extra={"COLORTERM": "truecolor"})
+        terminal.frame()
+        reader = Reader(columns, rows)
+        reader.feed(terminal.raw[terminal.raw.index(OPENED) + len(OPENED):])
+        def press(key, patience=1.0):
+            terminal.press(key)
+            reader.feed(terminal.settle(patience))
+        return terminal, reader, press
+    def text(reader): return "\n".join(reader.screen.row(index) for index in range(reader.screen.lines))
+    def close(terminal, reader, claim):
+        terminal.press(b"\x03")
+        status, _ = terminal.end()
+        check(status == 1 and not reader.problems, claim, (status, reader.problems[:5]))
+    for columns, rows in [(80, 24), (200, 50)]:
+        size = f"{columns}×{rows}"
+        terminal, reader, press = opened(world.few, columns, rows)
+        press(b"\x07")
+        check(sum("▸" in reader.screen.row(row) for row in range(rows)) >= 1 and "Backspace parent" in text(reader), f"{size}: Ctrl-G shows a grid")
+        for _ in range(12): press(b"\x1b[6~")
+        for key in [b"\x1b[C", b"\x1b[B", b"\x1b[D", b"\x1b[A", b"\x1b[H", b"\x1b[F"] * 3: press(key)
+        close(terminal, reader, f"{size}: hostile names are harmless in a grid")
+        terminal, reader, press = opened(world.few, columns, rows)
+        seen = []
+        for key in [b"\x13"] * 4 + [b"\x1bd", b"\x1bd", b"\x1bs", b"\x1bk", b"\x1bk", b"\x1bn"]:
+            press(key)
+            seen.append((re.search(r"by (\w+ .) · ", text(reader)) or ["", ""])[1])
+        check(seen == ["date ↓", "size ↓", "kind ↑", "", "date ↓", "date ↑", "size ↓", "kind ↑", "kind ↓", ""], f"{size}: keys of the orders", seen)
+        close(terminal, reader, f"{size}: hostile names are harmless in every order")
+        terminal, reader, press = opened(world.previews, columns, rows)
+        press(b"\x14")
+        for claim, pattern in [("a folder's names", r"inner"), ("a picture in colours", "▀|▄|█"), ("a text", r"harmless words")]:
+            end = time.monotonic() + 20
+            while not re.search(pattern, text(reader)) and time.monotonic() < end: reader.feed(terminal.take(0.2))
+            check(re.search(pattern, text(reader)), f"{size}: the preview shows {claim}", text(reader))
+            press(b"\x1b[B")
+        close(terminal, reader, f"{size}: nothing of a document commands the terminal")
+        terminal, reader, press = opened(world.few, columns, rows)
+        press(b"\x14")
+        for _ in range(20): press(b"\x1b[B", 0.4)
+        close(terminal, reader, f"{size}: previews under hostile names are harmless")
+
+
 def silent(world):
     for term in ["xterm-256color", "vt100", "linux", ""]:
         label = f"TERM={term}" if term else "TERM of nothing"
@@ -965,6 +1017,11 @@ class World:
         names = Names(os.fsencode(f"{folder}/home/made"))
         made, _ = names.folder(300, KINDS)
         os.rename(made, self.few)
+        self.previews = f"{folder}/home/previews"
+        os.makedirs(f"{self.previews}/a folder")
+        for index in range(5): open(f"{self.previews}/a folder/inner\x1b[2J{index}", "w").close()
+        with open(f"{self.previews}/b.png", "wb") as file: file.write(picture(64, 48))
+        with open(f"{self.previews}/c.txt", "w") as file: file.write("".join(f"\x1b[2J\x1b]0;harm\x07{sequence()}{message()}\n" for _ in range(3)) + "harmless words\n")
         self.environment = {name: value for name, value in os.environ.items() if name not in ("TMUX", "NO_COLOR", "AMBIT_PICKER")}
         self.environment.update(HOME=self.home, AMBIT_HOME=f"{folder}/ambit", TMUX_TMPDIR=folder, TERM="xterm-256color", LC_ALL="C.UTF-8",
                                 PATH=f"{PROGRAMS}:{os.environ['PATH']}")
@@ -995,6 +1052,8 @@ try:
         for columns, rows, colours in PANES: panes(world, columns, rows, colours)
         part("the end, in bytes")
         ends(world)
+        part("orders, the grid and the preview")
+        views(world)
         part("terminals that answer nothing")
         silent(world)
         part("names that mean harm")

@@ -65,7 +65,7 @@ package struct AmbitCommand: ParsableCommand {
       CoordinateCommand.self, CopyCommand.self, MoveCommand.self, RemoveCommand.self, EditCommand.self,
       TrashCommand.self, DuplicateCommand.self, TagCommand.self, FavouriteCommand.self, FileActCommand.self,
       CoordinationCommand.self, QueryCommand.self, VersionsCommand.self, CrashcheckCommand.self,
-      TypesCommand.self, HandlersCommand.self, ThumbnailCommand.self, PreviewCommand.self, RecentsCommand.self,
+      TypesCommand.self, HandlersCommand.self, ThumbnailCommand.self, PreviewCommand.self, PreviewPaneCommand.self, RecentsCommand.self,
       SearchCommand.self, BrowseCommand.self, ProviderCommand.self, CloudCommand.self, OpenCommand.self,
       ShareCommand.self,
       DropCommand.self,

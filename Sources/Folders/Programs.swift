@@ -16,6 +16,8 @@ package enum Programs: String, Sendable {
   case control = "ambitctl"
   /// The program that serves the picker as a page.
   case web = "ambit-web"
+  /// The program that draws pictures with characters, inside a sandbox.
+  case draw = "ambit-draw"
   /// The program that `ambit verify` runs inside.
   case battery
   /// The app of scenarios: carries acts out, with AmbitKit.

@@ -30,6 +30,8 @@ struct PickFrontEnd {
   /// Where the last choice was made.
   private var folder: String
   private let face: PickerFace
+  /// How the user wants lists to look, for this launch.
+  private var view = PickerView()
   /// How many requests in a row the user has cancelled.
   private var cancelled = 0
   private static let patience = 3
@@ -81,8 +83,9 @@ struct PickFrontEnd {
           try PlainPicker(input: number, output: number, environment: environment, actor: .inProcess)
             .run(question, abandoned: abandoned.rawValue, refuse: refuse)
         case .screen:
-          try TerminalPicker(input: number, output: number, environment: environment, actor: .inProcess)
-            .run(question, abandoned: abandoned.rawValue, refuse: refuse)
+          try TerminalPicker(
+            input: number, output: number, environment: environment, actor: .inProcess, previews: .ofAmbit
+          ).run(question, view: &view, abandoned: abandoned.rawValue, refuse: refuse)
         }
       if case .cancelled = outcome { cancelled += 1 } else { cancelled = 0 }
       return choice(outcome, .user)

@@ -9,6 +9,8 @@ struct FileStatus: Sendable {
   let isLink: Bool
   let size: Int64
   let modified: Int64
+  /// The same in nanoseconds, as far as the number has room.
+  let modifiedNanoseconds: Int64
 
   /// Of an open descriptor; `O_PATH` will do.
   init(of descriptor: Int32, subject: @autoclosure () -> String = "") throws(KernelError) {
@@ -31,6 +33,9 @@ struct FileStatus: Sendable {
     inode = UInt64(status.st_ino)
     size = Int64(status.st_size)
     modified = Int64(status.st_mtim.tv_sec)
+    let (seconds, isTooLarge) = modified.multipliedReportingOverflow(by: 1_000_000_000)
+    modifiedNanoseconds =
+      isTooLarge ? (modified < 0 ? -Int64.max : Int64.max) : seconds &+ Int64(status.st_mtim.tv_nsec)
     let format = status.st_mode & S_IFMT
     isLink = format == S_IFLNK
     kind = format == S_IFREG ? .file : format == S_IFDIR ? .folder : format == S_IFLNK ? .broken : .special

@@ -23,6 +23,9 @@ struct FuzzyMatch: Sendable {
   /// A row for each character of the query: the best score that ends at a place, and how many places before it matched in a row.
   private var scores: [Int32] = []
   private var runs: [Int32] = []
+  /// The matches of the row before, and of the present one.
+  private var before: [Cell] = Array(repeating: Cell(), count: 256)
+  private var present: [Cell] = Array(repeating: Cell(), count: 256)
   private var folded: [UInt32] = []
   private var cache = ScalarCache()
 
@@ -203,6 +206,7 @@ struct FuzzyMatch: Sendable {
       places?.append(contentsOf: firsts)
       return (Self.match + Self.afterWhite) * Int32(count) + Self.afterWhite
     }
+    if places == nil { return sparse(text, classes, pattern, last) }
     let width = last - first + 1
     prepare(classes, first, width, cells: width * count)
     firstRow(text, pattern[0], first, width)
@@ -316,5 +320,78 @@ struct FuzzyMatch: Sendable {
       prefersMatch = runs[start + column] > 1 || below && runs[start + width + column + 1] > 0
       column -= 1
     }
+  }
+}
+
+// MARK: - Scores alone
+
+extension FuzzyMatch {
+  /// A place at which a character of the query matches.
+  struct Cell: Sendable {
+    var place = 0
+    /// Of the best alignment that ends here.
+    var score: Int32 = 0
+    var run: Int32 = 0
+    /// A gap that goes on over this place is worth more than the match.
+    var isInGap = false
+
+    /// The score so many places later, if nothing matches before.
+    func score(after distance: Int) -> Int32 {
+      distance == 0 ? score : max(0, score - (isInGap ? 1 : 3) - Int32(distance - 1))
+    }
+  }
+
+  /// The score of the alignment that `scattered` finds. Between matches a score only falls, so that they alone are looked at.
+  private mutating func sparse<Unit: FixedWidthInteger>(
+    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: [Unit], _ last: Int
+  ) -> Int32 {
+    if before.count < text.count {
+      before = Array(repeating: Cell(), count: text.count)
+      present = before
+    }
+    var count = 0
+    for place in firsts[0]...last where text[place] == pattern[0] {
+      before[count] = Cell(place: place, score: Self.match + 2 * bonus(classes, place), run: 1)
+      count += 1
+    }
+    var best: Int32 = 0
+    for row in 1..<pattern.count {
+      let wanted = pattern[row]
+      var found = 0
+      var above = 0
+      best = 0
+      for place in firsts[row]...last where text[place] == wanted {
+        // The last match of the row above that is before this place; there is one.
+        while above + 1 < count, before[above + 1].place < place { above += 1 }
+        let diagonal = before[above]
+        var own = bonus(classes, place)
+        var cell = Cell(place: place, run: 1)
+        var matched = diagonal.score(after: place - 1 - diagonal.place) + Self.match
+        if diagonal.place == place - 1, diagonal.run > 0 {
+          cell.run = diagonal.run + 1
+          let atStart = bonus(classes, place - Int(diagonal.run))
+          if own >= Self.boundary && own > atStart { cell.run = 1 } else { own = max(own, Self.consecutive, atStart) }
+        }
+        var gap = Self.gapStart
+        if found > 0 {
+          let left = present[found - 1]
+          gap = left.score - (left.isInGap ? 1 : 3) - Int32(place - left.place - 1)
+        }
+        if matched + own < gap {
+          matched += bonus(classes, place)
+          cell.run = 0
+        } else {
+          matched += own
+        }
+        cell.isInGap = matched < gap
+        cell.score = max(matched, gap)
+        present[found] = cell
+        found += 1
+        best = max(best, cell.score)
+      }
+      count = found
+      swap(&before, &present)
+    }
+    return best
   }
 }

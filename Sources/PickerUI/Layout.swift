@@ -4,7 +4,7 @@ struct ScreenSize: Sendable, Equatable {
   var rows: Int
 }
 
-/// How the screen is divided; depends on the request and the size alone, so that nothing jumps while the user types.
+/// How the screen is divided; depends on the request, the size and the view alone, so that nothing jumps while the user types.
 struct Layout: Sendable, Equatable {
   let size: ScreenSize
   let title: [DisplayText]
@@ -14,6 +14,12 @@ struct Layout: Sendable, Equatable {
   let hasHelp: Bool
   /// 0 when the window is too small to choose in.
   let listRows: Int
+  let listColumns: Int
+  /// Nil: there is none, or no room for it.
+  let preview: PreviewArea?
+  /// More than 1: the list is a grid.
+  let gridColumns: Int
+  var cellWidth: Int { listColumns / gridColumns }
 
   /// The line with the first row of the list.
   var listTop: Int { title.count + quotation.count + gaps + 2 }
@@ -23,14 +29,14 @@ struct Layout: Sendable, Equatable {
   /// A user who cannot see the choice must not choose.
   var isTooSmall: Bool { listRows == 0 }
 
-  init(_ request: PickerRequest, _ size: ScreenSize) {
+  init(_ request: PickerRequest, _ size: ScreenSize, _ view: PickerView = PickerView()) {
     self.size = size
     guard size.columns >= Self.smallest.columns, size.rows >= Self.smallest.rows else {
       title = []
       quotation = []
       gaps = 0
       hasHelp = false
-      listRows = 0
+      (listRows, listColumns, gridColumns, preview) = (0, size.columns, 1, nil)
       return
     }
     let nameLimit = max(10, min(40, size.columns / 2))
@@ -44,7 +50,11 @@ struct Layout: Sendable, Equatable {
     left -= quotation.count
     gaps = size.rows >= 20 ? 2 : size.rows >= 16 ? 1 : 0
     left -= gaps
+    preview = view.hasPreview ? PreviewArea(columns: size.columns, rows: max(1, left)) : nil
+    if let preview, !preview.isBeside { left -= preview.rows + 1 }
     listRows = max(1, left)
+    listColumns = size.columns - (preview.map { $0.isBeside ? $0.columns + 3 : 0 } ?? 0)
+    gridColumns = view.isGrid ? Self.gridColumns(listColumns, rows: listRows) : 1
   }
 
   /// Breaks a text at spaces; an ellipsis replaces the text beyond the last line.

@@ -19,6 +19,8 @@ struct Style: Sendable, Equatable {
   var colour: Colour?
   /// The app's accent, in the colour's place.
   var tint: PickerRequest.Tint?
+  /// Codes of a preview's colours (SGR), in the colour's place.
+  var codes: String?
 
   static let plain = Style()
   static let bold = Style(bold: true)
@@ -33,7 +35,8 @@ struct Style: Sendable, Equatable {
     if reverse { codes.append(7) }
     if colours, let colour { codes += colour == .orange ? [38, 5, 208] : [colour.rawValue] }
     if colours, let tint { codes += [38, 2] + tint.parts.map { Int($0) } }
-    return codes.isEmpty ? "" : "\u{1B}[" + codes.map(String.init).joined(separator: ";") + "m"
+    let texts = codes.map(String.init) + (colours ? self.codes.map { [$0] } ?? [] : [])
+    return texts.isEmpty ? "" : "\u{1B}[" + texts.joined(separator: ";") + "m"
   }
 }
 
@@ -61,6 +64,11 @@ struct Line: Sendable, Equatable {
       }
       width += glyph.width
     }
+  }
+
+  mutating func append(_ other: Line) {
+    spans += other.spans
+    width += other.width
   }
 
   mutating func add(_ text: String, _ style: Style = .plain) { add(DisplayText(text), style) }

@@ -4,33 +4,55 @@ enum NameOrder {
     /// The next eight bytes of the key; zeros after its end.
     var bytes: UInt64
     let start: UInt32
-    let end: UInt32
     let index: UInt32
   }
+
+  /// After each key; no name has a zero in it.
+  private static let end = 8
 
   /// As `Entry.precedes` has it.
   static func sorted(_ entries: [Entry]) -> [Entry] { order(of: entries).map { entries[Int($0)] } }
 
   /// Indexes of the entries in their order.
   static func order(of entries: [Entry]) -> [UInt32] {
-    var keys: [UInt8] = []
-    keys.reserveCapacity(entries.count * 24)
     var items: [Item] = []
     items.reserveCapacity(entries.count)
-    for (index, entry) in entries.enumerated() {
-      let start = keys.count
-      keys.append(entry.kind == .folder ? 1 : 2)
-      Folding.appendOrderKey(entry.name, to: &keys)
-      items.append(Item(bytes: 0, start: UInt32(start), end: UInt32(keys.count), index: UInt32(index)))
-    }
+    let keys = keys(entries, &items)
     sort(&items, items.indices, at: 0, keys, entries)
     return items.map(\.index)
+  }
+
+  /// The keys, one after the other.
+  private static func keys(_ entries: [Entry], _ items: inout [Item]) -> [UInt8] {
+    // A number of one digit becomes three bytes.
+    let capacity = entries.reduce(0) { $0 + 3 * $1.name.bytes.count + 1 + end }
+    return unsafe [UInt8](unsafeUninitializedCapacity: capacity) { keys, count in
+      for (index, entry) in entries.enumerated() {
+        items.append(Item(bytes: 0, start: UInt32(count), index: UInt32(index)))
+        func put(_ byte: UInt8) {
+          unsafe keys[count] = byte
+          count += 1
+        }
+        put(entry.kind == .folder ? 1 : 2)
+        if entry.name.isPlain {
+          Folding.order(entry.name.bytes.span, put)
+        } else {
+          // Decomposed it may be longer than there is room; what is cut off, the name itself decides.
+          for byte in Folding.orderKey(entry.name).prefix(3 * entry.name.bytes.count) { put(byte) }
+        }
+        for _ in 0..<end { put(0) }
+      }
+    }
   }
 
   private static func sort(
     _ items: inout [Item], _ range: Range<Int>, at depth: Int, _ keys: [UInt8], _ entries: [Entry]
   ) {
-    for index in range { items[index].bytes = word(keys, items[index], depth) }
+    let bytes = unsafe keys.span.bytes
+    for index in range {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: Int(items[index].start) + depth, as: UInt64.self)
+      items[index].bytes = UInt64(bigEndian: word)
+    }
     items[range].sort { $0.bytes < $1.bytes }
     var start = range.lowerBound
     while start < range.upperBound {
@@ -44,19 +66,10 @@ enum NameOrder {
             entries[Int($0.index)].name.bytes.lexicographicallyPrecedes(entries[Int($1.index)].name.bytes)
           }
         } else {
-          sort(&items, start..<end, at: depth + 8, keys, entries)
+          sort(&items, start..<end, at: depth + Self.end, keys, entries)
         }
       }
       start = end
     }
-  }
-
-  private static func word(_ keys: [UInt8], _ item: Item, _ depth: Int) -> UInt64 {
-    var word: UInt64 = 0
-    for offset in 0..<8 {
-      let place = Int(item.start) + depth + offset
-      word = word << 8 | (place < item.end ? UInt64(keys[place]) : 0)
-    }
-    return word
   }
 }

@@ -12,32 +12,27 @@ struct NameTable: Sendable {
   private var wideStarts: [UInt32] = [0]
 
   init(_ entries: [Entry]) {
-    let kinds = NameClass.ascii
+    raw.reserveCapacity(entries.count * 24)
     starts.reserveCapacity(entries.count + 1)
     wideStarts.reserveCapacity(entries.count + 1)
     var cache = ScalarCache()
     for entry in entries {
-      let start = raw.count
-      for byte in entry.name.bytes {
-        guard byte < 0x80 else {
-          raw.removeSubrange(start...)
-          lower.removeSubrange(start...)
-          classes.removeSubrange(start...)
-          for scalar in entry.name.text.composedScalars {
-            let forms = cache.forms(scalar)
-            scalars.append(scalar)
-            bareLower.append(forms.bareLower)
-            wideClasses.append(forms.kind)
-          }
-          break
+      if entry.name.isPlain {
+        raw += entry.name.bytes
+      } else {
+        for scalar in entry.name.text.composedScalars {
+          let forms = cache.forms(scalar)
+          scalars.append(scalar)
+          bareLower.append(forms.bareLower)
+          wideClasses.append(forms.kind)
         }
-        raw.append(byte)
-        lower.append(byte &- 0x41 < 26 ? byte | 0x20 : byte)
-        classes.append(kinds[Int(byte)])
       }
       starts.append(UInt32(raw.count))
       wideStarts.append(UInt32(scalars.count))
     }
+    let kinds = NameClass.ascii
+    lower = raw.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }
+    classes = raw.map { kinds[Int($0)] }
   }
 
   /// Empty: the name has other characters than ASCII's.

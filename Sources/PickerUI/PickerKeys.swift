@@ -9,9 +9,18 @@ extension PickerModel {
     }
     if let menu = actionMenu { return pressInMenu(menu, key) }
     switch key {
-    case .up, .control("p"), .control("k"), .mouse(.wheelUp, _, _): move(by: -1)
-    case .down, .control("n"), .control("j"), .mouse(.wheelDown, _, _): move(by: 1)
-    case .mouse(.press, _, let row): return click(row)
+    case .up, .control("p"), .control("k"), .mouse(.wheelUp, _, _): walk(rows: -1)
+    case .down, .control("n"), .control("j"), .mouse(.wheelDown, _, _): walk(rows: 1)
+    case .left where gridColumns > 1: walk(columns: -1)
+    case .right where gridColumns > 1: walk(columns: 1)
+    case .mouse(.press, let column, let row): return click(row, column)
+    case .control("s"): sort(by: view.order.next, reversed: false)
+    case .alt("n"): press(order: .name)
+    case .alt("d"): press(order: .date)
+    case .alt("s"): press(order: .size)
+    case .alt("k"): press(order: .kind)
+    case .control("g"): view.isGrid.toggle()
+    case .control("t"): view.hasPreview.toggle()
     case .text("?") where filter.isEmpty: showsHelp = true
     case .text("+") where filter.isEmpty && request.isBrowser: return create()
     case .pageUp: page(by: -1)
@@ -46,9 +55,8 @@ extension PickerModel {
   }
 
   /// A press on a row puts the cursor there; on the row under the cursor it opens a folder. It never chooses.
-  private mutating func click(_ screenRow: Int) -> PickerEffect? {
-    let index = scroll + screenRow - listTop
-    guard visibleRows.contains(index) else { return nil }
+  private mutating func click(_ screenRow: Int, _ column: Int) -> PickerEffect? {
+    guard let index = row(atScreenRow: screenRow, column: column) else { return nil }
     guard index == cursor else {
       move(by: index - cursor)
       return nil

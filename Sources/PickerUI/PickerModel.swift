@@ -80,6 +80,11 @@ struct PickerModel: Sendable {
   private(set) var matches: [Int] = []
   /// The same in the folder's order.
   private var candidates: [Int] = []
+  var sorting = ListSorting()
+  /// How the list is shown.
+  var view: PickerView
+  /// Of the row under the cursor.
+  var preview = PreviewContent.nothing
   /// The entries' names for the filter, once there is one.
   private var names: NameTable?
   /// Entries that no leading dot hides.
@@ -94,8 +99,13 @@ struct PickerModel: Sendable {
   /// The line of the screen with the first of them.
   private(set) var listTop = 0
 
-  init(_ request: PickerRequest) {
+  /// More than 1: the list is a grid of so many columns, each of them so wide.
+  private(set) var gridColumns = 1
+  private(set) var cellWidth = 1
+
+  init(_ request: PickerRequest, view: PickerView = PickerView()) {
     self.request = request
+    self.view = view
     rule = ChoiceRule(request)
   }
 
@@ -116,7 +126,7 @@ struct PickerModel: Sendable {
     return .entry(matches[index])
   }
 
-  var visibleRows: Range<Int> { scroll..<min(rowCount, scroll + listRows) }
+  var visibleRows: Range<Int> { scroll..<min(rowCount, scroll + listRows * gridColumns) }
 
   /// Entries in sight of which no details are known yet.
   var wantedDetails: [Int] {
@@ -142,6 +152,14 @@ struct PickerModel: Sendable {
     switch row(at: cursor) {
     case .here: ownDetails
     case .entry(let index): details[index]
+    case nil: nil
+    }
+  }
+
+  var targetUnderCursor: Target? {
+    switch row(at: cursor) {
+    case .here: .here
+    case .entry(let index): .entry(entries[index].name)
     case nil: nil
     }
   }
@@ -181,6 +199,24 @@ struct PickerModel: Sendable {
     self.entries = rule.shown(entries)
     (details, ownDetails, names, entryTags) = ([:], nil, nil, nil)
     openCount = self.entries.count { !$0.name.isHidden }
+    sorting = ListSorting()
+    sorting.listed = listing()
+  }
+
+  /// The rows are others, or in another order; the cursor stays with its file.
+  ///
+  /// - Parameter keepsTop: at the top it stays there.
+  mutating func arrange(keepsTop: Bool = true) {
+    var selected: FileName?
+    if cursor > 0 || !keepsTop, case .entry(let index) = row(at: cursor) { selected = entries[index].name }
+    sorting.listed = listing()
+    refilter(narrowing: false)
+    moveCursor(to: selected)
+  }
+
+  mutating func resize(_ layout: Layout) {
+    (gridColumns, cellWidth) = (layout.gridColumns, layout.cellWidth)
+    resize(listRows: layout.listRows, top: layout.listTop)
   }
 
   mutating func resize(listRows: Int, top: Int = 0) {
@@ -188,6 +224,8 @@ struct PickerModel: Sendable {
     listTop = top
     settle()
   }
+
+  mutating func select(_ name: FileName) { moveCursor(to: name) }
 
   mutating func learn(_ known: EntryDetails, at entry: Int) { details[entry] = known }
   mutating func learnOwn(_ known: EntryDetails) { ownDetails = known }
@@ -218,7 +256,7 @@ struct PickerModel: Sendable {
 
   /// A screenful up or down: the list moves, and the cursor with it.
   mutating func page(by pages: Int) {
-    let rows = pages * max(1, listRows - 1)
+    let rows = pages * max(1, listRows - 1) * gridColumns
     scroll += rows
     cursor += rows
     settle()
@@ -245,7 +283,7 @@ struct PickerModel: Sendable {
 
   mutating func toggleHidden() {
     showsHidden.toggle()
-    reload(entries: entries)
+    arrange(keepsTop: false)
   }
 
   mutating func setFilter(_ text: String) {
@@ -262,7 +300,7 @@ struct PickerModel: Sendable {
   private mutating func refilter(narrowing: Bool) {
     if !narrowing || Self.tagWanted(by: filter) != nil {
       let all = showsEverything
-      candidates = entries.indices.filter { all || !entries[$0].name.isHidden }
+      candidates = all ? sorting.listed : sorting.listed.filter { !entries[$0].name.isHidden }
     }
     guard !query.terms.isEmpty else {
       matches = candidates
@@ -311,6 +349,8 @@ struct PickerModel: Sendable {
   /// Brings cursor and scroll back into their ranges.
   private mutating func settle() {
     cursor = max(0, min(cursor, rowCount - 1))
-    scroll = max(min(scroll, cursor, rowCount - listRows), cursor - listRows + 1, 0)
+    // Whole rows of a grid; in a list, each row is one.
+    let (row, rows) = (cursor / gridColumns, (rowCount + gridColumns - 1) / gridColumns)
+    scroll = max(min(scroll / gridColumns, row, rows - listRows), row - listRows + 1, 0) * gridColumns
   }
 }

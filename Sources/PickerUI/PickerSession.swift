@@ -16,6 +16,7 @@ struct PickerSession {
   /// The marked documents, open since they were marked.
   var opened: [Mark: PickedDocument] = [:]
   private var drawn: [String] = []
+  private var preview: PreviewKeeper
   private var size = ScreenSize(columns: 0, rows: 0)
 
   /// Within this time the rest of an escape sequence is here; Escape alone is answered after it.
@@ -27,10 +28,10 @@ struct PickerSession {
   let actor: FileActor?
 
   init(
-    device: TerminalDevice, request: PickerRequest, folder: OpenFolder, home: String?, colours: Bool,
-    settling: Duration,
-    actor: FileActor? = nil
+    device: TerminalDevice, request: PickerRequest, view: PickerView, folder: OpenFolder, home: String?, colours: Bool,
+    settling: Duration, preview: PreviewKeeper, actor: FileActor? = nil
   ) {
+    self.preview = preview
     self.device = device
     self.home = home
     self.colours = colours
@@ -38,19 +39,24 @@ struct PickerSession {
     choosesFrom = .now + settling
     self.folder = folder
     self.actor = actor
-    model = PickerModel(request)
+    model = PickerModel(request, view: view)
     model.hasColours = colours
     decoder = KeyDecoder(erase: device.eraseByte)
   }
 
   mutating func run(abandoned: Int32?, refuse: (PickedDocument) -> String?) throws -> PickerOutcome {
     start()
+    defer { preview.stop() }
     while true {
       try draw(refuse)
-      let wait = decoder.isWaiting ? Self.escapeMilliseconds : Self.sizeMilliseconds
+      var wait = model.isSorting ? 0 : decoder.isWaiting ? Self.escapeMilliseconds : Self.sizeMilliseconds
+      if let soon = preview.wait { wait = min(wait, soon) }
       let keys: [Key]
-      switch try device.read(milliseconds: wait, abandoned: abandoned) {
+      switch try device.read(milliseconds: wait, abandoned: abandoned, also: preview.running?.output.rawValue) {
       case .bytes(let bytes): keys = decoder.feed(bytes)
+      case .nothing where model.isSorting:
+        keys = []
+        learnFacts()
       case .nothing: keys = decoder.isWaiting ? decoder.timeout() : []
       case .end, .abandoned: return .cancelled
       }
@@ -73,13 +79,29 @@ struct PickerSession {
     return true
   }
 
+  /// A folder that one slice is enough for is never seen in another order.
+  private mutating func sortSmall() {
+    let wanted = model.wantedFacts
+    if wanted == model.entries.indices { _ = model.learn(facts: folder.facts(of: model.entries[wanted])) }
+  }
+
+  /// The next slice of facts that the order of the list needs. Keys come first.
+  private mutating func learnFacts() {
+    guard model.learn(facts: folder.facts(of: model.entries[model.wantedFacts])) else { return }
+    choosesFrom = .now + settling
+    settlingSentence = "The list has only just been sorted: look, then press that again."
+  }
+
   // MARK: - Drawing
 
   private mutating func draw(_ refuse: (PickedDocument) -> String?) throws(KernelError) {
     let now = device.size()
-    let layout = Layout(model.request, now)
-    model.resize(listRows: layout.listRows, top: layout.listTop)
-    if !layout.isTooSmall { look(refuse) }
+    let layout = Layout(model.request, now, model.view)
+    model.resize(layout)
+    if !layout.isTooSmall {
+      look(refuse)
+      preview.follow(&model, layout.preview)
+    }
     let lines = Screen.lines(model, layout, now: Clock.realtime() / 1_000_000_000, home: home)
       .map { $0.encoded(colours: colours) }
     var output = ""
@@ -152,7 +174,10 @@ struct PickerSession {
       change(home) { _ throws(KernelError) in try OpenFolder(home) }
     case .place(let place): change(place.name) { _ throws(KernelError) in try OpenFolder(place.path) }
     case .reload:
-      do throws(KernelError) { model.reload(entries: try folder.entries()) } catch { say(error, folder.path) }
+      do throws(KernelError) {
+        model.reload(entries: try folder.entries())
+        sortSmall()
+      } catch { say(error, folder.path) }
     case .pick(let target):
       if let document = open(target, refuse) { return .picked([document]) }
     case .mark(let target):
@@ -194,6 +219,8 @@ struct PickerSession {
     folder = next
     model.show(folder: next.path, isTop: next.isTop, entries: entries, selected: selecting)
     note(next)
+    sortSmall()
+    if let selecting { model.select(selecting) }
   }
 
   mutating func open(_ target: Target, _ refuse: (PickedDocument) -> String?) -> PickedDocument? {
@@ -227,7 +254,11 @@ struct PickerSession {
   mutating func listAnew(_ target: Target) {
     switch target {
     case .here: change(folder.path) { shown throws(KernelError) in try shown.entering(FileName(".")) }
-    case .entry: if let entries = try? folder.entries() { model.reload(entries: entries) }
+    case .entry:
+      if let entries = try? folder.entries() {
+        model.reload(entries: entries)
+        sortSmall()
+      }
     }
     choosesFrom = .now + settling
     settlingSentence = "The list has only just been read anew: look, then press that again."

@@ -5,12 +5,14 @@ struct Rows {
   let now: Int64
   /// Shown as `~`.
   let home: String?
+  /// Neither size nor age.
+  var isNameAlone = false
 
   private static let sizeWidth = 6
   private static let ageWidth = 13
 
-  private var showsSize: Bool { columns >= 36 }
-  private var showsAge: Bool { columns >= 64 }
+  private var showsSize: Bool { columns >= 36 && !isNameAlone }
+  private var showsAge: Bool { columns >= 64 && !isNameAlone }
 
   func line(_ index: Int) -> Line {
     guard let row = model.row(at: index) else { return Line() }

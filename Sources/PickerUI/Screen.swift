@@ -16,21 +16,26 @@ enum Screen {
     lines.append(place(model, columns, home))
     lines.append(filter(model, columns))
     if layout.gaps > 1 { lines.append(Line()) }
-    let rows = Rows(model: model, columns: columns, now: now, home: home)
-    var list = model.visibleRows.map(rows.line)
-    if model.showsHelp { list = help(layout) }
-    if let menu = model.actionMenu { list = menu.lines(columns: columns, rows: layout.listRows) }
+    let rows = Rows(model: model, columns: layout.listColumns, now: now, home: home)
+    var list = layout.gridColumns > 1 ? [] : model.visibleRows.map(rows.line)
+    if layout.gridColumns > 1 {
+      let lines = (model.visibleRows.count + layout.gridColumns - 1) / layout.gridColumns
+      list = (0..<lines).map { Rows.gridLine(model, $0, cellWidth: layout.cellWidth, now: now, home: home) }
+    }
+    let helpRows = layout.listRows + (layout.preview.map { $0.isBeside ? 0 : $0.rows + 1 } ?? 0)
+    if model.showsHelp { list = help(layout, rows: helpRows) }
+    if let menu = model.actionMenu { list = menu.lines(columns: layout.listColumns, rows: layout.listRows) }
     if model.rowCount == 0, !model.showsHelp, model.actionMenu == nil {
       list.append(Line(DisplayText("  " + emptiness(model)).keepingStart(columns), .dim))
     }
-    list += Array(repeating: Line(), count: max(0, layout.listRows - list.count))
-    lines += list
+    list += Array(repeating: Line(), count: max(0, (model.showsHelp ? helpRows : layout.listRows) - list.count))
+    lines += body(list, model, layout)
     lines += foot(model, layout, home)
     return lines
   }
 
   /// All keys, in the list's place.
-  private static func help(_ layout: Layout) -> [Line] {
+  private static func help(_ layout: Layout, rows: Int) -> [Line] {
     let keys = [
       ("↑ ↓, Ctrl-P Ctrl-N", "move; Ctrl-K and Ctrl-J too"), ("Enter", "choose, or open a folder"),
       ("← →", "the folder above, the folder under the cursor"),
@@ -40,10 +45,12 @@ enum Screen {
       ("Ctrl-E", "actions: rename, trash, tag, and more"), ("#red", "filter by a tag"),
       ("Ctrl-O", "recents, favourites, the trash, other apps"), ("+", "a new document, in a browser of an app's"),
       ("Ctrl-H, Alt-.", "show hidden files, or hide them"),
+      ("Ctrl-S, Alt-N D S K", "sort by name, date, size, kind; again: reversed"),
+      ("Ctrl-G, Ctrl-T", "names in columns, or as a list; a preview"),
       ("Ctrl-R", "read the folder anew"), ("mouse", "press a row, turn the wheel"),
       ("Escape, Ctrl-C", "cancel"), ("any key", "back to the list"),
     ]
-    return keys.prefix(layout.listRows).map { name, meaning in
+    return keys.prefix(rows).map { name, meaning in
       var line = Line()
       line.add("  " + name, .bold)
       line.fill(to: 24)
@@ -60,8 +67,9 @@ enum Screen {
 
   private static func place(_ model: PickerModel, _ columns: Int, _ home: String?) -> Line {
     let total = model.showableCount
+    let order = model.isSorting ? "sorting … · " : model.view.orderWords.map { $0 + " · " } ?? ""
     let count =
-      model.filter.isEmpty ? Measure.count(total, "item") : "\(model.matches.count) of \(total)"
+      order + (model.filter.isEmpty ? Measure.count(total, "item") : "\(model.matches.count) of \(total)")
     let path = DisplayText(Measure.place(model.folder, home: home)).keepingEnd(columns - count.count - 2)
     var line = Line(path, Style(bold: true, colour: .cyan))
     line.fill(to: columns - count.count)
@@ -146,7 +154,7 @@ enum Screen {
     if let choice = whatEnterDoes(model) { hints.append("Enter " + choice) }
     hints.append("Esc cancel")
     if model.request.multiple { hints.append("Tab mark") }
-    if !model.isTop { hints.append("← parent") }
+    if !model.isTop { hints.append((model.gridColumns > 1 ? "Backspace" : "←") + " parent") }
     if model.request.creates { hints.append("+ new document") }
     if model.request.acts != .none || !model.request.actions.isEmpty { hints.append("Ctrl-E actions") }
     if !model.request.places.isEmpty || !model.request.recents.isEmpty || model.request.acts != .none {

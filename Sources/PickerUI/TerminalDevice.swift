@@ -63,17 +63,21 @@ struct TerminalDevice: Sendable {
 
   /// Waits for input, at most so many milliseconds.
   ///
-  /// - Parameter abandoned: a descriptor that becomes readable or hangs up when the question no longer matters.
-  func read(milliseconds: Int32, abandoned: Int32?) throws(KernelError) -> Input {
+  /// - Parameters:
+  ///   - abandoned: a descriptor that becomes readable or hangs up when the question no longer matters.
+  ///   - also: a descriptor whose news end the wait.
+  func read(milliseconds: Int32, abandoned: Int32?, also: Int32? = nil) throws(KernelError) -> Input {
     var waiting = [pollfd(fd: input, events: Int16(POLLIN), revents: 0)]
-    if let abandoned { waiting.append(pollfd(fd: abandoned, events: Int16(POLLIN), revents: 0)) }
+    // Without a number, poll(2) passes over an entry.
+    waiting.append(pollfd(fd: abandoned ?? -1, events: Int16(POLLIN), revents: 0))
+    if let also { waiting.append(pollfd(fd: also, events: Int16(POLLIN), revents: 0)) }
     let ready = unsafe poll(&waiting, nfds_t(waiting.count), milliseconds)
     if ready < 0 {
       // A signal (the window changed, most likely) is a reason to look at the size again.
       if errno == EINTR { return .nothing }
       throw KernelError.last("poll", "the terminal")
     }
-    if waiting.count > 1, waiting[1].revents != 0 { return .abandoned }
+    if waiting[1].revents != 0 { return .abandoned }
     if waiting[0].revents == 0 { return .nothing }
     var buffer = [UInt8](repeating: 0, count: 4096)
     do throws(KernelError) {

@@ -19,22 +19,25 @@ package struct TerminalPicker: Sendable {
   private let settling: Duration
   private let environment: [String: String]
   private let actor: FileActor?
+  private let previews: PreviewProgram?
 
   /// - Parameters:
   ///   - input, output: the user's terminal; both stay the caller's.
   ///   - settling: for so long after appearing, the picker chooses nothing. An app decides when the picker opens, and
   ///     must not be able to catch an Enter that was meant for something else.
+  ///   - environment: `HOME`, `NO_COLOR`, `COLORTERM` and `TERM` are looked at.
   ///   - actor: carries the user's acts on files out, where the request has some.
-  ///   - environment: `HOME`, `NO_COLOR` and `TERM` are looked at.
+  ///   - previews: nil: there are none.
   package init(
     input: Int32, output: Int32, settling: Duration = .milliseconds(300),
-    environment: [String: String] = ThisProcess.environment, actor: FileActor? = nil
+    environment: [String: String] = ThisProcess.environment, actor: FileActor? = nil, previews: PreviewProgram? = nil
   ) {
     self.actor = actor
     self.input = input
     self.output = output
     self.settling = settling
     self.environment = environment
+    self.previews = previews
   }
 
   /// Asks the user; returns when they have chosen or cancelled. The terminal is given back however this ends.
@@ -47,6 +50,15 @@ package struct TerminalPicker: Sendable {
   /// - Throws: `PickerError` when there is no terminal to draw on, `KernelError` when it fails meanwhile.
   package func run(
     _ request: PickerRequest, abandoned: Int32? = nil, refuse: (PickedDocument) -> String? = { _ in nil }
+  ) throws -> PickerOutcome {
+    var view = PickerView()
+    return try run(request, view: &view, abandoned: abandoned, refuse: refuse)
+  }
+
+  /// The same, in a view that the user may change.
+  package func run(
+    _ request: PickerRequest, view: inout PickerView, abandoned: Int32? = nil,
+    refuse: (PickedDocument) -> String? = { _ in nil }
   ) throws -> PickerOutcome {
     guard isatty(input) == 1, isatty(output) == 1 else {
       throw PickerError("There is no terminal to show the document picker on.")
@@ -63,9 +75,11 @@ package struct TerminalPicker: Sendable {
       try device.write(Self.takeSequence)
     #endif
     var session = PickerSession(
-      device: device, request: request, folder: folder,
+      device: device, request: request, view: view, folder: folder,
       home: environment["HOME"].flatMap { $0.isAbsolutePath && $0 != "/" ? $0 : nil },
-      colours: (environment["NO_COLOR"] ?? "").isEmpty, settling: settling, actor: request.acts == .none ? nil : actor)
+      colours: (environment["NO_COLOR"] ?? "").isEmpty, settling: settling,
+      preview: PreviewKeeper(previews, ColourDepth(environment)), actor: request.acts == .none ? nil : actor)
+    defer { view = session.model.view }
     return try session.run(abandoned: abandoned, refuse: refuse)
   }
 }

@@ -39,6 +39,7 @@ struct BrowseCommand: ParsableCommand {
       throw Failure("There is no terminal to browse in. “ambit search” and “ambit recents” print lists.")
     }
     var start = try folder.map { try HostPath.resolved($0) } ?? ThisProcess.directory
+    var view = PickerView()
     while true {
       var request = PickerRequest(appName: "Ambit", startFolder: start)
       request.isBrowser = true
@@ -51,7 +52,9 @@ struct BrowseCommand: ParsableCommand {
         case .plain:
           try PlainPicker(input: number, output: number, environment: environment, actor: .inProcess).run(request)
         case .screen:
-          try TerminalPicker(input: number, output: number, environment: environment, actor: .inProcess).run(request)
+          try TerminalPicker(
+            input: number, output: number, environment: environment, actor: .inProcess, previews: .ofAmbit
+          ).run(request, view: &view)
         }
       if case .acted(let action, let app, let documents) = outcome, let document = documents.first {
         start = URL(fileURLWithPath: document.path).deletingLastPathComponent().path

@@ -15,8 +15,8 @@ struct PreviewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "preview", abstract: "Show what a document looks like: its first lines, its picture, or its contents.",
     discussion: """
-      Texts show their first lines, folders their contents. Of other documents the thumbnail is drawn, by chafa in a sandbox of its own; \
-      where chafa is missing, the thumbnail's path is printed. Nothing of a document can command the terminal.
+      Texts show their first lines, folders their contents. Of other documents the thumbnail is drawn, by libchafa in a \
+      sandbox of its own; where the output is no terminal, its path is printed. Nothing of a document can command the terminal.
 
         ambit preview notes.md
         ambit preview --lines 40 photo.jpg
@@ -77,20 +77,14 @@ struct PreviewCommand: ParsableCommand {
     do throws(ThumbnailMaker.Failure) { made = try maker.thumbnail(of: file, pixels: 512) } catch {
       throw Failure("\(printable(file)) has no preview: \(error.layer): \(error.cause).", status: 1)
     }
-    guard let ambit = Programs.ambit.path, FileManager.default.isExecutableFile(atPath: "/usr/bin/chafa"),
-      let columns = WindowSize.columns(of: 1)
-    else {
+    guard let columns = WindowSize.columns(of: 1) else {
       return try Output.standard.write(
         "  \(made.picture.width) × \(made.picture.height) pixels: \(printable(made.path))\n")
     }
-    // The picture is a stranger's still: it is decoded where nothing else can be reached.
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: ambit)
-    process.arguments = [
-      "run", "--policy", "thumbnailer", "--give-read", made.path, "--", "/usr/bin/chafa", "--size",
-      "\(min(columns, 120))x\(lines)", "--format", "symbols", "{}",
-    ]
-    try process.run()
-    process.waitUntilExit()
+    let environment = ThisProcess.environment
+    let isDirect = ["truecolor", "24bit"].contains(environment["COLORTERM"])
+    let colours = !(environment["NO_COLOR"] ?? "").isEmpty ? "none" : isDirect ? "direct" : "indexed"
+    try Output.standard.write(
+      bytes: PictureDrawing.lines(of: made.path, columns: min(columns, 120), rows: min(500, lines), colours: colours))
   }
 }
