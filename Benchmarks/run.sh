@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [audit-explain]
+# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [picker] [audit-explain]
 #   [audit]
 #
 # Environment: FORMAT=json for one object a line in place of the table; AMBIT_BENCH_DIR for the folder in which files are

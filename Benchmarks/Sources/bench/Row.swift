@@ -3,7 +3,7 @@ import Measure
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
 struct Row: Codable {
   /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`,
-  /// `audit-explain`, `audit`.
+  /// `picker`, `audit-explain`, `audit`.
   var part: String
   var measure: String
   /// `ms`, `µs`, `ns`, `MiB`, `MiB/s`, `apps/s`, `events/s` or `s`. Every time and rate is a median.

@@ -10,13 +10,13 @@ import Foundation
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
   progress(
-    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [audit-explain] [audit]"
+    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [picker] [audit-explain] [audit]"
   )
   exit(2)
 }
 let known = [
   "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "document",
-  "query", "lesson",
+  "query", "lesson", "picker",
   "audit-explain", "audit",
 ]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
@@ -46,6 +46,7 @@ do {
     case "document": rows += bench.document()
     case "query": rows += bench.queries()
     case "lesson": rows += bench.lesson()
+    case "picker": rows += bench.picker()
     case "audit-explain": rows += bench.auditExplain()
     case "audit": rows += bench.audit()
     default: rows += bench.save()
