@@ -71,7 +71,7 @@ struct FileActs {
   private func move(_ file: HeldFile, to folder: Descriptor, as name: String) throws -> String {
     guard let place = folder.currentPath else { throw Failure("the folder is gone.", status: 1) }
     let target = place.path(of: name)
-    return try moving(file, to: target) {
+    return try moving(file, to: target) { () throws(KernelError) in
       try file.move(to: folder, as: name)
       return target
     }
