@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Folders
 internal import Kernel
 internal import Launcher
 internal import Paths
