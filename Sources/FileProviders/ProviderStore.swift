@@ -2,6 +2,7 @@ internal import Databases
 package import Folders
 internal import Foundation
 internal import GRDB
+internal import Synchronization
 
 /// A provider that the user has enabled.
 package struct EnabledProvider: Sendable, Equatable {
@@ -54,6 +55,8 @@ package final class ProviderStore: Sendable {
       """, isDurable: false,
     remedy: "Move it and the folder CloudStorage away, and enable the providers again (ambit provider enable).")
   private let database: OwnDatabase
+  /// The table's providers. Each coordinated access asks for them.
+  private let known = Mutex<[EnabledProvider]?>(nil)
 
   /// - Throws: where it cannot be opened, or was made by another version.
   package init(path: String) throws(StateError) { database = try OwnDatabase(path: path, Self.kind) }
@@ -61,14 +64,18 @@ package final class ProviderStore: Sendable {
   // MARK: Providers
 
   package func providers() throws(StateError) -> [EnabledProvider] {
-    try database.read { db in
+    if let known = known.withLock({ $0 }) { return known }
+    let all = try database.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM provider ORDER BY identifier").map {
         EnabledProvider(identifier: $0["identifier"], name: $0["name"], app: $0["app"], program: $0["program"])
       }
     }
+    known.withLock { $0 = all }
+    return all
   }
 
   package func enable(_ provider: EnabledProvider) throws(StateError) {
+    defer { known.withLock { $0 = nil } }
     try database.write { db in
       try db.execute(
         sql: """
@@ -80,6 +87,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func disable(_ provider: String) throws(StateError) {
+    defer { known.withLock { $0 = nil } }
     try database.write { db in try db.execute(sql: "DELETE FROM provider WHERE identifier = ?", arguments: [provider]) }
   }
 
@@ -92,10 +100,19 @@ package final class ProviderStore: Sendable {
     }
   }
 
+  /// The number of items, and of documents whose content is here.
+  package func counts(of provider: String) throws(StateError) -> (items: Int, here: Int) {
+    try database.read { db in
+      let sql = "SELECT count(*), count(*) FILTER (WHERE here AND NOT folder) FROM item WHERE provider = ?"
+      let row = try Row.fetchOne(db, sql: sql, arguments: [provider])
+      return (row?[0] ?? 0, row?[1] ?? 0)
+    }
+  }
+
   package func file(of provider: String, path: String) throws(StateError) -> ProvidedFile? {
     try database.read { db in
-      try Row.fetchOne(db, sql: "SELECT * FROM item WHERE provider = ? AND path = ?", arguments: [provider, path])
-        .map(Self.file)
+      let statement = try db.cachedStatement(sql: "SELECT * FROM item WHERE provider = ? AND path = ?")
+      return try Row.fetchOne(statement, arguments: [provider, path]).map(Self.file)
     }
   }
 
@@ -110,10 +127,11 @@ package final class ProviderStore: Sendable {
 
   package func put(_ files: [ProvidedFile]) throws(StateError) {
     try database.write { db in
+      let statement = try db.cachedStatement(
+        sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       for file in files {
         let item = file.item
-        try db.execute(
-          sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        try statement.execute(
           arguments: [
             file.provider, item.identifier, item.parent, item.filename, item.isFolder, item.contentType, item.size,
             item.modified, item.version, item.capabilities.map(\.rawValue).sorted().joined(separator: " "), file.path,

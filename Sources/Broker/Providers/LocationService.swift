@@ -85,10 +85,10 @@ final class LocationService {
   }
 
   private func location(_ provider: EnabledProvider) throws -> LocationsInterface.Location {
-    let shown = try files.store()?.files(of: provider.identifier) ?? []
+    let (items, here) = try files.store()?.counts(of: provider.identifier) ?? (0, 0)
     return .init(
       provider: provider.identifier, name: provider.name, app: provider.app, folder: files.folder(of: provider).path,
-      items: shown.count, here: shown.count { $0.isHere && !$0.item.isFolder },
+      items: items, here: here,
       running: extensions.isRunning(provider.identifier))
   }
 
@@ -168,6 +168,8 @@ final class LocationService {
       }
       return (done, (try? folder.find { heartbeat.beat() }) ?? [])
     }
+    let nodes = Dictionary((done?.1 ?? []).map { ($0.path, $0.node) }, uniquingKeysWith: { first, _ in first })
+    let places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
     var faults = tree.faults.map(\.description)
     var put: [ProvidedFile] = []
     var removed: [String] = []
@@ -175,18 +177,21 @@ final class LocationService {
       switch (step, result) {
       case (.remove(let shown), .success): removed.append(shown.item.identifier)
       case (.move(let item, _, let to), .success):
-        guard var file = known.first(where: { $0.item.identifier == item.identifier }) else { continue }
+        guard var file = places[item.identifier] else { continue }
         (file.item.filename, file.item.parent, file.path) = (item.filename, item.parent, to)
         put.append(file)
       case (_, .success(let placed?)):
-        put.append(.init(provider: provider.identifier, item: placed.item, path: placed.path))
+        put.append(
+          .init(
+            provider: provider.identifier, item: placed.item, path: placed.path, node: nodes[placed.path] ?? ""))
       case (let step, .failure(let error)): faults.append("\(step.words): \(error.errno.symbol)")
       default: break
       }
     }
     try store.remove(removed, of: provider.identifier)
     try store.put(put)
-    try files.note(nodes: done?.1 ?? [], of: store.files(of: provider.identifier))
+    let renewed = Set(removed + put.map(\.item.identifier))
+    try files.note(nodes: nodes, of: known.filter { !renewed.contains($0.item.identifier) })
     // What waited for the provider.
     for file in known where file.isChanged { changes.deliver(file, provider) }
     return faults

@@ -95,8 +95,9 @@ final class ProviderFiles {
   }
 
   /// Notes the inodes of items that have none yet.
-  func note(nodes found: [FoundFile], of known: [ProvidedFile]) throws {
-    let nodes = Dictionary(found.map { ($0.path, $0.node) }, uniquingKeysWith: { first, _ in first })
+  ///
+  /// - Parameter nodes: by paths.
+  func note(nodes: [String: String], of known: [ProvidedFile]) throws {
     let fresh = known.filter { $0.node.isEmpty }.compactMap { file in
       nodes[file.path].map { node in
         var file = file
