@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [picker] [audit-explain]
+# Sets Ambit beside its peers. usage: run.sh [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [picker] [cloud] [provider] [audit-explain]
 #   [audit]
 #
 # Environment: FORMAT=json for one object a line in place of the table; AMBIT_BENCH_DIR for the folder in which files are
@@ -18,6 +18,8 @@ fi
 rm -f "$here/.build/release.yaml"
 # What writes logs is a program of Ambit's own package: it knows what no other may.
 "${SWIFT:-swift}" build --package-path "$here/.." -c release --product logload >&2
+"${SWIFT:-swift}" build --package-path "$here/.." -c release --product test-provider >&2
+export AMBIT_BENCH_PROVIDER="$here/../.build/release/test-provider"
 "${SWIFT:-swift}" build --package-path "$here" -c release --product inside >&2
 "${SWIFT:-swift}" build --package-path "$here" -c release --product bench >&2
 export AMBIT_BENCH_SCRIPTS="$here/../scripts"

@@ -11,9 +11,28 @@ import Synchronization
     ("above", "above.txt", 4097), ("letter", "letter.txt", 12),
   ]
 
+  /// Of the benchmarks: a large document, and many small ones. Their sizes and numbers come after the name: `provide-1024-bytes`.
+  static let number = Int(CommandLine.arguments[0].split(separator: "-").dropLast().last ?? "") ?? 0
+
+  /// Writes so many bytes in large pieces.
+  static func write(_ size: Int, to url: URL) throws {
+    let piece = content(1 << 20)
+    guard FileManager.default.createFile(atPath: url.path, contents: nil) else {
+      throw NSFileProviderError(.cannotSynchronize)
+    }
+    let file = try FileHandle(forWritingTo: url)
+    defer { try? file.close() }
+    var left = size
+    while left > 0 {
+      try file.write(contentsOf: piece.prefix(left))
+      left -= piece.count
+    }
+  }
+
   static func content(_ size: Int) -> Data { Data((0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }) }
 
   override func item(for identifier: NSFileProviderItemIdentifier) throws -> any NSFileProviderItem {
+    if Self.behaviour == "bytes", identifier.rawValue == "large" { return TestItem("large", "large.bin", Self.number) }
     if identifier.rawValue == "folder" { return TestItem("folder", "Folder", 0, type: .folder) }
     guard let each = Self.contents.first(where: { $0.identifier == identifier.rawValue }) else {
       throw NSFileProviderError(.noSuchItem)
@@ -51,6 +70,8 @@ import Synchronization
         completionHandler(Result { try Self.content(whole).write(to: url) }.failure)
       }
       return
+    case "bytes" where identifier.rawValue == "large":
+      return completionHandler(Result { try Self.write(size, to: url) }.failure)
     case "dies": exit(3)
     case "offline": return completionHandler(NSFileProviderError(.serverUnreachable, "The server sleeps."))
     case "link":
@@ -113,6 +134,17 @@ final class TestEnumerator: NSFileProviderEnumerator {
     guard isRoot else { return observer.finishEnumerating(upTo: nil) }
     let all = TestProvider.contents.map { TestItem($0.identifier, $0.name, $0.size) }
     switch TestProvider.behaviour {
+    case "bytes":
+      observer.didEnumerate([
+        TestItem("large", "large.bin", TestProvider.number), TestItem("letter", "letter.txt", 12),
+      ])
+      return observer.finishEnumerating(upTo: nil)
+    case "items":
+      let first = page == .initialPageSortedByName ? 0 : Int(String(decoding: page.rawValue, as: UTF8.self)) ?? 0
+      let end = min(first + 1000, TestProvider.number)
+      observer.didEnumerate((first..<end).map { TestItem("item \($0)", "\($0).txt", 12) })
+      return observer.finishEnumerating(
+        upTo: end < TestProvider.number ? NSFileProviderPage(Data("\(end)".utf8)) : nil)
     case "flood":
       observer.didEnumerate([])
       return observer.finishEnumerating(upTo: page == .initialPageSortedByName ? NSFileProviderPage(Data([1])) : page)

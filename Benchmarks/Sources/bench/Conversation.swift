@@ -52,6 +52,13 @@ final class Conversation {
     return status
   }
 
+  /// Ends it by a signal.
+  func stop() {
+    child.stop()
+    try? child.input?.close()
+    try? child.output?.close()
+  }
+
   func failure(_ status: Int32) -> Unavailable {
     Unavailable(Child.failure(of: program, status: status, errors: errors))
   }

@@ -3,10 +3,10 @@ import Measure
 /// One comparison: what was measured on Ambit, what on a peer, and what was aimed at.
 struct Row: Codable {
   /// The part of the benchmark it belongs to: `launch`, `crowd`, `calls`, `scope`, `grant`, `growth`, `io`, `resolve`, `save`,
-  /// `picker`, `audit-explain`, `audit`.
+  /// `picker`, `cloud`, `provider`, `audit-explain`, `audit`.
   var part: String
   var measure: String
-  /// `ms`, `µs`, `ns`, `MiB`, `MiB/s`, `apps/s`, `events/s` or `s`. Every time and rate is a median.
+  /// `ms`, `µs`, `ns`, `MiB`, `MiB/s`, `apps/s`, `lives/s`, `events/s` or `s`. Every time and rate is a median.
   var unit: String
   var ambit: Double?
   var peer: String

@@ -10,13 +10,13 @@ import Foundation
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
   progress(
-    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [picker] [audit-explain] [audit]"
+    "usage: bench AMBIT INSIDE [launch] [crowd] [calls] [scope] [grant] [growth] [io] [resolve] [save] [coordination] [query] [lesson] [picker] [cloud] [provider] [audit-explain] [audit]"
   )
   exit(2)
 }
 let known = [
   "launch", "crowd", "calls", "scope", "grant", "growth", "io", "resolve", "save", "coordination", "document",
-  "query", "lesson", "picker",
+  "query", "lesson", "picker", "cloud", "provider",
   "audit-explain", "audit",
 ]
 let chosen = arguments.count > 3 ? Array(arguments[3...]) : known
@@ -47,6 +47,8 @@ do {
     case "query": rows += bench.queries()
     case "lesson": rows += bench.lesson()
     case "picker": rows += bench.picker()
+    case "cloud": rows += bench.cloud()
+    case "provider": rows += bench.provider()
     case "audit-explain": rows += bench.auditExplain()
     case "audit": rows += bench.audit()
     default: rows += bench.save()
