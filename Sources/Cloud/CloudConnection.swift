@@ -57,7 +57,7 @@ final class CloudConnection {
   }
 
   func changes(since: Int, deletionsSince: Int?) throws(Failure) -> CloudPage {
-    let call = CloudInterface.ChangesCall(since: since, limit: 500, deletionsSince: deletionsSince)
+    let call = CloudInterface.ChangesCall(since: since, limit: 1000, deletionsSince: deletionsSince)
     let reply: CloudInterface.ChangesReply = try decoded(self.call(CloudInterface.changes, call.json))
     return CloudPage(items: reply.items.map(\.item), next: reply.next, more: reply.more, revision: reply.revision)
   }
@@ -69,21 +69,25 @@ final class CloudConnection {
     return reply.revision
   }
 
-  func apply(_ change: CloudChange, key: String) throws(Failure) -> CloudAnswer {
-    let reply: CloudInterface.ApplyReply = try decoded(
-      call(CloudInterface.apply, CloudInterface.ApplyCall(key: key, change: .init(change)).json))
-    guard let answer = reply.answer else { throw .lost("the cloud's answer has no item") }
-    return answer
+  func apply(_ changes: [KeyedChange]) throws(Failure) -> [CloudAnswer] {
+    let call = CloudInterface.ApplyCall(changes: changes.map { .init(key: $0.key, change: .init($0.change)) })
+    let reply: CloudInterface.ApplyReply = try decoded(self.call(CloudInterface.apply, call.json))
+    let answers = reply.answers.compactMap(\.answer)
+    guard answers.count == changes.count else { throw .lost("the cloud's answer lacks an item") }
+    return answers
   }
 
-  func upload(_ file: Descriptor) throws(Failure) -> (content: String, size: Int64) {
-    let reply: CloudInterface.UploadReply = try decoded(call(CloudInterface.upload, [:], descriptors: [file]))
-    return (reply.content, Int64(reply.size))
+  /// - Parameter files: ``CloudServer/mostContents`` at most.
+  func upload(_ files: [Descriptor]) throws(Failure) -> [(content: String, size: Int64)] {
+    let reply: CloudInterface.UploadReply = try decoded(call(CloudInterface.upload, [:], descriptors: files))
+    guard reply.contents.count == files.count else { throw .lost("the cloud's answer lacks a content") }
+    return reply.contents.map { ($0.content, Int64($0.size)) }
   }
 
-  func download(_ content: String) throws(Failure) -> Descriptor {
-    let answer = try call(CloudInterface.download, CloudInterface.DownloadCall(content: content).json)
-    guard let file = answer.descriptors.first else { throw .lost("no descriptor came with the content") }
-    return file
+  /// - Parameter contents: ``CloudServer/mostContents`` at most.
+  func download(_ contents: [String]) throws(Failure) -> [Descriptor] {
+    let answer = try call(CloudInterface.download, CloudInterface.DownloadCall(contents: contents).json)
+    guard answer.descriptors.count == contents.count else { throw .lost("a descriptor of a content did not come") }
+    return answer.descriptors
   }
 }

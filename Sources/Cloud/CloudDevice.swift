@@ -1,4 +1,5 @@
 internal import CloudSync
+internal import Databases
 internal import Folders
 internal import Foundation
 internal import Kernel
@@ -34,8 +35,12 @@ package final class CloudDevice {
   private let connect: @Sendable () -> CloudConnection
   private let tell: (News) -> Void
   private let isTraced: Bool
+  private let files: DeviceTransfers
+  private var burst = Burst()
   private var isConnected = true
-  private var isStopped = false
+  private var goesOn: () -> Bool = { true }
+  /// The reason why the device cannot go on.
+  private var failure: (any Error)?
 
   /// - Parameters:
   ///   - device: its name, unique among the account's devices.
@@ -54,15 +59,17 @@ package final class CloudDevice {
     requests = Workers(1, connect)
     transfers = Workers(4, connect)
     store = try folder.store()
+    files = DeviceTransfers(reader: folder.reader, staging: folder.staging)
     if let saved = try store.engine() {
       engine = saved
       guard engine.device == device else {
         throw StateError("\(path) belongs to the device “\(engine.device)”; move it away, or name the device so")
       }
       try folder.removeTemporaries(but: engine.temporaries)
-      take(.restored)
+      take([.restored])
     } else {
-      engine = SyncEngine(device: device)
+      // Ids of a device whose state is gone are not given again.
+      engine = SyncEngine(device: device, run: String(UInt64.random(in: 0...UInt64.max), radix: 36))
       try folder.removeTemporaries(but: [])
     }
   }
@@ -72,98 +79,137 @@ package final class CloudDevice {
   /// Goes on until it is stopped.
   ///
   /// - Parameter once: it ends as soon as folder and cloud are the same.
+  /// - Throws: where the device cannot go on. All that it has done is known when it starts again.
   package func run(once: Bool, while goesOn: @escaping () -> Bool) throws {
+    self.goesOn = goesOn
     try listen()
     try watch()
     scan()
     var wasIdle = false
-    while goesOn(), !isStopped {
-      let isIdle = engine.isIdle
+    while goesOn(), failure == nil {
+      let isIdle = engine.isIdle && !burst.isOpen
       if isIdle, !wasIdle {
         // A device that starts again then knows what it has placed, whatever its user does with it meanwhile.
-        try store.save(engine.takeDelta())
+        try save()
         tell(.settled)
       }
       wasIdle = isIdle
       if isIdle, once { return }
-      let due = engine.nextDue.map { max(0, $0 - Clock.monotonic()) } ?? 1_000_000_000
-      switch inbox.next(within: min(due, 500_000_000)) {
-      case .changed?:
-        // Changes come in bursts.
-        usleep(2_000)
-        folder.clearChanges()
-        scan()
-      case .input(let input)?: take(input)
-      case .failed(let sentence)?:
-        if isConnected { tell(.lost(sentence)) }
-        isConnected = false
-      case .connected?:
-        if !isConnected {
-          tell(.connected)
-          take(.online)
-        }
-        isConnected = true
-      case nil: if let due = engine.nextDue, due <= Clock.monotonic() { take(.tick) }
-      }
+      let due = min(engine.nextDue ?? Int64.max, burst.due ?? Int64.max)
+      take(
+        inbox.next(within: min(max(0, due.subtractingReportingOverflow(Clock.monotonic()).partialValue), 500_000_000)))
+      if let due = burst.due, due <= Clock.monotonic() { scan() }
+      if let due = engine.nextDue, due <= Clock.monotonic() { take([.tick]) }
     }
-    if !isStopped { try store.save(engine.takeDelta()) }
+    if let failure { throw failure }
+    try store.save(engine.takeDelta())
   }
 
-  /// Applies an input, and the results of what it leads to.
-  private func take(_ first: SyncInput) {
-    var inputs = [first]
-    while !inputs.isEmpty {
-      let input = inputs.removeFirst()
-      let effects = engine.apply(input, at: Clock.monotonic())
-      if isTraced { tell(.step("<- \(input)")) }
-      for effect in effects {
-        if isTraced { tell(.step("  \(effect)")) }
-        do { try carryOut(effect, &inputs) } catch {
-          tell(.lost("\(error)"))
-          isStopped = true
-          return
+  private func take(_ messages: [Inbox.Message]) {
+    var inputs: [SyncInput] = []
+    for message in messages {
+      switch message {
+      case .changed:
+        folder.clearChanges()
+        burst.add(at: Clock.monotonic())
+      case .inputs(let some): inputs += some
+      case .failed(let sentence):
+        if isConnected { tell(.lost(sentence)) }
+        isConnected = false
+      case .connected:
+        if !isConnected {
+          tell(.connected)
+          inputs.append(.online)
         }
+        isConnected = true
       }
+    }
+    if !inputs.isEmpty { take(inputs) }
+  }
+
+  /// Applies inputs, and the results of what they lead to.
+  private func take(_ first: [SyncInput]) {
+    var inputs = first
+    while !inputs.isEmpty, failure == nil {
+      if isTraced { for input in inputs { tell(.step("<- \(input)")) } }
+      let effects = engine.apply(inputs, at: Clock.monotonic())
+      if isTraced { for effect in effects { tell(.step("  \(effect)")) } }
+      do { inputs = try carryOut(effects) } catch { failure = error }
     }
   }
 
   private func scan() {
-    do {
-      let items = try folder.scan()
-      take(.scan(items))
-    } catch { tell(.lost("the folder cannot be read: \(error)")) }
+    let began = Clock.monotonic()
+    do { take([.scan(try folder.scan())]) } catch { tell(.lost("the folder cannot be read: \(error)")) }
+    burst.end(at: Clock.monotonic(), took: Clock.monotonic() - began)
   }
 
-  private func carryOut(_ effect: SyncEffect, _ inputs: inout [SyncInput]) throws {
-    switch effect {
-    case .save: try store.save(engine.takeDelta())
-    case .scan: inputs.append(.scan(try folder.scan()))
-    case .discard(let id): folder.discard(id)
-    case .act(let number, let act): inputs.append(perform(number, act))
-    case .fetch(let request, let since, let deletionsSince):
-      ask(request) { cloud throws(CloudConnection.Failure) in
-        do throws(CloudConnection.Failure) {
-          return .page(request: request, try cloud.changes(since: since, deletionsSince: deletionsSince))
-        } catch {
-          guard case .tooOld = error else { throw error }
-          return .anchorTooOld(request: request)
+  /// - Returns: the results that are there at once.
+  private func carryOut(_ effects: [SyncEffect]) throws -> [SyncInput] {
+    var inputs: [SyncInput] = []
+    var acts: [(number: Int, act: LocalAct)] = []
+    var uploads: [(DeviceTransfers.Upload, size: Int64)] = []
+    var downloads: [DeviceTransfers.Download] = []
+    var isScanWanted = false
+    for effect in effects {
+      switch effect {
+      case .save: try save()
+      case .scan: isScanWanted = true
+      case .discard(let id): folder.discard(id)
+      case .act(let number, let act): acts.append((number, act))
+      case .fetch(let request, let since, let deletionsSince):
+        ask(request) { cloud throws(CloudConnection.Failure) in
+          do throws(CloudConnection.Failure) {
+            return .page(request: request, try cloud.changes(since: since, deletionsSince: deletionsSince))
+          } catch {
+            guard case .tooOld = error else { throw error }
+            return .anchorTooOld(request: request)
+          }
         }
+      case .send(let request, let changes):
+        ask(request) { cloud throws(CloudConnection.Failure) in
+          .answers(request: request, try cloud.apply(changes))
+        }
+      case .upload(let request, let id, let stamp):
+        uploads.append(
+          (.init(request: request, inner: folder.lastPlace(id), stamp: stamp), DeviceFolder.size(stamp)))
+      case .stage(let request, let item):
+        guard item.kind == .document, let content = item.content else {
+          inputs.append(.staged(request: request, try folder.staging.stage([(item, nil)])[0]))
+          continue
+        }
+        downloads.append(.init(request: request, item: item, content: content))
       }
-    case .send(let request, let change, let key):
-      ask(request) { cloud throws(CloudConnection.Failure) in
-        .answer(request: request, try cloud.apply(change, key: key))
+    }
+    transfer(uploads, downloads)
+    if !acts.isEmpty { inputs += try perform(acts) }
+    // After the acts, so that it shows them.
+    if isScanWanted { inputs.append(.scan(try folder.scan())) }
+    return inputs
+  }
+
+  /// Waits where the disk is full: nothing that depends on the state is done before it is kept.
+  private func save() throws {
+    let delta = engine.takeDelta()
+    var isTold = false
+    while true {
+      do { return try store.save(delta) } catch let error as StateError {
+        guard OwnDatabase.isFull(error), goesOn() else { throw error }
+        if !isTold { tell(.lost("\(error) The device waits and tries again.")) }
+        isTold = true
+        usleep(500_000)
       }
-    case .upload(let request, let id, let stamp): upload(request, id, stamp)
-    case .stage(let request, let item):
-      guard item.kind == .document, let content = item.content else {
-        return inputs.append(.staged(request: request, try folder.staging.stage(item, from: nil)))
-      }
-      let staging = folder.staging
-      transfers.start { [inbox] cloud in
-        do {
-          inbox.put(.input(.staged(request: request, try staging.stage(item, from: cloud.download(content)))))
-        } catch { inbox.put(.input(.transferFailed(request: request))) }
-      }
+    }
+  }
+
+  private func transfer(
+    _ uploads: [(DeviceTransfers.Upload, size: Int64)], _ downloads: [DeviceTransfers.Download]
+  ) {
+    for part in DeviceTransfers.parts(of: uploads, size: { $0.size }) {
+      transfers.start { [inbox, files] cloud in inbox.put(.inputs(files.upload(part.map { $0.0 }, to: cloud))) }
+    }
+    for part in DeviceTransfers.parts(of: downloads, size: { $0.item.size }) {
+      transfers.start { [inbox, files] cloud in inbox.put(.inputs(files.download(part, from: cloud))) }
     }
   }
 
@@ -172,32 +218,24 @@ package final class CloudDevice {
   ) {
     requests.start { [inbox] cloud in
       do throws(CloudConnection.Failure) {
-        inbox.put(.input(try body(cloud)))
+        inbox.put(.inputs([try body(cloud)]))
       } catch {
-        inbox.put(.input(.lost(request: request)))
+        inbox.put(.inputs([.lost(request: request)]))
         inbox.put(.failed(error.sentence))
       }
     }
   }
 
-  private func upload(_ request: Int, _ id: String, _ stamp: String) {
-    let reader = folder.reader(id)
-    transfers.start { [inbox] cloud in
+  private func perform(_ acts: [(number: Int, act: LocalAct)]) throws -> [SyncInput] {
+    zip(acts, try folder.perform(acts.map(\.act))).map { one, result in
       do {
-        let kept = try reader.reading(stamp) { try cloud.upload($0) }
-        inbox.put(.input(.uploaded(request: request, content: kept.content, size: kept.size, stamp: stamp)))
-      } catch { inbox.put(.input(.transferFailed(request: request))) }
-    }
-  }
-
-  private func perform(_ number: Int, _ act: LocalAct) -> SyncInput {
-    do {
-      let item = try folder.perform(act)
-      tell(act, item)
-      return .acted(number: number, item)
-    } catch {
-      if !(error is DeviceRefusal) { tell(.lost("\(error)")) }
-      return .refused(number: number)
+        let item = try result.get()
+        tell(one.act, item)
+        return .acted(number: one.number, item)
+      } catch {
+        if !(error is DeviceRefusal) { tell(.lost("\(error)")) }
+        return .refused(number: one.number)
+      }
     }
   }
 
@@ -221,10 +259,12 @@ package final class CloudDevice {
         do throws(CloudConnection.Failure) {
           let now = try cloud.await(revision)
           inbox.put(.connected)
-          if now != revision { inbox.put(.input(.hint)) }
+          if now != revision { inbox.put(.inputs([.hint])) }
           revision = now
         } catch {
           inbox.put(.failed(error.sentence))
+          // The first answer after it comes at once: the device hears that the cloud is there again.
+          revision = -1
           usleep(500_000)
         }
       }
@@ -263,7 +303,7 @@ extension CloudConnection.Failure {
 /// What happened for a device, from any thread.
 private final class Inbox: Sendable {
   enum Message: Sendable {
-    case input(SyncInput)
+    case inputs([SyncInput])
     case changed
     case connected
     case failed(String)
@@ -282,14 +322,53 @@ private final class Inbox: Sendable {
     wakeup?.signal()
   }
 
-  /// - Parameter time: nanoseconds.
-  func next(within time: Int64) -> Message? {
-    func first() -> Message? { messages.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
-    if let message = first() { return message }
-    guard let wakeup else { return nil }
+  /// All that has come, or comes within a time in nanoseconds.
+  func next(within time: Int64) -> [Message] {
+    func all() -> [Message] {
+      messages.withLock { messages in
+        defer { messages = [] }
+        return messages
+      }
+    }
+    let here = all()
+    guard here.isEmpty, let wakeup else { return here }
     var entry = [PollEntry(wakeup.descriptor, .read)]
     if let count = try? Poll.wait(&entry, timeout: .nanoseconds(time)), count > 0 { wakeup.clear() }
-    return first()
+    return all()
+  }
+}
+
+/// When to scan while changes of the folder come: when they have stopped, and all the same after a while. Times in nanoseconds.
+struct Burst {
+  private var began: Int64?
+  private var last: Int64 = 0
+  /// Of the last scan.
+  private var cost: Int64 = 0
+  private var ended = Int64.min
+
+  /// Changes stop if none comes for so long, or for as long as a scan takes.
+  static let quiet: Int64 = 10_000_000
+  /// A burst is scanned after so long, and at intervals in which scans take a quarter of the time.
+  static let longest: Int64 = 100_000_000
+
+  /// There are changes that no scan has seen.
+  var isOpen: Bool { began != nil }
+
+  var due: Int64? {
+    guard let began else { return nil }
+    let settled = last + max(Self.quiet, min(cost, Self.longest))
+    let latest = max(began + Self.longest, ended == Int64.min ? 0 : ended + 3 * cost)
+    return min(settled, latest)
+  }
+
+  mutating func add(at now: Int64) {
+    began = began ?? now
+    last = now
+  }
+
+  mutating func end(at now: Int64, took cost: Int64) {
+    began = nil
+    (ended, self.cost) = (now, cost)
   }
 }
 

@@ -64,7 +64,7 @@ extension CloudInterface.Change {
   }
 }
 
-extension CloudInterface.ApplyReply {
+extension CloudInterface.Answer {
   init(_ answer: CloudAnswer) {
     switch answer {
     case .accepted(let item): self.init(outcome: .accepted, item: .init(item))

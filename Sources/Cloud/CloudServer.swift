@@ -49,6 +49,8 @@ package final class CloudServer: LoopMember {
   private var awaiting: [Wait<Bool>] = []
   private var chance: SystemRandomNumberGenerator = .init()
   private var isStopped = false
+  /// Changes or contents of one call.
+  static let mostContents = 128
   /// Nanoseconds.
   private var idleLimit: Int64?
   private var lastUsed: Int64 = 0
@@ -68,6 +70,7 @@ package final class CloudServer: LoopMember {
   ) throws {
     let signals = try SignalQueue([SIGTERM, SIGINT])
     umask(0o077)
+    raiseDescriptorLimit()
     BrokerLoop.adoptThread()
     let store = try CloudStore(folder: folder)
     let name = socket.lastPathName
@@ -149,7 +152,7 @@ package final class CloudServer: LoopMember {
       try await pause(conditions.latency)
       return try await apply(try CloudInterface.ApplyCall(json: call.parameters), device)
     case "Upload": return try await upload(call.call.descriptors)
-    default: return try await download(try CloudInterface.DownloadCall(json: call.parameters).content)
+    default: return try await download(try CloudInterface.DownloadCall(json: call.parameters).contents)
     }
   }
 
@@ -187,48 +190,66 @@ package final class CloudServer: LoopMember {
   }
 
   private func apply(_ request: CloudInterface.ApplyCall, _ device: String) async throws -> Answer {
-    guard let change = request.change.change, !request.key.isEmpty, request.key.utf8.count <= 300 else {
-      throw ErrorReply.invalidParameter("change")
-    }
-    if let content = request.change.content, ledger.receipt(for: request.key) == nil {
-      guard let file = store.open(content) else { throw CloudInterface.Failure.noSuchContent(content: content) }
-      // What counts against the quota is what is there.
-      guard try Int(clamping: file.status().size) == request.change.size else {
-        throw ErrorReply.invalidParameter("size")
+    guard request.changes.count <= Self.mostContents else { throw ErrorReply.invalidParameter("changes") }
+    // All are looked at before the first one is decided: a call takes effect as a whole, or not at all.
+    let changes = try request.changes.map { keyed in
+      guard let change = keyed.change.change, !keyed.key.isEmpty, keyed.key.utf8.count <= 300 else {
+        throw ErrorReply.invalidParameter("changes")
       }
+      return (key: keyed.key, change: change, missing: try missingContent(keyed))
     }
-    let isKnown = ledger.receipt(for: request.key) != nil
-    let (answer, changed) = ledger.apply(change, device: device, key: request.key)
-    if !isKnown {
-      items += changed
-      receipts.append(.init(key: request.key, answer: answer))
+    var answers: [CloudAnswer] = []
+    for (key, change, missing) in changes {
+      if let missing {
+        answers.append(.missing(missing))
+        continue
+      }
+      let isKnown = ledger.receipt(for: key) != nil
+      let (answer, changed) = ledger.apply(change, device: device, key: key)
+      if !isKnown {
+        items += changed
+        receipts.append(.init(key: key, answer: answer))
+      }
+      answers.append(answer)
     }
     // Also the answer to a repeated call waits for the first one's entry.
     let wait = Wait<Bool>()
     stored.append(wait)
     guard try await wait.get() else { throw CloudInterface.Failure.unavailable("the cloud's disk cannot be written") }
-    return Answer(CloudInterface.ApplyReply(answer))
+    return Answer(CloudInterface.ApplyReply(answers: answers.map { .init($0) }))
   }
 
-  private func upload(_ descriptors: [Descriptor]) async throws -> Answer {
-    guard let file = descriptors.first, descriptors.count == 1, try file.status().kind == .regular else {
-      throw ErrorReply.invalidParameter("descriptor")
-    }
-    try await transfer(Int(clamping: try file.status().size))
+  /// - Returns: the content of a new change that the cloud does not have.
+  private func missingContent(_ keyed: CloudInterface.KeyedChange) throws -> String? {
+    guard let content = keyed.change.content, ledger.receipt(for: keyed.key) == nil else { return nil }
+    guard let file = store.open(content) else { return content }
+    // What counts against the quota is what is there.
+    guard try Int(clamping: file.status().size) == keyed.change.size else { throw ErrorReply.invalidParameter("size") }
+    return nil
+  }
+
+  private func upload(_ files: [Descriptor]) async throws -> Answer {
+    guard (1...Self.mostContents).contains(files.count), try files.allSatisfy({ try $0.status().kind == .regular })
+    else { throw ErrorReply.invalidParameter("descriptor") }
+    try await transfer(try files.reduce(0) { try $0 + Int(clamping: $1.status().size) })
     let store = store
     let kept = try await jobs.run(owner: "contents", subject: UUID().uuidString) { beat in
-      Result { () throws(KernelError) in try store.keep(file) { beat.beat() } }
+      Result { () throws(KernelError) in try store.keep(files) { beat.beat() } }
     }
-    guard let content = try kept?.get() else {
-      throw CloudInterface.Failure.unavailable("the content made no progress")
+    guard let contents = try kept?.get() else {
+      throw CloudInterface.Failure.unavailable("the contents made no progress")
     }
-    return Answer(CloudInterface.UploadReply(content: content.name, size: content.size))
+    return Answer(CloudInterface.UploadReply(contents: contents.map { .init(content: $0.name, size: $0.size) }))
   }
 
-  private func download(_ content: String) async throws -> Answer {
-    guard let file = store.open(content) else { throw CloudInterface.Failure.noSuchContent(content: content) }
-    try await transfer(Int(clamping: try file.status().size))
-    return Answer([:], descriptors: [file])
+  private func download(_ contents: [String]) async throws -> Answer {
+    guard (1...Self.mostContents).contains(contents.count) else { throw ErrorReply.invalidParameter("contents") }
+    let files = try contents.map { content in
+      guard let file = store.open(content) else { throw CloudInterface.Failure.noSuchContent(content: content) }
+      return file
+    }
+    try await transfer(try files.reduce(0) { try $0 + Int(clamping: $1.status().size) })
+    return Answer([:], descriptors: files)
   }
 
   private var show: CloudInterface.ShowReply {

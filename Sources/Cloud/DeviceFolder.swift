@@ -8,18 +8,23 @@ internal import Wire
 
 /// Accesses of a device to its own documents, so that apps which present them save first and hear of what comes.
 package protocol DeviceAccess: Sendable {
-  /// Reads a document in its turn.
-  func read<Value>(_ path: String, _ body: () throws -> Value) throws -> Value
-  /// Changes, moves or deletes an item in its turn.
-  func write<Value>(_ path: String, _ use: DeviceUse, _ body: () throws -> Value) throws -> Value
+  /// Reads documents in their turn, together. The body runs at most once.
+  func read<Value>(_ paths: [String], _ body: () throws -> Value) throws -> Value
+  /// Changes, moves or deletes items in their turn, together. The body runs at most once.
+  func write<Value>(_ items: [DeviceIntent], _ body: () throws -> Value) throws -> Value
   /// Keeps the present content of a document as a conflict version.
   func keepConflict(_ path: String, device: String) throws
 }
 
-/// What a device does to an item.
-package enum DeviceUse: Sendable, Equatable {
-  case merge, delete
-  case move(to: String)
+/// An act of a device on an item.
+package struct DeviceIntent: Sendable, Equatable {
+  package enum Use: Sendable, Equatable {
+    case merge, delete
+    case move(to: String)
+  }
+
+  package let path: String
+  package let use: Use
 }
 
 /// The folder that a device keeps the same as its cloud. Everything in it is reached without links. Hidden files are the device's own.
@@ -34,6 +39,11 @@ final class DeviceFolder {
   private let watcher: ChangeWatcher?
   /// Places of items at the last look, by their identities.
   private var places: [String: String] = [:]
+  /// Folders that acts have changed and that are not durable yet.
+  private var touched: [String: Descriptor] = [:]
+  /// Names in folders, as the cloud compares them, for as long as nothing but acts has come between.
+  private var names: [String: Set<String>] = [:]
+  let staging: DeviceStaging
 
   static let ownName = ".ambit-cloud"
   /// Of a replaced document, until it goes.
@@ -51,6 +61,7 @@ final class DeviceFolder {
     }
     own = try Descriptor.open(Self.ownName, below: root, flags: [.read, .directory, .noFollow])
     watcher = try? ChangeWatcher()
+    staging = DeviceStaging(own: own)
   }
 
   var changes: Descriptor? { watcher?.descriptor }
@@ -79,13 +90,14 @@ final class DeviceFolder {
     var open = [(folder: root, id: LocalItem.root, path: "")]
     while let (folder, id, path) = open.popLast() {
       if let watcher { _ = try? watcher.watch(folder) }
+      let mount = try folder.status().mount ?? folder.mount
       for entry in try DirectoryReader.entries(of: folder, limit: Self.most) {
         // Left by a device that died.
         if entry.name.hasPrefix(Self.formerPrefix) { try? folder.removeFile(entry.name) }
         guard !entry.name.hasPrefix(".") else { continue }
         guard let place = try? Descriptor.open(entry.name, below: folder, flags: .place),
           let status = try? place.status(), status.kind == .regular || status.kind == .directory,
-          place.mount == folder.mount
+          status.mount ?? place.mount == mount
         else { continue }
         let item = Self.item(entry.name, status, in: id)
         // A second name of one file is another document, once it is one.
@@ -111,6 +123,8 @@ final class DeviceFolder {
       kind: status.kind == .directory ? .folder : .document, stamp: stamp(status))
   }
 
+  /// The size in a document's stamp, in bytes.
+  static func size(_ stamp: String) -> Int64 { stamp.split(separator: " ").first.flatMap { Int64($0) } ?? 0 }
   static func stamp(_ status: FileStatus) -> String { "\(status.size) \(status.modified) \(status.changed)" }
   /// What a rename does not change.
   fileprivate static func content(_ stamp: String) -> [Substring] { Array(stamp.split(separator: " ").prefix(2)) }
@@ -144,15 +158,19 @@ final class DeviceFolder {
 
   // MARK: Contents
 
-  var staging: DeviceStaging { DeviceStaging(own: own) }
+  /// Reads documents from another thread.
+  var reader: DeviceReader { DeviceReader(folder: path, root: root, access: access) }
 
-  /// Reads a document from another thread.
-  func reader(_ id: String) -> DeviceReader {
-    DeviceReader(inner: places[id], folder: path, root: root, access: access)
-  }
+  /// The place of an item at the last look.
+  func lastPlace(_ id: String) -> String? { places[id] }
 
   /// The name of a temporary.
   private func temporary(_ id: String) throws -> String {
+    if let name = staging.name(of: id), let place = try? Descriptor.open(name, below: own, flags: .place),
+      let status = try? place.status(), "\(status.inode) \(status.birth)" == id
+    {
+      return name
+    }
     for entry in try DirectoryReader.entries(of: own) where entry.name.hasPrefix("new-") {
       let status = try Descriptor.open(entry.name, below: own, flags: .place).status()
       if "\(status.inode) \(status.birth)" == id { return entry.name }
@@ -162,6 +180,7 @@ final class DeviceFolder {
 
   func discard(_ id: String) {
     guard let name = try? temporary(id) else { return }
+    staging.forget(id)
     remove(name)
   }
 
@@ -180,25 +199,94 @@ final class DeviceFolder {
 
   // MARK: Acts
 
+  /// Carries out acts on different items, each one whole or not at all. When this returns, they are on the disk.
+  ///
+  /// - Returns: for each act the item after it, `nil` where it is gone; or ``DeviceRefusal``.
+  /// - Throws: where the disk cannot keep what was done.
+  func perform(_ acts: [LocalAct]) throws -> [Result<LocalItem?, any Error>] {
+    names = [:]
+    var results: [Result<LocalItem?, any Error>] = []
+    var next = 0
+    while next < acts.count {
+      let run = acts[next...].prefix { Self.isShared($0) }.prefix(Self.mostTogether)
+      let part = run.isEmpty ? [acts[next]] : Array(run)
+      results += part.count > 1 ? together(part) ?? part.map(result(of:)) : part.map(result(of:))
+      next += part.count
+    }
+    try synchronize()
+    return results
+  }
+
+  private func result(of act: LocalAct) -> Result<LocalItem?, any Error> { Result { try perform(act) } }
+
+  /// Of one coordinated access.
+  private static let mostTogether = 64
+
+  private static func isShared(_ act: LocalAct) -> Bool {
+    switch act {
+    case .replace: true
+    case .remove(_, let stamp): stamp != nil
+    case .place, .move, .keep: false
+    }
+  }
+
+  /// Changes several documents in one coordinated access.
+  ///
+  /// - Returns: `nil`: the access was not granted, and nothing was done.
+  private func together(_ acts: [LocalAct]) -> [Result<LocalItem?, any Error>]? {
+    let bodies = acts.map { act in
+      Result { () throws -> (intent: DeviceIntent, body: () throws -> LocalItem?) in
+        switch act {
+        case .replace(let id, let stamp, let staged): try replacing(id, stamp, by: staged)
+        case .remove(let id, let stamp): try removing(id, stamp)
+        default: throw DeviceRefusal()
+        }
+      }
+    }
+    let intents = bodies.compactMap { try? $0.get().intent }
+    guard !intents.isEmpty else { return bodies.map { $0.flatMap { _ in .success(nil) } } }
+    var results: [Result<LocalItem?, any Error>]?
+    try? access.write(intents) {
+      results = bodies.map { body in Result { try Self.refusing { try body.get().body() } } }
+    }
+    return results
+  }
+
+  /// Waits until the changed folders are on the disk.
+  private func synchronize() throws {
+    defer { touched = [:] }
+    if touched.count > 8 { return try root.synchronizeFileSystem() }
+    for folder in touched.values { try folder.synchronize() }
+  }
+
+  private func touch(_ place: String, _ folder: Descriptor) { touched[place] = folder }
+
   /// Carries out an act, whole or not at all.
   ///
   /// - Returns: the item after it; `nil`: it is gone.
   /// - Throws: ``DeviceRefusal``.
-  func perform(_ act: LocalAct) throws -> LocalItem? {
-    do {
+  private func perform(_ act: LocalAct) throws -> LocalItem? {
+    try Self.refusing {
       switch act {
       case .place(let staged, let parent, let name): return try put(staged, parent, name)
-      case .replace(let id, let stamp, let staged): return try replace(id, stamp, by: staged)
+      case .replace(let id, let stamp, let staged):
+        let (intent, body) = try replacing(id, stamp, by: staged)
+        return try access.write([intent], body)
       case .move(let id, let from, let to): return try move(id, from, to)
       case .remove(let id, let stamp):
-        try remove(id, stamp)
-        return nil
+        let (intent, body) = try removing(id, stamp)
+        return try access.write([intent], body)
       case .keep(_, let id, _, let device):
         let inner = try place(id)
         try access.keepConflict(path.path(of: inner), device: device)
         return try item(at: inner, in: parent(of: inner))
       }
-    } catch let error as KernelError {
+    }
+  }
+
+  /// The folder is not as the engine thought.
+  private static func refusing(_ body: () throws -> LocalItem?) throws -> LocalItem? {
+    do { return try body() } catch let error as KernelError {
       switch error.errno {
       case .fileExists, .noSuchFileOrDirectory, .directoryNotEmpty, .notDirectory, .tooManySymbolicLinkLevels,
         .isDirectory, .invalidArgument:
@@ -219,12 +307,21 @@ final class DeviceFolder {
     let (temporary, place) = (try temporary(staged), try place(parent))
     let folder = try folder(place)
     let inner = place.isEmpty ? name : "\(place)/\(name)"
-    try isFree(name, in: folder)
+    // Taken out, so that the set is changed and not copied.
+    var taken = try names.removeValue(forKey: place) ?? Self.names(in: folder)
+    defer { names[place] = taken }
+    guard taken.insert(name.lowercased()).inserted else { throw DeviceRefusal() }
     let new = try StagedFile(temporary, in: own)
     try own.moveAside(temporary, to: folder, as: name)
-    try folder.synchronize()
+    touch(place, folder)
     places[staged] = inner
+    staging.forget(staged)
     return try new.item(name, in: parent)
+  }
+
+  /// As the cloud compares them.
+  private static func names(in folder: Descriptor) throws(KernelError) -> Set<String> {
+    Set(try DirectoryReader.entries(of: folder, limit: most).map { $0.name.lowercased() })
   }
 
   /// A temporary on its way into the folder.
@@ -252,33 +349,39 @@ final class DeviceFolder {
     where entry.name != own && entry.name.lowercased() == wanted { throw DeviceRefusal() }
   }
 
-  private func replace(_ id: String, _ stamp: String, by staged: String) throws -> LocalItem {
+  private func replacing(
+    _ id: String, _ stamp: String, by staged: String
+  ) throws -> (intent: DeviceIntent, body: () throws -> LocalItem?) {
     let (temporary, inner) = (try temporary(staged), try place(id))
     let parent = try parent(of: inner)
-    let item = try access.write(path.path(of: inner), .merge) {
-      let folder = try folder(inner.parentPath ?? "")
-      let name = inner.lastPathName
-      let former = try Descriptor.open(name, below: folder, flags: .place)
-      guard Self.stamp(try former.status()) == stamp else { throw DeviceRefusal() }
-      try former.copyAttributes(to: Descriptor.open(temporary, below: own, flags: [.write, .noFollow]))
-      let new = try StagedFile(temporary, in: own)
-      try own.exchange(temporary, with: name, in: folder)
-      // A program that coordinates nothing may have written in this moment, or put another file there.
-      let out = try Descriptor.open(temporary, below: own, flags: .place).status()
-      guard "\(out.inode) \(out.birth)" == id, Self.content(Self.stamp(out)) == Self.content(stamp) else {
-        try takeBack(temporary, name, folder, staged)
-        throw DeviceRefusal()
+    return (
+      DeviceIntent(path: path.path(of: inner), use: .merge),
+      { [self] in
+        let place = inner.parentPath ?? ""
+        let folder = try folder(place)
+        let name = inner.lastPathName
+        let former = try Descriptor.open(name, below: folder, flags: .place)
+        guard Self.stamp(try former.status()) == stamp else { throw DeviceRefusal() }
+        try former.copyAttributes(to: Descriptor.open(temporary, below: own, flags: [.write, .noFollow]))
+        let new = try StagedFile(temporary, in: own)
+        try own.exchange(temporary, with: name, in: folder)
+        // A program that coordinates nothing may have written in this moment, or put another file there.
+        let out = try Descriptor.open(temporary, below: own, flags: .place).status()
+        guard "\(out.inode) \(out.birth)" == id, Self.content(Self.stamp(out)) == Self.content(stamp) else {
+          try takeBack(temporary, name, folder, staged)
+          throw DeviceRefusal()
+        }
+        // It goes from the folder that it was in: there its end is seen, and the new file is the document from then on.
+        let old = "\(Self.formerPrefix)\(UInt64.random(in: 0...UInt64.max))"
+        try own.moveAside(temporary, to: folder, as: old)
+        try folder.removeFile(old)
+        touch(place, folder)
+        places[id] = nil
+        places[staged] = inner
+        staging.forget(staged)
+        return try new.item(name, in: parent)
       }
-      // It goes from the folder that it was in: there its end is seen, and the new file is the document from then on.
-      let old = "\(Self.formerPrefix)\(UInt64.random(in: 0...UInt64.max))"
-      try own.moveAside(temporary, to: folder, as: old)
-      try folder.removeFile(old)
-      try folder.synchronize()
-      return try new.item(name, in: parent)
-    }
-    places[id] = nil
-    places[staged] = inner
-    return item
+    )
   }
 
   /// A program's file that was taken out of the folder by mistake goes back into its place. If another program's file has that by now,
@@ -307,97 +410,63 @@ final class DeviceFolder {
     let target = try place(to.parent)
     let there = target.isEmpty ? to.name : "\(target)/\(to.name)"
     guard there.path(within: inner) == nil || there == inner else { throw DeviceRefusal() }
-    return try access.write(path.path(of: inner), .move(to: path.path(of: there))) {
+    let intent = DeviceIntent(path: path.path(of: inner), use: .move(to: path.path(of: there)))
+    return try access.write([intent]) {
       let (folder, next) = (try folder(inner.parentPath ?? ""), try folder(target))
       let moved = try Descriptor.open(inner, below: root, flags: .place, resolve: [.beneath, .noSymlinks])
-      guard "\(try moved.status().inode) \(try moved.status().birth)" == id else { throw DeviceRefusal() }
+      let status = try moved.status()
+      guard "\(status.inode) \(status.birth)" == id else { throw DeviceRefusal() }
       try isFree(to.name, in: next, but: from.parent == to.parent ? from.name : nil)
       try folder.moveAside(from.name, to: next, as: to.name)
-      try next.synchronize()
-      places = [:]
+      touch(target, next)
+      names = [:]
+      places[id] = there
+      if status.kind == .directory {
+        for (other, place) in places {
+          if let rest = place.path(within: inner) { places[other] = there.path(of: rest) }
+        }
+      }
       return Self.item(to.name, try moved.status(), in: to.parent)
     }
   }
 
-  private func remove(_ id: String, _ stamp: String?) throws {
+  private func removing(
+    _ id: String, _ stamp: String?
+  ) throws -> (intent: DeviceIntent, body: () throws -> LocalItem?) {
     let inner = try place(id)
-    try access.write(path.path(of: inner), .delete) {
-      let folder = try folder(inner.parentPath ?? "")
-      let name = inner.lastPathName
-      guard try Self.id(at: inner, root) == id else { throw DeviceRefusal() }
-      guard let stamp else { return try folder.removeDirectory(name) }
-      let former = try Descriptor.open(name, below: folder, flags: .place)
-      guard Self.stamp(try former.status()) == stamp else { throw DeviceRefusal() }
-      let old = "old-\(UInt64.random(in: 0...UInt64.max))"
-      try folder.moveAside(name, to: own, as: old)
-      let moved = try Descriptor.open(old, below: own, flags: .place).status()
-      guard "\(moved.inode) \(moved.birth)" == id, Self.content(Self.stamp(moved)) == Self.content(stamp) else {
-        do throws(KernelError) { try own.moveAside(old, to: folder, as: name) } catch {
-          guard error.errno == .fileExists else { throw error }
-          try putBeside(old, name, folder)
+    return (
+      DeviceIntent(path: path.path(of: inner), use: .delete),
+      { [self] in
+        let place = inner.parentPath ?? ""
+        let folder = try folder(place)
+        let name = inner.lastPathName
+        guard try Self.id(at: inner, root) == id else { throw DeviceRefusal() }
+        names = [:]
+        guard let stamp else {
+          try folder.removeDirectory(name)
+          places[id] = nil
+          return nil
         }
-        throw DeviceRefusal()
+        let former = try Descriptor.open(name, below: folder, flags: .place)
+        guard Self.stamp(try former.status()) == stamp else { throw DeviceRefusal() }
+        let old = "old-\(UInt64.random(in: 0...UInt64.max))"
+        try folder.moveAside(name, to: own, as: old)
+        let moved = try Descriptor.open(old, below: own, flags: .place).status()
+        guard "\(moved.inode) \(moved.birth)" == id, Self.content(Self.stamp(moved)) == Self.content(stamp) else {
+          do throws(KernelError) { try own.moveAside(old, to: folder, as: name) } catch {
+            guard error.errno == .fileExists else { throw error }
+            try putBeside(old, name, folder)
+          }
+          throw DeviceRefusal()
+        }
+        try own.removeFile(old)
+        touch(place, folder)
+        places[id] = nil
+        return nil
       }
-      try own.removeFile(old)
-      try folder.synchronize()
-    }
-    places[id] = nil
+    )
   }
 }
 
 /// A condition of an act does not hold; nothing was changed.
 struct DeviceRefusal: Error {}
-
-/// Makes temporaries, from any thread.
-struct DeviceStaging: Sendable {
-  let own: Descriptor
-
-  /// Makes a copy of a content, which is checked, or an empty folder.
-  func stage(_ item: CloudItem, from content: Descriptor?) throws -> LocalItem {
-    let name = "new-\(UInt64.random(in: 0...UInt64.max))"
-    guard let content else {
-      try own.makeDirectory(name, mode: 0o755)
-      return try staged(name)
-    }
-    let file = try Descriptor.open(name, below: own, flags: [.write, .create, .exclusive, .noFollow], mode: 0o644)
-    do {
-      let copied = try CloudStore.copy(content, to: file) { true }
-      guard copied.name == item.content else {
-        throw StateError("the cloud gave another content than “\(item.name)” has")
-      }
-      try file.synchronize()
-      return try staged(name)
-    } catch {
-      try? own.removeFile(name)
-      throw error
-    }
-  }
-
-  private func staged(_ name: String) throws -> LocalItem {
-    DeviceFolder.item(name, try Descriptor.open(name, below: own, flags: .place).status(), in: "")
-  }
-}
-
-/// Reads a document, from any thread.
-struct DeviceReader: Sendable {
-  /// Its place below the folder at the last look.
-  let inner: String?
-  let folder: String
-  let root: Descriptor
-  let access: any DeviceAccess
-
-  /// Opens the document as it is at a stamp, after apps that present it have saved.
-  ///
-  /// - Parameter body: reads all of it.
-  /// - Throws: ``DeviceRefusal`` if it has another stamp, before or after.
-  func reading<Value>(_ stamp: String, _ body: (Descriptor) throws -> Value) throws -> Value {
-    guard let inner else { throw DeviceRefusal() }
-    return try access.read(folder.path(of: inner)) {
-      let place = try Descriptor.open(inner, below: root, flags: .place, resolve: [.beneath, .noSymlinks])
-      guard DeviceFolder.stamp(try place.status()) == stamp else { throw DeviceRefusal() }
-      let value = try body(place.reopened([.read, .nonBlocking]))
-      guard DeviceFolder.stamp(try place.status()) == stamp else { throw DeviceRefusal() }
-      return value
-    }
-  }
-}

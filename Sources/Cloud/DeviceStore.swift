@@ -8,7 +8,7 @@ internal import GRDB
 final class DeviceStore {
   private static let kind = OwnDatabase.Kind(
     // "AmbD"
-    name: "the device's state", applicationID: 0x416d_6244, version: 1,
+    name: "the device's state", applicationID: 0x416d_6244, version: 2,
     schema: """
       CREATE TABLE head (number INTEGER PRIMARY KEY, state BLOB NOT NULL);
       CREATE TABLE entry (id TEXT PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;

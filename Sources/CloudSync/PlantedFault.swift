@@ -53,6 +53,8 @@ package enum PlantedFault: String, CaseIterable, Codable, Sendable {
 
   /// A change is stored after its answer.
   case answerBeforeStore
+  /// Of a message with several changes, only the first one is stored before the answer.
+  case messagePartlyStored
   /// Idempotency keys are forgotten when the server restarts.
   case receiptsNotStored
 }

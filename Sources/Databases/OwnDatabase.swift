@@ -101,6 +101,11 @@ package final class OwnDatabase: Sendable {
 
   // MARK: Failures
 
+  private static let full = "the disk is full. Make room and try again; the file is as it was."
+
+  /// Whether an error of ``write(_:)`` says that the disk is full.
+  package static func isFull(_ error: StateError) -> Bool { error.description.hasSuffix(full) }
+
   private static func sentence(_ error: any Error, _ path: String, _ kind: Kind, _ act: String) -> StateError {
     if let error = error as? StateError { return error }
     let damaged = "it is damaged. Expected: \(kind.expected). \(kind.remedy)"
@@ -116,7 +121,9 @@ package final class OwnDatabase: Sendable {
     case let error as DatabaseError:
       switch error.resultCode {
       case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_MISMATCH, .SQLITE_SCHEMA: reason = damaged
-      case .SQLITE_FULL: reason = "the disk is full. Make room and try again; the file is as it was."
+      case .SQLITE_FULL: reason = full
+      // SQLite cannot make room for what readers and writers share.
+      case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: reason = full
       case .SQLITE_BUSY, .SQLITE_LOCKED: reason = "another process uses it. End that process and try again."
       case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY:
         reason = "this user may not use it, or its folder is not there. Check both and their permissions."

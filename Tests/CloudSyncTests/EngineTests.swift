@@ -45,7 +45,7 @@ import Testing
     let effects = give(.uploaded(request: 2, content: "one", size: 3, stamp: "s1"))
     var created = CloudItem(id: "A-1", parent: "root", name: "a.txt", kind: .document, content: "one", size: 3)
     created.device = "A"
-    #expect(effects == [.save, .send(request: 3, .create(created), key: "A-2")])
+    #expect(effects == [.save, .send(request: 3, [KeyedChange(key: "A-2", change: .create(created))])])
   }
 
   @Test mutating func aLostChangeIsSentAgainWithItsKey() {
@@ -55,7 +55,8 @@ import Testing
     #expect(give(.lost(request: 3)) == [])
     #expect(engine.nextDue == now + 500_000_000)
     let again = give(.tick, after: 500_000_000)
-    guard case .send(4, .create, key: "A-2") = again.last else { return #expect(Bool(false), "\(again)") }
+    guard case .send(4, let changes) = again.last else { return #expect(Bool(false), "\(again)") }
+    #expect(changes.map(\.key) == ["A-2"])
   }
 
   @Test mutating func retriesBackOffToAMinute() {
@@ -73,7 +74,7 @@ import Testing
     _ = give(.scan([local("1", "a.txt")]))
     _ = give(.page(request: 1, page([], revision: 0)))
     _ = give(.uploaded(request: 2, content: "one", size: 3, stamp: "s1"))
-    #expect(give(.answer(request: 2, .cycle)) == [])
+    #expect(give(.answers(request: 2, [.cycle])) == [])
     #expect(give(.page(request: 1, page([], revision: 9))) == [])
     #expect(engine.anchor == 0)
   }
@@ -169,7 +170,8 @@ import Testing
     #expect(give(.scan([])) == [])
     #expect(engine.nextDue == nil)
     let effects = give(.online)
-    #expect(effects.contains(.send(request: 5, .delete(id: "B-1", base: 1), key: "A-1")), "\(effects)")
+    #expect(
+      effects.contains(.send(request: 5, [KeyedChange(key: "A-1", change: .delete(id: "B-1", base: 1))])), "\(effects)")
   }
 
   @Test mutating func aTooOldAnchorLeadsToAListing() {
@@ -183,13 +185,89 @@ import Testing
     #expect(effects.contains(.act(number: 7, .remove(id: "10", stamp: "s2"))), "\(effects)")
   }
 
+  private mutating func uploadTwo() -> [SyncEffect] {
+    _ = give(.scan([local("1", "a.txt"), local("2", "b.txt")]))
+    _ = give(.page(request: 1, page([], revision: 0)))
+    now += 1
+    let uploads = [2, 3].map { SyncInput.uploaded(request: $0, content: "c\($0)", size: 1, stamp: "s1") }
+    return engine.apply(uploads, at: now)
+  }
+
+  @Test mutating func changesOfSeveralItemsGoInOneMessage() {
+    let effects = uploadTwo()
+    guard case .send(4, let changes) = effects.last else { return #expect(Bool(false), "\(effects)") }
+    #expect(effects.count == 2 && effects.first == .save)
+    #expect(changes.map(\.change.id) == ["A-1", "A-2"])
+    #expect(Set(changes.map(\.key)).count == 2)
+  }
+
+  @Test mutating func aRefusedChangeDoesNotConcernTheOthersOfItsMessage() {
+    _ = uploadTwo()
+    let mine = item("A-2", "b.txt", "c3", revision: 1)
+    #expect(give(.answers(request: 4, [.overQuota, .accepted(mine)])) == [])
+    #expect(engine.state(of: "1") == .waiting)
+    #expect(engine.state(of: "2") == .current)
+  }
+
+  @Test mutating func tooFewAnswersAreALostMessage() {
+    guard case .send(4, let changes) = uploadTwo().last else { return #expect(Bool(false)) }
+    #expect(give(.answers(request: 4, [.overQuota])) == [])
+    let again = give(.tick, after: 500_000_000)
+    #expect(again.contains(.send(request: 5, changes)), "\(again)")
+  }
+
+  @Test mutating func aContentThatTheCloudLacksIsUploadedAgain() {
+    _ = uploadTwo()
+    _ = give(.answers(request: 4, [.missing("c2"), .cycle]))
+    _ = give(.page(request: 5, page([], revision: 0)))
+    let again = give(.tick, after: 500_000_000)
+    #expect(again.contains { if case .upload(_, "1", "s1") = $0 { true } else { false } }, "\(again)")
+  }
+
+  @Test mutating func severalDocumentsArePlacedAtOnceAndRecognizedAfterACrash() throws {
+    _ = give(.scan([]))
+    let items = [item("B-1", "a.txt", "one", revision: 1), item("B-2", "b.txt", "two", revision: 2, created: 2)]
+    #expect(give(.page(request: 1, page(items, revision: 2))).count == 2)
+    now += 1
+    let effects = engine.apply([.staged(request: 2, local("10", "")), .staged(request: 3, local("11", ""))], at: now)
+    #expect(effects.count == 3 && effects.first == .save)
+    engine = try JSONDecoder().decode(SyncEngine.self, from: JSONEncoder().encode(engine))
+    _ = give(.restored)
+    // The first one was placed before the device ended.
+    #expect(give(.scan([local("10", "a.txt")])).contains(.discard(id: "11")))
+    #expect(engine.cloudID(of: "10") == "B-1")
+  }
+
+  @Test mutating func itemsThatWantOnePlaceGoOneAfterTheOther() {
+    _ = give(.scan([local("1", "a.txt"), local("2", "A.txt")]))
+    _ = give(.page(request: 1, page([], revision: 0)))
+    now += 1
+    let uploads = [2, 3].map { SyncInput.uploaded(request: $0, content: "c\($0)", size: 1, stamp: "s1") }
+    guard case .send(_, let changes) = engine.apply(uploads, at: now).last else { return #expect(Bool(false)) }
+    #expect(changes.map(\.change.id) == ["A-1"])
+  }
+
+  @Test mutating func aNewFileIsOneDocumentEvenIfTwoHadItsName() {
+    _ = give(.scan([]))
+    _ = give(.page(request: 1, page([item("B-1", "a.txt", "one", revision: 1)], revision: 1)))
+    _ = give(.staged(request: 2, local("10", "")))
+    // The user makes a document of that name and deletes it; then the other one comes, and a program saves it as a new file.
+    _ = give(.scan([local("11", "a.txt")]))
+    _ = give(.acted(number: 3, local("10", "a.txt", stamp: "s2")))
+    _ = give(.scan([local("12", "a.txt", stamp: "s3")]))
+    #expect(engine.cloudID(of: "12") == "B-1")
+    #expect(engine.pendingCount == 1)
+  }
+
   @Test mutating func aFullCloudDoesNotStopOtherItems() {
     _ = give(.scan([local("1", "a.txt"), local("2", "b.txt")]))
     _ = give(.page(request: 1, page([], revision: 0)))
     _ = give(.uploaded(request: 2, content: "one", size: 9, stamp: "s1"))
     _ = give(.uploaded(request: 3, content: "two", size: 1, stamp: "s1"))
-    let effects = give(.answer(request: 4, .overQuota))
-    guard case .send(5, .create(let next), _) = effects.last else { return #expect(Bool(false), "\(effects)") }
+    let effects = give(.answers(request: 4, [.overQuota]))
+    guard case .send(5, let changes) = effects.last, case .create(let next)? = changes.first?.change else {
+      return #expect(Bool(false), "\(effects)")
+    }
     #expect(next.name == "b.txt")
     #expect(engine.state(of: "1") == .waiting)
   }

@@ -19,7 +19,7 @@ struct CloudMessageTests {
     let answers: [CloudAnswer] = [
       .accepted(item), .conflict(item), .collision(item), .missing("a-2"), .cycle, .overQuota,
     ]
-    for answer in answers { #expect(CloudInterface.ApplyReply(answer).answer == answer) }
+    for answer in answers { #expect(CloudInterface.Answer(answer).answer == answer) }
   }
 
   @Test(

@@ -10,8 +10,8 @@ import Testing
 struct DeviceFolderTests {
   /// Accesses without a broker.
   private struct Direct: DeviceAccess {
-    func read<Value>(_ path: String, _ body: () throws -> Value) throws -> Value { try body() }
-    func write<Value>(_ path: String, _ use: DeviceUse, _ body: () throws -> Value) throws -> Value { try body() }
+    func read<Value>(_ paths: [String], _ body: () throws -> Value) throws -> Value { try body() }
+    func write<Value>(_ items: [DeviceIntent], _ body: () throws -> Value) throws -> Value { try body() }
     func keepConflict(_ path: String, device: String) throws {}
   }
 
@@ -31,8 +31,12 @@ struct DeviceFolderTests {
     let copy = try MemoryFile.sealed("copy", [])
     let name = try CloudStore.copy(content, to: try MemoryFile.make("sum")) { true }.name
     withExtendedLifetime(copy) {}
-    return try folder.staging.stage(
-      CloudItem(id: "i", parent: "root", name: "n", kind: .document, content: name), from: content)
+    let item = CloudItem(id: "i", parent: "root", name: "n", kind: .document, content: name)
+    return try folder.staging.stage([(item, content)])[0]
+  }
+
+  private func perform(_ act: LocalAct, in folder: DeviceFolder) throws -> LocalItem? {
+    try folder.perform([act])[0].get()
   }
 
   @Test("a scan finds files and folders, and nothing hidden, no link and no pipe") func scan() throws {
@@ -66,10 +70,10 @@ struct DeviceFolderTests {
       let new = try staged(folder, "theirs")
       for name in ["Letter.txt", "../escape", "..", ".hidden", "", "a/b"] {
         #expect(throws: DeviceRefusal.self) {
-          try folder.perform(.place(staged: new.id, parent: LocalItem.root, name: name))
+          try perform(.place(staged: new.id, parent: LocalItem.root, name: name), in: folder)
         }
       }
-      let placed = try folder.perform(.place(staged: new.id, parent: LocalItem.root, name: "Essay.txt"))
+      let placed = try perform(.place(staged: new.id, parent: LocalItem.root, name: "Essay.txt"), in: folder)
       #expect(placed?.id == new.id)
       #expect(try String(contentsOfFile: "\(path)/Essay.txt", encoding: .utf8) == "theirs")
       #expect(!FileManager.default.fileExists(atPath: "\(path)/../escape"))
@@ -83,12 +87,12 @@ struct DeviceFolderTests {
       try write("the user's own", "\(path)/a.txt")
       let new = try staged(folder, "theirs")
       #expect(throws: DeviceRefusal.self) {
-        try folder.perform(.replace(id: item.id, stamp: item.stamp, staged: new.id))
+        try perform(.replace(id: item.id, stamp: item.stamp, staged: new.id), in: folder)
       }
-      #expect(throws: DeviceRefusal.self) { try folder.perform(.remove(id: item.id, stamp: item.stamp)) }
+      #expect(throws: DeviceRefusal.self) { try perform(.remove(id: item.id, stamp: item.stamp), in: folder) }
       #expect(try String(contentsOfFile: "\(path)/a.txt", encoding: .utf8) == "the user's own")
       let now = try folder.scan()[0]
-      let replaced = try folder.perform(.replace(id: now.id, stamp: now.stamp, staged: new.id))
+      let replaced = try perform(.replace(id: now.id, stamp: now.stamp, staged: new.id), in: folder)
       #expect(try String(contentsOfFile: "\(path)/a.txt", encoding: .utf8) == "theirs")
       #expect(try folder.scan() == [replaced])
     }
@@ -99,7 +103,7 @@ struct DeviceFolderTests {
       try FileManager.default.createDirectory(atPath: "\(path)/Work", withIntermediateDirectories: false)
       try write("a", "\(path)/Work/a.txt")
       let work = try #require(try folder.scan().first { $0.kind == .folder })
-      #expect(throws: DeviceRefusal.self) { try folder.perform(.remove(id: work.id, stamp: nil)) }
+      #expect(throws: DeviceRefusal.self) { try perform(.remove(id: work.id, stamp: nil), in: folder) }
       #expect(FileManager.default.fileExists(atPath: "\(path)/Work/a.txt"))
     }
   }
@@ -108,9 +112,9 @@ struct DeviceFolderTests {
     try inFolder { folder, path in
       let content = try MemoryFile.sealed("content", Array("x".utf8))
       #expect(throws: (any Error).self) {
-        try folder.staging.stage(
-          CloudItem(id: "i", parent: "root", name: "n", kind: .document, content: String(repeating: "0", count: 64)),
-          from: content)
+        let item = CloudItem(
+          id: "i", parent: "root", name: "n", kind: .document, content: String(repeating: "0", count: 64))
+        _ = try folder.staging.stage([(item, content)])
       }
     }
   }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CloudSync
 internal import Foundation
 internal import Kernel
+internal import Launcher
 internal import Synchronization
 internal import Terminal
 internal import Wire
@@ -25,6 +26,7 @@ struct CloudSimulateCommand: ParsableCommand {
         ambit cloud simulate --first 4711 --seeds 1 --log      the steps of one life
         ambit cloud simulate --fault conflictNotKept           a deliberate fault, which is found
         ambit cloud simulate --faults                          which there are
+        ambit cloud simulate --documents 10000                 how fast the engine is: so many new documents, no faults
 
       Exit status: 0 all lives were sound, 1 one was not.
       """)
@@ -34,6 +36,11 @@ struct CloudSimulateCommand: ParsableCommand {
   @Option(help: "A deliberate fault.") var fault: String?
   @Flag(help: "List the deliberate faults.") var faults = false
   @Flag(help: "Print the steps of the first life.") var log = false
+  @Flag(
+    help:
+      "Print the acts of the first life and its end as JSON, for a replay with real processes (scripts/cloud-real.py).")
+  var acts = false
+  @Option(help: "Measure instead: so many documents go from one device to another, without faults.") var documents: Int?
   @Option(help: "table or json.") var format: OutputFormat = .table
 
   func validate() throws {
@@ -41,6 +48,7 @@ struct CloudSimulateCommand: ParsableCommand {
     guard seeds > 0, !first.addingReportingOverflow(seeds).overflow else {
       throw ValidationError("--seeds is 1 or more.")
     }
+    guard (1...1_000_000).contains(documents ?? 1) else { throw ValidationError("--documents is 1 to 1000000.") }
     if let fault, PlantedFault(rawValue: fault) == nil {
       throw ValidationError("There is no fault \(fault); --faults lists them.")
     }
@@ -48,6 +56,8 @@ struct CloudSimulateCommand: ParsableCommand {
 
   func run() throws {
     if faults { return try list() }
+    if acts { return try writeActs() }
+    if let documents { return try exchange(documents) }
     let planted = fault.flatMap { PlantedFault(rawValue: $0) }
     if log {
       let lines = Simulation.log(seed: first, planted: planted, steps: steps)
@@ -57,6 +67,36 @@ struct CloudSimulateCommand: ParsableCommand {
     let result = try play(planted)
     try report(result, seconds: Double(Clock.monotonic() - began) / 1e9)
     if result.failed != nil { throw ExitCode(1) }
+  }
+
+  private func writeActs() throws {
+    let life = SettledLife(seed: first, steps: steps)
+    if let failure = life.failure { throw Launcher.Failure("seed \(first): \(failure)") }
+    let object: JSONObject = [
+      "devices": .int(Int64(life.devices)),
+      "acts": .array(life.acts.map { .array($0.map { .string($0) }) }),
+      "listing": .array(life.listing.map { .string($0) }), "kept": .array(life.kept.map { .string($0) }),
+    ]
+    try Output.standard.write(object.text + "\n")
+  }
+
+  private func exchange(_ documents: Int) throws {
+    let began = Clock.monotonic()
+    var exchange = Exchange()
+    let arrived = exchange.run(documents: documents)
+    let seconds = Double(Clock.monotonic() - began) / 1e9
+    guard arrived == documents else { throw Launcher.Failure("\(arrived) of \(documents) documents arrived.") }
+    if format == .json {
+      let object: JSONObject = [
+        "documents": .int(Int64(documents)), "milliseconds": .int(Int64(seconds * 1000)),
+        "messages": .int(Int64(exchange.messages)),
+      ]
+      return try Output.standard.write(object.text + "\n")
+    }
+    let milliseconds = (seconds * 1000).formatted(.number.precision(.fractionLength(0)))
+    try Output.standard.write(
+      "\(Style(for: 1).green("✓")) \(documents) documents in \(exchange.messages) messages: \(milliseconds) ms of the engines "
+        + "and the ledger\n")
   }
 
   private struct Result {

@@ -16,27 +16,33 @@ struct DeviceCoordination: DeviceAccess {
   }
 
   private func access<Value>(
-    _ intent: CoordinatedAccess.Intent, _ body: (CoordinatedAccess) throws -> Value
+    _ intents: [CoordinatedAccess.Intent], _ body: (CoordinatedAccess) throws -> Value
   ) throws -> Value {
-    let access = try CoordinatedAccess([intent], .init("ambit cloud sync", purpose: purpose))
+    let access = try CoordinatedAccess(intents, .init("ambit cloud sync", purpose: purpose))
     defer { access.done() }
     return try body(access)
   }
 
-  func read<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-    try access(.init(path: path, use: .read, options: [])) { _ in try body() }
+  func read<Value>(_ paths: [String], _ body: () throws -> Value) throws -> Value {
+    try access(paths.map { .init(path: $0, use: .read, options: []) }) { _ in try body() }
   }
 
-  func write<Value>(_ path: String, _ use: DeviceUse, _ body: () throws -> Value) throws -> Value {
-    switch use {
-    case .merge: return try access(.init(path: path, use: .write, options: ["forMerging"])) { _ in try body() }
-    case .delete: return try access(.init(path: path, use: .write, options: ["forDeleting"])) { _ in try body() }
-    case .move(let target):
-      return try access(.init(path: path, use: .write, options: ["forMoving"])) { access in
-        let value = try body()
-        try? access.moved(from: path, to: target)
-        return value
+  func write<Value>(_ items: [DeviceIntent], _ body: () throws -> Value) throws -> Value {
+    let intents = items.map { item in
+      let option =
+        switch item.use {
+        case .merge: "forMerging"
+        case .delete: "forDeleting"
+        case .move: "forMoving"
+        }
+      return CoordinatedAccess.Intent(path: item.path, use: .write, options: [option])
+    }
+    return try access(intents) { access in
+      let value = try body()
+      for item in items {
+        if case .move(let target) = item.use { try? access.moved(from: item.path, to: target) }
       }
+      return value
     }
   }
 

@@ -137,8 +137,12 @@ struct EntryTable: Sendable {
     return held.first.map { Int64($0.due) }
   }
 
-  private mutating func requeue(_ i: Int) {
-    let wait = orders[i] == nil ? [] : slots[i].wait(in: self)
+  private mutating func requeue(_ i: Int) { setWait(i, orders[i] == nil ? [] : slots[i].wait(in: self)) }
+
+  /// The entry needs an act, and all are under way. Its next change ends this.
+  mutating func park(_ i: Int) { setWait(i, .act) }
+
+  private mutating func setWait(_ i: Int, _ wait: Wait) {
     if wait == waits[i] { return }
     if waits[i] != [] { queues[waits[i].rawValue].remove(i) }
     if wait != [] { queues[wait.rawValue].insert(i) }

@@ -24,7 +24,8 @@ struct FolderIndex: Sendable {
     case kept
   }
 
-  private struct Place: Hashable {
+  /// A folder and a name in it, as names collide.
+  struct Place: Hashable, Sendable {
     let parent, name: String
     init(_ parent: String, _ name: String) { (self.parent, self.name) = (parent, Names.folded(name)) }
   }

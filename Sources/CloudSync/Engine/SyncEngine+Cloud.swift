@@ -50,9 +50,17 @@ extension SyncEngine {
     if item.revision > anchor { note(item) }
   }
 
-  mutating func take(_ answer: CloudAnswer) {
-    guard let sent = sending else { return }
+  mutating func take(_ answers: [CloudAnswer]) {
+    guard let batch = sending else { return }
+    guard answers.count == batch.changes.count else {
+      loseChanges()
+      return
+    }
     sending = nil
+    for (sent, answer) in zip(batch.changes, answers) { take(answer, to: sent) }
+  }
+
+  private mutating func take(_ answer: CloudAnswer, to sent: Sending.Sent) {
     guard let i = entries.position(of: sent.change.id) else { return }
     if case .accepted(let item) = answer {
       if entries[i].failures > 0 { entries[i].failures = 0 }
@@ -69,7 +77,8 @@ extension SyncEngine {
       // An earlier attempt has created it.
       if case .create(let mine) = sent.change, item.content == mine.content { acknowledge(i, sent, item) }
     case .cycle: yieldPlace(i)
-    case .collision, .missing: break
+    case .missing(let missing): if missing == sent.snapshot?.content { entries[i].snapshot = nil }
+    case .collision: break
     }
     isStale = true
     wantsFetch = true
@@ -79,7 +88,7 @@ extension SyncEngine {
   mutating func yieldPlace(_ i: Int) { entries[i].synced?.placeRevision = 0 }
 
   /// Cloud and device now have in common what was sent; either may have changed again.
-  private mutating func acknowledge(_ i: Int, _ sent: Sending, _ item: CloudItem) {
+  private mutating func acknowledge(_ i: Int, _ sent: Sending.Sent, _ item: CloudItem) {
     var stamp = sent.snapshot?.stamp ?? ""
     if planted == .laterStampAcknowledged { stamp = entries[i].local?.item.stamp ?? stamp }
     entries[i].acknowledge(sent.change, item, stamp: stamp)
@@ -91,14 +100,19 @@ extension SyncEngine {
       wantsFetch = true
       fetchFailures += 1
       fetchRetry = now + Self.backOff(fetchFailures)
-    } else if let failures = sending?.failures, sending?.request == request {
-      sending?.request = nil
-      sending?.failures = failures + 1
-      sending?.due = now + Self.backOff(failures + 1)
+    } else if sending?.request == request {
+      loseChanges()
     } else if let i = entries.position(ofRequest: request) {
       entries[i].transfer = nil
       hold(i)
     }
+  }
+
+  private mutating func loseChanges() {
+    guard let failures = sending?.failures else { return }
+    sending?.request = nil
+    sending?.failures = failures + 1
+    sending?.due = now + Self.backOff(failures + 1)
   }
 }
 

@@ -4,7 +4,7 @@ extension SyncEngine {
   mutating func decide(_ i: Int) {
     let entry = entries[i]
     // One thing at a time for each item. The answer decides on the next one.
-    if sending?.change.id == entry.id || acting?.entry == entry.id || entry.transfer != nil { return }
+    if isSending(entry.id) || acts.has(entry: entry.id) || entry.transfer != nil { return }
     if entry.heldUntil != nil { return }
     switch (entry.liveRemote, entry.synced, entry.local) {
     case (let remote?, nil, nil): bring(i, remote)
@@ -28,7 +28,7 @@ extension SyncEngine {
 
   /// The cloud has an item that the device does not have.
   private mutating func bring(_ i: Int, _ remote: CloudItem) {
-    guard let staged = downloaded(i), let parent = localFolder(remote.parent), acting == nil else { return }
+    guard let staged = downloaded(i), let parent = localFolder(remote.parent), mayAct else { return }
     if let other = occupantHere(of: remote.parent, remote.name, except: entries[i].id) {
       makeRoomHere(other)
       return
@@ -122,7 +122,7 @@ extension SyncEngine {
   }
 
   private mutating func replaceHere(_ i: Int, _ local: LocalItem, losing mine: SyncEntry.Snapshot?) {
-    guard let staged = downloaded(i), acting == nil else { return }
+    guard let staged = downloaded(i), mayAct else { return }
     if let mine, entries[i].kept != mine.content, planted != .conflictNotKept {
       act(i, .keep(item: entries[i].id, id: local.id, content: mine.content, device: device))
     } else {

@@ -6,7 +6,7 @@ extension SyncEngine {
     var found: [String: LocalItem] = [:]
     found.reserveCapacity(items.count)
     for item in items { found[item.id] = item }
-    if isRestored { recognizeAct(found) }
+    if isRestored { for acting in acts.all { recognize(acting, found) } }
     isRestored = false
 
     var gone: [Int] = []
@@ -25,10 +25,12 @@ extension SyncEngine {
       heirs[LocalPlace(parent: item.parent, name: item.name)] = item
     }
     var adopted: Set<String> = []
-    for i in gone {
+    // Of two items that had the name one after the other, the new file is the one that the cloud knows.
+    for i in gone.filter({ entries[$0].synced != nil }) + gone.filter({ entries[$0].synced == nil }) {
       guard let old = entries[i].local?.item else { continue }
       // Programs save a document as a new file that takes the old one's name.
-      let heir = old.kind == .document ? heirs[LocalPlace(parent: old.parent, name: old.name)] : nil
+      let place = LocalPlace(parent: old.parent, name: old.name)
+      let heir = old.kind == .document ? heirs.removeValue(forKey: place) : nil
       if let heir {
         entries[i].local?.item = heir
         adopted.insert(heir.id)
@@ -49,22 +51,20 @@ extension SyncEngine {
   }
 
   /// The device ended after a local act, before the engine heard of it. The temporary's identity shows that the act is done.
-  private mutating func recognizeAct(_ found: [String: LocalItem]) {
-    guard let acting else { return }
+  private mutating func recognize(_ acting: Acting, _ found: [String: LocalItem]) {
     if let staged = acting.staged, planted != .placementForgotten {
       if found[staged.local.id] != nil {
-        finishAct(staged.local)
+        finishAct(acting.number, staged.local)
         return
       }
       effects.append(.discard(id: staged.local.id))
     }
     if let i = entries.position(of: acting.entry) { entries[i].staged = nil }
-    self.acting = nil
+    _ = acts.remove(acting.number)
   }
 
-  mutating func finishAct(_ item: LocalItem?) {
-    guard let acting else { return }
-    self.acting = nil
+  mutating func finishAct(_ number: Int, _ item: LocalItem?) {
+    guard let acting = acts.remove(number) else { return }
     guard let i = entries.position(of: acting.entry) else { return }
     if entries[i].failures > 0 { entries[i].failures = 0 }
     switch acting.act {
@@ -97,11 +97,10 @@ extension SyncEngine {
   }
 
   /// The folder is not as the engine thought, so it looks again.
-  mutating func refuseAct() {
-    guard let acting else { return }
-    self.acting = nil
+  mutating func refuseAct(_ number: Int) {
+    guard let acting = acts.remove(number) else { return }
     isScanned = false
-    effects.append(.scan)
+    if !effects.contains(.scan) { effects.append(.scan) }
     if let i = entries.position(of: acting.entry) { hold(i) }
   }
 

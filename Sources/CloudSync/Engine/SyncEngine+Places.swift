@@ -16,7 +16,7 @@ extension SyncEngine {
   }
 
   private mutating func moveHere(_ i: Int, _ remote: CloudItem, _ local: SyncEntry.Local) {
-    guard let parent = localFolder(remote.parent), acting == nil else { return }
+    guard let parent = localFolder(remote.parent), mayAct else { return }
     if isHere(remote.parent, within: remote.id) {
       // The cloud's moves are without a cycle, so a move of the user closes it.
       yieldMoves(from: remote.parent, to: remote.id)
@@ -65,8 +65,11 @@ extension SyncEngine {
 
   /// Renames an item on the device. If its place is the user's choice, the cloud hears of it; if not, it moves on to the cloud's place.
   mutating func makeRoomHere(_ i: Int) {
-    guard acting == nil, let local = entries[i].local else { return }
-    if acting?.entry == entries[i].id || sending?.change.id == entries[i].id { return }
+    guard mayAct, let local = entries[i].local else {
+      entries.park(i)
+      return
+    }
+    if acts.has(entry: entries[i].id) || isSending(entries[i].id) { return }
     let name = spareName(in: local.parent, for: local.item.name)
     moveHere(i, local, to: LocalPlace(parent: local.item.parent, name: name))
   }
@@ -118,8 +121,10 @@ extension SyncEngine {
 
   /// A name that is free in the folder on both sides.
   func spareName(in parent: String, for name: String) -> String {
-    Names.spare(for: name) { candidate in
+    let folder = localFolder(parent) ?? ""
+    return Names.spare(for: name) { candidate in
       occupantHere(of: parent, candidate, except: "") != nil || occupantThere(of: parent, candidate, except: "") != nil
+        || acts.isTaken(folder, candidate) || outgoing.isTaken(parent, candidate)
     }
   }
 }

@@ -14,6 +14,7 @@ extension SyncEngine {
         start = i + 1
       }
     }
+    sendOutgoing()
     dropFinished()
     nextDue = earliest()
   }
@@ -22,7 +23,7 @@ extension SyncEngine {
   private var free: Wait {
     var free: Wait = []
     if mayTransfer { free.insert(.transfer) }
-    if acting == nil { free.insert(.act) }
+    if mayAct { free.insert(.act) }
     if maySend { free.insert(.change) }
     return free
   }
@@ -39,10 +40,11 @@ extension SyncEngine {
   private mutating func resend() {
     guard let old = sending, old.request == nil, old.due <= now else { return }
     let request = nextNumber()
-    let key = planted == .retryWithNewKey ? nextName() : old.key
-    sending?.request = request
-    sending?.key = key
-    effects.append(.send(request: request, old.change, key: key))
+    var again = old
+    again.request = request
+    if planted == .retryWithNewKey { again.setKeys { nextName() } }
+    sending = again
+    effects.append(.send(request: request, again.keyed))
     needsSave = true
   }
 
@@ -59,32 +61,53 @@ extension SyncEngine {
 
   /// Items that neither side has any more. A tombstone stays until no older page can come.
   private mutating func dropFinished() {
-    let (sent, acted) = (sending?.change.id, acting?.entry)
-    entries.removeFinished(upTo: anchor) { $0 != sent && $0 != acted }
+    let (sending, acts) = (sending, acts)
+    entries.removeFinished(upTo: anchor) { sending?.has($0) != true && !acts.has(entry: $0) }
   }
 
   // MARK: Starting
 
-  var maySend: Bool { isOnline && sending == nil }
+  var maySend: Bool { isOnline && sending == nil && outgoing.changes.count < limits.changes }
+  var mayAct: Bool { acts.count < limits.acts }
+
+  func isSending(_ id: String) -> Bool { outgoing.has(id) || sending?.has(id) == true }
 
   mutating func send(_ i: Int, _ change: CloudChange, with snapshot: SyncEntry.Snapshot? = nil) {
     guard maySend else { return }
+    // The ledger would refuse the second of two changes that take one place.
+    switch change {
+    case .create(let item): if outgoing.isTaken(item.parent, item.name) { return }
+    case .move(_, let parent, let name, _): if outgoing.isTaken(parent, name) { return }
+    case .replace, .delete: break
+    }
+    outgoing.add(Sending.Sent(key: nextName(), change: change, snapshot: snapshot))
+  }
+
+  private mutating func sendOutgoing() {
+    guard !outgoing.changes.isEmpty else { return }
     let request = nextNumber()
-    let key = nextName()
-    sending = Sending(key: key, change: change, snapshot: snapshot, request: request)
-    effects.append(.send(request: request, change, key: key))
+    outgoing.request = request
+    effects.append(.send(request: request, outgoing.keyed))
+    sending = outgoing
+    outgoing = Sending()
     needsSave = true
   }
 
   mutating func act(_ i: Int, _ act: LocalAct, with staged: SyncEntry.Staged? = nil) {
-    guard acting == nil else { return }
+    guard mayAct else { return }
+    // The folder would refuse the second of two acts that take one place.
+    switch act {
+    case .place(_, let parent, let name): if acts.isTaken(parent, name) { return }
+    case .move(_, _, let to): if acts.isTaken(to.parent, to.name) { return }
+    case .replace, .remove, .keep: break
+    }
     let number = nextNumber()
-    acting = Acting(number: number, entry: entries[i].id, act: act, staged: staged)
+    acts.add(Acting(number: number, entry: entries[i].id, act: act, staged: staged))
     effects.append(.act(number: number, act))
     needsSave = true
   }
 
-  private var mayTransfer: Bool { isOnline && entries.transferCount < Limits.transfers }
+  private var mayTransfer: Bool { isOnline && entries.transferCount < limits.transfers }
 
   private mutating func startTransfer(_ i: Int, download: CloudItem?) -> Int {
     let request = nextNumber()

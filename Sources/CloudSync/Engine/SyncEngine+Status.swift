@@ -22,14 +22,14 @@ extension SyncEngine {
   /// The identities of temporaries that the engine still needs, that of the act under way included.
   package var temporaries: Set<String> {
     var result = Set(entries.unsettled.positions.compactMap { entries[$0].staged?.local.id })
-    if let staged = acting?.staged { result.insert(staged.local.id) }
+    for acting in acts.all { if let staged = acting.staged { result.insert(staged.local.id) } }
     return result
   }
 
   private func state(of entry: SyncEntry) -> ItemState {
     if entry.isSettled { return .current }
     if let transfer = entry.transfer { return transfer.download == nil ? .uploading : .downloading }
-    if sending?.change.id == entry.id { return .uploading }
-    return acting?.entry == entry.id ? .downloading : .waiting
+    if isSending(entry.id) { return .uploading }
+    return acts.has(entry: entry.id) ? .downloading : .waiting
   }
 }

@@ -1,15 +1,26 @@
+/// How much is under way at a time.
+package struct SyncLimits: Hashable, Sendable {
+  package var transfers = 256
+  package var acts = 128
+  /// In one message to the ledger.
+  package var changes = 128
+
+  package init() {}
+}
+
 /// One device's side of the sync: keeps the device's folder and the cloud's ledger the same.
 ///
 /// A value without input, output, clock or chance. An input leads to effects, which the device carries out in their order; the same
 /// inputs at the same times lead to the same effects. Ids and keys come from the device's name and a counter.
 ///
 /// The engine compares three trees (``SyncEntry``) after each input and starts what brings them closer. It plans nothing ahead, so it
-/// goes on from any state. One change of the ledger and one local act are under way at a time, and a few transfers.
+/// goes on from any state. One message with changes of the ledger is under way at a time, and some local acts and transfers: one
+/// change, act or transfer for each item.
 ///
 /// The contract with the device:
 /// - The state (``takeDelta()``) is durable before the effects after ``SyncEffect/save`` are carried out. A device that ends in between starts again
 ///   with the state saved last, ``SyncInput/restored``, and a scan; it removes temporaries that are not in the state.
-/// - Scans and local acts run one after another. Their results reach the engine in the same order, before the next one runs.
+/// - Scans and local acts run one after another. Their results reach the engine in the same order, and those of acts before the next scan.
 /// - Each request is answered or reported as lost, each transfer and act as done or failed. Late and repeated answers do no harm.
 ///
 /// Conflicts:
@@ -20,6 +31,8 @@
 /// - Name against name: the item that the cloud accepted later gets another name ("Letter 2.txt").
 package struct SyncEngine: Codable, Sendable {
   package let device: String
+  /// Begins ids and keys.
+  let prefix: String
   /// The time for the next ``SyncInput/tick``, in nanoseconds of the same clock.
   internal(set) package var nextDue: Int64?
   /// The cloud's revision up to which the engine has all changes.
@@ -31,7 +44,9 @@ package struct SyncEngine: Codable, Sendable {
   var lastNumber = 0
   var entries = EntryTable()
   var sending: Sending?
-  var acting: Acting?
+  var acts = Acts()
+  /// Changes that this plan sends.
+  var outgoing = Sending()
   /// The request for a page that is not answered.
   var fetching: Int?
   var fetchFailures = 0
@@ -53,23 +68,13 @@ package struct SyncEngine: Codable, Sendable {
   /// The effects need the state to be durable first.
   var needsSave = false
   var planted: PlantedFault?
+  package var limits = SyncLimits()
 
   enum CodingKeys: CodingKey {
-    case device, nextDue, anchor, counter, lastNumber, entries, sending, acting, fetching, fetchFailures, fetchRetry,
+    case device, prefix, nextDue, anchor, counter, lastNumber, entries, sending, acts, fetching, fetchFailures,
+      fetchRetry,
       fetchDue
     case wantsFetch, isStale, isScanned, isRestored, isOnline, listing
-  }
-
-  /// A change of the ledger under way. The same key goes with each attempt.
-  struct Sending: Codable, Hashable, Sendable {
-    var key: String
-    let change: CloudChange
-    /// The snapshot whose content the change carries.
-    let snapshot: SyncEntry.Snapshot?
-    /// The attempt that is not answered.
-    var request: Int?
-    var failures = 0
-    var due: Int64 = 0
   }
 
   struct Listing: Codable, Hashable, Sendable {
@@ -79,31 +84,31 @@ package struct SyncEngine: Codable, Sendable {
     var revision: Int?
   }
 
-  struct Acting: Codable, Hashable, Sendable {
-    let number: Int
-    let entry: String
-    let act: LocalAct
-    /// The temporary that the act moves into the folder.
-    let staged: SyncEntry.Staged?
-  }
-
-  /// Times in nanoseconds, and numbers.
+  /// Times in nanoseconds.
   enum Limits {
     static let poll: Int64 = 30_000_000_000
     static let firstRetry: Int64 = 500_000_000
     static let lastRetry: Int64 = 60_000_000_000
-    static let transfers = 4
   }
 
-  /// - Parameter device: unique among the account's devices, and part of ids and keys.
-  package init(device: String) { self.device = device }
+  /// - Parameters:
+  ///   - device: unique among the account's devices, and part of ids and keys.
+  ///   - run: part of ids and keys, and another one for each engine of a device that begins without a saved state. Else it would give
+  ///     ids again that the cloud has.
+  package init(device: String, run: String = "") {
+    self.device = device
+    prefix = run.isEmpty ? device : "\(device)-\(run)"
+  }
 
   /// - Parameter now: nanoseconds of a clock that does not go back.
-  package mutating func apply(_ input: SyncInput, at now: Int64) -> [SyncEffect] {
+  package mutating func apply(_ input: SyncInput, at now: Int64) -> [SyncEffect] { apply([input], at: now) }
+
+  /// The same for several inputs, after which the engine plans once.
+  package mutating func apply(_ inputs: [SyncInput], at now: Int64) -> [SyncEffect] {
     self.now = max(self.now, now)
     effects = []
     needsSave = false
-    take(input)
+    for input in inputs { take(input) }
     plan()
     if needsSave { effects.insert(.save, at: 0) }
     let result = effects
@@ -113,7 +118,7 @@ package struct SyncEngine: Codable, Sendable {
 
   /// Cloud and device are the same as far as the engine knows, and nothing is under way.
   package var isIdle: Bool {
-    isScanned && !isStale && !wantsFetch && fetching == nil && sending == nil && acting == nil
+    isScanned && !isStale && !wantsFetch && fetching == nil && sending == nil && acts.isEmpty
       && entries.unsettled.isEmpty
   }
 
@@ -126,7 +131,7 @@ package struct SyncEngine: Codable, Sendable {
     case .hint: wantsFetch = true
     case .page(let request, let page): if fetching == request { take(page) }
     case .anchorTooOld(let request): if fetching == request { listAgain() }
-    case .answer(let request, let answer): if sending?.request == request { take(answer) }
+    case .answers(let request, let answers): if sending?.request == request { take(answers) }
     case .lost(let request): lose(request)
     case .uploaded(let request, let content, let size, let stamp):
       guard let i = entries.position(ofRequest: request) else { return }
@@ -137,8 +142,8 @@ package struct SyncEngine: Codable, Sendable {
       guard let i = entries.position(ofRequest: request) else { return }
       entries[i].transfer = nil
       hold(i)
-    case .acted(let number, let item): if acting?.number == number { finishAct(item) }
-    case .refused(let number): if acting?.number == number { refuseAct() }
+    case .acted(let number, let item): finishAct(number, item)
+    case .refused(let number): refuseAct(number)
     case .tick: if fetchDue <= self.now { wantsFetch = true }
     }
   }
@@ -153,13 +158,14 @@ package struct SyncEngine: Codable, Sendable {
     isOnline = true
     sending?.request = nil
     sending?.due = 0
+    let moving = Set(acts.all.compactMap(\.staged))
     for i in entries.positions {
       if entries[i].transfer != nil { entries[i].transfer = nil }
       if entries[i].heldUntil != nil { entries[i].heldUntil = nil }
       if let staged = entries[i].staged {
         // The temporary of an act under way may be in the folder already; the scan shows it.
         entries[i].staged = nil
-        if acting?.staged != staged { effects.append(.discard(id: staged.local.id)) }
+        if !moving.contains(staged) { effects.append(.discard(id: staged.local.id)) }
       }
     }
     effects.append(.scan)
@@ -184,7 +190,7 @@ package struct SyncEngine: Codable, Sendable {
 
   mutating func nextName() -> String {
     counter += 1
-    return "\(device)-\(counter)"
+    return "\(prefix)-\(counter)"
   }
 
   /// Leaves an item alone for a while after a failure.

@@ -31,7 +31,8 @@ package enum SyncInput: Codable, Hashable, Sendable {
   case page(request: Int, CloudPage)
   /// The anchor is older than the ledger's tombstones.
   case anchorTooOld(request: Int)
-  case answer(request: Int, CloudAnswer)
+  /// In the order of the request's changes.
+  case answers(request: Int, [CloudAnswer])
   /// It is unknown whether the request took effect.
   case lost(request: Int)
   /// The bytes that were in the document at this stamp are in the cloud.
@@ -56,8 +57,8 @@ package enum SyncEffect: Codable, Hashable, Sendable {
   /// Ask the ledger for a page of changes. The anchor is too old if the ledger has forgotten a tombstone after
   /// `tombstonesSince`; `nil`: it never is.
   case fetch(request: Int, since: Int, tombstonesSince: Int?)
-  /// Ask the ledger for a change. A request with the same key may have been made before.
-  case send(request: Int, CloudChange, key: String)
+  /// Ask the ledger for changes of different items, all in one transaction. A change with the same key may have been asked for before.
+  case send(request: Int, [KeyedChange])
   /// Copy the document, hash and upload the copy. The answer carries the stamp that held from the start of copying to its end.
   case upload(request: Int, id: String, stamp: String)
   /// Make a temporary outside the folder: a document with this content, whole and verified, or an empty folder.
@@ -67,6 +68,14 @@ package enum SyncEffect: Codable, Hashable, Sendable {
   case act(number: Int, LocalAct)
   /// Scan the folder.
   case scan
+}
+
+/// A change of the ledger with its idempotency key.
+package struct KeyedChange: Codable, Hashable, Sendable {
+  package var key: String
+  package var change: CloudChange
+
+  package init(key: String, change: CloudChange) { (self.key, self.change) = (key, change) }
 }
 
 /// A change of the device's own folder. Each one is atomic, and refused if its condition does not hold.

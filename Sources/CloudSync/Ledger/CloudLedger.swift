@@ -25,8 +25,9 @@ package struct CloudLedger: Sendable {
   private var receiptOrder: [String] = []
   var planted: PlantedFault?
 
-  /// The number of receipts that the ledger remembers. A device has one change under way at a time, so a late duplicate is far younger.
-  static let receiptLimit = 4096
+  /// The number of receipts that the ledger remembers. A device has one message with 128 changes at most under way at a time, so a late
+  /// duplicate is far younger.
+  static let receiptLimit = 16_384
 
   private struct Place: Hashable {
     let parent, name: String

@@ -7,8 +7,9 @@ struct ModelDevice {
   /// The number of starts. Work and answers of an earlier start reach nobody.
   var epoch = 0
   var isOnline = true
-  /// The document whose content was kept as a conflict version last.
-  var keptDocument: String?
+  /// The document whose content was kept as a conflict version last, and the content. `nil`: the cloud has taken the content since,
+  /// because the winning one was deleted.
+  var kept: (document: String, content: String)?
   /// The device ends when it has carried out so many more effects.
   var crashesIn: Int?
 
@@ -16,8 +17,16 @@ struct ModelDevice {
     self.name = name
     engine = SyncEngine(device: name)
     engine.planted = planted
+    engine.limits = Self.limits
     saved = SavedSync(device: name)
   }
+
+  /// Small ones, so that lives reach them.
+  static let limits: SyncLimits = {
+    var limits = SyncLimits()
+    (limits.transfers, limits.acts, limits.changes) = (4, 3, 4)
+    return limits
+  }()
 
   /// - Returns: whether the device ends now.
   mutating func isCrashDue() -> Bool {
@@ -35,7 +44,7 @@ struct Pending {
 
   enum Work {
     case fetch(request: Int, since: Int, tombstonesSince: Int?)
-    case send(request: Int, CloudChange, key: String)
+    case send(request: Int, [KeyedChange])
     case answer(SyncInput)
     case upload(request: Int, id: String, stamp: String)
     case stage(request: Int, CloudItem)
@@ -46,9 +55,9 @@ struct Pending {
   /// The request of work that a network can lose.
   var request: Int? {
     switch work {
-    case .fetch(let request, _, _), .send(let request, _, _), .upload(let request, _, _): request
+    case .fetch(let request, _, _), .send(let request, _), .upload(let request, _, _): request
     case .stage(let request, let item): item.kind == .document ? request : nil
-    case .answer(.page(let request, _)), .answer(.answer(let request, _)), .answer(.anchorTooOld(let request)): request
+    case .answer(.page(let request, _)), .answer(.answers(let request, _)), .answer(.anchorTooOld(let request)): request
     case .answer, .act, .scan: nil
     }
   }

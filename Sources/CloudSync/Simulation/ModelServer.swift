@@ -5,8 +5,8 @@ struct ModelServer {
   private var receipts: [CloudReceipt] = []
   private var revision = 0
   private var oldestAnchor = 0
-  /// A row and a receipt that a planted fault stores too late.
-  private var unstored: ([CloudItem], CloudReceipt)?
+  /// Rows and receipts that a planted fault stores too late.
+  private var unstored: [([CloudItem], CloudReceipt)] = []
   private let planted: PlantedFault?
 
   init(planted: PlantedFault?) {
@@ -14,13 +14,19 @@ struct ModelServer {
     ledger.planted = planted
   }
 
-  mutating func answer(_ change: CloudChange, device: String, key: String) -> (CloudAnswer, [CloudItem]) {
+  /// - Parameter isFirst: of its message.
+  mutating func answer(
+    _ change: CloudChange, device: String, key: String, isFirst: Bool
+  ) -> (CloudAnswer, [CloudItem]) {
     if let receipt = ledger.receipt(for: key) { return (receipt.answer, []) }
     let (answer, changed) = ledger.apply(change, device: device, key: key)
     let receipt = CloudReceipt(key: key, answer: answer)
-    if planted == .answerBeforeStore {
-      if let (late, receipt) = unstored { store(late, receipt) }
-      unstored = (changed, receipt)
+    if isFirst || planted != .messagePartlyStored {
+      for (late, receipt) in unstored { store(late, receipt) }
+      unstored = []
+    }
+    if planted == .answerBeforeStore || planted == .messagePartlyStored && !isFirst {
+      unstored.append((changed, receipt))
     } else {
       store(changed, receipt)
     }
@@ -36,7 +42,7 @@ struct ModelServer {
   }
 
   mutating func restart() {
-    unstored = nil
+    unstored = []
     ledger = CloudLedger(
       restoring: Array(rows.values), receipts: receipts, revision: revision, oldestAnchor: oldestAnchor)
     ledger.planted = planted

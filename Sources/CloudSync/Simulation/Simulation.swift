@@ -41,7 +41,7 @@ package enum Simulation {
     ).log
   }
 
-  private static func schedule(seed: UInt64, steps: Int) -> (devices: Int, decisions: [Decision]) {
+  static func schedule(seed: UInt64, steps: Int) -> (devices: Int, decisions: [Decision]) {
     var chance = Chance(seed: seed)
     let devices = 2 + chance.below(2)
     return (devices, (0..<steps).map { _ in Decision(&chance, devices: devices) })

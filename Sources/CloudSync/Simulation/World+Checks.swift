@@ -2,10 +2,10 @@
 
 extension World {
   /// The server decides, and each accepted change is held against the rules.
-  mutating func ask(_ change: CloudChange, device d: Int, key: String) -> CloudAnswer {
+  mutating func ask(_ change: CloudChange, device d: Int, key: String, isFirst: Bool) -> CloudAnswer {
     let old = server.ledger.item(change.id)
     let before = server.ledger.revision
-    let (answer, changed) = server.answer(change, device: devices[d].name, key: key)
+    let (answer, changed) = server.answer(change, device: devices[d].name, key: key, isFirst: isFirst)
     for row in changed { check(row, change, old: old, before: before, by: d) }
     return answer
   }
@@ -15,6 +15,7 @@ extension World {
     if let old, old.isDeleted { fail(.order, "The deleted item \(row.id) changes.") }
     switch change {
     case .create(let item):
+      if devices[d].kept?.content == item.content { devices[d].kept = nil }
       if old != nil { fail(.identity, "The id \(item.id) is given twice.") }
       if let content = item.content { checkNew(content, row) }
     case .replace(let id, let content, _, _):
@@ -89,7 +90,7 @@ extension World {
     switch act {
     case .keep(_, let id, let content, _):
       writes.keep(content)
-      devices[d].keptDocument = id
+      devices[d].kept = (id, content)
     case .place, .replace:
       for node in devices[d].disk.nodes {
         guard let content = node.content else { continue }
@@ -97,7 +98,7 @@ extension World {
         writes.show(content, on: d)
       }
       // A content that was kept in an earlier conflict may be current again later, and edited.
-      if case .replace(let id, _, let staged) = act, devices[d].keptDocument == id, let lost, writes.isKept(lost),
+      if case .replace(let id, _, let staged) = act, devices[d].kept?.document == id, let lost, writes.isKept(lost),
         let new = devices[d].disk.nodes.first(where: { $0.id == staged })?.content, writes.descends(new, from: lost)
       {
         fail(.needless, "\(name) keeps \(lost) as a conflict version, and \(new) is based on it.")

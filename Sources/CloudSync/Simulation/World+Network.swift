@@ -16,16 +16,24 @@ extension World {
         let page = server.ledger.changes(since: since, limit: Self.pageLimit)
         reply(one, .page(request: request, page))
       }
-    case .send(let request, let change, let key):
-      let answer = ask(change, device: d, key: key)
-      note { _ in "Server: \(change) \(key) -> \(answer)" }
-      reply(one, .answer(request: request, answer))
-    case .answer(let input) where isCurrent:
-      note { "\($0.devices[d].name) <- \(input)" }
-      if planted == .anchorSavedBeforePage, case .page(_, let page) = input {
-        devices[d].saved.head.engine.anchor = page.next
+    case .send(let request, let changes):
+      var answers: [CloudAnswer] = []
+      for keyed in changes {
+        let answer = ask(keyed.change, device: d, key: keyed.key, isFirst: answers.isEmpty)
+        note { _ in "Server: \(keyed.change) \(keyed.key) -> \(answer)" }
+        answers.append(answer)
       }
-      give(input, to: d)
+      reply(one, .answers(request: request, answers))
+    case .answer(let input) where isCurrent:
+      var inputs = [input]
+      if now / Self.stepTime % 4 == 0 { inputs += takeAnswers(for: d) }
+      for input in inputs {
+        note { "\($0.devices[d].name) <- \(input)" }
+        if planted == .anchorSavedBeforePage, case .page(_, let page) = input {
+          devices[d].saved.head.engine.anchor = page.next
+        }
+      }
+      give(inputs, to: d)
     case .upload(let request, let id, let stamp) where isCurrent: upload(one, request, id, stamp)
     case .stage(let request, let item) where isCurrent: stage(one, request, item)
     case .act(let number, let act) where isCurrent: perform(act, number, on: d)
@@ -34,6 +42,19 @@ extension World {
       give(.scan(devices[d].disk.items), to: d)
     default: return
     }
+  }
+
+  /// All further answers that have reached the device: it takes them together.
+  private mutating func takeAnswers(for d: Int) -> [SyncInput] {
+    var inputs: [SyncInput] = []
+    let (epoch, isOnline) = (devices[d].epoch, devices[d].isOnline)
+    pending.removeAll { one in
+      guard one.device == d, one.epoch == epoch, isOnline || one.request == nil, case .answer(let input) = one.work
+      else { return false }
+      inputs.append(input)
+      return true
+    }
+    return inputs
   }
 
   private mutating func reply(_ one: Pending, _ input: SyncInput) {

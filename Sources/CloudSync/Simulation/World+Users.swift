@@ -55,6 +55,8 @@ extension World {
     guard devices[d].disk.isFree(name, in: parent) else { return false }
     let content = isFolder ? nil : writes.write(over: nil, on: d)
     note { "The user of \($0.devices[d].name) creates \(name) in \(parent) with \(content ?? "nothing")." }
+    let place = path(of: parent, name, d)
+    if let content { record(d, "write", place, content) } else { record(d, "mkdir", place) }
     devices[d].disk.add(isFolder ? .folder : .document, name, in: parent, content: content)
     return true
   }
@@ -63,6 +65,7 @@ extension World {
     let node = devices[d].disk.nodes[i]
     let content = writes.write(over: node.content, on: d)
     note { "The user of \($0.devices[d].name) writes \(content) over \(node.content ?? "") of \(node.name)." }
+    record(d, isNewFile ? "save" : "write", path(of: node.parent, node.name, d), content)
     devices[d].disk.nodes[i].content = content
     devices[d].disk.nodes[i].version = devices[d].disk.newVersion()
     if isNewFile { devices[d].disk.nodes[i].id = devices[d].disk.newID() }
@@ -72,6 +75,7 @@ extension World {
     let node = devices[d].disk.nodes[i]
     guard devices[d].disk.isFree(name, in: parent), !devices[d].disk.isInside(parent, node.id) else { return false }
     note { "The user of \($0.devices[d].name) moves \(node.name) of \(node.parent) to \(name) of \(parent)." }
+    record(d, "move", path(of: node.parent, node.name, d), path(of: parent, name, d))
     devices[d].disk.nodes[i].parent = parent
     devices[d].disk.nodes[i].name = name
     devices[d].disk.nodes[i].version = devices[d].disk.newVersion()
@@ -80,7 +84,19 @@ extension World {
 
   mutating func delete(_ nodes: [ModelDisk.Node], _ d: Int) {
     note { "The user of \($0.devices[d].name) deletes \(nodes.map(\.name))." }
+    // With a folder goes all that is in it.
+    let ids = Set(nodes.map(\.id))
+    for top in nodes where !ids.contains(top.parent) { record(d, "delete", path(of: top.parent, top.name, d)) }
     for node in nodes { if let content = node.content { writes.delete(content) } }
     devices[d].disk.nodes.removeAll { nodes.contains($0) }
+  }
+
+  private func path(of parent: String, _ name: String, _ d: Int) -> String {
+    var (folder, path) = (parent, name)
+    while folder != LocalItem.root, let i = devices[d].disk.position(of: folder) {
+      path = "\(devices[d].disk.nodes[i].name)/\(path)"
+      folder = devices[d].disk.nodes[i].parent
+    }
+    return path
   }
 }

@@ -10,6 +10,8 @@ package struct World {
   /// The first broken invariant.
   package private(set) var failure: Failure?
   package private(set) var log: [String] = []
+  /// The acts of users and the surroundings, by path; `nil`: they are not recorded.
+  var acts: [[String]]?
   let keepsLog: Bool
   let planted: PlantedFault?
   /// How a device loads what it has saved.
@@ -38,6 +40,10 @@ package struct World {
     if keepsLog { log.append(line(self)) }
   }
 
+  mutating func record(_ d: Int, _ verb: String, _ words: String...) {
+    if acts != nil { acts?.append([devices[d].name, verb] + words) }
+  }
+
   // MARK: Steps
 
   mutating func take(_ decision: Decision) {
@@ -60,6 +66,7 @@ package struct World {
     case .online: goOnline(d)
     case .restartServer:
       note { _ in "The server restarts." }
+      acts?.append(["server", "restarts"])
       server.restart()
       checkLedger()
     case .purge:
@@ -73,6 +80,7 @@ package struct World {
   package mutating func goOffline(_ d: Int) {
     guard devices[d].isOnline else { return }
     note { "\($0.devices[d].name) goes offline." }
+    record(d, "offline")
     devices[d].isOnline = false
     give(.offline, to: d)
   }
@@ -80,6 +88,7 @@ package struct World {
   package mutating func goOnline(_ d: Int) {
     guard !devices[d].isOnline else { return }
     note { "\($0.devices[d].name) goes online." }
+    record(d, "online")
     devices[d].isOnline = true
     give(.online, to: d)
   }
@@ -135,8 +144,10 @@ package struct World {
 
   // MARK: Devices
 
-  mutating func give(_ input: SyncInput, to d: Int) {
-    let effects = devices[d].engine.apply(input, at: now)
+  mutating func give(_ input: SyncInput, to d: Int) { give([input], to: d) }
+
+  mutating func give(_ inputs: [SyncInput], to d: Int) {
+    let effects = devices[d].engine.apply(inputs, at: now)
     carryOut(
       planted == .saveAfterEffects ? effects.filter { $0 != .save } + effects.filter { $0 == .save } : effects, on: d)
   }
@@ -152,7 +163,7 @@ package struct World {
       case .save: devices[d].saved.apply(devices[d].engine.takeDelta())
       case .fetch(let request, let since, let tombstonesSince):
         start(.fetch(request: request, since: since, tombstonesSince: tombstonesSince), on: d)
-      case .send(let request, let change, let key): start(.send(request: request, change, key: key), on: d)
+      case .send(let request, let changes): start(.send(request: request, changes), on: d)
       case .upload(let request, let id, let stamp): start(.upload(request: request, id: id, stamp: stamp), on: d)
       case .stage(let request, let item): start(.stage(request: request, item), on: d)
       case .discard(let id): _ = devices[d].disk.takeTemporary(id)
@@ -176,10 +187,12 @@ package struct World {
   /// The program on the device ends and starts again. The disk and the saved state stay.
   package mutating func crash(_ d: Int) {
     note { "\($0.devices[d].name) ends and starts again." }
+    record(d, "crash")
     devices[d].crashesIn = nil
     devices[d].epoch += 1
     devices[d].engine = restore(devices[d].saved)
     devices[d].engine.planted = planted
+    devices[d].engine.limits = ModelDevice.limits
     pending.removeAll { $0.device == d && !$0.isQuestion }
     give(.restored, to: d)
     devices[d].disk.temporaries = []

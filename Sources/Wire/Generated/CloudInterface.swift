@@ -11,11 +11,11 @@ package enum CloudInterface {
   package static let changes = "io.ambit.Cloud.Changes"
   /// Answers when the cloud has another revision, or after half a minute.
   package static let await = "io.ambit.Cloud.Await"
-  /// Changes one item. The same key again gets the same answer and changes nothing.
+  /// Makes changes, each on its own, in one transaction: 128 at most.
   package static let apply = "io.ambit.Cloud.Apply"
-  /// Keeps the content of the file whose descriptor comes with the call.
+  /// Keeps the contents of the files whose descriptors come with the call: 128 at most.
   package static let upload = "io.ambit.Cloud.Upload"
-  /// A content; its descriptor comes with the answer.
+  /// Contents, 128 at most; their descriptors come with the answer, in this order.
   package static let download = "io.ambit.Cloud.Download"
   /// The devices that were seen, and the state of the cloud.
   package static let show = "io.ambit.Cloud.Show"
@@ -141,6 +141,81 @@ package enum CloudInterface {
       json.set("parent", parent)
       json.set("name", name)
       json.set("folder", folder)
+      json.set("content", content)
+      json.set("size", size)
+      return json
+    }
+  }
+
+  /// A change with the device's own word for it: the same word again gets the same answer and changes nothing.
+  package struct KeyedChange: WireMessage {
+    package var key: String
+    package var change: Change
+
+    package init(key: String, change: Change) {
+      self.key = key
+      self.change = change
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      key = try json.string("key")
+      change = try json.message("change")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("key", key)
+      json.set("change", change)
+      return json
+    }
+  }
+
+  /// The cloud's answer to one change.
+  package struct Answer: WireMessage {
+    package var outcome: Outcome
+    /// After the change, or that stands in its way.
+    package var item: Item?
+    /// The identifier or content that the cloud does not have.
+    package var missing: String?
+
+    package init(outcome: Outcome, item: Item? = nil, missing: String? = nil) {
+      self.outcome = outcome
+      self.item = item
+      self.missing = missing
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      outcome = try json.choice("outcome")
+      item = try json.messageIfPresent("item")
+      missing = try json.stringIfPresent("missing")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("outcome", outcome)
+      json.set("item", item)
+      json.set("missing", missing)
+      return json
+    }
+  }
+
+  /// A content that the cloud keeps.
+  package struct Content: WireMessage {
+    package var content: String
+    package var size: Int
+
+    package init(content: String, size: Int) {
+      self.content = content
+      self.size = size
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      content = try json.string("content")
+      size = try json.int("size")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
       json.set("content", content)
       json.set("size", size)
       return json
@@ -327,94 +402,76 @@ package enum CloudInterface {
 
   /// The parameters of `Apply`.
   package struct ApplyCall: WireMessage {
-    package var key: String
-    package var change: Change
+    package var changes: [KeyedChange]
 
-    package init(key: String, change: Change) {
-      self.key = key
-      self.change = change
+    package init(changes: [KeyedChange]) {
+      self.changes = changes
     }
 
     package init(json: JSONObject) throws(FieldError) {
-      key = try json.string("key")
-      change = try json.message("change")
+      changes = try json.messages("changes")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
-      json.set("key", key)
-      json.set("change", change)
+      json.set("changes", changes)
       return json
     }
   }
 
   /// The answer of `Apply`.
   package struct ApplyReply: WireMessage {
-    package var outcome: Outcome
-    /// After the change, or that stands in its way.
-    package var item: Item?
-    /// The identifier that the cloud does not have.
-    package var missing: String?
+    package var answers: [Answer]
 
-    package init(outcome: Outcome, item: Item? = nil, missing: String? = nil) {
-      self.outcome = outcome
-      self.item = item
-      self.missing = missing
+    package init(answers: [Answer]) {
+      self.answers = answers
     }
 
     package init(json: JSONObject) throws(FieldError) {
-      outcome = try json.choice("outcome")
-      item = try json.messageIfPresent("item")
-      missing = try json.stringIfPresent("missing")
+      answers = try json.messages("answers")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
-      json.set("outcome", outcome)
-      json.set("item", item)
-      json.set("missing", missing)
+      json.set("answers", answers)
       return json
     }
   }
 
   /// The answer of `Upload`.
   package struct UploadReply: WireMessage {
-    package var content: String
-    package var size: Int
+    package var contents: [Content]
 
-    package init(content: String, size: Int) {
-      self.content = content
-      self.size = size
+    package init(contents: [Content]) {
+      self.contents = contents
     }
 
     package init(json: JSONObject) throws(FieldError) {
-      content = try json.string("content")
-      size = try json.int("size")
+      contents = try json.messages("contents")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
-      json.set("content", content)
-      json.set("size", size)
+      json.set("contents", contents)
       return json
     }
   }
 
   /// The parameters of `Download`.
   package struct DownloadCall: WireMessage {
-    package var content: String
+    package var contents: [String]
 
-    package init(content: String) {
-      self.content = content
+    package init(contents: [String]) {
+      self.contents = contents
     }
 
     package init(json: JSONObject) throws(FieldError) {
-      content = try json.string("content")
+      contents = try json.strings("contents")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
-      json.set("content", content)
+      json.set("contents", contents)
       return json
     }
   }

@@ -1,0 +1,164 @@
+internal import CloudSync
+internal import Folders
+internal import Foundation
+internal import Kernel
+internal import Paths
+internal import Synchronization
+
+/// Makes temporaries, from any thread.
+final class DeviceStaging: Sendable {
+  private let own: Descriptor
+  /// Of those that were made since the start, by their identities.
+  private let names = Mutex<[String: String]>([:])
+
+  init(own: Descriptor) { self.own = own }
+
+  func name(of id: String) -> String? { names.withLock { $0[id] } }
+  func forget(_ id: String) { names.withLock { $0[id] = nil } }
+
+  /// Makes copies of contents, which are checked, or empty folders. When this returns, they are on the disk.
+  ///
+  /// - Throws: where one cannot be made. None is left then.
+  func stage(_ items: [(item: CloudItem, content: Descriptor?)]) throws -> [LocalItem] {
+    var (made, files): ([String], [Descriptor]) = ([], [])
+    do {
+      for (item, content) in items {
+        let name = "new-\(UInt64.random(in: 0...UInt64.max))"
+        guard let content else {
+          try own.makeDirectory(name, mode: 0o755)
+          made.append(name)
+          continue
+        }
+        let file = try Descriptor.open(name, below: own, flags: [.write, .create, .exclusive, .noFollow], mode: 0o644)
+        made.append(name)
+        files.append(file)
+        guard try CloudStore.copy(content, to: file, while: { true }).name == item.content else {
+          throw StateError("the cloud gave another content than “\(item.name)” has")
+        }
+      }
+      try CloudStore.synchronize(files, in: own)
+      return try made.map { name in
+        let item = DeviceFolder.item(name, try Descriptor.open(name, below: own, flags: .place).status(), in: "")
+        names.withLock { $0[item.id] = name }
+        return item
+      }
+    } catch {
+      for name in made where (try? own.removeFile(name)) == nil { try? own.removeDirectory(name) }
+      throw error
+    }
+  }
+}
+
+/// Reads documents, from any thread.
+struct DeviceReader: Sendable {
+  let folder: String
+  let root: Descriptor
+  let access: any DeviceAccess
+
+  /// Opens documents as they are at a stamp, after apps that present them have saved.
+  ///
+  /// - Parameters:
+  ///   - documents: places below the folder, and stamps.
+  ///   - body: reads all of the files. It gets those whose documents have their stamps.
+  /// - Returns: for each document the body's value; `nil`: it has another stamp, before or after.
+  func reading<Value>(
+    _ documents: [(inner: String, stamp: String)], _ body: ([Descriptor]) throws -> [Value]
+  ) throws -> [Value?] {
+    try access.read(documents.map { folder.path(of: $0.inner) }) {
+      var files: [Descriptor] = []
+      let places = documents.map { document -> Descriptor? in
+        guard
+          let place = try? Descriptor.open(
+            document.inner, below: root, flags: .place, resolve: [.beneath, .noSymlinks]),
+          let status = try? place.status(), DeviceFolder.stamp(status) == document.stamp,
+          let file = try? place.reopened([.read, .nonBlocking])
+        else { return nil }
+        files.append(file)
+        return place
+      }
+      guard !files.isEmpty else { return documents.map { _ in nil } }
+      var values = try body(files)[...]
+      return zip(documents, places).map { document, place -> Value? in
+        guard let place else { return nil }
+        guard let value = values.popFirst(), let status = try? place.status(),
+          DeviceFolder.stamp(status) == document.stamp
+        else { return nil }
+        return value
+      }
+    }
+  }
+}
+
+/// Uploads and downloads of one device, several contents in one message. From any thread.
+struct DeviceTransfers: Sendable {
+  struct Upload: Sendable {
+    let request: Int
+    /// Below the folder; `nil`: the folder does not have it.
+    let inner: String?
+    let stamp: String
+  }
+
+  struct Download: Sendable {
+    let request: Int
+    let item: CloudItem
+    let content: String
+  }
+
+  let reader: DeviceReader
+  let staging: DeviceStaging
+
+  /// Contents of one message: so many, and so many bytes. A larger one goes alone.
+  static let most = 32
+  private static let mostBytes: Int64 = 8 << 20
+
+  /// In parts that go as one message each.
+  static func parts<Item>(of items: [Item], size: (Item) -> Int64) -> [[Item]] {
+    var (parts, bytes): ([[Item]], Int64) = ([], 0)
+    for item in items {
+      let size = size(item)
+      if let last = parts.last, last.count < most, bytes + size <= mostBytes {
+        parts[parts.count - 1].append(item)
+        bytes += size
+      } else {
+        parts.append([item])
+        bytes = size
+      }
+    }
+    return parts
+  }
+
+  func upload(_ uploads: [Upload], to cloud: CloudConnection) -> [SyncInput] {
+    let known = uploads.compactMap { upload in upload.inner.map { (upload, inner: $0) } }
+    let failed = uploads.filter { $0.inner == nil }.map { SyncInput.transferFailed(request: $0.request) }
+    guard !known.isEmpty else { return failed }
+    do {
+      let contents = try reader.reading(known.map { ($0.inner, $0.0.stamp) }) { try cloud.upload($0) }
+      return failed
+        + zip(known, contents).map { one, content in
+          guard let content else { return .transferFailed(request: one.0.request) }
+          return .uploaded(
+            request: one.0.request, content: content.content, size: content.size, stamp: one.0.stamp)
+        }
+    } catch {
+      // One of them is perhaps the reason.
+      if known.count > 1, !(error is CloudConnection.Failure) {
+        return failed + known.flatMap { upload([$0.0], to: cloud) }
+      }
+      return failed + known.map { .transferFailed(request: $0.0.request) }
+    }
+  }
+
+  func download(_ downloads: [Download], from cloud: CloudConnection) -> [SyncInput] {
+    do {
+      let files = try cloud.download(downloads.map(\.content))
+      let items = try staging.stage(zip(downloads, files).map { ($0.item, $1) })
+      return zip(downloads, items).map { .staged(request: $0.request, $1) }
+    } catch {
+      if case CloudConnection.Failure.lost = error {
+      } else if downloads.count > 1 {
+        return downloads.flatMap { download([$0], from: cloud) }
+      }
+      return downloads.map { .transferFailed(request: $0.request) }
+    }
+  }
+}
