@@ -71,8 +71,6 @@ let package = Package(
       name: "CLinux",
       // Not as flags: a package with those in a library could not be used by version.
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
-    .target(
-      name: "CSync", cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(
       name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev", "libglib2.0-dev"])]),
@@ -128,7 +126,7 @@ let package = Package(
     .target(
       name: "Cloud",
       dependencies: [
-        "BrokerCore", "CloudSync", "CSync", "Databases", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system,
+        "BrokerCore", "CloudSync", "Databases", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system,
       ],
       swiftSettings: strict),
     .target(

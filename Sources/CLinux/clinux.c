@@ -300,6 +300,8 @@ void ambit_wakeup_clear(int wakeup) {
   }
 }
 
+int ambit_sync_file_system(int descriptor) { return answer(syncfs(descriptor)); }
+
 void ambit_step_back(void) { setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); }
 
 int ambit_find(const void *text, size_t length, const void *part, size_t part_length) {

@@ -132,6 +132,11 @@ extension Descriptor {
     try KernelError.checkNegative("fdatasync", "descriptor \(rawValue)") { ambit_sync_data(rawValue) }
   }
 
+  /// Waits until everything on the file's file system is on the disk (`syncfs(2)`).
+  package func synchronizeFileSystem() throws(KernelError) {
+    try KernelError.checkNegative("syncfs", "descriptor \(rawValue)") { ambit_sync_file_system(rawValue) }
+  }
+
   /// A file in this folder that has no name yet, open for reading and writing (`O_TMPFILE`).
   package func makeUnnamedFile() throws(KernelError) -> Descriptor {
     Descriptor(owning: try KernelError.checkNegative("open", "O_TMPFILE") { ambit_unnamed_file(rawValue) })

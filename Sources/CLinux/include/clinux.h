@@ -26,6 +26,8 @@ int ambit_openat2(int directory, const char *path, uint64_t flags, uint64_t mode
 /* pipe2(2): the end to read from first, both close-on-exec. And how many bytes are in it. */
 int ambit_pipe(int ends[2]);
 long ambit_pipe_content(int pipe);
+/* syncfs(2): waits until everything on the file system of the descriptor is on the disk. Behind _GNU_SOURCE. */
+int ambit_sync_file_system(int descriptor);
 /* kcmp(2): 0 if two descriptors are of one opening, with one offset; above 0 if not. */
 int ambit_is_same_opening(int one, int other);
 
