@@ -8,7 +8,7 @@ set -eu
 programs=$(cd "${1:-.build/debug}" && pwd)
 ambit=$programs/ambit
 place=$(mktemp -d)
-export HOME="$place" XDG_DATA_HOME="$place/share" AMBIT_HOME="$place/ambit" GVFS_DISABLE_FUSE=1
+export LC_ALL=C.UTF-8 HOME="$place" XDG_DATA_HOME="$place/share" AMBIT_HOME="$place/ambit" GVFS_DISABLE_FUSE=1
 cleanup() {
   "$ambit" broker stop >/dev/null 2>&1 || true
   rm -rf "$place"
@@ -27,7 +27,7 @@ printf three >folder/inside
 "$ambit" trash "$name" folder >/dev/null
 [ ! -e "$name" ] && [ ! -e folder ] || fail "the files are where they were"
 seen=$(dbus-run-session -- gio trash --list 2>/dev/null)
-printf '%s\n' "$seen" | grep -qF "$place/$name" || fail "gio does not list “$name”: $seen"
+printf '%s\n' "$seen" | grep -qF "trash:///%C3%9Cber%20100%25%20&%20more.txt" || fail "gio does not list “$name”: $seen"
 printf '%s\n' "$seen" | grep -qF "$place/folder" || fail "gio does not list the folder: $seen"
 
 # GLib takes ours back.

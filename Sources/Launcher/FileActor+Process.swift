@@ -50,7 +50,9 @@ extension FileActor {
     var numbers: [Int32] = []
     defer { for number in numbers { close(number) } }
     for each in [writing] + files { numbers.append(try each.inheritable()) }
-    let words = ["ambit", "file-act", "--answer=\(numbers[0])", "--argument=\(argument)", act]
+    // An empty value would take the next word for its own.
+    let line = argument.isEmpty ? [] : ["--argument=\(argument)"]
+    let words = ["ambit", "file-act", "--answer=\(numbers[0])"] + line + [act]
     return (answers, try ThisProcess.start(program, words + numbers.dropFirst().map { "\($0)" }))
   }
 }
