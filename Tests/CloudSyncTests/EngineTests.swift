@@ -256,7 +256,6 @@ import Testing
     _ = give(.acted(number: 3, local("10", "a.txt", stamp: "s2")))
     _ = give(.scan([local("12", "a.txt", stamp: "s3")]))
     #expect(engine.cloudID(of: "12") == "B-1")
-    #expect(engine.pendingCount == 1)
   }
 
   @Test mutating func aFullCloudDoesNotStopOtherItems() {
