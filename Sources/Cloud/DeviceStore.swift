@@ -13,7 +13,9 @@ final class DeviceStore {
       CREATE TABLE head (number INTEGER PRIMARY KEY, state BLOB NOT NULL);
       CREATE TABLE entry (id TEXT PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;
       """,
-    remedy: "Move it away; the device then compares its folder with the cloud anew, and no document is removed.")
+    remedy:
+      "Move it away; to the device all its documents are new then: none is removed, and those that the cloud has too "
+      + "are there twice (“Letter 2.txt”).")
   private let database: OwnDatabase
 
   /// - Throws: where it cannot be opened, or was made by another version.
