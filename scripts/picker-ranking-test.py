@@ -108,7 +108,8 @@ try:
             query = " ".join(word(chance, order) for _ in range(chance.choice([1, 1, 1, 2, 3])))
             # Lines that are no filters: numbers, paths, answers; and names that are the query, see above.
             if re.fullmatch(r"[-\d ,]*|q|x|\?|\.\..*|\.[ho]|[/~+].*", query) or query in order or "|" in query: continue
-            if query.endswith("\\") or query.startswith((".", "^.", "'.")): continue
+            # A dot shows hidden names, and a hash looks for tags.
+            if query.endswith("\\") or query.startswith((".", "^.", "'.", "#", "tag:")): continue
             asked += 1
             pairs += len(order)
             wanted = subprocess.run(
