@@ -290,7 +290,7 @@ let package = Package(
       name: "AmbitCommandsTests",
       dependencies: [
         "AmbitCommands", "AppModel", "Audit", "Coordination", "Kernel", "Launcher", "Policy", "Review", "Rulebook",
-        "Terminal", "TestSupport", "Wire",
+        "Terminal", "TestSupport", "UserFiles", "Wire",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -3,6 +3,7 @@ import Foundation
 import Kernel
 import TestSupport
 import Testing
+import UserFiles
 
 @testable import AmbitCommands
 
