@@ -63,7 +63,7 @@ ENUMERATIONS = {
                                        "accommodateSubitemDeletion", "", {}),
     "CoordinationInterface.Message.Kind": ("presenting question withdrawn reacquire changed attributesChanged moved deleted "
                                            "subitemChanged subitemAppeared subitemMoved subitemDeleted versionGained versionLost "
-                                           "conflictResolved transferring transferred lost", "", {}),
+                                           "conflictResolved transferring transferred lost left", "", {}),
     "CoordinationInterface.Canceller": ("caller user suspension", "", {}),
     "VersionsInterface.Version.Kind": ("file package", "", {}),
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),

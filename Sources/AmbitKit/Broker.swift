@@ -15,8 +15,8 @@ package enum Broker {
     var clients: [WireClient] = []
   }
   private static let idle = Mutex(Idle())
-  /// More than one is there only when several threads called at once.
-  private static let keptConnections = 4
+  /// More than one is there only when several threads called at once. An app with several processes has 64 in all.
+  private static let keptConnections = 8
   /// How many are asked, if each goes before it has read the call.
   private static let mostBrokers = 8
 
@@ -55,6 +55,19 @@ package enum Broker {
     }
     return try use(try client(address), address, body)
   }
+
+  /// For a call whose answer nothing waits for: there is none.
+  static func tell(_ method: String, _ parameters: some WireMessage) throws(WireError) {
+    try call { client throws(WireError) in try client.send(method, parameters.json, oneway: true) }
+  }
+
+  /// Where the broker is, and the process whose connections are of use.
+  struct Place: Equatable {
+    var address = ""
+    var process: Int32 = 0
+  }
+
+  static func place() throws(WireError) -> Place { Place(address: try address(), process: getpid()) }
 
   /// A connection of its own, for a call that answers many times.
   static func connect() throws(WireError) -> WireClient { try WireClient(address: try address()) }

@@ -61,6 +61,7 @@ final class AppServer: LoopMember {
     ) {
       try await self.services.serve(call, on: connection, for: instance)
     } answer: { reply, descriptors in
+      if call.call.oneway { return }
       self.replies.send(
         reply, descriptors: descriptors, on: connection, instance.app.rules.syncsFully ? .full : .group)
     }

@@ -106,7 +106,7 @@ final class Broker {
     let service = GrantService(
       host, grants, trail, sessions, locator, places, issuer, revoker, references, IdentityService(grants, trail),
       launches.entitlements, remover)
-    leased.onOverwrite = versions.keepBeforeOverwriting
+    (leased.onOverwrite, leased.hasConflicts) = (versions.keepBeforeOverwriting, versions.hasConflicts)
     versions.onChange = coordination.versionsChanged
     let kept = VersionService(items, versions, grants, trail)
     user = UserServer(

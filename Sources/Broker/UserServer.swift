@@ -65,6 +65,7 @@ final class UserServer: LoopMember {
         }
       }
     } answer: { reply, descriptors in
+      if call.call.oneway { return }
       self.replies.send(reply, descriptors: descriptors, on: connection, sync)
     }
   }

@@ -22,6 +22,13 @@ package final class Subscription<Event: WireMessage> {
     flush()
   }
 
+  /// Sends the last event: the connection is free for another call. Of a client that does not read it is closed.
+  package func end(_ event: Event) {
+    flush()
+    guard waiting.isEmpty, !hasLost, !connection.wantsWrite else { return connection.close() }
+    connection.send(Reply(event.json))
+  }
+
   /// Sends as much as the client has room for.
   package func flush() {
     while !waiting.isEmpty, !connection.wantsWrite {

@@ -14,6 +14,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
@@ -301,6 +302,22 @@ void ambit_wakeup_clear(int wakeup) {
 }
 
 int ambit_sync_file_system(int descriptor) { return answer(syncfs(descriptor)); }
+
+int ambit_epoll_make(void) { return answer(epoll_create1(EPOLL_CLOEXEC)); }
+
+int ambit_epoll_add(int epoll, int descriptor, uint64_t tag) {
+  struct epoll_event event = {.events = EPOLLIN, .data = {.u64 = tag}};
+  return answer(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event));
+}
+
+void ambit_epoll_remove(int epoll, int descriptor) { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); }
+
+int ambit_epoll_wait(int epoll, uint64_t *tag) {
+  struct epoll_event event;
+  int count = epoll_wait(epoll, &event, 1, -1);
+  if (count == 1) *tag = event.data.u64;
+  return answer(count);
+}
 
 void ambit_step_back(void) { setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); }
 

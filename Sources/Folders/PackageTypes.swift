@@ -38,7 +38,7 @@ package struct PackageTypes: Equatable, Sendable {
 
   /// Whether a folder of this name is a package. Something stands before the extension: `.pages` is a hidden folder.
   package func isPackage(_ name: String) -> Bool {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return false }
-    return extensions.contains(name[name.index(after: dot)...].lowercased())
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return false }
+    return extensions.contains(name[name.utf8.index(after: dot)...].lowercased())
   }
 }

@@ -118,7 +118,7 @@ import Wire
       ("Done", [:]), ("Done", ["access": "1"]), ("Done", ["access": .double(1.5)]),
       ("Moved", ["access": 1, "from": "/a"]),
       ("Answer", ["question": .null]), ("Answer", ["question": 1, "error": 5]), ("Unsaved", ["presenter": 1]),
-      ("Unsaved", ["presenter": 1, "unsaved": "yes"]),
+      ("Unsaved", ["presenter": 1, "unsaved": "yes"]), ("Leave", [:]), ("Leave", ["presenter": "1"]),
     ]
     for (member, parameters) in wrong {
       #expect(scene.error(member, parameters) == "InvalidParameter", "\(member) \(parameters)")
@@ -158,6 +158,7 @@ import Wire
     }
     for id in [Int.min, -1, 0, number, Int.max] {
       #expect(scene.error("Unsaved", ["presenter": JSONValue(id), "unsaved": true]) == "NotYours", "\(id)")
+      #expect(scene.error("Leave", ["presenter": JSONValue(id)]) == "NotYours", "\(id)")
     }
     // Numbers of others' accesses and questions do not let it go first.
     let intruder = try scene.app.connect()
@@ -178,6 +179,47 @@ import Wire
     #expect(scene.error("Done", ["access": JSONValue(access)], on: client) == "NotYours")
     withExtendedLifetime((presenter, asking, intruder)) {}
     try await scene.end()
+  }
+
+  @Test func `a presenter that leaves is asked no more, and its connection is free for another`() async throws {
+    let scene = try await Scene()
+    let client = try scene.app.connect()
+    func next() throws -> CoordinationInterface.Message? {
+      try client.receive(wait: true).map { try CoordinationInterface.PresentReply(json: $0.parameters).message }
+    }
+    let present = CoordinationInterface.PresentCall(path: scene.path, purpose: "window").json
+    try client.send(CoordinationInterface.present, present, more: true)
+    let first = try #require(try next()?.presenter)
+    #expect(scene.error("Leave", ["presenter": JSONValue(first)]) == "")
+    #expect(try next()?.kind == .left)
+    #expect(scene.error("Leave", ["presenter": JSONValue(first)]) == "NotYours")
+    // A writer of another purpose has the item at once.
+    #expect(scene.error("Access", scene.access([scene.intent(scene.path, "write")])) == "")
+    try client.send(CoordinationInterface.present, present, more: true)
+    let second = try #require(try next()?.presenter)
+    #expect(second != first)
+    #expect(scene.error("Unsaved", ["presenter": JSONValue(first), "unsaved": true]) == "NotYours")
+    #expect(scene.error("Unsaved", ["presenter": JSONValue(second), "unsaved": true]) == "")
+    withExtendedLifetime(client) {}
+    try await scene.end()
+  }
+
+  @Test func `an end that wants no answer, and the next access behind it in one write`() async throws {
+    let scene = try await Scene()
+    let (client, access) = try scene.hold(scene.intent(scene.home, "write"), by: scene.app)
+    guard case .object(let call) = scene.access([scene.intent(scene.home, "write")], ["purpose": "next"]) else {
+      return
+    }
+    for number in [access, access, .max] {
+      try client.send(CoordinationInterface.done, ["access": JSONValue(number)], oneway: true)
+    }
+    // The answer is that of the access, also behind ends that are refused.
+    let answer = try client.call(CoordinationInterface.access, call)
+    let next = try answer.parameters.int("access")
+    #expect(next > access)
+    #expect(scene.error("Done", ["access": JSONValue(next)], on: client) == "")
+    try await scene.end()
+    #expect(try scene.world.events(.coordinationEnded).contains { $0.detail["coordination"] == "\(access)" })
   }
 
   @Test func `moves of items that are not written in the access`() async throws {

@@ -99,6 +99,24 @@ import struct TestSupport.Deadline
     #expect(bench.endpoint.timeout(now: bench.now) == .seconds(1))
   }
 
+  @Test func `calls that want no answer come out with the next one, a few at a time`() throws {
+    let bench = try Bench()
+    let client = try bench.client()
+    for number in 0..<40 { try client.send(AccessInterface.stop, Self.stop(number), oneway: true) }
+    try client.send(AccessInterface.stop, Self.stop(40))
+    try client.send(AccessInterface.stop, Self.stop(41))
+    var rounds: [[String]] = []
+    while rounds.joined().count < 41 {
+      var round: [String] = []
+      for case .call(_, let call) in try bench.round() { round.append(try call.parameters.string("scope")) }
+      if !round.isEmpty { rounds.append(round) }
+    }
+    // The last one waits for its answer, and the one behind it for that.
+    #expect(rounds.map(\.count) == [16, 16, 9])
+    #expect(Array(rounds.joined()) == (0...40).map(String.init))
+    #expect(try bench.round().isEmpty)
+  }
+
   @Test func `a call that waits for its answer ends when its peer goes`() throws {
     let bench = try Bench()
     var client: WireClient? = try bench.client()

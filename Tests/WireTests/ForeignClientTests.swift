@@ -89,7 +89,7 @@ import Wire
         io.ambit.Access Events HostPath Kept Open Path Release Start Status Stop
         io.ambit.Bookmarks Create CreateContained Resolve ResolveReference Values
         io.ambit.Transfer Pass Redeem
-        io.ambit.Coordination Access Answer Done Moved Present Unsaved
+        io.ambit.Coordination Access Answer Done Leave Moved Present Unsaved
         io.ambit.Versions Contents Keep List Open Remove Resolve
         io.ambit.Query Barrier Resolve Run
         io.ambit.Opening Discard Next

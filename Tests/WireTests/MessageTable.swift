@@ -58,6 +58,7 @@ let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Coordination.Present)", CoordinationInterface.PresentReply.self),
   ("io.ambit.Coordination.Answer(", CoordinationInterface.AnswerCall.self),
   ("io.ambit.Coordination.Unsaved(", CoordinationInterface.UnsavedCall.self),
+  ("io.ambit.Coordination.Leave(", CoordinationInterface.LeaveCall.self),
   ("io.ambit.Versions.Version", VersionsInterface.Version.self),
   ("io.ambit.Versions.List(", VersionsInterface.ListCall.self),
   ("io.ambit.Versions.List)", VersionsInterface.ListReply.self),

@@ -21,12 +21,22 @@ final class FileAccess: Sendable {
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
   private var id: Int { number.load(ordering: .relaxed) }
 
-  init() throws {
+  private let writes: Bool
+
+  init(writes: Bool) throws {
+    self.writes = writes
     do throws(WireError) { client = try Broker.take() } catch { throw error.cocoa() }
   }
 
-  func wait(_ call: CoordinationInterface.AccessCall) throws(WireError) -> CoordinationInterface.AccessReply {
-    let reply: CoordinationInterface.AccessReply = try client.call(CoordinationInterface.access, call)
+  /// - Parameter meanwhile: runs when the broker has been asked.
+  func wait(
+    _ call: CoordinationInterface.AccessCall, meanwhile: () -> Void
+  ) throws(WireError) -> CoordinationInterface.AccessReply {
+    let answer = try client.call(CoordinationInterface.access, call.json, meanwhile: meanwhile)
+    let reply: CoordinationInterface.AccessReply
+    do { reply = try CoordinationInterface.AccessReply(json: answer.parameters) } catch {
+      throw .unexpectedReply(error)
+    }
     number.store(reply.access, ordering: .relaxed)
     staged.store(reply.staged ?? false, ordering: .relaxed)
     return reply
@@ -47,11 +57,17 @@ final class FileAccess: Sendable {
   /// Ends it, once. Where that cannot be said, the end of the connection says it.
   func end() {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    let done = CoordinationInterface.DoneCall(access: id).json
     do throws(WireError) {
-      _ = try client.call(CoordinationInterface.done, CoordinationInterface.DoneCall(access: id).json)
-      Broker.giveBack(client)
-      // What it wrote was told to the app's queries before the answer.
-      RunningQueries.shared.catchUp()
+      // What it wrote is told to the app's queries before the answer. Nobody else waits for that.
+      if writes, RunningQueries.shared.areThere {
+        _ = try client.call(CoordinationInterface.done, done)
+        Broker.giveBack(client)
+        RunningQueries.shared.catchUp()
+      } else {
+        try client.send(CoordinationInterface.done, done, oneway: true)
+        Broker.giveBack(client)
+      }
     } catch {}
   }
 

@@ -15,6 +15,8 @@ open class NSFileAccessIntent: NSObject, @unchecked Sendable {
   /// Where the item is. It may change while the access is waited for; read it in the accessor.
   open var url: URL { current.withLock { $0 } }
 
+  var isWrite: Bool { if case .write = use { true } else { false } }
+
   init(_ url: URL, _ use: Use) {
     self.use = use
     current = Mutex(url)

@@ -265,7 +265,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     let call = CoordinationInterface.AccessCall(
       intents: intents.map(\.message), purpose: purpose, within: within.accesses.isEmpty ? nil : within.accesses,
       answering: within.questions.isEmpty ? nil : within.questions, prepares: prepares ? true : nil)
-    let access = try FileAccess()
+    let access = try FileAccess(writes: intents.contains(where: \.isWrite))
     guard
       state.withLock({ state in
         if !state.isCancelled { state.waiting.append(access) }
@@ -277,7 +277,8 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     }
     defer { state.withLock { $0.waiting.removeAll { $0 === access } } }
     do throws(WireError) {
-      let reply = try access.wait(call)
+      // What is written after the accessor has read must not be missed (`COO-21`), nor how far its content has come.
+      let reply = try access.wait(call) { PresenterTable.shared.awaitBeginnings(of: purpose) }
       for (intent, path) in zip(intents, reply.paths) { intent.move(to: path) }
       state.withLock { state in
         state.granted.append(access)

@@ -38,11 +38,28 @@ final class PresenterTable: Sendable {
     }
   }
 
-  func add(_ presenter: any NSFilePresenter) {
+  /// Counts when it returns (`COO-21`).
+  func add(_ presenter: any NSFilePresenter) { begin(presenter)?.awaitBeginning() }
+
+  /// Counts when ``awaitBeginnings(of:)`` has returned, or when the first access of its purpose is granted.
+  @discardableResult
+  func begin(_ presenter: any NSFilePresenter) -> PresenterLink? {
     let link = PresenterLink(presenter, purpose: purpose(of: presenter))
     state.withLock { $0.registered.append(link) }
-    link.begin()
+    return link.begin() ? link : nil
   }
+
+  private func link(of presenter: any NSFilePresenter) -> PresenterLink? {
+    state.withLock { state in state.registered.last { $0.presenter === presenter } }
+  }
+
+  /// Waits until the presenters of a purpose count that have begun.
+  func awaitBeginnings(of purpose: String) {
+    for link in state.withLock({ $0.registered }) where link.purpose == purpose { link.awaitBeginning() }
+  }
+
+  /// Whether the presented item had conflict versions that are not resolved when its presenter began; `nil`: the broker has not said.
+  func conflicts(of presenter: any NSFilePresenter) -> Bool? { link(of: presenter)?.conflicts }
 
   func remove(_ presenter: any NSFilePresenter) {
     let link = state.withLock { state in
@@ -56,48 +73,208 @@ final class PresenterTable: Sendable {
   }
 }
 
+/// Connections of presenters that have left: the next one presents by it. Opening a document then makes no connection.
+private enum PresenterConnections {
+  private struct Parked {
+    var place = Broker.Place()
+    var clients: [WireClient] = []
+  }
+  private static let parked = Mutex(Parked())
+  private static let most = 4
+
+  /// The answers up to the last one of its former presenter have still to be read.
+  static func take() throws(WireError) -> WireClient? {
+    let place = try Broker.place()
+    return parked.withLock { $0.place == place ? $0.clients.popLast() : nil }
+  }
+
+  static func keep(_ client: WireClient) {
+    guard let place = try? Broker.place() else { return }
+    parked.withLock { parked in
+      if parked.place != place { parked = Parked(place: place) }
+      if parked.clients.count < most { parked.clients.append(client) }
+    }
+  }
+}
+
+/// The thread that reads the messages to all presenters of this process. None has to wake it to be read from then on, or no more.
+private final class PresenterReader: Sendable {
+  private struct State {
+    var process: Int32
+    var links: [UInt64: PresenterLink] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let epoll: Epoll
+  private let state = Mutex(State(process: getpid()))
+  private static let current = Mutex<PresenterReader?>(nil)
+
+  private init() throws(KernelError) { epoll = try Epoll() }
+
+  /// The one of this process: a process that was forked has none of its parent's threads.
+  static func get() throws(WireError) -> PresenterReader {
+    try current.withLock { current throws(WireError) in
+      if let current, current.state.withLock({ $0.process }) == getpid() { return current }
+      do throws(KernelError) {
+        let new = try PresenterReader()
+        try Worker.start { new.run() }
+        current = new
+        return new
+      } catch { throw .kernel(error) }
+    }
+  }
+
+  /// - Returns: a number for ``remove(_:_:)``.
+  func add(_ link: PresenterLink, _ client: WireClient) throws(WireError) -> UInt64 {
+    let tag = state.withLock { state in
+      state.last += 1
+      state.links[state.last] = link
+      return state.last
+    }
+    do throws(KernelError) { try epoll.add(client.socket, tag: tag) } catch {
+      state.withLock { $0.links[tag] = nil }
+      throw .kernel(error)
+    }
+    return tag
+  }
+
+  func remove(_ tag: UInt64, _ client: WireClient) {
+    epoll.remove(client.socket)
+    state.withLock { $0.links[tag] = nil }
+  }
+
+  private func run() {
+    while let tag = try? epoll.next() { state.withLock { $0.links[tag] }?.catchUp() }
+  }
+}
+
 /// One registration of a presenter.
 final class PresenterLink: @unchecked Sendable {
   let presenter: any NSFilePresenter
-  private let purpose: String
+  let purpose: String
   private let state = Mutex(State())
+  /// Held by the one that reads: messages are taken in their order, and none of a later presenter's.
+  private let reading = Mutex(Reading())
 
   private struct State {
-    var client: WireClient?
     var number: Int?
     var unsaved = false
     var isOver = false
+    var conflicts: Bool?
     /// Blocks to be called when an access is over.
     var reacquirers: [Int: [@Sendable () -> Void]] = [:]
     var withdrawn: Set<Int> = []
   }
 
+  private struct Reading {
+    var client: WireClient?
+    /// Its first message has not come yet.
+    var isBeginning = false
+    /// It was another presenter's, whose last message has not been read.
+    var isUsed = false
+    var toldUnsaved = false
+    var reader: (PresenterReader, tag: UInt64)?
+  }
+
   init(_ presenter: any NSFilePresenter, purpose: String) { (self.presenter, self.purpose) = (presenter, purpose) }
 
-  /// Counts when it returns (`COO-21`). A presenter of nothing, and one that the broker does not take, is only listed.
-  func begin() {
-    guard let url = presenter.presentedItemURL else { return }
-    _ = SecurityScope.remembering {
+  /// Whether the item has conflict versions that are not resolved, as it was when it began; `nil`: the broker has not said.
+  var conflicts: Bool? { state.withLock { $0.conflicts } }
+
+  /// A presenter of nothing, and one that the broker does not take, is only listed.
+  func begin() -> Bool {
+    guard let url = presenter.presentedItemURL else { return false }
+    let begun: Void? = SecurityScope.remembering {
       do throws(WireError) {
-        let client = try Broker.connect()
-        let call = CoordinationInterface.PresentCall(
-          path: NSFileCoordinator.path(of: url), purpose: purpose,
-          primary: presenter.primaryPresentedItemURL.map { NSFileCoordinator.path(of: $0) },
-          unsaved: state.withLock { $0.unsaved } ? true : nil)
-        try client.send(CoordinationInterface.present, call.json, more: true)
-        guard let first = try Self.next(client), let number = first.presenter else { throw .closed }
-        state.withLock { ($0.client, $0.number) = (client, number) }
-        do throws(KernelError) { try Worker.start { self.read(client) } } catch { throw .kernel(error) }
+        try reading.withLock { reading throws(WireError) in try send(url, &reading) }
       } catch { throw error.coordination(for: url) }
+    }
+    return begun != nil
+  }
+
+  private func send(_ url: URL, _ reading: inout Reading, reuses: Bool = true) throws(WireError) {
+    let unsaved = state.withLock { $0.unsaved }
+    let call = CoordinationInterface.PresentCall(
+      path: NSFileCoordinator.path(of: url), purpose: purpose,
+      primary: presenter.primaryPresentedItemURL.map { NSFileCoordinator.path(of: $0) },
+      unsaved: unsaved ? true : nil
+    ).json
+    if reuses, let used = try PresenterConnections.take(),
+      (try? used.send(CoordinationInterface.present, call, more: true)) != nil
+    {
+      reading = Reading(client: used, isBeginning: true, isUsed: true, toldUnsaved: unsaved)
+      return
+    }
+    let client = try Broker.connect()
+    try client.send(CoordinationInterface.present, call, more: true)
+    reading = Reading(client: client, isBeginning: true, toldUnsaved: unsaved)
+  }
+
+  /// Waits until it counts: from then on it misses nothing.
+  func awaitBeginning() {
+    guard let url = presenter.presentedItemURL else { return }
+    reading.withLock { reading in
+      guard reading.isBeginning else { return }
+      _ = SecurityScope.remembering {
+        do throws(WireError) {
+          do throws(WireError) { try takeFirst(&reading) } catch {
+            if case .remote = error { throw error }
+            guard reading.isUsed else { throw error }
+            // The broker of that connection has gone since.
+            try send(url, &reading, reuses: false)
+            try takeFirst(&reading)
+          }
+        } catch {
+          reading = Reading()
+          throw error.coordination(for: url)
+        }
+      }
+    }
+  }
+
+  private func takeFirst(_ reading: inout Reading) throws(WireError) {
+    guard let client = reading.client else { return }
+    var isFormer = reading.isUsed
+    var first: CoordinationInterface.Message?
+    while first == nil {
+      guard let answer = try client.awaitAnswer() else { throw .closed }
+      if isFormer { isFormer = answer.continues } else { first = try Self.message(answer) }
+    }
+    guard let first, let number = first.presenter else { throw .closed }
+    let unsaved = state.withLock { state in
+      (state.number, state.conflicts) = (number, first.conflicts)
+      return state.unsaved
+    }
+    reading.isBeginning = false
+    if unsaved != reading.toldUnsaved { setUnsaved(unsaved) }
+    let reader = try PresenterReader.get()
+    reading.reader = (reader, try reader.add(self, client))
+    // They may have come with the first.
+    takeAll(&reading)
+  }
+
+  private static func message(_ answer: WireClient.Answer) throws(WireError) -> CoordinationInterface.Message {
+    do { return try CoordinationInterface.PresentReply(json: answer.parameters).message } catch {
+      throw .unexpectedReply(error)
     }
   }
 
   func end() {
-    let client = state.withLock { state in
-      state.isOver = true
-      return state.client
+    awaitBeginning()
+    reading.withLock { reading in
+      let number = state.withLock { state in
+        state.isOver = true
+        defer { state.number = nil }
+        return state.number
+      }
+      guard let client = reading.client else { return }
+      if let (reader, tag) = reading.reader { reader.remove(tag, client) }
+      reading = Reading()
+      guard let number,
+        (try? Broker.tell(CoordinationInterface.leave, CoordinationInterface.LeaveCall(presenter: number))) != nil
+      else { return }
+      PresenterConnections.keep(client)
     }
-    if let client { _ = shutdown(client.socket.rawValue, Int32(SHUT_RDWR)) }
   }
 
   func setUnsaved(_ unsaved: Bool) {
@@ -110,22 +287,26 @@ final class PresenterLink: @unchecked Sendable {
       CoordinationInterface.unsaved, CoordinationInterface.UnsavedCall(presenter: number, unsaved: unsaved))
   }
 
-  private static func next(_ client: WireClient) throws(WireError) -> CoordinationInterface.Message? {
-    guard let answer = try client.receive(wait: true) else { return nil }
-    do { return try CoordinationInterface.PresentReply(json: answer.parameters).message } catch {
-      throw .unexpectedReply(error)
-    }
-  }
+  /// Takes the messages that have come.
+  fileprivate func catchUp() { reading.withLock { takeAll(&$0) } }
 
-  private func read(_ client: WireClient) {
-    while let message = try? Self.next(client) {
-      if state.withLock({ $0.isOver }) { return }
-      presenter.presentedItemOperationQueue.addOperation { self.take(message) }
+  private func takeAll(_ reading: inout Reading) {
+    guard let client = reading.client, !reading.isBeginning else { return }
+    do throws(WireError) {
+      while let answer = try client.receive(wait: false) {
+        let message = try Self.message(answer)
+        presenter.presentedItemOperationQueue.addOperation { self.take(message) }
+      }
+    } catch {
+      if let (reader, tag) = reading.reader { reader.remove(tag, client) }
+      reading = Reading()
+      state.withLock { $0.number = nil }
+      // The broker has gone, and another one may be there: it does not know this presenter.
+      try? Worker.start {
+        usleep(50_000)
+        if !self.state.withLock({ $0.isOver }), self.begin() { self.awaitBeginning() }
+      }
     }
-    // The broker has gone, and another one may be there: it does not know this presenter.
-    guard !state.withLock({ $0.isOver }) else { return }
-    usleep(50_000)
-    begin()
   }
 
   private func take(_ message: CoordinationInterface.Message) {
@@ -161,7 +342,7 @@ final class PresenterLink: @unchecked Sendable {
     case .transferring: (presenter as? Document)?.transferring(message.completed ?? 0, of: message.total ?? 0)
     case .transferred: (presenter as? Document)?.transferred()
     case .lost: presenter.presentedItemDidChange()
-    case .presenting: break
+    case .presenting, .left: break
     }
   }
 

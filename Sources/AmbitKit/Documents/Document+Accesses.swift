@@ -91,7 +91,10 @@ extension Document {
       throw CocoaError.make(.fileReadUnknown, .EBUSY, fileURL, "The document is open already.")
     }
     try startScope()
-    present()
+    guard !isPresenting else { return }
+    isPresenting = true
+    // The broker is asked for the access before its answer has come.
+    PresenterTable.shared.begin(self)
   }
 
   /// Reads the document's file.
@@ -114,7 +117,11 @@ extension Document {
       undoManager.removeAllActions()
       updateChangeCount(.cleared)
       documentState = []
-      lookForConflicts()
+      switch PresenterTable.shared.conflicts(of: self) {
+      case true?: documentState.insert(.inConflict)
+      case false?: break
+      case nil: lookForConflicts()
+      }
     case .failure(let error):
       if !isOpen {
         endPresenting()

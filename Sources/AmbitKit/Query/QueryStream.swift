@@ -80,5 +80,6 @@ final class RunningQueries: Sendable {
 
   func add(_ stream: QueryStream) { streams.withLock { $0.append(stream) } }
   func remove(_ stream: QueryStream) { streams.withLock { $0.removeAll { $0 === stream } } }
+  var areThere: Bool { streams.withLock { !$0.isEmpty } }
   func catchUp() { for stream in streams.withLock({ $0 }) { stream.catchUp() } }
 }

@@ -87,10 +87,16 @@ struct CoordinatedItems {
       isLeased: true)
   }
 
+  /// When a grant was given, in nanoseconds since 1970; 0: there is none.
+  func created(_ grant: String?) throws -> Int64 { try grant.flatMap { try grants.grant($0) }?.created ?? 0 }
+
+  private static let common = PackageTypes()
+
   /// The outermost package around a path, or the path itself: by the packages that everybody knows, and those of running apps.
   private func package(around path: String) -> String? {
-    let types = [PackageTypes()] + sessions.instances.values.map(\.app.packages)
     let names = path.pathNames
+    guard names.contains(where: { $0.utf8.contains(UInt8(ascii: ".")) }) else { return nil }
+    let types = [Self.common] + sessions.instances.values.map(\.app.packages)
     guard let last = names.firstIndex(where: { name in types.contains { $0.isPackage(name) } }) else { return nil }
     return "/" + names[...last].joined(separator: "/")
   }

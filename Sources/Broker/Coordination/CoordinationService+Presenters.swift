@@ -30,7 +30,17 @@ extension CoordinationService {
     files.add(id, item.item.path)
     lease(id)
     // From here on it misses nothing (`COO-21`).
-    presented.messages.send(.init(message: .init(kind: .presenting, presenter: id)))
+    let conflicts = item.isLeased ? leased.conflicts(at: item.item.path) { try items.created(item.grant) } : nil
+    presented.messages.send(.init(message: .init(kind: .presenting, presenter: id, conflicts: conflicts)))
+  }
+
+  /// A presenter leaves, and its connection stays.
+  func leave(_ request: CoordinationInterface.LeaveCall, of instance: Instance?) throws {
+    guard let presenter = presenters[request.presenter], presenter.instance === instance else {
+      throw CoordinationInterface.Failure.notYours
+    }
+    leave(request.presenter)
+    presenter.messages.end(.init(message: .init(kind: .left)))
   }
 
   func answer(_ request: CoordinationInterface.AnswerCall, from instance: Instance?) throws {

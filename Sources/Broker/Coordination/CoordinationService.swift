@@ -111,6 +111,8 @@ final class CoordinationService: LoopMember {
       return nil
     case "Answer":
       try answer(CoordinationInterface.AnswerCall(json: call.parameters), from: instance)
+    case "Leave":
+      try leave(CoordinationInterface.LeaveCall(json: call.parameters), of: instance)
     default:
       try setUnsaved(CoordinationInterface.UnsavedCall(json: call.parameters), from: instance)
     }

@@ -76,6 +76,8 @@ final class LeaseKeeper: LoopMember {
 
   /// Seconds that the kernel gives a holder to react; `nil`: as many as it wants. Patience with a presenter has to end well before.
   var breakTime: Int? { FileLease.breakTime }
+  /// The same, as it was at the last break.
+  private(set) var lastBreakTime: Int?
 
   /// Takes a lease on a document, or another kind in place of the present one. While an opener waits nothing is changed.
   ///
@@ -207,7 +209,8 @@ final class LeaseKeeper: LoopMember {
     guard var entry = entries[identity], let opener = entry.present, opener != entry.opener else { return nil }
     if entry.opener == nil {
       entry.since = clock.monotonic
-      entry.due = breakTime.map { entry.since + Int64($0) * 1_000_000_000 }
+      lastBreakTime = breakTime
+      entry.due = lastBreakTime.map { entry.since + Int64($0) * 1_000_000_000 }
     }
     entry.opener = opener
     entries[identity] = entry

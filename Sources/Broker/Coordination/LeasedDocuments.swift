@@ -34,6 +34,8 @@ final class LeasedDocuments: LoopMember {
   var onOverwrite: (FoundDocument, PathKey, _ then: @escaping @BrokerLoop () -> Void) -> Void = { $2() }
   /// Files whose content is being kept for that.
   private var keeping: Set<PathKey> = []
+  /// Whether a document has conflict versions that are not resolved, and younger than a time; `nil`: unknown.
+  var hasConflicts: (FileIdentity, _ since: () throws -> Int64) -> Bool? = { _, _ in nil }
   /// Told the path of a file that no other program has open any more as it had.
   var onHeld: (PathKey) -> Void = { _ in }
 
@@ -49,8 +51,8 @@ final class LeasedDocuments: LoopMember {
     }
   }
 
-  /// Nanoseconds that an opener may be kept waiting; `nil`: as many as one likes. Well before the kernel's own end.
-  var longestWait: Int64? { leases.breakTime.map { max(1, Int64($0) - 5) * 1_000_000_000 } }
+  /// Nanoseconds that the last opener may be kept waiting; `nil`: as many as one likes. Well before the kernel's own end.
+  var longestWait: Int64? { leases.lastBreakTime.map { max(1, Int64($0) - 5) * 1_000_000_000 } }
 
   /// The lease on a presented file, and the reason why there is none, or not the one that is wanted.
   func lease(on path: PathKey) -> (kind: LeaseKeeper.Kind?, reason: String?) {
@@ -58,6 +60,13 @@ final class LeasedDocuments: LoopMember {
     let kind = entry.document.flatMap { leases.kind(of: $0.identity) }
     if entry.accesses > 0 { return (kind, "a coordinated access is under way") }
     return (kind, entry.reason ?? (kind == nil ? LeaseKeeper.isOpen : nil))
+  }
+
+  /// Whether the file that is presented at a path has conflict versions that are not resolved; `nil`: unknown.
+  ///
+  /// - Parameter since: nanoseconds since 1970: earlier ones do not count.
+  func conflicts(at path: PathKey, since: () throws -> Int64) -> Bool? {
+    entries[path]?.document.flatMap { hasConflicts($0.identity, since) }
   }
 
   // MARK: Presenters
@@ -152,12 +161,14 @@ final class LeasedDocuments: LoopMember {
     }
     if let former = entry.document, former.identity != document.identity { leases.release(former.identity) }
     entries[path]?.document = document
+    let isChange = leases.kind(of: document.identity) != kind && !leases.isBreaking(document.identity)
     switch leases.hold(document, as: kind) {
-    case .leased:
+    case .leased(let taken):
       entries[path]?.retry = nil
       entries[path]?.reason = nil
       entries[path]?.pause = Self.shortestPause
-      if !leases.isBreaking(document.identity) { onHeld(path) }
+      // A lease that was to be had says that the last opener has closed the file, though the next one may wait by now.
+      if isChange && taken == kind || !leases.isBreaking(document.identity) { onHeld(path) }
     case .watchOnly(let reason):
       entries[path]?.reason = reason
       if reason == LeaseKeeper.isOpen {

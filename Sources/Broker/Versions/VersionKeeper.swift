@@ -18,12 +18,19 @@ final class VersionKeeper {
   private let leases: LeaseKeeper
   private let clock: any LoopClock
   private let device: String
+  /// The content of documents that was kept last before a program outside wrote over it, and the version of it.
+  private var overwritten: [FileIdentity: (stamp: ContentStamp, version: String)] = [:]
   /// Presenters hear that a document has another version, or one less.
   var onChange: (_ path: String, _ version: String, CoordinationInterface.Message.Kind) -> Void = { _, _, _ in }
 
   init(_ store: VersionStore, _ trail: AuditTrail, _ jobs: Jobs, _ leases: LeaseKeeper, _ clock: any LoopClock) {
     (self.store, self.trail, self.jobs, self.leases, self.clock) = (store, trail, jobs, leases, clock)
     device = ProcessInfo.processInfo.hostName
+  }
+
+  /// Whether a document has conflicts that are not resolved; `nil`: the table cannot be read.
+  func hasConflicts(_ document: FileIdentity, since: () throws -> Int64) -> Bool? {
+    try? store.hasConflicts(document, since: since)
   }
 
   /// The content that a save is about to replace; `nil`: the rules want no version of it. The save does not depend on it.
@@ -42,15 +49,19 @@ final class VersionKeeper {
   /// Makes a version of it, or forgets it.
   ///
   /// - Parameter document: the file that is the document by now; `nil`: the document was not replaced.
-  func settle(_ former: FormerContent?, of document: FileIdentity?, _ instance: Instance? = nil, _ grant: Grant? = nil)
-  {
-    guard let former else { return }
+  /// - Returns: the version's identifier.
+  @discardableResult
+  func settle(
+    _ former: FormerContent?, of document: FileIdentity?, _ instance: Instance? = nil, _ grant: Grant? = nil
+  ) -> String? {
+    guard let former else { return nil }
     switch (document, former.filled) {
     case (let document?, .success(let filled)):
-      do { _ = try commit(former, filled, of: document, instance, grant) } catch { notKept(former, error) }
+      do { return try commit(former, filled, of: document, instance, grant).id } catch { notKept(former, error) }
     case (_?, .failure(let error)): notKept(former, error)
     case (nil, _): store.discard(former.draft)
     }
+    return nil
   }
 
   private func commit(
@@ -110,19 +121,48 @@ final class VersionKeeper {
     }
   }
 
-  /// A program outside is about to write over a document, and waits until its content is kept, or is not to be.
+  /// A program outside is about to write over a document, and waits until its content is copied, or is not to be. It does not wait for
+  /// the disk: a version counts only when its content is there.
   func keepBeforeOverwriting(_ document: FoundDocument, at path: PathKey, then: @escaping @BrokerLoop () -> Void) {
     guard let versions = try? store.versions(of: document.identity),
       store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime)
     else { return then() }
+    let stamp = (try? document.descriptor.status()).flatMap { ContentStamp($0, now: clock.realtime) }
+    if let stamp, let last = overwritten[document.identity], last.stamp == stamp, versions.first?.id == last.version {
+      return then()
+    }
     let content = FormerContent(draft: draft(of: document), path: path.text, cause: .overwritten, app: nil)
-    jobs.start(owner: "versions", subject: "\(document.identity.inode)") {
-      content.fill(while: $0.beat)
-    } then: { (isDone: Void?) in
+    let subject = "\(document.identity.inode)"
+    func bringToDisk() {
       then()
-      if isDone != nil { self.settle(content, of: document.identity) }
+      guard case .success = content.filled else {
+        settle(content, of: document.identity)
+        return
+      }
+      jobs.start(owner: "versions", subject: subject) { _ in
+        content.synchronize()
+      } then: { (isDone: Void?) in
+        guard isDone != nil, let version = self.settle(content, of: document.identity), let stamp else { return }
+        if self.overwritten.count >= Self.mostStamps { self.overwritten = [:] }
+        self.overwritten[document.identity] = (stamp, version)
+      }
+    }
+    // A thread takes longer to begin than such a copy takes. To open the document here could keep the loop waiting; its lease is an open
+    // file, on a file system that answers.
+    if document.kind == .file, document.size <= Self.little, leases.leased(document.identity) != nil {
+      content.copy { true }
+      return bringToDisk()
+    }
+    jobs.start(owner: "versions", subject: subject) {
+      content.copy(while: $0.beat)
+    } then: { (isDone: Void?) in
+      if isDone == nil { then() } else { bringToDisk() }
     }
   }
+
+  /// Bytes of a document that is copied on the loop.
+  private static let little: UInt64 = 64 << 10
+  private static let mostStamps = 1024
 
   /// The document is as it is meant to be all the same.
   private func notKept(_ former: FormerContent, _ error: any Error) {
@@ -148,6 +188,22 @@ final class VersionKeeper {
   }
 }
 
+/// A content that has not changed as long as this is the same. A file that was changed a moment ago has none: a further change could
+/// have the same time.
+private struct ContentStamp: Equatable {
+  private let size: UInt64
+  private let modified: Int64
+  private let changed: Int64
+
+  /// Nanoseconds; the kernel's clock for files ticks 100 times a second at least.
+  private static let tick: Int64 = 20_000_000
+
+  init?(_ status: FileStatus, now: Int64) {
+    guard status.changed < now - Self.tick else { return nil }
+    (size, modified, changed) = (status.size, status.modified, status.changed)
+  }
+}
+
 /// A content that is being kept; filled by a thread.
 final class FormerContent: Sendable {
   typealias Facts = (size: UInt64, modified: Int64)
@@ -162,9 +218,21 @@ final class FormerContent: Sendable {
     (self.draft, self.path, self.cause, self.app) = (draft, path, cause, app)
   }
 
+  /// Copies it, and waits for the disk.
   func fill(while isWanted: @escaping () -> Bool) {
     let result = Result { () throws(KernelError) in try draft.fill(while: isWanted) }
     outcome.withLock { $0 = result }
+  }
+
+  /// Copies it. ``synchronize()`` has to follow.
+  func copy(while isWanted: @escaping () -> Bool) {
+    let result = Result { () throws(KernelError) in try draft.copy(while: isWanted) }
+    outcome.withLock { $0 = result }
+  }
+
+  func synchronize() {
+    let result = Result { () throws(KernelError) in try draft.synchronize() }
+    if case .failure(let error) = result { outcome.withLock { $0 = .failure(error) } }
   }
 
   var filled: Result<Facts, KernelError> { outcome.withLock { $0 } }

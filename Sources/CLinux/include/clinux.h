@@ -113,6 +113,12 @@ int ambit_processors(void);
 int ambit_wakeup_make(void);
 void ambit_wakeup_signal(int wakeup);
 void ambit_wakeup_clear(int wakeup);
+/* epoll(7): descriptors that one thread waits for, while others add and remove some. ambit_epoll_wait answers 1, and the tag of one
+   that can be read. */
+int ambit_epoll_make(void);
+int ambit_epoll_add(int epoll, int descriptor, uint64_t tag);
+void ambit_epoll_remove(int epoll, int descriptor);
+int ambit_epoll_wait(int epoll, uint64_t *tag);
 /* The work of all others goes before this thread's (setpriority(2), which is a thread's on Linux). */
 void ambit_step_back(void);
 /* memmem(3): whether a text has a part. */

@@ -22,6 +22,13 @@ package struct VersionDraft: Sendable {
   /// - Returns: bytes, and when the document was written last, in nanoseconds since 1970.
   /// - Throws: `EFBIG` if it is too large.
   package func fill(while isWanted: @escaping () -> Bool) throws(KernelError) -> (size: UInt64, modified: Int64) {
+    let facts = try copy(while: isWanted)
+    try synchronize()
+    return facts
+  }
+
+  /// The same without the wait for the disk: the document may be written over from here on, and ``synchronize()`` has to follow.
+  package func copy(while isWanted: @escaping () -> Bool) throws(KernelError) -> (size: UInt64, modified: Int64) {
     do throws(KernelError) {
       let status = try document.descriptor.status()
       if document.kind == .folder { return (try fillFolder(isWanted), status.modified) }
@@ -33,12 +40,26 @@ package struct VersionDraft: Sendable {
       } else {
         try document.descriptor.reopened([.read, .nonBlocking]).copyContent(to: copy, while: isWanted)
       }
-      try copy.synchronize()
       return (try copy.status().size, status.modified)
     } catch {
-      if (try? folder.removeFile(name)) == nil { try? folder.removeTree(name) }
+      remove()
       throw error
     }
+  }
+
+  /// Waits until a copied file is on the disk. A package's files are there when they are copied.
+  package func synchronize() throws(KernelError) {
+    if isPackage { return }
+    do throws(KernelError) {
+      try Descriptor.open(name, below: folder, flags: [.read, .noFollow]).synchronize()
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  private func remove() {
+    if (try? folder.removeFile(name)) == nil { try? folder.removeTree(name) }
   }
 
   private func fillFolder(_ isWanted: @escaping () -> Bool) throws(KernelError) -> UInt64 {

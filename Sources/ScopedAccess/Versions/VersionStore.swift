@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 package import Kernel
 internal import Paths
+internal import Synchronization
 internal import SystemPackage
 
 /// The kept versions of documents: a table, and a folder with their contents.
@@ -14,6 +15,8 @@ package final class VersionStore {
   /// The folder of the contents, each under its version's identifier.
   private let folder: Descriptor
   package let rules: VersionRules
+  /// Of any document; `nil`: the table may have changed since.
+  private let areThereConflicts = Mutex<Bool?>(nil)
 
   private static let beginning = ".new-"
 
@@ -119,6 +122,29 @@ package final class VersionStore {
       version.id, below: folder, flags: version.isPackage ? [.read, .directory, .noFollow] : [.read, .noFollow])
   }
 
+  /// Whether a document has conflicts that are not resolved. Where there are none at all, the table is not asked.
+  ///
+  /// - Parameter since: nanoseconds since 1970: earlier ones do not count.
+  package func hasConflicts(_ document: FileIdentity, since: () throws -> Int64) throws -> Bool {
+    let areThere = try areThereConflicts.withLock { known in
+      let answer =
+        try known
+        ?? database.read { db in
+          try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM version WHERE unresolved)") ?? false
+        }
+      known = answer
+      return answer
+    }
+    guard areThere else { return false }
+    let since = try since()
+    return try versions(of: document).contains { $0.isUnresolved && $0.kept >= since }
+  }
+
+  private func change<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    defer { areThereConflicts.withLock { $0 = nil } }
+    return try database.write(body)
+  }
+
   // MARK: Keeping
 
   /// Begins to keep a content. Its content is copied by any thread, and then it is added.
@@ -138,7 +164,7 @@ package final class VersionStore {
   ) throws {
     let key = Self.key(document)
     do {
-      let gone = try database.write { db -> [String] in
+      let gone = try change { db -> [String] in
         let number = try Self.number(db, key, path)
         let all = try Row.fetchAll(db, sql: "SELECT * FROM version").compactMap(KeptVersion.init(row:))
         let own = try Row.fetchAll(db, sql: "SELECT * FROM version WHERE document = ?", arguments: [number])
@@ -178,7 +204,7 @@ package final class VersionStore {
   /// Another file is the document from now on.
   package func succeed(_ old: FileIdentity, by new: FileIdentity) throws {
     guard old != new else { return }
-    try database.write { db in
+    try change { db in
       guard
         let number = try Int64.fetchOne(
           db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [Self.key(old)])
@@ -201,7 +227,7 @@ package final class VersionStore {
   ///
   /// For documents in a container only: elsewhere the new file may be of another app's, which must not see the old one's contents.
   package func follow(_ present: FileIdentity, at path: String) throws {
-    try database.write { db in
+    try change { db in
       let key = Self.key(present)
       guard try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE identity = ?", arguments: [key]) == nil,
         let former = try Int64.fetchOne(db, sql: "SELECT number FROM document WHERE path = ?", arguments: [path])
@@ -212,13 +238,13 @@ package final class VersionStore {
 
   /// A conflict is resolved.
   package func resolve(_ id: String) throws {
-    try database.write { db in
+    try change { db in
       try db.execute(sql: "UPDATE version SET unresolved = 0 WHERE id = ?", arguments: [id])
     }
   }
 
   package func remove(_ id: String) throws {
-    try database.write { db in try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
+    try change { db in try db.execute(sql: "DELETE FROM version WHERE id = ?", arguments: [id]) }
     remove(contents: id)
   }
 

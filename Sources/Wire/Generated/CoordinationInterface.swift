@@ -19,6 +19,8 @@ package enum CoordinationInterface {
   package static let answer = "io.ambit.Coordination.Answer"
   /// A presenter of this app has changes that are not saved, or has saved them.
   package static let unsaved = "io.ambit.Coordination.Unsaved"
+  /// A presenter of this app presents no longer. Its connection is free for another call after its last message.
+  package static let leave = "io.ambit.Coordination.Leave"
 
   package enum Question: String, CaseIterable, Sendable {
     case relinquishToReader, relinquishToWriter, saveChanges, accommodateDeletion, accommodateSubitemDeletion
@@ -221,14 +223,17 @@ package enum CoordinationInterface {
     package enum Kind: String, CaseIterable, Sendable {
       case presenting, question, withdrawn, reacquire, changed, attributesChanged, moved, deleted, subitemChanged,
         subitemAppeared, subitemMoved, subitemDeleted, versionGained, versionLost, conflictResolved, transferring,
-        transferred, lost
+        transferred, lost, left
     }
 
     /// presenting: it counts from now on. question: wants an `Answer`. withdrawn: that question is not waited for any
     /// more. reacquire: an access is over that it had let go for. lost: it did not read, and messages were dropped.
+    /// left: the last one, after `Leave`.
     package var kind: Kind
     /// Of presenting: the presenter's number.
     package var presenter: Int?
+    /// Of presenting a document outside of the container: it has conflict versions that are not resolved.
+    package var conflicts: Bool?
     /// The number of a question.
     package var question: Int?
     package var asks: Question?
@@ -249,12 +254,13 @@ package enum CoordinationInterface {
     package var total: Int?
 
     package init(
-      kind: Kind, presenter: Int? = nil, question: Int? = nil, asks: Question? = nil, access: Int? = nil,
-      party: Party? = nil, path: String? = nil, version: String? = nil, to: String? = nil, coordinated: Bool? = nil,
-      completed: Int? = nil, total: Int? = nil
+      kind: Kind, presenter: Int? = nil, conflicts: Bool? = nil, question: Int? = nil, asks: Question? = nil,
+      access: Int? = nil, party: Party? = nil, path: String? = nil, version: String? = nil, to: String? = nil,
+      coordinated: Bool? = nil, completed: Int? = nil, total: Int? = nil
     ) {
       self.kind = kind
       self.presenter = presenter
+      self.conflicts = conflicts
       self.question = question
       self.asks = asks
       self.access = access
@@ -270,6 +276,7 @@ package enum CoordinationInterface {
     package init(json: JSONObject) throws(FieldError) {
       kind = try json.choice("kind")
       presenter = try json.intIfPresent("presenter")
+      conflicts = try json.boolIfPresent("conflicts")
       question = try json.intIfPresent("question")
       asks = try json.choiceIfPresent("asks")
       access = try json.intIfPresent("access")
@@ -286,6 +293,7 @@ package enum CoordinationInterface {
       var json = JSONObject()
       json.set("kind", kind)
       json.set("presenter", presenter)
+      json.set("conflicts", conflicts)
       json.set("question", question)
       json.set("asks", asks)
       json.set("access", access)
@@ -395,6 +403,25 @@ package enum CoordinationInterface {
       var json = JSONObject()
       json.set("presenter", presenter)
       json.set("unsaved", unsaved)
+      return json
+    }
+  }
+
+  /// The parameters of `Leave`.
+  package struct LeaveCall: WireMessage {
+    package var presenter: Int
+
+    package init(presenter: Int) {
+      self.presenter = presenter
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      presenter = try json.int("presenter")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("presenter", presenter)
       return json
     }
   }

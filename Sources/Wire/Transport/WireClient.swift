@@ -69,13 +69,15 @@ package final class WireClient: Sendable {
 
   /// Calls a method and waits for its one answer.
   ///
+  /// - Parameter meanwhile: runs when the call has been sent, before its answer is waited for.
   /// - Throws: `WireError.remote` when the answer is an error; `unread` when the other side went before it had read the call.
   package func call(
-    _ method: String, _ parameters: JSONObject = [:], descriptors: [Descriptor] = []
+    _ method: String, _ parameters: JSONObject = [:], descriptors: [Descriptor] = [], meanwhile: () -> Void = {}
   ) throws(WireError) -> Answer {
     let call = IncomingCall(method: method, parameters: parameters)
     return try state.withLock { state throws(WireError) in
       try send(call, descriptors)
+      meanwhile()
       try awaitAnswer(&state)
       guard let answer = try receive(&state, wait: true) else { throw .closed }
       guard !answer.continues else { throw .broken("several answers to a call that asked for one") }
@@ -110,6 +112,14 @@ package final class WireClient: Sendable {
   ///   read the call by then.
   package func receive(wait: Bool) throws(WireError) -> Answer? {
     try state.withLock { state throws(WireError) in try receive(&state, wait: wait) }
+  }
+
+  /// The next answer, by a thread that has nothing else to do: as ``call(_:_:descriptors:)`` waits for it.
+  package func awaitAnswer() throws(WireError) -> Answer? {
+    try state.withLock { state throws(WireError) in
+      if !state.framer.hasMessage { try awaitAnswer(&state) }
+      return try receive(&state, wait: true)
+    }
   }
 
   private func send(_ call: IncomingCall, _ descriptors: [Descriptor]) throws(WireError) {

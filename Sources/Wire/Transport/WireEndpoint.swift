@@ -10,7 +10,7 @@ package import Kernel
 /// Times are nanoseconds of a clock that does not go back.
 package final class WireEndpoint {
   package enum Event {
-    /// Answer with `connection.send`, now or later. A call that was `oneway` takes no answer.
+    /// Answer with `connection.send`, now or later. A call that was `oneway` must not be answered: the next one may be waiting already.
     case call(WireConnection, CheckedCall)
     /// The connection is over; a call that it waited with needs no answer any more.
     case closed(WireConnection)
@@ -34,6 +34,9 @@ package final class WireEndpoint {
   private var starved: Set<Int> = []
   /// Nothing is accepted before this time.
   private var acceptAgain: Int64 = 0
+
+  /// Calls without an answer, of one connection at a time.
+  private static let mostOneway = 16
 
   /// After a failed accept the listener stays readable: without a pause the loop would spin.
   private static let acceptPause: Int64 = 100_000_000
@@ -67,8 +70,8 @@ package final class WireEndpoint {
     return times.min().map { .nanoseconds($0) }
   }
 
-  /// Deals with the events that `poll(2)` reported on the endpoint's entries. At most one call of each connection
-  /// comes out; `broken` is followed by `closed`.
+  /// Deals with the events that `poll(2)` reported on the endpoint's entries. At most one call of each connection that takes an answer
+  /// comes out, and a few before it that take none; `broken` is followed by `closed`.
   package func process(_ entries: ArraySlice<PollEntry>, now: Int64) -> [Event] {
     var events: [Event] = []
     var readable = starved
@@ -121,6 +124,7 @@ package final class WireEndpoint {
 
   private func read(_ id: Int, now: Int64, _ events: inout [Event]) {
     guard let connection = connections[id] else { return }
+    var oneway = 0
     while connection.wantsRead {
       guard bucket.wait(now: now) == 0 else {
         starved.insert(id)
@@ -130,10 +134,11 @@ package final class WireEndpoint {
         guard let call = try connection.receive() else { return }
         _ = bucket.take(now: now)
         switch service.check(call) {
-        // One at a time, also when it takes no answer: an answer then never meets the call that came after its own.
+        // One at a time. One that takes no answer is often followed by the next call at once.
         case .call(let checked):
           events.append(.call(connection, checked))
-          return
+          oneway += 1
+          guard call.oneway, oneway < Self.mostOneway else { return }
         case .answer(let reply): connection.send(reply)
         }
       } catch {
