@@ -22,7 +22,7 @@ WIDTH = 120
 ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Provider", "Grants", "Locations", "Inspector", "Launcher", "Cloud"]
 
 # Types outside of any interface's namespace.
-SHARED = {"ProviderItemMessage", "BrowserActionMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
+SHARED = {"ProviderItemMessage", "ProviderFieldKind", "ProviderFormField", "ProviderFormButton", "ProviderFormMessage", "ProviderFormReply", "BrowserActionMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
 
 # Swift names of types, calls and replies, where they differ. Those with the same name have the same fields.
 NAMES = {
@@ -43,6 +43,18 @@ NAMES = {
     "Provider.Item": "ProviderItemMessage",
     "Transfer.PassReply": "Transfer",
     "Transfer.RedeemCall": "Transfer",
+    "Locations.FormField": "ProviderFormField",
+    "Locations.FormButton": "ProviderFormButton",
+    "Locations.Form": "ProviderFormMessage",
+    "Locations.FilledForm": "ProviderFormReply",
+    "Provider.FormField": "ProviderFormField",
+    "Provider.FormButton": "ProviderFormButton",
+    "Provider.Form": "ProviderFormMessage",
+    "Provider.FilledForm": "ProviderFormReply",
+    "Launcher.FormField": "ProviderFormField",
+    "Launcher.FormButton": "ProviderFormButton",
+    "Launcher.Form": "ProviderFormMessage",
+    "Launcher.FilledForm": "ProviderFormReply",
     "Launcher.Choice": "Question.Choice",
 }
 
@@ -68,8 +80,11 @@ ENUMERATIONS = {
     "VersionsInterface.Version.Kind": ("file package", "", {}),
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
-    "ProviderInterface.Request.Kind": ("enumerate item provide changed stop create move delete", "", {}),
-    "LocationsInterface.AskCall.Kind": ("enumerate item provide create write move delete", "", {}),
+    "ProviderInterface.Request.Kind": ("enumerate item provide changed stop create move delete placeholder locate identify changes "
+                                       "anchor trash untrash thumbnail form submit", "", {}),
+    "LocationsInterface.AskCall.Kind": ("enumerate item provide create write move delete locate identify changes anchor trash "
+                                        "untrash", "", {}),
+    "ProviderFieldKind": ("text secret choice note", "The kind of a field in a provider's form.", {}),
     "CloudInterface.Item.Kind": ("folder document", "", {}),
     "CloudInterface.Change.Kind": ("create replace move delete", "", {}),
     "CloudInterface.Outcome": ("accepted conflict collision missing cycle overQuota", "", {}),
@@ -133,6 +148,10 @@ DEFAULTS = {
     "Launcher.AnswerCall": {"cancelled": "false", "creates": "false", "paths": "[]"},
     "Launcher.ReplaceCall": {"exchange": "false"},
     "Launcher.EndedReply": {"leaks": "[]"},
+    "Provider.Item": {"marks": "[]"},
+    "Locations.Item": {"marks": "[]"},
+    "Locations.Location": {"acrossDevices": "false"},
+    "Locations.EnableCall": {"acrossDevices": "false"},
     "Query.Update": {"present": "[]", "removed": "[]"},
 }
 

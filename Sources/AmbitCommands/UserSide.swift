@@ -24,6 +24,24 @@ enum UserSide {
     }
   }
 
+  /// The same, for a method that answers nothing.
+  static func perform(_ method: String, _ call: some WireMessage) throws {
+    do { _ = try BrokerConnection.ask(folders) { try $0.call(method, call.json) } } catch WireError.remote(
+      let name, let parameters)
+    { throw failure(name, parameters) }
+  }
+
+  /// The same, for an answer with a descriptor.
+  static func descriptor(_ method: String, _ call: some WireMessage) throws -> Descriptor {
+    do {
+      return try BrokerConnection.ask(folders) { client in
+        let answer = try client.call(method, call.json)
+        guard let descriptor = answer.descriptors.first else { throw Failure("the broker sent no file") }
+        return descriptor
+      }
+    } catch WireError.remote(let name, let parameters) { throw failure(name, parameters) }
+  }
+
   /// Brings a document's content.
   static func fetch(
     _ path: String, _ progress: (_ bytes: Int, _ total: Int) -> Void
@@ -50,8 +68,12 @@ enum UserSide {
     case GrantsInterface.Failure.notFoundName, GrantsInterface.Failure.notGrantableName,
       LauncherInterface.Failure.notRunningName:
       return Failure(reason, status: 1)
-    case LocationsInterface.Failure.notFoundName, LocationsInterface.Failure.notProvidedName:
-      return Failure(reason, status: 1)
+    case LocationsInterface.Failure.notProvidedName:
+      let provider = (try? parameters.stringIfPresent("provider")) ?? nil
+      let error = (try? parameters.stringIfPresent("error")) ?? nil
+      guard let provider, error == "notAuthenticated" else { return Failure(reason, status: 1) }
+      return Failure("\(reason); sign in with “ambit provider sign-in \(provider)”", status: 1)
+    case LocationsInterface.Failure.notFoundName: return Failure(reason, status: 1)
     case LauncherInterface.Failure.notGivenName:
       return Failure("it cannot be opened with the app: \(reason)", status: 1)
     case GrantsInterface.Failure.runningName:

@@ -84,15 +84,16 @@ final class Broker {
     let resolver = BookmarkResolver(
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
       access)
-    let bookmarks = BookmarkService(BookmarkMaker(host, grants, key, trail, tokens, documents, issuer), resolver)
-
+    let maker = BookmarkMaker(host, grants, key, trail, tokens, documents, issuer)
+    let bookmarks = BookmarkService(maker, resolver)
     let presented = PresentedFiles(clock)
     let leased = LeasedDocuments(leases, clock)
     let coordination = CoordinationService(
       items, CoordinationTrail(trail: trail), presented, leased, related, clock)
     catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
-    locations = LocationServices(host, trail, jobs, clock)
+    locations = LocationServices(host, trail, sessions, jobs, clock)
     locations.connect(leases, places, locator, handover, copies, openings, coordination)
+    locations.connect(maker, resolver, scopes, picker)
     coordination.writeObservers = [catalog.wrote, locations.sent.wrote]
     let inPlace = InPlaceSaver(host, leases, trail, sessions, jobs)
     let saves = SaveService(grants, trail, sessions, succession, inPlace, versions, jobs)
@@ -109,10 +110,10 @@ final class Broker {
     (leased.onOverwrite, leased.hasConflicts) = (versions.keepBeforeOverwriting, versions.hasConflicts)
     versions.onChange = coordination.versionsChanged
     let kept = VersionService(items, versions, grants, trail)
+    let inspection = InspectionService(grants, key, host, documents, coordination, index)
     user = UserServer(
-      endpoint, launches.service(ender, picker, saves, scopes), service,
-      InspectionService(grants, key, host, documents, coordination, index), coordination, kept, catalog,
-      locations.service, sessions, trail, replies)
+      endpoint, launches.service(ender, picker, saves, scopes, locations.forms), service, inspection, coordination,
+      kept, catalog, locations.service, sessions, trail, replies)
     let apps = AppServer(
       sessions,
       AppServices(
@@ -125,7 +126,6 @@ final class Broker {
     ) { [trail, grants, sidecars, placeholders = locations.placeholders] in
       !trail.isWhole || grants.awaitsRoom || !sidecars.isIdle || !references.isIdle || placeholders.isGuarding
     }
-
     // In this order. Due grants end before a request is answered, and the user's side comes first: a launcher's answer is then
     // known before its app's next act.
     for member in [

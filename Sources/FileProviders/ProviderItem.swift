@@ -2,6 +2,10 @@
 package struct ProviderItem: Sendable, Equatable {
   /// The top of a provider's tree.
   package static let root = "root"
+  package static let workingSet = "NSFileProviderWorkingSetContainerItemIdentifier"
+  package static let trash = "NSFileProviderTrashContainerItemIdentifier"
+  /// Identifiers that no item has (`PRV-10`).
+  package static let reserved: Set<String> = [root, "NSFileProviderRootContainerItemIdentifier", workingSet, trash]
 
   package var identifier: String
   package var parent: String
@@ -16,6 +20,11 @@ package struct ProviderItem: Sendable, Equatable {
   /// Another one means other content.
   package var version: String
   package var capabilities: Set<Capability>
+  /// Why it is in the working set (`PRV-11`).
+  package var marks: Set<Mark>
+
+  /// What the user works with.
+  package enum Mark: String, Sendable, CaseIterable { case recent, tagged, favorite, shared, trashed }
 
   /// The broker enforces these, whatever the provider does.
   package enum Capability: String, Sendable, CaseIterable {
@@ -24,11 +33,12 @@ package struct ProviderItem: Sendable, Equatable {
 
   package init(
     identifier: String, parent: String = root, filename: String, isFolder: Bool = false, contentType: String? = nil,
-    size: Int = 0, modified: Int = 0, version: String = "1", capabilities: Set<Capability> = [.reading, .writing]
+    size: Int = 0, modified: Int = 0, version: String = "1", capabilities: Set<Capability> = [.reading, .writing],
+    marks: Set<Mark> = []
   ) {
     (self.identifier, self.parent, self.filename) = (identifier, parent, filename)
     (self.isFolder, self.contentType, self.size) = (isFolder, contentType, size)
-    (self.modified, self.version, self.capabilities) = (modified, version, capabilities)
+    (self.modified, self.version, self.capabilities, self.marks) = (modified, version, capabilities, marks)
   }
 
   /// Bytes of a text that the broker keeps: an identifier, a version.
@@ -38,9 +48,10 @@ package struct ProviderItem: Sendable, Equatable {
 
   /// Why this cannot be shown as a file; `nil`: it can.
   package var fault: ItemFault? {
-    if identifier.isEmpty || identifier == Self.root || identifier.utf8.count > Self.longestText {
-      return .init("identifier", "an identifier has 1 to \(Self.longestText) bytes and is not “root”")
+    if identifier.isEmpty || identifier.utf8.count > Self.longestText {
+      return .init("identifier", "an identifier has 1 to \(Self.longestText) bytes")
     }
+    if Self.reserved.contains(identifier) { return .init("identifier", "“\(identifier)” is reserved") }
     if identifier.utf8.contains(0) { return .init("identifier", "an identifier has no NUL in it") }
     let name = filename
     if name.isEmpty || name == "." || name == ".." { return .init("filename", "a file is not named “\(name)”") }

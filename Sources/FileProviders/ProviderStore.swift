@@ -13,9 +13,12 @@ package struct EnabledProvider: Sendable, Equatable {
   package let app: String
   /// The extension's program.
   package let program: String
+  /// Its manifest says that its identifiers are the same on all devices (`PRV-21`).
+  package let acrossDevices: Bool
 
-  package init(identifier: String, name: String, app: String, program: String) {
+  package init(identifier: String, name: String, app: String, program: String, acrossDevices: Bool = false) {
     (self.identifier, self.name, self.app, self.program) = (identifier, name, app, program)
+    self.acrossDevices = acrossDevices
   }
 }
 
@@ -44,14 +47,22 @@ package struct ProvidedFile: Sendable, Equatable {
 package final class ProviderStore: Sendable {
   private static let kind = OwnDatabase.Kind(
     // "AmbP"
-    name: "the table of providers", applicationID: 0x416d_6250, version: 2,
+    name: "the table of providers", applicationID: 0x416d_6250, version: 3,
     schema: """
-      CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL, program TEXT NOT NULL);
+      CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL,
+        program TEXT NOT NULL, across INTEGER NOT NULL);
       CREATE TABLE item (
         provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
         filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
         version TEXT NOT NULL, capabilities TEXT NOT NULL, path TEXT NOT NULL, here INTEGER NOT NULL,
-        changed INTEGER NOT NULL, node TEXT NOT NULL, PRIMARY KEY (provider, identifier), UNIQUE (provider, path)) WITHOUT ROWID;
+        changed INTEGER NOT NULL, node TEXT NOT NULL, marks TEXT NOT NULL, PRIMARY KEY (provider, identifier),
+        UNIQUE (provider, path)) WITHOUT ROWID;
+      CREATE TABLE anchor (
+        provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, folder TEXT NOT NULL, anchor TEXT NOT NULL,
+        PRIMARY KEY (provider, folder)) WITHOUT ROWID;
+      CREATE TABLE discarded (
+        provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
+        PRIMARY KEY (provider, identifier)) WITHOUT ROWID;
       """, isDurable: false,
     remedy: "Move it and the folder CloudStorage away, and enable the providers again (ambit provider enable).")
   private let database: OwnDatabase
@@ -67,7 +78,9 @@ package final class ProviderStore: Sendable {
     if let known = known.withLock({ $0 }) { return known }
     let all = try database.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM provider ORDER BY identifier").map {
-        EnabledProvider(identifier: $0["identifier"], name: $0["name"], app: $0["app"], program: $0["program"])
+        EnabledProvider(
+          identifier: $0["identifier"], name: $0["name"], app: $0["app"], program: $0["program"],
+          acrossDevices: $0["across"])
       }
     }
     known.withLock { $0 = all }
@@ -79,10 +92,14 @@ package final class ProviderStore: Sendable {
     try database.write { db in
       try db.execute(
         sql: """
-          INSERT INTO provider VALUES (?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
-          name = excluded.name, app = excluded.app, program = excluded.program
+          INSERT INTO provider VALUES (?, ?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
+          name = excluded.name, app = excluded.app, program = excluded.program, across = excluded.across
           """,
-        arguments: [provider.identifier, provider.name, provider.app, provider.program])
+        arguments: [
+          provider.identifier, provider.name, provider.app, provider.program, provider.acrossDevices,
+        ])
+      // Another program may count in another way.
+      try db.execute(sql: "DELETE FROM anchor WHERE provider = ?", arguments: [provider.identifier])
     }
   }
 
@@ -128,14 +145,14 @@ package final class ProviderStore: Sendable {
   package func put(_ files: [ProvidedFile]) throws(StateError) {
     try database.write { db in
       let statement = try db.cachedStatement(
-        sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       for file in files {
         let item = file.item
         try statement.execute(
           arguments: [
             file.provider, item.identifier, item.parent, item.filename, item.isFolder, item.contentType, item.size,
             item.modified, item.version, item.capabilities.map(\.rawValue).sorted().joined(separator: " "), file.path,
-            file.isHere, file.isChanged, file.node,
+            file.isHere, file.isChanged, file.node, item.marks.map(\.rawValue).sorted().joined(separator: " "),
           ])
       }
     }
@@ -150,12 +167,59 @@ package final class ProviderStore: Sendable {
     }
   }
 
+  // MARK: Anchors
+
+  /// The anchors that changes of folders follow, by the folders' identifiers (`PRV-9`).
+  package func anchors(of provider: String) throws(StateError) -> [String: String] {
+    try database.read { db in
+      let rows = try Row.fetchAll(
+        db, sql: "SELECT folder, anchor FROM anchor WHERE provider = ?", arguments: [provider])
+      return Dictionary(rows.map { ($0["folder"], $0["anchor"]) }, uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  /// Replaces them all.
+  package func put(anchors: [String: String], of provider: String) throws(StateError) {
+    try database.write { db in
+      try db.execute(sql: "DELETE FROM anchor WHERE provider = ?", arguments: [provider])
+      for (folder, anchor) in anchors {
+        try db.execute(sql: "INSERT INTO anchor VALUES (?, ?, ?)", arguments: [provider, folder, anchor])
+      }
+    }
+  }
+
+  // MARK: The trash
+
+  /// Notes the folder from which an item went to the provider's trash.
+  package func noteDiscarded(_ identifier: String, from parent: String, of provider: String) throws(StateError) {
+    try database.write { db in
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO discarded VALUES (?, ?, ?)", arguments: [provider, identifier, parent])
+    }
+  }
+
+  /// The folder from which an item went to the trash, if that was here; it is forgotten.
+  package func takeDiscarded(_ identifier: String, of provider: String) throws(StateError) -> String? {
+    let parent = try database.read { db in
+      try String.fetchOne(
+        db, sql: "SELECT parent FROM discarded WHERE provider = ? AND identifier = ?",
+        arguments: [provider, identifier])
+    }
+    try database.write { db in
+      try db.execute(
+        sql: "DELETE FROM discarded WHERE provider = ? AND identifier = ?", arguments: [provider, identifier])
+    }
+    return parent
+  }
+
   private static func file(_ row: Row) -> ProvidedFile {
     let words: String = row["capabilities"]
+    let marks: String = row["marks"]
     let item = ProviderItem(
       identifier: row["identifier"], parent: row["parent"], filename: row["filename"], isFolder: row["folder"],
       contentType: row["type"], size: row["size"], modified: row["modified"], version: row["version"],
-      capabilities: Set(words.split(separator: " ").compactMap { .init(rawValue: String($0)) }))
+      capabilities: Set(words.split(separator: " ").compactMap { .init(rawValue: String($0)) }),
+      marks: Set(marks.split(separator: " ").compactMap { .init(rawValue: String($0)) }))
     return ProvidedFile(
       provider: row["provider"], item: item, path: row["path"], isHere: row["here"], isChanged: row["changed"],
       node: row["node"])

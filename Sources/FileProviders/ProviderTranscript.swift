@@ -39,6 +39,18 @@ package struct ProviderTranscript: Sendable {
   package var documentListed: Reply<Int>?
   /// A listing from a page that the provider does not have.
   package var unknownPage: Reply<Int>?
+  /// The places of items in the storage, and the items that these places lead back to (`PRV-3`).
+  package var places: [String: (path: Reply<String>, back: Reply<String>)] = [:]
+  /// The item at a place outside the storage.
+  package var placeOutside: Reply<String>?
+  /// An anchor of the root, and the changes since then (`PRV-9`); `nil`: it has no anchors.
+  package var anchor: String?
+  package var changesSince: Reply<Int>?
+  /// The changes since an anchor that the provider does not have.
+  package var unknownAnchor: Reply<Int>?
+  /// Listings of the working set and of the trash; an error says that there is none.
+  package var workingSet: Listing?
+  package var trash: Listing?
   /// A document that was made, changed and deleted again; `nil`: that was not tried.
   package var change: Change?
   /// Nanoseconds since 1970.

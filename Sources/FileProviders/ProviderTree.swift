@@ -55,6 +55,11 @@ package struct ProviderTree: Sendable {
         if item.isFolder { open.append((item.identifier, place, depth + 1)) }
       }
     }
+    // What was thrown away is not shown.
+    var thrownAway = [ProviderItem.trash]
+    while let folder = thrownAway.popLast() {
+      thrownAway += (children.removeValue(forKey: folder) ?? []).filter(\.isFolder).map(\.identifier)
+    }
     // What is left hangs on nothing: no such folder, or folders in a circle.
     for item in children.values.flatMap(\.self).sorted(by: { $0.identifier < $1.identifier }) {
       faults.append(.init(identifier: Self.name(item), reason: "its parent is no folder of this provider's"))

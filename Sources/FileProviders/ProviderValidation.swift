@@ -33,7 +33,7 @@ package struct ProviderCheck: Sendable {
   // MARK: The rules
 
   package static let all: [ProviderCheck] =
-    identifiers + names + tree + attributes + pages + answers + contents + changes
+    identifiers + names + tree + attributes + pages + answers + contents + places + changes
 
   private static let identifiers: [ProviderCheck] = [
     each("identifier-there", "Each item has an identifier.", "Give it one that stays.") { $0.identifier.isEmpty },
@@ -41,11 +41,7 @@ package struct ProviderCheck: Sendable {
       "identifier-not-reserved", "The identifiers of root, working set and trash are reserved (PRV-10).",
       "Use another one."
     ) {
-      [
-        ProviderItem.root, "NSFileProviderWorkingSetContainerItemIdentifier",
-        "NSFileProviderTrashContainerItemIdentifier",
-      ]
-      .contains($0.identifier)
+      ProviderItem.reserved.contains($0.identifier)
     },
     each("identifier-short", "An identifier has 1,024 bytes at most.", "Keep a table of short ones.") {
       $0.identifier.utf8.count > ProviderItem.longestText

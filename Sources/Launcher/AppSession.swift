@@ -409,7 +409,9 @@ final class AppSession {
     do {
       guard let client = prompts, let message = try client.receive(wait: false) else { return }
       // Without one, the question that was closed has been answered already.
-      guard let request = try LauncherInterface.PromptsReply(json: message.parameters).request else { return }
+      let question = try LauncherInterface.PromptsReply(json: message.parameters)
+      if let form = question.form { return try fillIn(form, sandbox, proxy) }
+      guard let request = question.request else { return }
       proxy?.restore()
       let choice = try answer(request, sandbox)
       if choice.endsApp {
@@ -446,6 +448,25 @@ final class AppSession {
       // The instance is not known there. It is ending, and the loop hears so next; or another broker has answered than the one
       // that asked, and the loop sees the end of that one's connection.
     }
+  }
+
+  /// A file provider needs something of the user before the app gets its document (`PRV-14`).
+  private func fillIn(
+    _ form: LauncherInterface.FormRequest, _ sandbox: LaunchedInit, _ proxy: TerminalProxy?
+  ) throws {
+    proxy?.restore()
+    let abandoned = [sandbox.process] + (prompts.map { [$0.socket] } ?? [])
+    let reply: ProviderFormReply? =
+      if let watch {
+        try watch.whileWaiting { front.answer(form, abandonedWith: abandoned) }
+      } else {
+        front.answer(form, abandonedWith: abandoned)
+      }
+    try? proxy?.takeTerminal()
+    status?.send("form", ["provider": .string(form.provider), "answered": .bool(reply != nil)])
+    _ = try answering().call(
+      LauncherInterface.fillIn,
+      LauncherInterface.FillInCall(instance: prepared.instance, id: form.id, reply: reply).json)
   }
 
   /// A person takes their time, and the app need not stand still meanwhile.

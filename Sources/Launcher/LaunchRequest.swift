@@ -134,6 +134,11 @@ extension LaunchRequest {
           case .create(let folder): folder.map { .string($0) } ?? .bool(true)
           case .act(let action, let paths):
             .object(["action": .string(action), "pick": .array(paths.map { .string($0) })])
+          case .fill(let values, let button):
+            .object([
+              "fill": .array(values.flatMap { [.string($0.key), .string($0.value)] }),
+              "button": button.map { .string($0) } ?? .null,
+            ])
           }
         })
     }
@@ -149,7 +154,15 @@ extension LaunchRequest {
         if case .null = value { return .cancel }
         if case .bool = value { return .create(nil) }
         if case .string(let folder) = value { return .create(folder) }
-        if case .object(let act) = value { return .act(try act.string("action"), try act.strings("pick")) }
+        if case .object(let act) = value, act.has("action") {
+          return .act(try act.string("action"), try act.strings("pick"))
+        }
+        if case .object(let form) = value {
+          let words = try form.strings("fill")
+          var fields: [String: String] = [:]
+          for index in stride(from: 0, to: words.count - 1, by: 2) { fields[words[index]] = words[index + 1] }
+          return .fill(fields, button: try form.stringIfPresent("button"))
+        }
         return .pick(try (["pick": value] as JSONObject).strings("pick"))
       }
     }

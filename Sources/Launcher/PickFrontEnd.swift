@@ -96,6 +96,26 @@ struct PickFrontEnd {
     }
   }
 
+  /// Answers a provider's form.
+  ///
+  /// - Returns: `nil`: it was cancelled, or the user could not be asked.
+  mutating func answer(
+    _ request: LauncherInterface.FormRequest, abandonedWith sources: [Descriptor]
+  ) -> ProviderFormReply? {
+    do {
+      let form = try ProviderForm(
+        request.form, of: request.provider, appName: request.appName, refused: request.refused)
+      guard script == nil else {
+        let reply = try script?.next(for: form).get() ?? nil
+        return reply.map { .init(button: $0.button, values: $0.values) }
+      }
+      return try ProviderFormFront(face: face, environment: environment).ask(form, abandonedWith: sources)
+    } catch {
+      Failure.say("\(error)")
+      return nil
+    }
+  }
+
   private static func purpose(_ request: LauncherInterface.PickRequest) -> PickerRequest.Purpose {
     switch request.mode {
     case .open: .open

@@ -11,6 +11,8 @@ package struct ScriptedPicker: Sendable {
     case create(String?)
     /// An action of the app's, by its identifier, on these; none for a button.
     case act(String, [String])
+    /// The answers to a file provider's form, by the keys of its fields, and the button; `nil`: the first one.
+    case fill([String: String], button: String?)
   }
 
   private var answers: ArraySlice<Answer>
@@ -43,6 +45,7 @@ package struct ScriptedPicker: Sendable {
       do throws(PickerError) { return .success(try act(identifier, paths, for: request)) } catch {
         return .failure(PickerError("Answer \(used): \(error)"))
       }
+    case .fill: return .failure(PickerError("Answer \(used) is for the form of a provider, and the app asks."))
     case .pick(let paths):
       do throws(PickerError) {
         return .success(.picked(try open(paths, for: request)))
@@ -66,6 +69,28 @@ package struct ScriptedPicker: Sendable {
       throw PickerError("\(DisplayText.quoted(document.name)) is not of a type that the action takes.")
     }
     return .acted(identifier, "", documents)
+  }
+
+  /// The answer to a provider's form, if it is the next one.
+  ///
+  /// - Returns: `nil`: cancelled.
+  package mutating func next(for form: ProviderForm) -> Result<ProviderForm.Reply?, PickerError> {
+    switch answers.first {
+    case .fill(let values, let button):
+      answers.removeFirst()
+      used += 1
+      guard let reply = form.filled(values, button: button) else {
+        return .failure(PickerError("Answer \(used) does not fit the form of \(DisplayText.quoted(form.provider))."))
+      }
+      return .success(reply)
+    case .cancel:
+      answers.removeFirst()
+      used += 1
+      return .success(nil)
+    default:
+      return .failure(
+        PickerError("\(DisplayText.quoted(form.provider)) asks with a form, and the script's next answer is for none."))
+    }
   }
 
   private func open(_ paths: [String], for request: PickerRequest) throws(PickerError) -> [PickedDocument] {

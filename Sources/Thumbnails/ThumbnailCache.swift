@@ -35,6 +35,8 @@ package struct ThumbnailCache: Sendable {
     package let modified: Int64
     /// Bytes.
     package let size: Int64
+    /// Of an item of a file provider: its version (`THM-5`).
+    package var version: String?
 
     package init(path: String, modified: Int64, size: Int64) {
       (self.path, self.modified, self.size) = (path, modified, size)
@@ -105,15 +107,23 @@ package struct ThumbnailCache: Sendable {
   }
 
   private static func texts(_ subject: Subject) -> [String: String] {
-    [
+    var texts = [
       "Thumb::URI": subject.url, "Thumb::MTime": "\(subject.modified)", "Thumb::Size": "\(subject.size)",
       "Software": "Ambit",
     ]
+    texts["X-Ambit::Version"] = subject.version.map(digest)
+    return texts
+  }
+
+  /// A version is the provider's, and may have any letters.
+  private static func digest(_ version: String) -> String {
+    SHA256.hash(data: Data(version.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   private static func isOf(_ picture: PNG, _ subject: Subject) -> Bool {
     picture.texts["Thumb::URI"] == subject.url && picture.texts["Thumb::MTime"] == "\(subject.modified)"
       && (picture.texts["Thumb::Size"] ?? "\(subject.size)") == "\(subject.size)"
+      && (subject.version == nil || picture.texts["X-Ambit::Version"] == subject.version.map(digest))
   }
 
   private func read(_ path: String) -> PNG? {

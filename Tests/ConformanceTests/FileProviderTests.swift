@@ -8,33 +8,12 @@ import Testing
 struct FileProviderTests {
   private static let identifier = "org.example.cloud"
 
-  /// An app with a provider that behaves in this way.
   private func bundle(_ world: Workspace, _ behaviour: String) throws -> String {
-    let bundle = try world.bundle("Cloud", identifier: Self.identifier, script: "#!/bin/sh\n")
-    let folder = "\(bundle)/PlugIns/Provider.appex"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try """
-    <?xml version="1.0" encoding="UTF-8"?>
-    <plist version="1.0"><dict>
-      <key>CFBundleExecutable</key><string>provide-\(behaviour)</string>
-      <key>NSExtension</key><dict>
-        <key>NSExtensionPointIdentifier</key><string>com.apple.fileprovider-nonui</string>
-      </dict>
-    </dict></plist>
-    """.write(toFile: "\(folder)/Info.plist", atomically: false, encoding: .utf8)
-    // Its name says what it does.
-    let product = behaviour == "snippets" ? "Snippets" : "test-provider"
-    let (program, own) = (try Products.path(product), "\(folder)/provide-\(behaviour)")
-    if unsafe access(own, F_OK) != 0, unsafe link(program, own) != 0 {
-      try ChildProcess.whileNothingStarts { try FileManager.default.copyItem(atPath: program, toPath: own) }
-    }
-    return bundle
+    try world.providerBundle(Self.identifier, behaviour)
   }
 
   private func enabled(_ world: Workspace, _ behaviour: String = "good") throws -> String {
-    let enabled = try world.ambit("provider", "enable", bundle(world, behaviour), patience: .seconds(60))
-    #expect(enabled.exit == .status(0), "\(enabled.errors)")
-    return "\(world.home)/CloudStorage/\(Self.identifier)"
+    try world.enabledProvider(Self.identifier, behaviour)
   }
 
   private func words(_ size: Int) -> String {
@@ -403,7 +382,7 @@ struct FileProviderTests {
       _ = try enabled(world, "snippets")
       let kept = try world.ambit("provider", "validate", "--changes", "Cloud", patience: .seconds(60))
       #expect(kept.exit == .status(0), "\(kept.output)")
-      #expect(kept.output.contains("69 of 69 rules hold for 3 items."))
+      #expect(kept.output.contains("77 of 77 rules hold for 3 items."))
     }
     try Workspace.with(.root) { world in
       _ = try enabled(world, "lies")

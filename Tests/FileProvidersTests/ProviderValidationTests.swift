@@ -20,6 +20,19 @@ struct ProviderValidationTests {
     transcript.unknownFolder = .failed("noSuchItem")
     transcript.documentListed = .failed("noSuchItem")
     transcript.unknownPage = .failed("pageExpired")
+    for identifier in ["a", "b"] {
+      transcript.places[identifier] = (
+        .answered("/home/user/File Provider Storage/\(identifier)/x.txt"), .answered(identifier)
+      )
+    }
+    transcript.placeOutside = .failed("nothing")
+    (transcript.anchor, transcript.changesSince) = ("MQ==", .answered(0))
+    transcript.unknownAnchor = .failed("syncAnchorExpired")
+    var (recent, thrown) = (item("a"), item("t", in: ProviderItem.trash))
+    recent.marks = [.recent]
+    thrown.marks = [.trashed]
+    transcript.workingSet = .init(ProviderItem.workingSet, [Page([recent])])
+    transcript.trash = .init(ProviderItem.trash, [Page([thrown])])
     var change = ProviderTranscript.Change()
     change.names = ("new.txt", "newer.txt")
     change.sizes = (5, 7)
@@ -192,6 +205,14 @@ struct ProviderValidationTests {
     "content-comes": broken(all: { $0.contents["a"] = [.failed("it is not there"), .answered(3)] }),
     "content-size": broken(all: { $0.contents["a"] = [.answered(2), .answered(2)] }),
     "content-again": broken(all: { $0.contents["a"] = [.answered(3), .answered(4)] }),
+    "place-there": broken(all: { $0.places["a"]?.path = .answered("/etc/passwd") }),
+    "place-back": broken(all: { $0.places["a"]?.back = .answered("b") }),
+    "place-outside": broken(all: { $0.placeOutside = .answered("a") }),
+    "anchor-short": broken(all: { $0.anchor = String(repeating: "x", count: 700) }),
+    "anchor-quiet": broken(all: { $0.changesSince = .answered(1) }),
+    "anchor-unknown": broken(all: { $0.unknownAnchor = .answered(0) }),
+    "working-set-marks": broken(all: { $0.workingSet?.pages[0].items[0].marks = [] }),
+    "trash-parent": broken(all: { $0.trash?.pages[0].items[0].parent = "root" }),
     "create-answers": broken(change: { change, _ in change.made = .failed("cannotSynchronize") }),
     "create-name": broken(change: { $0.made = item($1) { $0.filename = "other.txt" } }),
     "create-parent": broken(change: { $0.made = item($1) { $0.parent = "f" } }),

@@ -31,8 +31,26 @@ import Synchronization
 
   static func content(_ size: Int) -> Data { Data((0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }) }
 
+  private static let home = URL(fileURLWithPath: NSHomeDirectory())
+
+  /// What the provider remembers between its launches.
+  static func remember(_ name: String, _ text: String = "") {
+    try? text.write(to: home.appendingPathComponent(name), atomically: true, encoding: .utf8)
+  }
+
+  static func memory(_ name: String) -> String? {
+    try? String(contentsOf: home.appendingPathComponent(name), encoding: .utf8)
+  }
+
+  static func forget(_ name: String) { try? FileManager.default.removeItem(at: home.appendingPathComponent(name)) }
+
   override func item(for identifier: NSFileProviderItemIdentifier) throws -> any NSFileProviderItem {
     if Self.behaviour == "bytes", identifier.rawValue == "large" { return TestItem("large", "large.bin", Self.number) }
+    if Self.behaviour == "changes", let item = ChangingFolder.items().first(where: { $0.itemIdentifier == identifier })
+    {
+      return item
+    }
+    if Self.behaviour == "working", identifier.rawValue == "deep" { return WorkingSet.folder }
     if identifier.rawValue == "folder" { return TestItem("folder", "Folder", 0, type: .folder) }
     guard let each = Self.contents.first(where: { $0.identifier == identifier.rawValue }) else {
       throw NSFileProviderError(.noSuchItem)
@@ -41,6 +59,10 @@ import Synchronization
   }
 
   override func enumerator(for container: NSFileProviderItemIdentifier) throws -> any NSFileProviderEnumerator {
+    if Self.behaviour == "changes", container == .rootContainer { return ChangingFolder() }
+    if Self.behaviour == "working", container == .workingSet || container == .trashContainer {
+      return WorkingSet(isTrash: container == .trashContainer)
+    }
     guard container == .rootContainer || container.rawValue == "folder" else { throw NSFileProviderError(.noSuchItem) }
     return TestEnumerator(isRoot: container == .rootContainer)
   }
@@ -55,6 +77,19 @@ import Synchronization
     switch Self.behaviour {
     case "lies": size += 1
     case "nothing": return completionHandler(nil)
+    case "locked":
+      guard Self.memory("signed-in") == "ada" else {
+        return completionHandler(NSFileProviderError(.notAuthenticated, "Nobody is signed in."))
+      }
+    case "coordinates":
+      // With its own identifier as the purpose it waits for no reader (`PRV-18`).
+      let coordinator = NSFileCoordinator(filePresenter: nil)
+      coordinator.purposeIdentifier = NSFileProviderManager.default.providerIdentifier
+      var fault: NSError?
+      unsafe coordinator.coordinate(writingItemAt: url, options: [], error: &fault) { place in
+        try? Self.content(size).write(to: place)
+      }
+      return completionHandler(fault)
     case "silent": return
     case "slow":
       // In ten parts, each after a tenth of a second; until it is stopped.
@@ -88,6 +123,80 @@ import Synchronization
     } catch { completionHandler(error) }
   }
 
+  // MARK: Sign-in
+
+  override func form(for error: NSFileProviderError) -> FPUIForm? {
+    guard Self.behaviour == "locked", error.code == .notAuthenticated else { return nil }
+    return FPUIForm(
+      title: "Sign in", text: "With your account.",
+      fields: [
+        .init("user", "Name"), .init("word", "Password", .secret),
+        .init("place", "Region", .choice(["north", "south"]), value: "south"),
+      ], buttons: [.init("signIn", "Sign in")])
+  }
+
+  override func submit(
+    _ answers: FPUIFormAnswers, completionHandler: @escaping @Sendable (FPUIForm?, (any Error)?) -> Void
+  ) {
+    guard answers.values["word"] == "tulip", answers.values["place"] == "south" else {
+      return completionHandler(nil, NSFileProviderError(.notAuthenticated, "The password is another one."))
+    }
+    Self.remember("signed-in", answers.values["user"] ?? "")
+    completionHandler(nil, nil)
+  }
+
+  // MARK: Placeholders, trash and pictures
+
+  override func providePlaceholder(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    Self.remember("placeholder-\(url.lastPathComponent)")
+    super.providePlaceholder(at: url, completionHandler: completionHandler)
+  }
+
+  override func trashItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) {
+    guard Self.behaviour == "working", let each = Self.contents.first(where: { $0.identifier == identifier.rawValue })
+    else { return super.trashItem(withIdentifier: identifier, completionHandler: completionHandler) }
+    Self.remember("trashed", each.identifier)
+    completionHandler(
+      TestItem(each.identifier, each.name, each.size, parent: NSFileProviderItemIdentifier.trashContainer.rawValue), nil
+    )
+  }
+
+  override func untrashItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    toParentItemIdentifier parent: NSFileProviderItemIdentifier?,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) {
+    guard Self.memory("trashed") == identifier.rawValue else {
+      return completionHandler(nil, NSFileProviderError(.noSuchItem))
+    }
+    Self.forget("trashed")
+    completionHandler(Result { try item(for: identifier) }.success, nil)
+  }
+
+  override func fetchThumbnails(
+    for itemIdentifiers: [NSFileProviderItemIdentifier], requestedSize size: CGSize,
+    perThumbnailCompletionHandler: @escaping @Sendable (NSFileProviderItemIdentifier, Data?, (any Error)?) -> Void,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) -> Progress {
+    for identifier in itemIdentifiers {
+      Self.remember("drawn", (Self.memory("drawn") ?? "") + "\(identifier.rawValue) \(Int(size.width))\n")
+      switch Self.behaviour {
+      case "lies": perThumbnailCompletionHandler(identifier, Data("no picture".utf8), nil)
+      case "large": perThumbnailCompletionHandler(identifier, Data(count: 9 << 20), nil)
+      default: perThumbnailCompletionHandler(identifier, Data(base64Encoded: Self.picture), nil)
+      }
+    }
+    completionHandler(nil)
+    return Progress(totalUnitCount: 1)
+  }
+
+  /// One grey pixel, as PNG.
+  private static let picture =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
   private let slow = Mutex<Set<String>>([])
 
   override func stopProvidingItem(at url: URL) {
@@ -104,6 +213,7 @@ import Synchronization
 }
 
 extension Result {
+  fileprivate var success: Success? { if case .success(let value) = self { value } else { nil } }
   fileprivate var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
 
@@ -128,11 +238,14 @@ struct TestItem: NSFileProviderItem {
 final class TestEnumerator: NSFileProviderEnumerator {
   private let isRoot: Bool
   init(isRoot: Bool) { self.isRoot = isRoot }
-  func invalidate() {}
+  func invalidate() { TestProvider.remember("invalidated") }
 
   func enumerateItems(for observer: any NSFileProviderEnumerationObserver, startingAt page: NSFileProviderPage) {
     guard isRoot else { return observer.finishEnumerating(upTo: nil) }
-    let all = TestProvider.contents.map { TestItem($0.identifier, $0.name, $0.size) }
+    let trashed = TestProvider.behaviour == "working" ? TestProvider.memory("trashed") : nil
+    let all = TestProvider.contents.filter { $0.identifier != trashed }.map {
+      TestItem($0.identifier, $0.name, $0.size)
+    }
     switch TestProvider.behaviour {
     case "bytes":
       observer.didEnumerate([
@@ -174,5 +287,69 @@ final class TestEnumerator: NSFileProviderEnumerator {
       observer.didEnumerate(Array(all.dropFirst(3)) + [TestItem("folder", "Folder", 0, type: .folder)])
       observer.finishEnumerating(upTo: nil)
     }
+  }
+}
+
+/// A folder that tells its changes, one item at a time. Its states are numbers: `state` has the present one, and `oldest` the oldest that it
+/// knows.
+final class ChangingFolder: NSFileProviderEnumerator {
+  private static var state: Int { TestProvider.memory("state").flatMap { Int($0) } ?? 0 }
+
+  /// In each state there is one item more, and `item-1` is gone in state 3.
+  static func items(in state: Int = state) -> [TestItem] {
+    (0...max(0, state)).filter { $0 != 1 || state < 3 }.map { TestItem("item-\($0)", "Item \($0).txt", 12) }
+  }
+
+  func invalidate() {}
+
+  func enumerateItems(for observer: any NSFileProviderEnumerationObserver, startingAt page: NSFileProviderPage) {
+    TestProvider.remember("listed", (TestProvider.memory("listed") ?? "") + "x")
+    observer.didEnumerate(Self.items())
+    observer.finishEnumerating(upTo: nil)
+  }
+
+  func currentSyncAnchor(completionHandler: @escaping (NSFileProviderSyncAnchor?) -> Void) {
+    completionHandler(.init(Data("\(Self.state)".utf8)))
+  }
+
+  func enumerateChanges(for observer: any NSFileProviderChangeObserver, from anchor: NSFileProviderSyncAnchor) {
+    let oldest = TestProvider.memory("oldest").flatMap { Int($0) } ?? 0
+    guard let from = Int(String(decoding: anchor.rawValue, as: UTF8.self)), from >= oldest else {
+      return observer.finishEnumeratingWithError(NSFileProviderError(.syncAnchorExpired))
+    }
+    if TestProvider.memory("endless") != nil {
+      return observer.finishEnumeratingChanges(upTo: anchor, moreComing: true)
+    }
+    guard from < Self.state else { return observer.finishEnumeratingChanges(upTo: anchor, moreComing: false) }
+    observer.didUpdate(Self.items(in: from + 1).filter { $0.itemIdentifier.rawValue == "item-\(from + 1)" })
+    if from + 1 == 3 { observer.didDeleteItems(withIdentifiers: [.init("item-1")]) }
+    observer.finishEnumeratingChanges(
+      upTo: .init(Data("\(from + 1)".utf8)), moreComing: from + 1 < Self.state)
+  }
+}
+
+/// An item of a folder that no listing shows, and the trash.
+final class WorkingSet: NSFileProviderEnumerator {
+  struct Item: NSFileProviderItem {
+    let itemIdentifier = NSFileProviderItemIdentifier("plan")
+    let parentItemIdentifier = NSFileProviderItemIdentifier("deep")
+    let filename = "Plan.txt"
+    let contentType = UTType.plainText
+    let documentSize: NSNumber? = 4
+    let lastUsedDate: Date? = Date(timeIntervalSince1970: 1_400_000_000)
+    let favoriteRank: NSNumber? = 1
+  }
+
+  static let folder = TestItem("deep", "Deep", 0, type: .folder)
+  private let isTrash: Bool
+  init(isTrash: Bool) { self.isTrash = isTrash }
+  func invalidate() {}
+
+  func enumerateItems(for observer: any NSFileProviderEnumerationObserver, startingAt page: NSFileProviderPage) {
+    let trash = NSFileProviderItemIdentifier.trashContainer.rawValue
+    let trashed = TestProvider.contents.filter { $0.identifier == TestProvider.memory("trashed") }
+    observer.didEnumerate(trashed.map { TestItem($0.identifier, $0.name, $0.size, parent: trash) })
+    if !isTrash { observer.didEnumerate([Item()]) }
+    observer.finishEnumerating(upTo: nil)
   }
 }

@@ -94,7 +94,7 @@ import Wire
         io.ambit.Query Barrier Resolve Run
         io.ambit.Opening Discard Next
         io.ambit.Index Delete Put
-        io.ambit.Provider Answer Progress Serve
+        io.ambit.Provider Answer Evict Progress Serve Signal
         {'path': '/documents/1/a.txt', 'count': 1}
         io.ambit.Access.LimitReached 8 a.txt
         org.varlink.service.InvalidParameter {'parameter': 'scope'}

@@ -28,7 +28,9 @@ struct ProviderCommand: ParsableCommand {
       """,
     subcommands: [
       ProviderListCommand.self, ProviderEnableCommand.self, ProviderDisableCommand.self, ProviderRefreshCommand.self,
-      ProviderGetCommand.self, ProviderEvictCommand.self, ProviderValidateCommand.self,
+      ProviderGetCommand.self, ProviderEvictCommand.self, ProviderSignInCommand.self, ProviderIdentifyCommand.self,
+      ProviderLocateCommand.self, ProviderWorkingSetCommand.self, ProviderTrashCommand.self,
+      ProviderRestoreCommand.self, ProviderValidateCommand.self,
     ], defaultSubcommand: ProviderListCommand.self)
 
   static func print(_ locations: [LocationsInterface.Location], _ format: OutputFormat) throws {
@@ -71,7 +73,8 @@ struct ProviderEnableCommand: ParsableCommand {
     _ = try UserSide.call(
       LocationsInterface.enable,
       LocationsInterface.EnableCall(
-        provider: found.identifier, name: found.name, app: found.app, program: found.program),
+        provider: found.identifier, name: found.name, app: found.app, program: found.program,
+        acrossDevices: found.acrossDevices),
       answer: LocationsInterface.EnableReply.self)
     try ProviderRefreshCommand.refresh(found.identifier, format)
   }
@@ -153,6 +156,8 @@ struct FileProviderBundle {
   /// Absolute path of the bundle.
   let app: String
   let program: String
+  /// Its item identifiers are the same on all devices (`PRV-21`).
+  let acrossDevices: Bool
 
   init(at bundle: String) throws {
     app = try HostPath.resolved(bundle)
@@ -171,6 +176,9 @@ struct FileProviderBundle {
           let executable = manifest["CFBundleExecutable"]?.string, !executable.hasSlash
         else { continue }
         program = path.path(of: each).path(of: executable)
+        let key = "NSFileProviderUsesUniqueItemIdentifiersAcrossDevices"
+        let inner = manifest["NSExtension"]?.dictionary?.first { $0.key == key }?.node
+        acrossDevices = (manifest[key] ?? inner)?.boolean == true
         return
       }
     }

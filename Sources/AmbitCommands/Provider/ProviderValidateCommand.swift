@@ -137,6 +137,15 @@ private struct ProviderQuestions {
     transcript.unknownContent = try content(Self.unknown)
     transcript.unknownFolder = try listed(Self.unknown)
     transcript.unknownPage = try listed(ProviderItem.root, page: Data("ambit-no-such-page".utf8).base64EncodedString())
+    for item in documents.prefix(contents) {
+      let reply = try ask(.locate, item.identifier)
+      let path = reply.path.map { ProviderTranscript.Reply.answered($0) } ?? .failed(reply.error ?? "nothing")
+      transcript.places[item.identifier] = (path, try identified(reply.path ?? ""))
+    }
+    transcript.placeOutside = try identified("/etc/hostname")
+    try askChanges(&transcript)
+    transcript.workingSet = try listing(ProviderItem.workingSet)
+    transcript.trash = try listing(ProviderItem.trash)
     if let document = documents.first { transcript.documentListed = try listed(document.identifier) }
     return transcript
   }
@@ -167,6 +176,22 @@ private struct ProviderQuestions {
       if let page, !seen.insert(page).inserted { break }
     } while page != nil && listing.pages.count < 1000
     return listing
+  }
+
+  private func identified(_ path: String) throws -> ProviderTranscript.Reply<String> {
+    let reply = try ask(.identify, path)
+    return reply.identifier.map { .answered($0) } ?? .failed(reply.error ?? "nothing")
+  }
+
+  private func askChanges(_ transcript: inout ProviderTranscript) throws {
+    func changes(_ anchor: String) throws -> ProviderTranscript.Reply<Int> {
+      let reply = try ask(.changes, ProviderItem.root, anchor)
+      return reply.error.map { .failed($0) } ?? .answered(reply.items.count + (reply.deleted ?? []).count)
+    }
+    guard let anchor = try ask(.anchor, ProviderItem.root).next else { return }
+    transcript.anchor = anchor
+    transcript.changesSince = try changes(anchor)
+    transcript.unknownAnchor = try changes(Data("ambit-no-such-anchor".utf8).base64EncodedString())
   }
 
   private func item(_ identifier: String) throws -> ProviderTranscript.Reply<ProviderItem> {

@@ -11,6 +11,9 @@ internal import Policy
 ///     [[answer]]
 ///     cancel = true
 ///     [[answer]]
+///     fill = ["user=ada", "password=secret"]     # the form of a file provider
+///     button = "signIn"                          # its first one, if none is named
+///     [[answer]]
 ///     create = "folder"     # a new document in a browser; "": in no folder of the user's
 ///     [[answer]]
 ///     action = "export"     # an action of the app's own browser, on these
@@ -28,7 +31,18 @@ enum AnswersFile {
       let cancel = try table.boolean("cancel") ?? false
       let create = try table.string("create")
       let action = try table.string("action")
+      let fill = try table.strings("fill")
+      let button = try table.string("button")
       try table.finish()
+      if let fill {
+        let pairs = try fill.map { pair in
+          guard let sign = pair.firstIndex(of: "=") else {
+            throw Failure("\(path): fill = [\"key=value\"]: “\(pair)” has no equals sign.")
+          }
+          return (String(pair[..<sign]), String(pair[pair.index(after: sign)...]))
+        }
+        return ScriptedPicker.Answer.fill(Dictionary(pairs) { $1 }, button: button)
+      }
       if let create {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         return ScriptedPicker.Answer.create(

@@ -48,6 +48,8 @@ struct ThumbnailMaker {
   ///   - retry: a failure that was noted does not count.
   func thumbnail(of file: String, pixels: Int, timeout: Int = 20, retry: Bool = false) throws(Failure) -> Made {
     let size = ThumbnailCache.Size(for: pixels)
+    // Before anything looks into it: its content is not here.
+    if let subject = placeholder(at: file), let made = try provided(subject, size) { return made }
     let (subject, decision) = try look(at: file)
     if let picture = cache.picture(of: subject, size) {
       return Made(path: cache.path(of: subject, size), picture: picture, thumbnailer: nil)
@@ -74,6 +76,45 @@ struct ThumbnailMaker {
       try? cache.note(.init(reason: "\(error.layer): \(error.cause)", thumbnailer: mark), of: subject)
       throw error
     }
+  }
+
+  /// The picture of a document whose content is not here: its file provider draws it (`THM-5`).
+  ///
+  /// - Returns: `nil`: the document is no provider's.
+  private func provided(_ subject: ThumbnailCache.Subject, _ size: ThumbnailCache.Size) throws(Failure) -> Made? {
+    var subject = subject
+    let provider: String
+    do {
+      let item = try UserSide.call(
+        LocationsInterface.identify, LocationsInterface.IdentifyCall(path: subject.path),
+        answer: LocationsInterface.IdentifyReply.self)
+      (subject.version, provider) = (item.version, item.provider)
+    } catch { return nil }
+    if let picture = cache.picture(of: subject, size) {
+      return Made(path: cache.path(of: subject, size), picture: picture, thumbnailer: nil)
+    }
+    let bytes: [UInt8]
+    do {
+      let drawn = try UserSide.descriptor(
+        LocationsInterface.thumbnail, LocationsInterface.ThumbnailCall(path: subject.path, size: size.rawValue))
+      bytes = try drawn.readAll(limit: ThumbnailRun.longestPicture)
+    } catch { throw Failure(layer: "program", cause: "\(error)", thumbnailer: provider) }
+    let picture: PNG
+    do throws(PNG.Fault) { picture = try PNG(bytes, longest: size.rawValue) } catch {
+      throw Failure(layer: "picture", cause: error.words, thumbnailer: provider)
+    }
+    do { try cache.keep(picture, of: subject, size) } catch {
+      throw Failure(layer: "picture", cause: "it cannot be kept: \(error)", thumbnailer: provider)
+    }
+    return Made(path: cache.path(of: subject, size), picture: picture, thumbnailer: provider)
+  }
+
+  /// A file without any mode, as placeholders are.
+  private func placeholder(at file: String) -> ThumbnailCache.Subject? {
+    guard let opened = try? Descriptor.open(file, flags: .path), let path = opened.currentPath,
+      let status = try? opened.status(), status.kind == .regular, status.mode & 0o777 == 0
+    else { return nil }
+    return .init(path: path, modified: status.modified / 1_000_000_000, size: Int64(clamping: status.size))
   }
 
   private func look(at file: String) throws(Failure) -> (ThumbnailCache.Subject, TypeDecision) {
@@ -116,7 +157,7 @@ struct ThumbnailRun {
   private let thumbnailer: Thumbnailer
   private let timeout: Int
   private let environment: [String: String]
-  private static let longestPicture = 8 << 20
+  static let longestPicture = 8 << 20
 
   /// - Parameter timeout: seconds that the program has.
   init(_ thumbnailer: Thumbnailer, timeout: Int, _ environment: [String: String]) {

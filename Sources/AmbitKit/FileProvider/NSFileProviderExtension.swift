@@ -1,4 +1,5 @@
 public import Foundation
+internal import Paths
 internal import Synchronization
 internal import Wire
 
@@ -18,6 +19,21 @@ public protocol NSFileProviderEnumerator: AnyObject {
   func invalidate()
   /// Tells the observer one page, then that it is complete. From any thread.
   func enumerateItems(for observer: any NSFileProviderEnumerationObserver, startingAt page: NSFileProviderPage)
+  /// Tells the observer the changes since an anchor, then that they are complete (`PRV-9`). From any thread.
+  func enumerateChanges(for observer: any NSFileProviderChangeObserver, from anchor: NSFileProviderSyncAnchor)
+  /// The state of the folder now; `nil`: it is listed whole each time.
+  func currentSyncAnchor(completionHandler: @escaping (NSFileProviderSyncAnchor?) -> Void)
+}
+
+extension NSFileProviderEnumerator {
+  /// None are known: the folder is listed anew.
+  public func enumerateChanges(
+    for observer: any NSFileProviderChangeObserver, from anchor: NSFileProviderSyncAnchor
+  ) { observer.finishEnumeratingWithError(NSFileProviderError(.syncAnchorExpired)) }
+  /// None.
+  public func currentSyncAnchor(completionHandler: @escaping (NSFileProviderSyncAnchor?) -> Void) {
+    completionHandler(nil)
+  }
 }
 
 /// An app's file provider: documents that are not on this machine until a program reads them. The broker launches it in a sandbox of its
@@ -75,8 +91,19 @@ open class NSFileProviderExtension {
   /// The document at the URL was changed by the user or an app. Nothing waits for the answer (`PRV-4`).
   open func itemChanged(at url: URL) {}
 
-  /// The content at the URL is needed no more (`PRV-5`).
+  /// The content at the URL is needed no more (`PRV-5`): no process has access to the document, or its content goes from here.
   open func stopProvidingItem(at url: URL) { try? FileManager.default.removeItem(at: url) }
+
+  /// Says what the document at a URL looks like, for those who want nothing but that (`PRV-2`). It comes before or after
+  /// ``startProvidingItem(at:completionHandler:)``, or without it.
+  open func providePlaceholder(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    do {
+      guard let identifier = persistentIdentifierForItem(at: url) else { throw NSFileProviderError(.noSuchItem) }
+      try NSFileProviderManager.writePlaceholder(
+        at: NSFileProviderManager.placeholderURL(for: url), withMetadata: item(for: identifier))
+      completionHandler(nil)
+    } catch { completionHandler(error) }
+  }
 
   /// A document that was put into a folder here. Its content is at the URL, until the handler is called.
   ///
@@ -114,22 +141,86 @@ open class NSFileProviderExtension {
     completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) { completionHandler(NSFileProviderError(.deletionRejected, "The provider deletes nothing.")) }
 
-  /// The place of an item's content (`PRV-3`).
+  /// An item was put into the trash here. It is answered with the trash as its folder.
+  open func trashItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider has no trash.")) }
+
+  /// An item was taken from the trash here.
+  ///
+  /// - Parameter parent: the folder that it goes to; `nil`: where it was.
+  open func untrashItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    toParentItemIdentifier parent: NSFileProviderItemIdentifier?,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider has no trash.")) }
+
+  /// Draws pictures of items, whose contents need not be here (`THM-5`). Each picture is a PNG of 8 MiB at most.
+  ///
+  /// - Parameters:
+  ///   - size: in pixels, at most.
+  ///   - perThumbnailCompletionHandler: for each item, before the other handler; without a picture there is none.
+  /// - Returns: can be cancelled.
+  open func fetchThumbnails(
+    for itemIdentifiers: [NSFileProviderItemIdentifier], requestedSize size: CGSize,
+    perThumbnailCompletionHandler: @escaping @Sendable (NSFileProviderItemIdentifier, Data?, (any Error)?) -> Void,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) -> Progress {
+    completionHandler(NSFileProviderError(.noSuchItem, "The provider draws no pictures."))
+    return Progress(totalUnitCount: 0)
+  }
+
+  /// The form that mends an error, such as one to sign in (`PRV-14`). The picker draws it in a frame that names the provider.
+  ///
+  /// - Parameter error: `notAuthenticated`, `insufficientQuota` or `serverUnreachable`.
+  /// - Returns: `nil`: nothing can be done.
+  open func form(for error: NSFileProviderError) -> FPUIForm? { nil }
+
+  /// Takes the user's answers to a form. They are nobody else's to know.
+  ///
+  /// - Throws to the handler: an error whose sentence the user reads before the form is shown again. A further form may follow.
+  open func submit(
+    _ answers: FPUIFormAnswers, completionHandler: @escaping @Sendable (FPUIForm?, (any Error)?) -> Void
+  ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider takes no forms.")) }
+
+  /// The place of an item's content (`PRV-3`). It is named as the item is now.
   open func urlForItem(withPersistentIdentifier identifier: NSFileProviderItemIdentifier) -> URL? {
     guard let item = try? item(for: identifier) else { return nil }
     return url(of: identifier.wire, item.filename)
   }
 
-  /// The item at a URL in the storage; a URL outside of it has none (`PRV-3`).
+  /// The item at a URL in the storage, whatever name it had there; a URL outside of it has none (`PRV-3`).
   open func persistentIdentifierForItem(at url: URL) -> NSFileProviderItemIdentifier? {
-    known.withLock { $0[url.standardizedFileURL.path] }
+    let home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).standardizedFileURL.path
+    let path = url.standardizedFileURL.path
+    if let identifier = known.withLock({ $0[path] }) { return identifier }
+    guard let inner = path.path(within: home) else { return nil }
+    if let identifier = ProviderStorage.identifier(atPath: inner) { return .init(wire: identifier) }
+    let names = inner.pathNames
+    guard names.count == 3, names[0] == ProviderStorage.folder,
+      let noted = try? String(
+        contentsOf: url.deletingLastPathComponent().appendingPathComponent(ProviderStorage.note), encoding: .utf8),
+      ProviderStorage.path(identifier: noted, filename: names[2]) == inner
+    else { return nil }
+    return .init(wire: noted)
   }
 
   private func url(of identifier: String, _ filename: String) -> URL {
     let url = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
       .appendingPathComponent(ProviderStorage.path(identifier: identifier, filename: filename))
-    known.withLock { $0[url.standardizedFileURL.path] = .init(wire: identifier) }
+    note(.init(wire: identifier), at: url)
     return url
+  }
+
+  private func note(_ identifier: NSFileProviderItemIdentifier, at url: URL) {
+    known.withLock { $0[url.standardizedFileURL.path] = identifier }
+    let path = ProviderStorage.path(identifier: identifier.wire, filename: url.lastPathComponent)
+    guard ProviderStorage.identifier(atPath: path) == nil else { return }
+    let folder = url.deletingLastPathComponent()
+    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try? identifier.wire.write(
+      to: folder.appendingPathComponent(ProviderStorage.note), atomically: true, encoding: .utf8)
   }
 
   // MARK: The program
@@ -137,9 +228,10 @@ open class NSFileProviderExtension {
   /// The program of an extension: serves the broker's requests until it is ended.
   public static func main() {
     let arguments = CommandLine.arguments
-    guard let index = arguments.firstIndex(of: "--file-provider"), index + 1 < arguments.count else {
+    guard let index = arguments.firstIndex(of: "--file-provider"), index + 2 < arguments.count else {
       complain("it is launched by Ambit's broker, with --file-provider")
     }
+    NSFileProviderManager.setIdentifier(arguments[index + 2])
     do {
       let provider = Self()
       let client = try Broker.connect()
@@ -160,7 +252,7 @@ open class NSFileProviderExtension {
   private func carryOut(_ request: ProviderInterface.Request) {
     let (id, identifier) = (request.id, NSFileProviderItemIdentifier(wire: request.identifier))
     let url = request.path.map { URL(fileURLWithPath: $0) }
-    if let url { known.withLock { $0[url.standardizedFileURL.path] = identifier } }
+    if let url, [.provide, .changed, .placeholder].contains(request.kind) { note(identifier, at: url) }
     do {
       switch request.kind {
       case .item: Self.answer(.init(id: id, items: [try item(for: identifier).message]))
@@ -169,6 +261,7 @@ open class NSFileProviderExtension {
         let page = request.page.flatMap { Data(base64Encoded: $0) }.map(NSFileProviderPage.init(_:))
         enumerator.enumerateItems(
           for: Observer(id) { enumerator.invalidate() }, startingAt: page ?? .initialPageSortedByName)
+      case .changes, .anchor: try carryOutChanges(request, identifier)
       case .provide:
         guard let url else { throw NSFileProviderError(.noSuchItem) }
         try FileManager.default.createDirectory(
@@ -184,7 +277,24 @@ open class NSFileProviderExtension {
         itemChanged(at: url)
         underWay.end(id, url)
         Self.answer(.init(id: id, items: [try item(for: identifier).message]))
-      case .create, .move, .delete: try carryOutChange(request, identifier, url)
+      case .create, .move, .delete, .trash, .untrash: try carryOutChange(request, identifier, url)
+      case .placeholder:
+        guard let url else { throw NSFileProviderError(.noSuchItem) }
+        providePlaceholder(at: url) { error in
+          let written = NSFileProviderManager.takePlaceholder(of: url)
+          Self.answer(error.map { Self.failure(id, $0) } ?? .init(id: id, items: written.map { [$0] }))
+        }
+      case .locate:
+        guard let url = urlForItem(withPersistentIdentifier: identifier) else { throw NSFileProviderError(.noSuchItem) }
+        Self.answer(.init(id: id, path: url.path))
+      case .identify:
+        // The path is the broker's question, and not a place of a known item.
+        Self.answer(
+          .init(
+            id: id,
+            identifier: persistentIdentifierForItem(at: URL(fileURLWithPath: request.identifier))?.wire))
+      case .thumbnail: try draw(request, identifier)
+      case .form, .submit: try carryOutForm(request)
       case .stop:
         if let url = urlForItem(withPersistentIdentifier: identifier) { stopProvidingItem(at: url) }
         Self.answer(.init(id: id))
@@ -202,6 +312,12 @@ open class NSFileProviderExtension {
       Self.answer(fault.map { Self.failure(id, $0) } ?? .init(id: id, items: item.map { [$0.message] }))
     }
     switch request.kind {
+    case .trash: trashItem(withIdentifier: identifier, completionHandler: handler)
+    case .untrash:
+      untrashItem(
+        withIdentifier: identifier,
+        toParentItemIdentifier: request.parent.map(NSFileProviderItemIdentifier.init(wire:)),
+        completionHandler: handler)
     case .delete:
       deleteItem(withIdentifier: identifier) { error in
         Self.answer(error.map { Self.failure(id, $0) } ?? .init(id: id))
@@ -223,13 +339,13 @@ open class NSFileProviderExtension {
     }
   }
 
-  fileprivate static func failure(_ id: Int, _ error: any Error) -> ProviderInterface.AnswerCall {
+  static func failure(_ id: Int, _ error: any Error) -> ProviderInterface.AnswerCall {
     let code = (error as? NSFileProviderError)?.code ?? .cannotSynchronize
     let reason = (error as? NSFileProviderError).map(\.errorDescription) ?? error.localizedDescription
     return .init(id: id, error: code.rawValue, reason: reason)
   }
 
-  fileprivate static func answer(_ answer: ProviderInterface.AnswerCall) {
+  static func answer(_ answer: ProviderInterface.AnswerCall) {
     // Without a broker there is nothing to serve.
     do { try Broker.call(ProviderInterface.answer, answer) } catch { complain("\(error)") }
   }

@@ -12,9 +12,9 @@ public struct NSFileProviderItemIdentifier: RawRepresentable, Hashable, Sendable
 
   /// The top of a provider's tree.
   public static let rootContainer = NSFileProviderItemIdentifier("NSFileProviderRootContainerItemIdentifier")
-  /// What the user works with (`PRV-11`). Ambit does not ask for it yet.
+  /// What the user works with (`PRV-11`).
   public static let workingSet = NSFileProviderItemIdentifier("NSFileProviderWorkingSetContainerItemIdentifier")
-  /// What was thrown away. Ambit does not ask for it yet.
+  /// What was thrown away.
   public static let trashContainer = NSFileProviderItemIdentifier("NSFileProviderTrashContainerItemIdentifier")
 
   /// As the broker has it.
@@ -78,6 +78,16 @@ public protocol NSFileProviderItem {
   var contentModificationDate: Date? { get }
   /// Another one means other content; at most 1,000 bytes (`PRV-16`).
   var versionIdentifier: Data? { get }
+  /// When the user used it last: such items are in the working set (`PRV-11`), as are those of the next four.
+  var lastUsedDate: Date? { get }
+  /// The user's tags.
+  var tagData: Data? { get }
+  /// Its place among the favourites.
+  var favoriteRank: NSNumber? { get }
+  /// Others have it as well.
+  var isShared: Bool { get }
+  /// It is in the trash.
+  var isTrashed: Bool { get }
 }
 
 extension NSFileProviderItem {
@@ -89,6 +99,23 @@ extension NSFileProviderItem {
   public var contentModificationDate: Date? { nil }
   /// None: size and date stand for it.
   public var versionIdentifier: Data? { nil }
+  /// Never.
+  public var lastUsedDate: Date? { nil }
+  /// None.
+  public var tagData: Data? { nil }
+  /// It is no favourite.
+  public var favoriteRank: NSNumber? { nil }
+  /// No.
+  public var isShared: Bool { false }
+  /// Where its folder is the trash.
+  public var isTrashed: Bool { parentItemIdentifier == .trashContainer }
+
+  private var marks: [String] {
+    [
+      (lastUsedDate != nil, "recent"), (tagData?.isEmpty == false, "tagged"), (favoriteRank != nil, "favorite"),
+      (isShared, "shared"), (isTrashed, "trashed"),
+    ].filter(\.0).map(\.1)
+  }
 
   var message: ProviderItemMessage {
     let isFolder = contentType == .folder
@@ -99,7 +126,7 @@ extension NSFileProviderItem {
     return ProviderItemMessage(
       identifier: itemIdentifier.wire, parent: parentItemIdentifier.wire, filename: filename, folder: isFolder,
       contentType: contentType.identifier, size: size, modified: modified, version: version,
-      capabilities: capabilities.words(ofFolder: isFolder))
+      capabilities: capabilities.words(ofFolder: isFolder), marks: marks)
   }
 }
 
@@ -122,7 +149,7 @@ public struct NSFileProviderError: Error, LocalizedError, Sendable {
   /// Apple's names.
   public enum Code: String, Sendable {
     case noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize, pageExpired
-    case filenameCollision, deletionRejected
+    case syncAnchorExpired, filenameCollision, deletionRejected
   }
   /// The kind of the error.
   public let code: Code

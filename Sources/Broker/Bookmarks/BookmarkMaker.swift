@@ -28,6 +28,9 @@ final class BookmarkMaker {
     (self.tokens, self.documents, self.issuer) = (tokens, documents, issuer)
   }
 
+  /// The item of a file provider that a path of the host's stands for.
+  var provided: (_ path: String) -> (provider: String, item: String)? = { _ in nil }
+
   func create(_ request: BookmarksInterface.CreateCall, for instance: Instance) async throws -> String {
     try FolderContents.check(keys: request.values)
     if let refusal = instance.app.decisions.refusal(
@@ -67,7 +70,9 @@ final class BookmarkMaker {
         ? nil
         : try Bookmark.Values(
           of: inside?.1 ?? document, as: inside == nil ? grant.kind : nil, keys: request.values),
-      inside: inside?.0)
+      inside: inside?.0,
+      provided: inside == nil
+        ? document.path.flatMap { provided($0) }.map { .init(provider: $0.provider, item: $0.item) } : nil)
     try grants.noteBookmark(grant.id)
     try trail.decide([
       AuditEvent(

@@ -45,6 +45,9 @@ final class BookmarkResolver {
     (self.contents, self.places, self.issuer, self.scopes) = (contents, places, issuer, scopes)
   }
 
+  /// Asks a file provider where an item's document is on the host.
+  var provided: (_ provider: String, _ item: String) async throws -> String? = { _, _ in nil }
+
   func resolve(
     _ call: BookmarksInterface.ResolveCall, by caller: Caller, for instance: Instance
   ) async throws -> BookmarksInterface.ResolveReply {
@@ -141,12 +144,34 @@ final class BookmarkResolver {
       try refuse(
         asked, "BMK-16", "\(granted.name) \(why.reason.rawValue); last seen at \(granted.path)", told, granted)
     case .failure(let why):
+      if let found = try await shownAnew(bookmark, asked, inForce) {
+        location = found
+        break
+      }
       try refuse(
         asked, why.reason == .nothing ? "BMK-9" : "BMK-12",
         "\(granted.name) \(why.reason.rawValue); last seen at \(granted.path)", notFound, granted)
     }
     let grant = isForeign(bookmark, instance) ? try passedOn(location, instance) : location.grant
     return try await answer(bookmark, location, grant, asked)
+  }
+
+  /// The document of a file provider that shows it anew: another file, and the same item. The provider is asked.
+  ///
+  /// - Returns: `nil`: it has no such item, or does not answer.
+  private func shownAnew(
+    _ bookmark: Bookmark, _ asked: Resolution, _ inForce: () throws -> Grant
+  ) async throws -> Location? {
+    guard let item = bookmark.provided, !isForeign(bookmark, asked.instance) else { return nil }
+    let path: String?
+    do { path = try await provided(item.provider, item.item) } catch let error where !(error is CancellationError) {
+      complain("“\(bookmark.name)” is not resolved: \(error)")
+      return nil
+    }
+    guard let path, let found = try? FoundDocument(Descriptor.open(path, flags: .place, resolve: .noSymlinks)),
+      found.kind == .file
+    else { return nil }
+    return try documents.lead(try inForce(), to: found, of: item.item, asked.instance)
   }
 
   private func answer(

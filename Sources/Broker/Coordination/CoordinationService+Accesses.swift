@@ -37,7 +37,7 @@ extension CoordinationService {
       intents.append(Intent(item.item, use))
     }
     try checkCapabilities(of: intents)
-    try await bringContents(of: intents)
+    try await bringContents(of: intents, for: instance)
     let rules = instance?.app.rules
     let asking = Coordination.Request(
       client: client(call, instance), party: party, intents: intents, parents: parents(request, instance),
@@ -79,16 +79,27 @@ extension CoordinationService {
   }
 
   /// What is only replaced or deleted, and what is asked for as it is, is not brought.
-  private func bringContents(of intents: [Intent]) async throws {
+  private func bringContents(of intents: [Intent], for instance: Instance?) async throws {
     guard let contents else { return }
     for intent in intents {
       switch intent.use {
-      case .read(let options) where options.contains(.immediatelyAvailableMetadataOnly): continue
+      case .read(let options) where options.contains(.immediatelyAvailableMetadataOnly):
+        try await contents.refreshPlaceholder(intent.item.path.text)
+        continue
       case .write(let options) where options.contains(.forReplacing) || options.contains(.forDeleting): continue
       default: break
       }
-      do { try await contents.bring(intent.item.path.text) } catch let fault as ProviderFault {
-        throw CoordinationInterface.Failure.notProvided(error: fault.word, fault.description)
+      var tries = 0
+      while true {
+        do {
+          try await contents.bring(intent.item.path.text)
+          break
+        } catch let fault as ProviderFault {
+          // A missing sign-in is asked for in place (`PRV-14`).
+          tries += 1
+          if tries < 3, let instance, try await mend(fault, instance) { continue }
+          throw CoordinationInterface.Failure.notProvided(error: fault.word, fault.description)
+        }
       }
     }
   }
@@ -131,6 +142,12 @@ extension CoordinationService {
     }
     for path in remaining(id) { apply(.kept(id, path)) }
     apply(.done(id))
+    for intent in access.request.intents { onEnded(intent.item.path.text) }
+  }
+
+  /// Whether an access has the item.
+  func isUsed(_ path: String) -> Bool {
+    accesses.values.contains { access in access.request.intents.contains { $0.item.path.text == path } }
   }
 
   /// Items that it was to delete, and did not: only those that a presenter has to hear of are looked for.

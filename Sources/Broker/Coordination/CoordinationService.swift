@@ -30,6 +30,11 @@ final class CoordinationService: LoopMember {
   /// Told of the items that a coordinated access has written, before it ends (`MDQ-7`).
   var writeObservers: [([PathKey]) -> Void] = []
 
+  /// Told of each item of an access that has ended.
+  var onEnded: (_ path: String) -> Void = { _ in }
+  /// Asks the user of an app for what a provider needs.
+  var mend: (ProviderFault, Instance) async throws -> Bool = { _, _ in false }
+
   /// Contents that are not here; they come before they are read (`COO-26`).
   var contents: ProvidedContents?
 

@@ -172,14 +172,25 @@ final class GrantLocator {
     looked.isThorough ? looked.place : Place(of: document)
   }
 
+  /// A file provider shows the document of a grant as another file.
+  func lead(
+    _ grant: Grant, to document: FoundDocument, of item: String, _ instance: Instance
+  ) throws -> Location {
+    let looked = LookupResult()
+    let known = try follow(
+      document, with: grant, looked, instance, "BMK-16", "its file provider shows the item “\(item.prefix(80))” anew")
+    return Location(document: document, by: .folder, grant: known, isReplacement: true, looked: looked)
+  }
+
   /// Another file is the document from now on. Written down before it is so.
   private func follow(
-    _ document: FoundDocument, with grant: Grant, _ looked: LookupResult, _ instance: Instance
+    _ document: FoundDocument, with grant: Grant, _ looked: LookupResult, _ instance: Instance,
+    _ rule: String = "BMK-12", _ reason: String? = nil
   ) throws -> Grant {
     try trail.decide([
       AuditEvent(
-        .replaced, .allowed, instance, grant: grant, document: document, rule: "BMK-12",
-        reason: "the \(grant.kind) is gone; another one stands under its name in the same folder",
+        .replaced, .allowed, instance, grant: grant, document: document, rule: rule,
+        reason: reason ?? "the \(grant.kind) is gone; another one stands under its name in the same folder",
         detail: AuditEvent.facts(grant.identity, document.identity).merging([
           AuditEvent.Fact.matchedBy: "path", "by": FindMethod.folder.rawValue,
           "was.handle": Hexadecimal.text(grant.identity.handle.bytes), "was.path": grant.path,

@@ -110,7 +110,7 @@ final class PickService {
 
   /// The app has closed its request: its picker goes away, if it is the one that is shown (`PCK-19`).
   private func withdraw(_ id: Int, _ instance: Instance) {
-    let isShown = instance.picker.picks.first?.id == id
+    let isShown = instance.picker.picks.first?.id == id && !instance.picker.isFormShown
     remove(id, instance)
     #if AMBIT_MUTANTS
       if Mutant.closedRequestStays.isActive { return }
@@ -118,20 +118,30 @@ final class PickService {
     guard isShown, sessions.isRunning(instance) else { return }
     let reason = "the app closed its request"
     try? trail.decide([AuditEvent(.pickCancelled, .refused, instance, rule: "PCK-19", reason: reason)])
-    if instance.picker.picks.isEmpty { instance.picker.prompts?.send(LauncherInterface.PromptsReply(request: nil)) }
+    if instance.picker.picks.isEmpty, !instance.picker.isFormShown {
+      instance.picker.prompts?.send(LauncherInterface.PromptsReply(request: nil))
+    }
   }
 
   /// A launcher takes the questions of its app from now on.
   func takeQuestions(of instance: Instance, on connection: WireConnection) {
     instance.picker.prompts = Subscription(connection, lost: nil)
     instance.picker.awaitsPrompts = false
+    instance.picker.isFormShown = false
     ask(instance)
   }
 
   /// Puts the first waiting question to the user.
   func ask(_ instance: Instance) {
-    guard sessions.isRunning(instance), let first = instance.picker.picks.first, let prompts = instance.picker.prompts
-    else { return }
+    // One at a time: the next message would say that the former question is over.
+    guard sessions.isRunning(instance), !instance.picker.isFormShown, let prompts = instance.picker.prompts else {
+      return
+    }
+    if instance.picker.picks.isEmpty, let form = instance.picker.forms.first {
+      instance.picker.isFormShown = true
+      return prompts.send(LauncherInterface.PromptsReply(form: form.request))
+    }
+    guard let first = instance.picker.picks.first else { return }
     let request = LauncherInterface.PickRequest(
       id: first.id, call: first.call, allowed: instance.app.rules.types,
       packages: instance.app.packages.extensions.sorted(),
@@ -152,8 +162,9 @@ final class PickService {
   /// The launcher takes no more questions: those that wait are answered for it.
   func userLeft(_ instance: Instance) {
     instance.picker.prompts = nil
-    let waiting = instance.picker.picks
-    instance.picker.picks = []
+    let (waiting, forms) = (instance.picker.picks, instance.picker.forms)
+    (instance.picker.picks, instance.picker.forms, instance.picker.isFormShown) = ([], [], false)
+    for form in forms { form.answer.finish(nil) }
     for pick in waiting { pick.answer.finish(.failure(PickerInterface.Failure.noUser("the app's launcher is gone"))) }
   }
 

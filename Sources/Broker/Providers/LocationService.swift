@@ -15,15 +15,22 @@ final class LocationService {
   private let contents: ProvidedContents
   private let changes: ProvidedChanges
   private let extensions: ProviderExtensions
+  private let items: ProvidedItems
+  private let forms: ProviderForms
   private let jobs: Jobs
   private let trail: AuditTrail
 
   init(
     _ files: ProviderFiles, _ contents: ProvidedContents, _ changes: ProvidedChanges, _ extensions: ProviderExtensions,
-    _ jobs: Jobs, _ trail: AuditTrail
+    _ items: ProvidedItems, _ forms: ProviderForms, _ jobs: Jobs, _ trail: AuditTrail
   ) {
+    (self.items, self.forms) = (items, forms)
     (self.files, self.contents, self.changes) = (files, contents, changes)
     (self.extensions, self.jobs, self.trail) = (extensions, jobs, trail)
+    items.refresh = { [unowned self] in _ = try await self.refresh($0) }
+    forms.onTaken = { changes.deliverWaiting($0) }
+    extensions.onEvict = { try await items.evict($1, of: $0) }
+    extensions.onSignal = { [unowned self] in self.signalled($0) }
   }
 
   /// Told of each folder, before a placeholder is in it.
@@ -43,6 +50,13 @@ final class LocationService {
   // MARK: The user's side
 
   func serve(_ call: CheckedCall, on connection: WireConnection) async throws -> Answer {
+    do { return try await answer(call, on: connection) } catch let fault as ProviderFault {
+      throw LocationsInterface.Failure.notProvided(
+        fault.description, provider: fault.provider, error: fault.provider == nil ? nil : fault.word)
+    }
+  }
+
+  private func answer(_ call: CheckedCall, on connection: WireConnection) async throws -> Answer {
     switch call.member {
     case "Enable":
       let request = try LocationsInterface.EnableCall(json: call.parameters)
@@ -63,25 +77,70 @@ final class LocationService {
         throw LocationsInterface.Failure.notFound("\(path) is no document of an enabled provider")
       }
       let news = Subscription<LocationsInterface.FetchReply>(connection, capacity: 16, lost: nil)
-      do { try await contents.bring(path) { news.send(.init(bytes: $0, total: $1)) } } catch let fault as ProviderFault
-      {
-        throw LocationsInterface.Failure.notProvided(fault.description)
-      }
+      try await contents.bring(path) { news.send(.init(bytes: $0, total: $1)) }
       return Answer(LocationsInterface.FetchReply(bytes: file.item.size, total: file.item.size).json)
     case "Evict":
       let path = try LocationsInterface.EvictCall(json: call.parameters).path
       return Answer(LocationsInterface.EvictReply(bytes: try await contents.evictAll(path)).json)
+    case "Identify":
+      return Answer(try items.identify(LocationsInterface.IdentifyCall(json: call.parameters).path).json)
+    case "Locate":
+      return Answer(
+        LocationsInterface.LocateReply(path: try await items.locate(.init(json: call.parameters))).json)
+    case "WorkingSet":
+      let name = try LocationsInterface.WorkingSetCall(json: call.parameters).provider
+      let set = try await items.content(of: ProviderItem.workingSet, name)
+      return Answer(LocationsInterface.WorkingSetReply(items: set).json)
+    case "Trash":
+      let name = try LocationsInterface.TrashCall(json: call.parameters).provider
+      return Answer(LocationsInterface.TrashReply(items: try await items.content(of: ProviderItem.trash, name)).json)
+    case "Discard":
+      try await items.discard(LocationsInterface.DiscardCall(json: call.parameters).path)
+      return Answer([:])
+    case "Restore":
+      return Answer(LocationsInterface.RestoreReply(path: try await items.restore(.init(json: call.parameters))).json)
+    case "FormFor":
+      let request = try LocationsInterface.FormForCall(json: call.parameters)
+      let form = try await forms.form(try items.provider(request.provider), for: request.error)
+      return Answer(LocationsInterface.FormForReply(form: form).json)
+    case "Submit":
+      let request = try LocationsInterface.SubmitCall(json: call.parameters)
+      do {
+        let next = try await forms.submit(request.reply, to: try items.provider(request.provider))
+        return Answer(LocationsInterface.SubmitReply(form: next).json)
+      } catch let fault as ProviderFault {
+        return Answer(LocationsInterface.SubmitReply(refused: fault.description).json)
+      }
+    case "Thumbnail":
+      let request = try LocationsInterface.ThumbnailCall(json: call.parameters)
+      guard (1...1024).contains(request.size) else { throw ErrorReply.invalidParameter("size") }
+      let (picture, version) = try await contents.picture(request.path, pixels: request.size)
+      return Answer(LocationsInterface.ThumbnailReply(version: version).json, descriptors: [picture])
     default:
       return Answer(try await ask(try LocationsInterface.AskCall(json: call.parameters)).json)
     }
   }
 
-  private func provider(_ identifier: String) throws -> EnabledProvider {
-    let all = try files.store()?.providers() ?? []
-    guard let provider = all.first(where: { $0.identifier == identifier || $0.name == identifier }) else {
-      throw LocationsInterface.Failure.notFound("no provider \(identifier) is enabled")
+  private func provider(_ identifier: String) throws -> EnabledProvider { try items.provider(identifier) }
+
+  /// Providers that have said that they have changes.
+  private var signals: Set<String> = []
+
+  /// A provider has changes: one look for however many words of it.
+  private func signalled(_ name: String) {
+    guard let provider = try? provider(name), signals.insert(provider.identifier).inserted else { return }
+    BrokerLoop.begin(Cancellation()) {
+      do {
+        _ = try await self.changes.alone(provider) {
+          // Signals that come from now on are for another look.
+          self.signals.remove(provider.identifier)
+          return try await self.renew(provider)
+        }
+      } catch {
+        self.signals.remove(provider.identifier)
+        complain("\(provider.name): \(error)")
+      }
     }
-    return provider
   }
 
   private func location(_ provider: EnabledProvider) throws -> LocationsInterface.Location {
@@ -89,12 +148,13 @@ final class LocationService {
     return .init(
       provider: provider.identifier, name: provider.name, app: provider.app, folder: files.folder(of: provider).path,
       items: items, here: here,
-      running: extensions.isRunning(provider.identifier))
+      running: extensions.isRunning(provider.identifier), acrossDevices: provider.acrossDevices)
   }
 
   private func enable(_ request: LocationsInterface.EnableCall) throws -> LocationsInterface.Location {
     let provider = EnabledProvider(
-      identifier: request.provider, name: request.name, app: request.app, program: request.program)
+      identifier: request.provider, name: request.name, app: request.app, program: request.program,
+      acrossDevices: request.acrossDevices)
     guard !provider.identifier.isEmpty, !provider.identifier.hasSlash, !provider.identifier.hasPrefix("."),
       provider.identifier.utf8.count <= 200
     else { throw ErrorReply.invalidParameter("provider") }
@@ -139,20 +199,11 @@ final class LocationService {
   }
 
   private func renew(_ provider: EnabledProvider) async throws -> [String] {
-    var items: [ProviderItem] = []
-    var folders = [ProviderItem.root]
-    var seen: Set<String> = [ProviderItem.root]
-    do {
-      while let next = folders.popLast() {
-        let content = try await enumerate(provider, next, room: ProviderTree.most + 1 - items.count)
-        items += content
-        for item in content where item.isFolder && seen.insert(item.identifier).inserted {
-          folders.append(item.identifier)
-        }
-      }
-    } catch let fault as ProviderFault { throw LocationsInterface.Failure.notProvided(fault.description) }
-    let tree = ProviderTree(items)
     guard let store = try files.store() else { return [] }
+    let former = try store.files(of: provider.identifier)
+    var listing = ProviderListing(provider, extensions, known: former.map(\.item))
+    let all = try await listing.all(after: store.anchors(of: provider.identifier))
+    let tree = ProviderTree(all)
     var known = try store.files(of: provider.identifier)
     for index in known.indices where changes.notice(known[index], provider) { known[index].isChanged = true }
     let shown = known.map {
@@ -190,42 +241,16 @@ final class LocationService {
     }
     try store.remove(removed, of: provider.identifier)
     try store.put(put)
+    // What could not be shown is told again the next time.
+    let isWhole =
+      tree.faults.isEmpty && done?.0.count == steps.count
+      && done?.0.allSatisfy { if case .success = $0.1 { true } else { false } } == true
+    try store.put(anchors: isWhole ? listing.anchors : [:], of: provider.identifier)
     let renewed = Set(removed + put.map(\.item.identifier))
     try files.note(nodes: nodes, of: known.filter { !renewed.contains($0.item.identifier) })
     // What waited for the provider.
     for file in known where file.isChanged { changes.deliver(file, provider) }
     return faults
-  }
-
-  private static let page = 1000
-
-  /// All pages of a folder.
-  private func enumerate(_ provider: EnabledProvider, _ folder: String, room: Int) async throws -> [ProviderItem] {
-    var items: [ProviderItem] = []
-    var page: String?
-    var pages: Set<String> = []
-    var expired = 0
-    while true {
-      let answer: ProviderInterface.AnswerCall
-      do {
-        answer = try await extensions.ask(provider, .enumerate, folder, page: page)
-      } catch let fault as ProviderFault {
-        // The list begins anew (`PRV-8`).
-        guard fault.word == "pageExpired", expired < 3 else { throw fault }
-        expired += 1
-        (items, page, pages) = ([], nil, [])
-        continue
-      }
-      items += (answer.items ?? []).map(ProviderItem.init)
-      guard items.count <= room else {
-        throw ProviderFault(description: "\(provider.name) has more than \(ProviderTree.most) items")
-      }
-      page = answer.next
-      if let page, !pages.insert(page).inserted || pages.count > 10_000 {
-        throw ProviderFault(description: "\(provider.name) answers with pages without end")
-      }
-      if page == nil { return items }
-    }
   }
 
   private func ask(_ request: LocationsInterface.AskCall) async throws -> LocationsInterface.AskReply {
@@ -236,7 +261,17 @@ final class LocationService {
         let kind: ProviderInterface.Request.Kind = request.kind == .item ? .item : .enumerate
         let answer = try await extensions.ask(provider, kind, request.identifier, page: request.page)
         return .init(items: answer.items ?? [], next: answer.next)
-      case .create, .write, .move, .delete: return .init(items: try await changes.ask(request, provider))
+      case .locate, .identify, .changes, .anchor:
+        let kinds: [LocationsInterface.AskCall.Kind: ProviderInterface.Request.Kind] = [
+          .locate: .locate, .identify: .identify, .changes: .changes,
+        ]
+        let answer = try await extensions.ask(
+          provider, kinds[request.kind] ?? .anchor, request.identifier, page: request.page)
+        return .init(
+          items: answer.items ?? [], next: answer.next, deleted: answer.deleted, more: answer.more, path: answer.path,
+          identifier: answer.identifier)
+      case .create, .write, .move, .delete, .trash, .untrash:
+        return .init(items: try await changes.ask(request, provider))
       case .provide:
         let found = try await extensions.ask(provider, .item, request.identifier).items?.first.map(ProviderItem.init)
         guard let item = found, item.fault == nil else {

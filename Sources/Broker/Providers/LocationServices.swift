@@ -3,6 +3,7 @@ internal import BrokerCore
 internal import FileProviders
 internal import Kernel
 internal import Paths
+internal import ScopedAccess
 
 /// File providers and their folders, wired: the parts that know each other.
 @BrokerLoop
@@ -13,14 +14,30 @@ struct LocationServices {
   let placeholders: ProviderGuard
   private let files: ProviderFiles
   private let contents: ProvidedContents
+  private let items: ProvidedItems
+  let forms: ProviderForms
+  private let sessions: SessionTable
 
-  init(_ host: BrokerHost, _ trail: AuditTrail, _ jobs: Jobs, _ clock: any LoopClock) {
+  init(_ host: BrokerHost, _ trail: AuditTrail, _ sessions: SessionTable, _ jobs: Jobs, _ clock: any LoopClock) {
     extensions = ProviderExtensions(host, clock)
     files = ProviderFiles(host, trail)
     sent = ProvidedChanges(files, extensions, jobs)
     contents = ProvidedContents(files, extensions, sent, jobs)
-    service = LocationService(files, contents, sent, extensions, jobs, trail)
+    items = ProvidedItems(files, contents, sent, extensions)
+    forms = ProviderForms(files, extensions, sessions)
+    service = LocationService(files, contents, sent, extensions, items, forms, jobs, trail)
     placeholders = ProviderGuard(host, contents)
+    self.sessions = sessions
+  }
+
+  /// Bookmarks hold items, providers hear of the end of accesses, and forms are asked where picks are.
+  func connect(_ maker: BookmarkMaker, _ resolver: BookmarkResolver, _ scopes: ActiveScopes, _ picker: PickService) {
+    let (items, contents) = (items, contents)
+    maker.provided = { items.item(at: $0) }
+    resolver.provided = { try await items.path(of: $1, by: $0) }
+    scopes.onHidden = { contents.accessEnded($0) }
+    sent.onSent = { contents.accessEnded($0) }
+    forms.ask = { picker.ask($0) }
   }
 
   /// Content comes before a service hands a document out, and changes go to the provider after a service wrote.
@@ -40,6 +57,13 @@ struct LocationServices {
     coordination.contents = contents
     contents.onTransfer = { coordination.transferred($0, $1) }
     sent.onTransfer = { coordination.transferred($0, $1) }
+    let (forms, sessions) = (forms, sessions)
+    contents.isUsed = { path in
+      coordination.isUsed(path)
+        || sessions.instances.values.contains { $0.scopes.shown.values.contains { $0.path == path } }
+    }
+    coordination.onEnded = { contents.accessEnded($0) }
+    coordination.mend = { try await forms.mend($0, for: $1) }
     copies.bring = { try await contents.bringAll($0) }
     copies.onChanged = { sent.changed(around: $0) }
     openings.bring = { try await contents.bringAll($0) }

@@ -23,6 +23,9 @@ final class ProvidedChanges {
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
   var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
 
+  /// The provider has got a change.
+  var onSent: (_ path: String) -> Void = { _ in }
+
   init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ jobs: Jobs) {
     (self.files, self.extensions, self.jobs) = (files, extensions, jobs)
   }
@@ -68,6 +71,7 @@ final class ProvidedChanges {
     do {
       try await send(file, to: provider)
       files.note("sent", file, provider)
+      onSent(files.folder(of: provider).path.path(of: file.path))
     } catch {
       files.note("sent", file, provider, error as? ProviderFault ?? ProviderFault(description: "\(error)"))
       // It stays changed, and is tried again when the location is refreshed.
@@ -141,6 +145,13 @@ final class ProvidedChanges {
     return ("/home/user".path(of: inner), status)
   }
 
+  /// A provider takes changes again: those that wait go to it (`PRV-14`).
+  func deliverWaiting(_ provider: EnabledProvider) {
+    for file in (try? files.store()?.files(of: provider.identifier)) ?? [] where file.isChanged {
+      deliver(file, provider)
+    }
+  }
+
   /// Asks for a change as it is asked for an item of the user's, for those who write a provider. The user's items stay as they are.
   func ask(_ request: LocationsInterface.AskCall, _ provider: EnabledProvider) async throws -> [ProviderItemMessage] {
     let id = request.identifier
@@ -165,6 +176,8 @@ final class ProvidedChanges {
       case .create: .create
       case .write: .changed
       case .move: .move
+      case .trash: .trash
+      case .untrash: .untrash
       default: .delete
       }
     return try await extensions.ask(

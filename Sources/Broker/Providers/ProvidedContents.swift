@@ -36,6 +36,64 @@ final class ProvidedContents {
     files.capabilities(path)?.contains(capability) == false
   }
 
+  // MARK: Placeholders
+
+  /// Nanoseconds: the placeholder that is here is good enough.
+  private static let placeholderPatience: Int64 = 5_000_000_000
+
+  /// Asks what a document looks like whose content is not here (`PRV-2`). Whatever the provider answers, the placeholder stays.
+  func refreshPlaceholder(_ path: String) async throws {
+    guard path.path(within: files.root) != nil, let (provider, file) = try files.known(path), !file.isHere,
+      bringing[path] == nil
+    else { return }
+    let place = "/home/user".path(
+      of: ProviderStorage.path(identifier: file.item.identifier, filename: file.item.filename))
+    let answer: ProviderInterface.AnswerCall
+    do {
+      answer = try await extensions.ask(
+        provider, .placeholder, file.item.identifier, path: place, patience: Self.placeholderPatience)
+    } catch is ProviderFault { return }
+    guard let item = answer.items?.first.map(ProviderItem.init), item.fault == nil,
+      item.identifier == file.item.identifier, !item.isFolder, let (_, present) = try files.known(path),
+      !present.isHere, bringing[path] == nil, present.item.content != item.content
+    else { return }
+    var now = present
+    (now.item.size, now.item.modified, now.item.version) = (item.size, item.modified, item.version)
+    let (folder, was) = (files.folder(of: provider), present.item)
+    let placed = ProviderTree.Placed(item: now.item, path: now.path)
+    // A file that is not as it was is left to the next look at the folder.
+    guard (try? folder.carryOut(.renew(placed, was: was))) != nil else { return }
+    try files.store()?.put([now])
+  }
+
+  /// Whether a process has access to a document.
+  var isUsed: (_ path: String) -> Bool = { _ in false }
+
+  /// A process has no access to a document any more. If it was the last one, the provider may stop (`PRV-5`). It is not launched for that,
+  /// and a change that it has not got comes first.
+  func accessEnded(_ path: String) {
+    guard path.path(within: files.root) != nil, let (provider, file) = try? files.known(path), file.isHere,
+      !file.isChanged, extensions.isRunning(provider.identifier), !isUsed(path)
+    else { return }
+    BrokerLoop.begin(Cancellation()) { _ = try? await self.extensions.ask(provider, .stop, file.item.identifier) }
+  }
+
+  /// The provider's picture of a document: a regular file of a bounded size (`THM-5`).
+  func picture(_ path: String, pixels: Int) async throws -> (Descriptor, version: String) {
+    guard let (provider, file) = try files.known(path) else {
+      throw LocationsInterface.Failure.notFound("\(path) is no document of an enabled provider")
+    }
+    let inner = ProviderStorage.picture(identifier: file.item.identifier)
+    _ = try await extensions.ask(
+      provider, .thumbnail, file.item.identifier, path: "/home/user".path(of: inner), size: pixels)
+    let picture = try own(inner, of: provider, "picture of “\(file.item.filename)”")
+    guard try picture.status().size <= UInt64(Self.largestPicture) else {
+      throw ProviderFault(description: "\(provider.name) gave a picture of more than \(Self.largestPicture) bytes")
+    }
+    return (picture, file.item.version)
+  }
+  private static let largestPicture = 8 << 20
+
   // MARK: Bringing
 
   /// Brings the contents of all documents in a folder, or that of the document.
@@ -151,6 +209,11 @@ final class ProvidedContents {
     let inner = ProviderStorage.path(identifier: item.identifier, filename: item.filename)
     _ = try await extensions.ask(
       provider, .provide, item.identifier, path: "/home/user".path(of: inner), progress: progress)
+    return try own(inner, of: provider, "file for “\(item.filename)”")
+  }
+
+  /// A file that the extension has made in its container.
+  private func own(_ inner: String, of provider: EnabledProvider, _ what: String) throws -> Descriptor {
     do throws(KernelError) {
       let container = try files.container(of: provider)
       let file = try Descriptor.open(
@@ -161,7 +224,7 @@ final class ProvidedContents {
       return file
     } catch {
       throw ProviderFault(
-        description: "\(provider.name) has put no file for “\(item.filename)” into its storage: \(error.errno.symbol)")
+        description: "\(provider.name) has put no \(what) into its storage: \(error.errno.symbol)")
     }
   }
 

@@ -15,6 +15,8 @@ struct ProviderFault: Error, Sendable, CustomStringConvertible {
   var word = "cannotSynchronize"
   /// A sentence without its full stop.
   let description: String
+  /// The provider whose own word it is.
+  var provider: String?
 }
 
 /// The extensions of file providers: each is launched when it is needed, in a sandbox of its own, asked, and ended when it is idle.
@@ -40,6 +42,8 @@ final class ProviderExtensions: LoopMember {
   private struct Asked {
     let provider: String
     var due: Int64
+    /// Nanoseconds.
+    let patience: Int64
     let wait: Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>
     let progress: (Int, Int) -> Void
   }
@@ -54,7 +58,7 @@ final class ProviderExtensions: LoopMember {
   private var nextID = 1
 
   /// Nanoseconds without an answer and without progress.
-  private static let patience: Int64 = 20_000_000_000
+  nonisolated static let patience: Int64 = 20_000_000_000
   private static let startPatience: Int64 = 20_000_000_000
   private static let idle: Int64 = 15_000_000_000
 
@@ -62,6 +66,11 @@ final class ProviderExtensions: LoopMember {
 
   /// The container of a provider's extension; no app's identifier is like it, for no bundle can be launched under it.
   nonisolated static func container(of provider: String) -> String { "provider.\(provider)" }
+
+  /// A provider says that it has changes.
+  var onSignal: (_ provider: String) -> Void = { _ in }
+  /// A provider wants a content away.
+  var onEvict: (_ provider: String, _ item: String) async throws -> Void = { _, _ in }
 
   func isRunning(_ provider: String) -> Bool { running[provider] != nil }
 
@@ -74,6 +83,7 @@ final class ProviderExtensions: LoopMember {
   func ask(
     _ provider: EnabledProvider, _ kind: ProviderInterface.Request.Kind, _ identifier: String, path: String? = nil,
     page: String? = nil, named filename: String? = nil, parent: String? = nil,
+    size: Int? = nil, reply: ProviderFormReply? = nil, patience: Int64 = patience,
     progress: @escaping (_ completed: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> ProviderInterface.AnswerCall {
     try await start(provider)
@@ -84,18 +94,21 @@ final class ProviderExtensions: LoopMember {
     nextID += 1
     let wait = Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>()
     let now = clock.monotonic
-    asked[id] = Asked(provider: provider.identifier, due: now + Self.patience, wait: wait, progress: progress)
+    asked[id] = Asked(
+      provider: provider.identifier, due: now + patience, patience: patience, wait: wait, progress: progress)
     defer { asked[id] = nil }
     server.lastUsed = now
     server.requests.send(
       .init(
         request: .init(
-          id: id, kind: kind, identifier: identifier, path: path, page: page, filename: filename, parent: parent)))
+          id: id, kind: kind, identifier: identifier, path: path, page: page, filename: filename, parent: parent,
+          size: size, reply: reply)))
     let answer = try await wait.get().get()
     if let word = answer.error {
       let reason = answer.reason.map { ": \($0.prefix(300))" } ?? ""
       throw ProviderFault(
-        word: String(word.prefix(60)), description: "\(provider.name) says \(word.prefix(60))\(reason)")
+        word: String(word.prefix(60)), description: "\(provider.name) says \(word.prefix(60))\(reason)",
+        provider: provider.identifier)
     }
     return answer
   }
@@ -123,7 +136,7 @@ final class ProviderExtensions: LoopMember {
       ambit,
       arguments: [
         "ambit", "run", "--policy", "provider", "--container", Self.container(of: provider.identifier), "--",
-        provider.program, "--file-provider", token,
+        provider.program, "--file-provider", token, provider.identifier,
       ], environment: ThisProcess.environment, log: log, ready: null)
     // Before it can be reaped.
     launchers[provider.identifier] = try? Descriptor.process(launcher)
@@ -134,7 +147,9 @@ final class ProviderExtensions: LoopMember {
   // MARK: The extension's side
 
   /// - Returns: `nil`: further answers are requests.
-  func serve(_ call: CheckedCall, on connection: WireConnection, for instance: Instance) throws -> Answer? {
+  func serve(
+    _ call: CheckedCall, on connection: WireConnection, for instance: Instance
+  ) async throws -> Answer? {
     switch call.member {
     case "Serve":
       let token = try ProviderInterface.ServeCall(json: call.parameters).token
@@ -150,15 +165,32 @@ final class ProviderExtensions: LoopMember {
     case "Progress":
       let request = try ProviderInterface.ProgressCall(json: call.parameters)
       guard isAsked(request.id, instance), let each = asked[request.id] else { break }
-      asked[request.id]?.due = clock.monotonic + Self.patience
+      asked[request.id]?.due = clock.monotonic + each.patience
       let total = max(0, request.total)
       each.progress(min(max(0, request.completed), total), total)
+    case "Signal":
+      _ = try ProviderInterface.SignalCall(json: call.parameters)
+      onSignal(try provider(of: instance))
+    case "Evict":
+      let item = try ProviderInterface.EvictCall(json: call.parameters).identifier
+      do { try await onEvict(try provider(of: instance), item) } catch let error as ErrorReply {
+        // The extension may know why its own document stays, but not where it lies.
+        throw ProviderInterface.Failure.notDone((try? error.parameters.string("reason")) ?? "it stays")
+      }
     default:
       let answer = try ProviderInterface.AnswerCall(json: call.parameters)
       guard isAsked(answer.id, instance) else { break }
       asked[answer.id]?.wait.finish(.success(answer))
     }
     return Answer([:])
+  }
+
+  /// The provider that an instance serves.
+  private func provider(of instance: Instance) throws -> String {
+    guard let provider = running.first(where: { $0.value.instance === instance })?.key else {
+      throw ProviderInterface.Failure.notAProvider("it serves no provider")
+    }
+    return provider
   }
 
   private func isAsked(_ id: Int, _ instance: Instance) -> Bool {
@@ -216,7 +248,7 @@ final class ProviderExtensions: LoopMember {
       }
     }
     for each in asked.values where each.due <= now {
-      let seconds = Self.patience / 1_000_000_000
+      let seconds = each.patience / 1_000_000_000
       each.wait.finish(
         .failure(
           .init(

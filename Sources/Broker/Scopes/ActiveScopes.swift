@@ -43,6 +43,9 @@ final class ActiveScopes: LoopMember {
     (self.related, self.events) = (related, events)
   }
 
+  /// Told of each document that an app does not have any more.
+  var onHidden: (_ path: String) -> Void = { _ in }
+
   // MARK: Showing
 
   func show(
@@ -107,6 +110,7 @@ final class ActiveScopes: LoopMember {
   @discardableResult
   func hide(_ grant: String, _ instance: Instance, atOnce: Bool = false) throws(KernelError) -> Held {
     let document = instance.scopes.shown.removeValue(forKey: grant)
+    defer { if let path = document?.path { onHidden(path) } }
     instance.scopes.ends[grant] = nil
     if document != nil { files.remove(grant) }
     let hold = instance.scopes.holds.removeValue(forKey: grant)

@@ -191,6 +191,10 @@ struct InstanceSaves {
 struct InstancePicker {
   /// Picks that wait for the user, in order; the first is the one being asked.
   var picks: [PendingPick] = []
+  /// Forms of file providers that wait for the user.
+  var forms: [PendingForm] = []
+  /// The first of them is being asked, and no pick.
+  var isFormShown = false
   /// The launcher's subscription to questions for the user.
   var prompts: Subscription<LauncherInterface.PromptsReply>?
   /// Its launcher has handed the app over, and is about to say that it takes questions: the app's requests meanwhile wait.

@@ -33,6 +33,9 @@ final class LaunchService {
     (self.pressure, self.openings) = (pressure, openings)
   }
 
+  /// Told of the user's answers to a provider's form.
+  var onFilledIn: (LauncherInterface.FillInCall, Instance) -> Void = { _, _ in }
+
   /// - Parameter about: is told the app that a call is about.
   func serve(
     _ call: CheckedCall, on connection: WireConnection, about: (Instance) -> Void
@@ -56,6 +59,10 @@ final class LaunchService {
       let request = try LauncherInterface.AnswerCall(json: call.parameters)
       return Answer(
         try await picker.answer(request, documents: call.call.descriptors, try instance(request.instance)))
+    case "FillIn":
+      let request = try LauncherInterface.FillInCall(json: call.parameters)
+      onFilledIn(request, try instance(request.instance))
+      return Answer([:])
     case "Denied":
       let request = try LauncherInterface.DeniedCall(json: call.parameters)
       if let preparation = sessions.prepared[request.instance] {

@@ -36,10 +36,12 @@ struct LaunchServices {
 
   /// The launchers' side.
   func service(
-    _ ender: SessionEnder, _ picker: PickService, _ saves: SaveService, _ scopes: ActiveScopes
+    _ ender: SessionEnder, _ picker: PickService, _ saves: SaveService, _ scopes: ActiveScopes, _ forms: ProviderForms
   ) -> LaunchService {
-    LaunchService(
+    let service = LaunchService(
       sessions, preparer, attacher, ender, picker, saves, scopes, DenialService(trail), groups, shutdown, suspensions,
       MemoryPressure(trail, sessions, suspensions, jobs), openings)
+    service.onFilledIn = { forms.filledIn($0, $1) }
+    return service
   }
 }

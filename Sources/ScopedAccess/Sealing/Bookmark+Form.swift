@@ -39,6 +39,11 @@ extension Bookmark {
       writer.write(inside.path)
       writer.write(inside.identity)
     }
+    // Only where there is one: others are as they always were.
+    if let provided {
+      writer.write(provided.provider)
+      writer.write(provided.item)
+    }
     return writer.bytes
   }
 
@@ -60,7 +65,7 @@ extension Bookmark {
       values: try reader.optional { reader throws(BinaryReader.Malformed) in try values(&reader) },
       inside: try reader.optional { reader throws(BinaryReader.Malformed) in
         Inside(path: try reader.text(), identity: try reader.identity())
-      })
+      }, provided: reader.isAtEnd ? nil : Provided(provider: try reader.text(), item: try reader.text()))
     try reader.end()
     return bookmark
   }

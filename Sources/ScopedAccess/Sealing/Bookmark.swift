@@ -24,6 +24,16 @@ package struct Bookmark: Equatable, Sendable {
   package let values: Values?
   /// The file that was meant in a folder: that of the grant, or without a grant the app's container.
   package let inside: Inside?
+  /// The item of a file provider that the document is: it leads to the document where the provider shows it anew.
+  package let provided: Provided?
+
+  /// An item of a file provider.
+  package struct Provided: Equatable, Sendable {
+    package let provider: String
+    package let item: String
+
+    package init(provider: String, item: String) { (self.provider, self.item) = (provider, item) }
+  }
 
   /// Something in a folder.
   package struct Inside: Equatable, Sendable {
@@ -94,7 +104,7 @@ package struct Bookmark: Equatable, Sendable {
   package init(
     bundleIdentifier: String, grant: String, rights: AccessRights, path: String, identity: FileIdentity? = nil,
     place: Place? = nil, created: Int64? = nil, scope: Scope = .app, values: Values? = nil,
-    inside: Inside? = nil
+    inside: Inside? = nil, provided: Provided? = nil
   ) {
     self.bundleIdentifier = bundleIdentifier
     self.grant = grant
@@ -106,6 +116,7 @@ package struct Bookmark: Equatable, Sendable {
     self.created = created
     self.values = values
     self.inside = inside
+    self.provided = provided
   }
 
   /// The document's name when the bookmark was made.

@@ -21,6 +21,8 @@ package enum LauncherInterface {
   package static let prompts = "io.ambit.Launcher.Prompts"
   /// The user's choice. One descriptor for each of `paths`, in the same order: the chosen documents themselves.
   package static let answer = "io.ambit.Launcher.Answer"
+  /// The user's answers to a provider's form; absent: the user cancelled it, or cannot be asked.
+  package static let fillIn = "io.ambit.Launcher.FillIn"
   /// Reports a refusal to an instance, before the instance hears of it.
   package static let denied = "io.ambit.Launcher.Denied"
   /// An instance saves its document by renaming another file over it: a file that it has made in the folder of a grant;
@@ -998,6 +1000,44 @@ package enum LauncherInterface {
     }
   }
 
+  /// A provider needs something of the user before the app gets its document (`PRV-14`).
+  package struct FormRequest: WireMessage {
+    package var id: Int
+    /// The provider's name, for the frame.
+    package var provider: String
+    /// The app that waits.
+    package var appName: String
+    package var form: ProviderFormMessage
+    /// Why the last answers were not taken.
+    package var refused: String?
+
+    package init(id: Int, provider: String, appName: String, form: ProviderFormMessage, refused: String? = nil) {
+      self.id = id
+      self.provider = provider
+      self.appName = appName
+      self.form = form
+      self.refused = refused
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      id = try json.int("id")
+      provider = try json.string("provider")
+      appName = try json.string("appName")
+      form = try json.message("form")
+      refused = try json.stringIfPresent("refused")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("id", id)
+      json.set("provider", provider)
+      json.set("appName", appName)
+      json.set("form", form)
+      json.set("refused", refused)
+      return json
+    }
+  }
+
   /// The parameters of `Prompts`.
   package struct PromptsCall: WireMessage {
     package var instance: String
@@ -1020,18 +1060,22 @@ package enum LauncherInterface {
   /// The answer of `Prompts`.
   package struct PromptsReply: WireMessage {
     package var request: PickRequest?
+    package var form: FormRequest?
 
-    package init(request: PickRequest? = nil) {
+    package init(request: PickRequest? = nil, form: FormRequest? = nil) {
       self.request = request
+      self.form = form
     }
 
     package init(json: JSONObject) throws(FieldError) {
       request = try json.messageIfPresent("request")
+      form = try json.messageIfPresent("form")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("request", request)
+      json.set("form", form)
       return json
     }
   }
@@ -1107,6 +1151,33 @@ package enum LauncherInterface {
     package var json: JSONObject {
       var json = JSONObject()
       json.set("refused", refused)
+      return json
+    }
+  }
+
+  /// The parameters of `FillIn`.
+  package struct FillInCall: WireMessage {
+    package var instance: String
+    package var id: Int
+    package var reply: ProviderFormReply?
+
+    package init(instance: String, id: Int, reply: ProviderFormReply? = nil) {
+      self.instance = instance
+      self.id = id
+      self.reply = reply
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      instance = try json.string("instance")
+      id = try json.int("id")
+      reply = try json.messageIfPresent("reply")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("instance", instance)
+      json.set("id", id)
+      json.set("reply", reply)
       return json
     }
   }

@@ -17,6 +17,25 @@ package enum LocationsInterface {
   package static let fetch = "io.ambit.Locations.Fetch"
   /// Takes a document's content away, if it is not open and the provider has it.
   package static let evict = "io.ambit.Locations.Evict"
+  /// The item that a document is (`PRV-3`).
+  package static let identify = "io.ambit.Locations.Identify"
+  /// The document that an item is (`PRV-3`). If it is not shown yet, the provider is asked.
+  package static let locate = "io.ambit.Locations.Locate"
+  /// The items that the user works with (`PRV-11`).
+  package static let workingSet = "io.ambit.Locations.WorkingSet"
+  /// The items in the provider's trash.
+  package static let trash = "io.ambit.Locations.Trash"
+  /// Puts documents into their provider's trash.
+  package static let discard = "io.ambit.Locations.Discard"
+  /// Takes an item from the provider's trash to its former folder.
+  package static let restore = "io.ambit.Locations.Restore"
+  /// Asks a provider for the form that mends an error (`PRV-14`).
+  package static let formFor = "io.ambit.Locations.FormFor"
+  /// Gives the user's answers to the provider. It may answer with a further form, or with a sentence if it did not take
+  /// them.
+  package static let submit = "io.ambit.Locations.Submit"
+  /// The provider's picture of a document, whose content need not be here (`THM-5`). A descriptor comes with the reply.
+  package static let thumbnail = "io.ambit.Locations.Thumbnail"
   /// Asks the provider, and answers as it does: for those who write one.
   package static let ask = "io.ambit.Locations.Ask"
 
@@ -34,8 +53,13 @@ package enum LocationsInterface {
     /// Documents whose content is here.
     package var here: Int
     package var running: Bool
+    /// Its identifiers are the same on all devices of the user's (`PRV-21`).
+    package var acrossDevices: Bool
 
-    package init(provider: String, name: String, app: String, folder: String, items: Int, here: Int, running: Bool) {
+    package init(
+      provider: String, name: String, app: String, folder: String, items: Int, here: Int, running: Bool,
+      acrossDevices: Bool = false
+    ) {
       self.provider = provider
       self.name = name
       self.app = app
@@ -43,6 +67,7 @@ package enum LocationsInterface {
       self.items = items
       self.here = here
       self.running = running
+      self.acrossDevices = acrossDevices
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -53,6 +78,7 @@ package enum LocationsInterface {
       items = try json.int("items")
       here = try json.int("here")
       running = try json.bool("running")
+      acrossDevices = try json.bool("acrossDevices")
     }
 
     package var json: JSONObject {
@@ -64,6 +90,7 @@ package enum LocationsInterface {
       json.set("items", items)
       json.set("here", here)
       json.set("running", running)
+      json.set("acrossDevices", acrossDevices)
       return json
     }
   }
@@ -75,12 +102,15 @@ package enum LocationsInterface {
     package var app: String
     /// The extension's program.
     package var program: String
+    /// Its manifest says that its identifiers are the same on all devices (`PRV-21`).
+    package var acrossDevices: Bool
 
-    package init(provider: String, name: String, app: String, program: String) {
+    package init(provider: String, name: String, app: String, program: String, acrossDevices: Bool = false) {
       self.provider = provider
       self.name = name
       self.app = app
       self.program = program
+      self.acrossDevices = acrossDevices
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -88,6 +118,7 @@ package enum LocationsInterface {
       name = try json.string("name")
       app = try json.string("app")
       program = try json.string("program")
+      acrossDevices = try json.bool("acrossDevices")
     }
 
     package var json: JSONObject {
@@ -96,6 +127,7 @@ package enum LocationsInterface {
       json.set("name", name)
       json.set("app", app)
       json.set("program", program)
+      json.set("acrossDevices", acrossDevices)
       return json
     }
   }
@@ -298,13 +330,378 @@ package enum LocationsInterface {
     }
   }
 
+  /// The parameters of `Identify`.
+  package struct IdentifyCall: WireMessage {
+    package var path: String
+
+    package init(path: String) {
+      self.path = path
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("path", path)
+      return json
+    }
+  }
+
+  /// The answer of `Identify`.
+  package struct IdentifyReply: WireMessage {
+    package var provider: String
+    package var identifier: String
+    package var acrossDevices: Bool
+    /// Of its content.
+    package var version: String
+
+    package init(provider: String, identifier: String, acrossDevices: Bool, version: String) {
+      self.provider = provider
+      self.identifier = identifier
+      self.acrossDevices = acrossDevices
+      self.version = version
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+      identifier = try json.string("identifier")
+      acrossDevices = try json.bool("acrossDevices")
+      version = try json.string("version")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      json.set("identifier", identifier)
+      json.set("acrossDevices", acrossDevices)
+      json.set("version", version)
+      return json
+    }
+  }
+
+  /// The parameters of `Locate`.
+  package struct LocateCall: WireMessage {
+    package var provider: String
+    package var identifier: String
+
+    package init(provider: String, identifier: String) {
+      self.provider = provider
+      self.identifier = identifier
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+      identifier = try json.string("identifier")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      json.set("identifier", identifier)
+      return json
+    }
+  }
+
+  /// The answer of `Locate`.
+  package struct LocateReply: WireMessage {
+    package var path: String
+
+    package init(path: String) {
+      self.path = path
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("path", path)
+      return json
+    }
+  }
+
+  /// The parameters of `WorkingSet`.
+  package struct WorkingSetCall: WireMessage {
+    package var provider: String
+
+    package init(provider: String) {
+      self.provider = provider
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      return json
+    }
+  }
+
+  /// The answer of `WorkingSet`.
+  package struct WorkingSetReply: WireMessage {
+    package var items: [ProviderItemMessage]
+
+    package init(items: [ProviderItemMessage]) {
+      self.items = items
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      items = try json.messages("items")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("items", items)
+      return json
+    }
+  }
+
+  /// The parameters of `Trash`.
+  package struct TrashCall: WireMessage {
+    package var provider: String
+
+    package init(provider: String) {
+      self.provider = provider
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      return json
+    }
+  }
+
+  /// The answer of `Trash`.
+  package struct TrashReply: WireMessage {
+    package var items: [ProviderItemMessage]
+
+    package init(items: [ProviderItemMessage]) {
+      self.items = items
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      items = try json.messages("items")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("items", items)
+      return json
+    }
+  }
+
+  /// The parameters of `Discard`.
+  package struct DiscardCall: WireMessage {
+    package var path: String
+
+    package init(path: String) {
+      self.path = path
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("path", path)
+      return json
+    }
+  }
+
+  /// The parameters of `Restore`.
+  package struct RestoreCall: WireMessage {
+    package var provider: String
+    package var identifier: String
+
+    package init(provider: String, identifier: String) {
+      self.provider = provider
+      self.identifier = identifier
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+      identifier = try json.string("identifier")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      json.set("identifier", identifier)
+      return json
+    }
+  }
+
+  /// The answer of `Restore`.
+  package struct RestoreReply: WireMessage {
+    package var path: String
+
+    package init(path: String) {
+      self.path = path
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("path", path)
+      return json
+    }
+  }
+
+  /// The parameters of `FormFor`.
+  package struct FormForCall: WireMessage {
+    package var provider: String
+    /// A word: notAuthenticated, insufficientQuota, serverUnreachable.
+    package var error: String
+
+    package init(provider: String, error: String) {
+      self.provider = provider
+      self.error = error
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+      error = try json.string("error")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      json.set("error", error)
+      return json
+    }
+  }
+
+  /// The answer of `FormFor`.
+  package struct FormForReply: WireMessage {
+    package var form: ProviderFormMessage
+
+    package init(form: ProviderFormMessage) {
+      self.form = form
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      form = try json.message("form")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("form", form)
+      return json
+    }
+  }
+
+  /// The parameters of `Submit`.
+  package struct SubmitCall: WireMessage {
+    package var provider: String
+    package var reply: ProviderFormReply
+
+    package init(provider: String, reply: ProviderFormReply) {
+      self.provider = provider
+      self.reply = reply
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+      reply = try json.message("reply")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      json.set("reply", reply)
+      return json
+    }
+  }
+
+  /// The answer of `Submit`.
+  package struct SubmitReply: WireMessage {
+    package var form: ProviderFormMessage?
+    package var refused: String?
+
+    package init(form: ProviderFormMessage? = nil, refused: String? = nil) {
+      self.form = form
+      self.refused = refused
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      form = try json.messageIfPresent("form")
+      refused = try json.stringIfPresent("refused")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("form", form)
+      json.set("refused", refused)
+      return json
+    }
+  }
+
+  /// The parameters of `Thumbnail`.
+  package struct ThumbnailCall: WireMessage {
+    package var path: String
+    /// Pixels of its longer side.
+    package var size: Int
+
+    package init(path: String, size: Int) {
+      self.path = path
+      self.size = size
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      path = try json.string("path")
+      size = try json.int("size")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("path", path)
+      json.set("size", size)
+      return json
+    }
+  }
+
+  /// The answer of `Thumbnail`.
+  package struct ThumbnailReply: WireMessage {
+    /// Of the document.
+    package var version: String
+
+    package init(version: String) {
+      self.version = version
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      version = try json.string("version")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("version", version)
+      return json
+    }
+  }
+
   /// The parameters of `Ask`.
   package struct AskCall: WireMessage {
-    package enum Kind: String, CaseIterable, Sendable { case enumerate, item, provide, create, write, move, delete }
+    package enum Kind: String, CaseIterable, Sendable {
+      case enumerate, item, provide, create, write, move, delete, locate, identify, changes, anchor, trash, untrash
+    }
 
     package var provider: String
     package var kind: Kind
-    /// Of the item; of what is created, the folder that it goes to.
+    /// Of the item; of what is created, the folder that it goes to; to be identified: a path.
     package var identifier: String
     package var page: String?
     /// Of what is created or moved: its name, and of what is moved its folder.
@@ -353,16 +750,26 @@ package enum LocationsInterface {
   package struct AskReply: WireMessage {
     package var items: [ProviderItemMessage]
     package var next: String?
+    package var deleted: [String]?
+    package var more: Bool?
+    /// In the storage.
+    package var path: String?
+    package var identifier: String?
     package var error: String?
     package var reason: String?
     /// Bytes of content that came.
     package var size: Int?
 
     package init(
-      items: [ProviderItemMessage], next: String? = nil, error: String? = nil, reason: String? = nil, size: Int? = nil
+      items: [ProviderItemMessage], next: String? = nil, deleted: [String]? = nil, more: Bool? = nil,
+      path: String? = nil, identifier: String? = nil, error: String? = nil, reason: String? = nil, size: Int? = nil
     ) {
       self.items = items
       self.next = next
+      self.deleted = deleted
+      self.more = more
+      self.path = path
+      self.identifier = identifier
       self.error = error
       self.reason = reason
       self.size = size
@@ -371,6 +778,10 @@ package enum LocationsInterface {
     package init(json: JSONObject) throws(FieldError) {
       items = try json.messages("items")
       next = try json.stringIfPresent("next")
+      deleted = try json.stringsIfPresent("deleted")
+      more = try json.boolIfPresent("more")
+      path = try json.stringIfPresent("path")
+      identifier = try json.stringIfPresent("identifier")
       error = try json.stringIfPresent("error")
       reason = try json.stringIfPresent("reason")
       size = try json.intIfPresent("size")
@@ -380,6 +791,10 @@ package enum LocationsInterface {
       var json = JSONObject()
       json.set("items", items)
       json.set("next", next)
+      json.set("deleted", deleted)
+      json.set("more", more)
+      json.set("path", path)
+      json.set("identifier", identifier)
       json.set("error", error)
       json.set("reason", reason)
       json.set("size", size)
@@ -400,9 +815,11 @@ package enum LocationsInterface {
     }
 
     /// The provider did not do it.
-    package static func notProvided(_ reason: String) -> ErrorReply {
+    package static func notProvided(_ reason: String, provider: String? = nil, error: String? = nil) -> ErrorReply {
       var json = JSONObject()
       json.set("reason", reason)
+      json.set("provider", provider)
+      json.set("error", error)
       return ErrorReply(notProvidedName, json)
     }
   }

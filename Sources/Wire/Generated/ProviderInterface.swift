@@ -13,28 +13,37 @@ package enum ProviderInterface {
   package static let answer = "io.ambit.Provider.Answer"
   /// Says how far a request has come. A request without an answer and without progress ends.
   package static let progress = "io.ambit.Provider.Progress"
+  /// The provider has changes: the broker asks for them soon.
+  package static let signal = "io.ambit.Provider.Signal"
+  /// Takes the content of an item away from the user's folder (`PRV-13`).
+  package static let evict = "io.ambit.Provider.Evict"
 
   /// What the extension is to do.
   package struct Request: WireMessage {
     package enum Kind: String, CaseIterable, Sendable {
-      case enumerate, item, provide, changed, stop, create, move, delete
+      case enumerate, item, provide, changed, stop, create, move, delete, placeholder, locate, identify, changes,
+        anchor, trash, untrash, thumbnail, form, submit
     }
 
     package var id: Int
     package var kind: Kind
-    /// Of the item or the folder; of what is created, the folder that it goes to.
+    /// Of the item or the folder; of what is created, the folder that it goes to; of a form, the word of the error.
     package var identifier: String
     /// Where the extension puts the content, or finds it; in its container.
     package var path: String?
-    /// Of an enumeration; absent: the first one.
+    /// Of an enumeration; absent: the first one. Of changes: the anchor that they follow.
     package var page: String?
     /// Of what is created or moved: its name, and of what is moved its folder.
     package var filename: String?
     package var parent: String?
+    /// Of a thumbnail: pixels of its longer side.
+    package var size: Int?
+    /// Of a form that the user has filled in.
+    package var reply: ProviderFormReply?
 
     package init(
       id: Int, kind: Kind, identifier: String, path: String? = nil, page: String? = nil, filename: String? = nil,
-      parent: String? = nil
+      parent: String? = nil, size: Int? = nil, reply: ProviderFormReply? = nil
     ) {
       self.id = id
       self.kind = kind
@@ -43,6 +52,8 @@ package enum ProviderInterface {
       self.page = page
       self.filename = filename
       self.parent = parent
+      self.size = size
+      self.reply = reply
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -53,6 +64,8 @@ package enum ProviderInterface {
       page = try json.stringIfPresent("page")
       filename = try json.stringIfPresent("filename")
       parent = try json.stringIfPresent("parent")
+      size = try json.intIfPresent("size")
+      reply = try json.messageIfPresent("reply")
     }
 
     package var json: JSONObject {
@@ -64,6 +77,8 @@ package enum ProviderInterface {
       json.set("page", page)
       json.set("filename", filename)
       json.set("parent", parent)
+      json.set("size", size)
+      json.set("reply", reply)
       return json
     }
   }
@@ -111,20 +126,37 @@ package enum ProviderInterface {
   package struct AnswerCall: WireMessage {
     package var id: Int
     package var items: [ProviderItemMessage]?
-    /// There are more, on this page.
+    /// There are more, on this page. Of changes: the anchor after them.
     package var next: String?
+    /// Of changes: identifiers of items that are gone.
+    package var deleted: [String]?
+    /// Of changes: more follow from `next` on.
+    package var more: Bool?
+    /// The place of an item in the storage.
+    package var path: String?
+    /// The item at a place in the storage.
+    package var identifier: String?
+    /// A form to be filled in.
+    package var form: ProviderFormMessage?
     /// A word: noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize, pageExpired,
-    /// filenameCollision, deletionRejected, notPermitted.
+    /// syncAnchorExpired, filenameCollision, deletionRejected, notPermitted.
     package var error: String?
     /// A sentence.
     package var reason: String?
 
     package init(
-      id: Int, items: [ProviderItemMessage]? = nil, next: String? = nil, error: String? = nil, reason: String? = nil
+      id: Int, items: [ProviderItemMessage]? = nil, next: String? = nil, deleted: [String]? = nil, more: Bool? = nil,
+      path: String? = nil, identifier: String? = nil, form: ProviderFormMessage? = nil, error: String? = nil,
+      reason: String? = nil
     ) {
       self.id = id
       self.items = items
       self.next = next
+      self.deleted = deleted
+      self.more = more
+      self.path = path
+      self.identifier = identifier
+      self.form = form
       self.error = error
       self.reason = reason
     }
@@ -133,6 +165,11 @@ package enum ProviderInterface {
       id = try json.int("id")
       items = try json.messagesIfPresent("items")
       next = try json.stringIfPresent("next")
+      deleted = try json.stringsIfPresent("deleted")
+      more = try json.boolIfPresent("more")
+      path = try json.stringIfPresent("path")
+      identifier = try json.stringIfPresent("identifier")
+      form = try json.messageIfPresent("form")
       error = try json.stringIfPresent("error")
       reason = try json.stringIfPresent("reason")
     }
@@ -142,6 +179,11 @@ package enum ProviderInterface {
       json.set("id", id)
       json.set("items", items)
       json.set("next", next)
+      json.set("deleted", deleted)
+      json.set("more", more)
+      json.set("path", path)
+      json.set("identifier", identifier)
+      json.set("form", form)
       json.set("error", error)
       json.set("reason", reason)
       return json
@@ -175,9 +217,56 @@ package enum ProviderInterface {
     }
   }
 
+  /// The parameters of `Signal`.
+  package struct SignalCall: WireMessage {
+    /// A folder, the working set or the trash.
+    package var identifier: String
+
+    package init(identifier: String) {
+      self.identifier = identifier
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      identifier = try json.string("identifier")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("identifier", identifier)
+      return json
+    }
+  }
+
+  /// The parameters of `Evict`.
+  package struct EvictCall: WireMessage {
+    package var identifier: String
+
+    package init(identifier: String) {
+      self.identifier = identifier
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      identifier = try json.string("identifier")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("identifier", identifier)
+      return json
+    }
+  }
+
   /// Errors of `io.ambit.Provider`.
   package enum Failure {
+    package static let notDoneName = "io.ambit.Provider.NotDone"
     package static let notAProviderName = "io.ambit.Provider.NotAProvider"
+
+    /// The provider did not get what it asked for.
+    package static func notDone(_ reason: String) -> ErrorReply {
+      var json = JSONObject()
+      json.set("reason", reason)
+      return ErrorReply(notDoneName, json)
+    }
 
     /// The caller is not an extension that the broker has launched.
     package static func notAProvider(_ reason: String) -> ErrorReply {
@@ -187,6 +276,9 @@ package enum ProviderInterface {
     }
   }
 }
+
+/// The kind of a field in a provider's form.
+package enum ProviderFieldKind: String, CaseIterable, Sendable { case text, secret, choice, note }
 
 /// A document or a folder of the provider's.
 package struct ProviderItemMessage: WireMessage {
@@ -206,10 +298,12 @@ package struct ProviderItemMessage: WireMessage {
   package var version: String
   /// Words: reading, writing, renaming, reparenting, trashing, deleting, addingSubItems, contentEnumerating.
   package var capabilities: [String]
+  /// Why it is in the working set; words: recent, tagged, favorite, shared, trashed.
+  package var marks: [String]
 
   package init(
     identifier: String, parent: String, filename: String, folder: Bool, contentType: String? = nil, size: Int,
-    modified: Int, version: String, capabilities: [String]
+    modified: Int, version: String, capabilities: [String], marks: [String] = []
   ) {
     self.identifier = identifier
     self.parent = parent
@@ -220,6 +314,7 @@ package struct ProviderItemMessage: WireMessage {
     self.modified = modified
     self.version = version
     self.capabilities = capabilities
+    self.marks = marks
   }
 
   package init(json: JSONObject) throws(FieldError) {
@@ -232,6 +327,7 @@ package struct ProviderItemMessage: WireMessage {
     modified = try json.int("modified")
     version = try json.string("version")
     capabilities = try json.strings("capabilities")
+    marks = try json.stringsIfPresent("marks") ?? []
   }
 
   package var json: JSONObject {
@@ -244,7 +340,122 @@ package struct ProviderItemMessage: WireMessage {
     json.set("modified", modified)
     json.set("version", version)
     json.set("capabilities", capabilities)
+    json.set("marks", marks)
     json.set("contentType", contentType)
+    return json
+  }
+}
+
+/// One field of a form.
+package struct ProviderFormField: WireMessage {
+  package var key: String
+  package var label: String
+  /// A note has no answer.
+  package var kind: ProviderFieldKind
+  package var value: String?
+  package var choices: [String]?
+
+  package init(key: String, label: String, kind: ProviderFieldKind, value: String? = nil, choices: [String]? = nil) {
+    self.key = key
+    self.label = label
+    self.kind = kind
+    self.value = value
+    self.choices = choices
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    key = try json.string("key")
+    label = try json.string("label")
+    kind = try json.choice("kind")
+    value = try json.stringIfPresent("value")
+    choices = try json.stringsIfPresent("choices")
+  }
+
+  package var json: JSONObject {
+    var json = JSONObject()
+    json.set("key", key)
+    json.set("label", label)
+    json.set("kind", kind)
+    json.set("value", value)
+    json.set("choices", choices)
+    return json
+  }
+}
+
+/// One button of a form.
+package struct ProviderFormButton: WireMessage {
+  package var key: String
+  package var label: String
+
+  package init(key: String, label: String) {
+    self.key = key
+    self.label = label
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    key = try json.string("key")
+    label = try json.string("label")
+  }
+
+  package var json: JSONObject {
+    var json = JSONObject()
+    json.set("key", key)
+    json.set("label", label)
+    return json
+  }
+}
+
+/// A form of the provider's, which the picker draws in a frame that names the provider.
+package struct ProviderFormMessage: WireMessage {
+  package var title: String
+  package var text: String?
+  package var fields: [ProviderFormField]
+  /// The first one is the usual one. The picker adds one of its own that cancels.
+  package var buttons: [ProviderFormButton]
+
+  package init(title: String, text: String? = nil, fields: [ProviderFormField], buttons: [ProviderFormButton]) {
+    self.title = title
+    self.text = text
+    self.fields = fields
+    self.buttons = buttons
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    title = try json.string("title")
+    text = try json.stringIfPresent("text")
+    fields = try json.messages("fields")
+    buttons = try json.messages("buttons")
+  }
+
+  package var json: JSONObject {
+    var json = JSONObject()
+    json.set("title", title)
+    json.set("fields", fields)
+    json.set("buttons", buttons)
+    json.set("text", text)
+    return json
+  }
+}
+
+/// The user's answers to a form. They go to the provider alone, and into no log.
+package struct ProviderFormReply: WireMessage {
+  package var button: String
+  package var values: [String: String]
+
+  package init(button: String, values: [String: String]) {
+    self.button = button
+    self.values = values
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    button = try json.string("button")
+    values = try json.strings(by: "values")
+  }
+
+  package var json: JSONObject {
+    var json = JSONObject()
+    json.set("button", button)
+    json.set("values", values)
     return json
   }
 }

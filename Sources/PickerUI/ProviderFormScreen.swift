@@ -1,0 +1,133 @@
+internal import Terminal
+
+/// A provider's form on a whole screen, in a frame of the picker's own: a model, its keys and its picture. Knows no terminal.
+struct ProviderFormScreen: Sendable {
+  let form: ProviderForm
+  private(set) var values: [String]
+  /// The field with the cursor; after the last one, the buttons.
+  private(set) var focus = 0
+  private(set) var message: String?
+
+  init(_ form: ProviderForm) {
+    self.form = form
+    values = form.fields.map { field in
+      field.kind == .choice && !field.choices.contains(field.value) ? field.choices.first ?? "" : field.value
+    }
+    message = form.refused.map { "It was not taken: \($0)." }
+    focus = stops.first ?? 0
+  }
+
+  private static let longest = 2000
+  /// The fields that have an answer, and the buttons.
+  private var stops: [Int] {
+    form.fields.indices.filter { form.fields[$0].kind != .note } + form.buttons.indices.map { form.fields.count + $0 }
+  }
+
+  /// - Returns: the end, if the key was it.
+  mutating func press(_ key: Key) -> ProviderFormLines.Outcome? {
+    let field = form.fields.indices.contains(focus) ? form.fields[focus] : nil
+    switch key {
+    case .escape, .control("c"), .control("d"): return .cancelled
+    case .tab, .down: move(1)
+    case .backTab, .up: move(-1)
+    case .enter:
+      guard field == nil else {
+        move(1)
+        break
+      }
+      var answers: [String: String] = [:]
+      for (field, value) in zip(form.fields, values) where field.kind != .note { answers[field.key] = value }
+      return .filled(.init(button: form.buttons[focus - form.fields.count].key, values: answers))
+    case .left, .right:
+      guard let field else {
+        move(key == .right ? 1 : -1)
+        break
+      }
+      if field.kind == .choice { choose(key == .right ? 1 : -1, field) }
+    case .backspace where field?.kind == .text || field?.kind == .secret: _ = values[focus].popLast()
+    case .control("u") where field?.kind == .text || field?.kind == .secret: values[focus] = ""
+    case .text(let scalar), .pasted(let scalar):
+      guard let field, field.kind == .text || field.kind == .secret, values[focus].utf8.count < Self.longest,
+        scalar.value >= 0x20, scalar.value != 0x7F
+      else { break }
+      values[focus].unicodeScalars.append(scalar)
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func move(_ step: Int) {
+    let stops = self.stops
+    guard let index = stops.firstIndex(of: focus) else { return }
+    focus = stops[(index + step + stops.count) % stops.count]
+    message = nil
+  }
+
+  private mutating func choose(_ step: Int, _ field: ProviderForm.Field) {
+    guard let index = field.choices.firstIndex(of: values[focus]) else { return }
+    values[focus] = field.choices[(index + step + field.choices.count) % field.choices.count]
+  }
+
+  // MARK: The picture
+
+  /// Exactly `size.rows` lines, none wider than the screen. The frame and its words are the picker's; what is inside is the provider's.
+  func lines(_ size: ScreenSize) -> [Line] {
+    let (columns, rows) = (max(size.columns, 1), max(size.rows, 1))
+    guard columns >= 30, rows >= 8 else {
+      return
+        (["This window is too small for the form.", "Enlarge it, or press Escape."] + Array(repeating: "", count: rows))
+        .prefix(rows).map { Line(DisplayText($0).keepingStart(columns)) }
+    }
+    let inner = columns - 4
+    var head = Layout.wrap(form.heading, columns, lines: 2).map { Line($0, .bold) }
+    if let message { head += Layout.wrap(message, columns, lines: 2).map { Line($0, Style(colour: .yellow)) } }
+    let foot =
+      Layout.wrap(form.footing, columns, lines: 2).map { Line($0, .dim) }
+      + [Line(DisplayText("Tab: next   Enter: choose   Escape: cancel").keepingStart(columns), .dim)]
+    var body: [Line] = []
+    var focused = 0
+    body += Layout.wrap(form.title, inner, lines: 2).map { Line($0, .bold) }
+    if let text = form.text { body += Layout.wrap(text, inner, lines: 6).map { Line($0) } }
+    for (index, field) in form.fields.enumerated() {
+      if index == focus { focused = body.count }
+      body += lines(of: field, index, inner)
+    }
+    var row = Line()
+    for (index, button) in form.buttons.enumerated() {
+      let isFocused = form.fields.count + index == focus
+      if isFocused { focused = body.count }
+      row.add(
+        DisplayText("[ \(button.label) ]").keepingStart(max(1, inner / form.buttons.count - 2)),
+        Style(reverse: isFocused))
+      row.add("  ")
+    }
+    body.append(row)
+    // What has the cursor is in sight.
+    let room = max(1, rows - head.count - foot.count - 2)
+    let first = max(0, min(focused - room / 2, body.count - room))
+    let shown = body.dropFirst(first).prefix(room).map { framed($0, inner) }
+    let edge = String(repeating: "─", count: columns - 2)
+    var lines = head + [Line(DisplayText("┌\(edge)┐"))] + shown + [Line(DisplayText("└\(edge)┘"))] + foot
+    lines += Array(repeating: Line(), count: max(0, rows - lines.count))
+    return Array(lines.prefix(rows))
+  }
+
+  private func lines(of field: ProviderForm.Field, _ index: Int, _ inner: Int) -> [Line] {
+    guard field.kind != .note else { return Layout.wrap(field.label, inner, lines: 6).map { Line($0, .dim) } }
+    let isFocused = index == focus
+    let shown = field.kind == .secret ? String(repeating: "•", count: min(values[index].count, 64)) : values[index]
+    var line = Line(DisplayText(field.label).keepingStart(inner / 2))
+    line.add(": ")
+    let value = field.kind == .choice ? "‹ \(shown) ›" : shown + (isFocused ? "_" : "")
+    line.add(DisplayText(value).keepingEnd(max(1, inner - line.width)), Style(reverse: isFocused))
+    return [line]
+  }
+
+  private func framed(_ line: Line, _ inner: Int) -> Line {
+    var all = Line(DisplayText("│ "))
+    for span in line.spans { all.add(span.text, span.style) }
+    all.fill(to: inner + 2)
+    all.add(" │")
+    return all
+  }
+}
