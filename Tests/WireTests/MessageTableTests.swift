@@ -157,8 +157,10 @@ import Testing
       "io.ambit.Launcher.Prepare(": """
       program policy variables observe limits canAsk answers allowEntitlements files script given container seccomp manifest
       """,
-      "io.ambit.Launcher.PickRequest":
-        "id mode multiple kind access appName packages places browser creates recents types allowed startsAt names message",
+      "io.ambit.Launcher.PickRequest": """
+      id mode multiple kind access appName packages places browser creates recents actions hidesExtensions types allowed \
+      startsAt names message style tint
+      """,
       "io.ambit.Bookmarks.Create(": "scope readOnly kind minimal relativeTo inside values",
     ]
     for place in try Self.places() {
