@@ -59,11 +59,13 @@ final class FileAccess: Sendable {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
     let done = CoordinationInterface.DoneCall(access: id).json
     do throws(WireError) {
-      // What it wrote is told to the app's queries before the answer. Nobody else waits for that.
-      if writes, RunningQueries.shared.areThere {
+      // A change is in the app's queries before the answer, and the lease on a presented document is there again: a program that
+      // writes over it from then on is noticed before it writes.
+      let isQuerying = writes && RunningQueries.shared.areThere
+      if isQuerying || !PresenterTable.shared.isEmpty {
         _ = try client.call(CoordinationInterface.done, done)
         Broker.giveBack(client)
-        RunningQueries.shared.catchUp()
+        if isQuerying { RunningQueries.shared.catchUp() }
       } else {
         try client.send(CoordinationInterface.done, done, oneway: true)
         Broker.giveBack(client)

@@ -23,6 +23,7 @@ final class PresenterTable: Sendable {
     init(_ object: any NSFilePresenter) { self.object = object }
   }
 
+  var isEmpty: Bool { state.withLock { $0.registered.isEmpty } }
   var all: [any NSFilePresenter] { state.withLock { $0.registered.map(\.presenter) } }
 
   func purpose(of presenter: any NSFilePresenter) -> String {
