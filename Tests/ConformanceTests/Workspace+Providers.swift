@@ -22,7 +22,7 @@ extension Workspace {
       </dict>
     </dict></plist>
     """.write(toFile: "\(folder)/Info.plist", atomically: false, encoding: .utf8)
-    // Its name says what it does.
+    // Its name names its behaviour.
     let product = behaviour == "snippets" ? "Snippets" : "test-provider"
     let (program, own) = (try Products.path(product), "\(folder)/provide-\(behaviour)")
     if unsafe access(own, F_OK) != 0, unsafe link(program, own) != 0 {

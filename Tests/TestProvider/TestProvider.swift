@@ -33,7 +33,7 @@ import Synchronization
 
   private static let home = URL(fileURLWithPath: NSHomeDirectory())
 
-  /// What the provider remembers between its launches.
+  /// The provider's memory between its launches.
   static func remember(_ name: String, _ text: String = "") {
     try? text.write(to: home.appendingPathComponent(name), atomically: true, encoding: .utf8)
   }
@@ -78,9 +78,7 @@ import Synchronization
     case "lies": size += 1
     case "nothing": return completionHandler(nil)
     case "locked":
-      guard Self.memory("signed-in") == "ada" else {
-        return completionHandler(NSFileProviderError(.notAuthenticated, "Nobody is signed in."))
-      }
+      if let error = Self.signedOut { return completionHandler(error) }
     case "coordinates":
       // With its own identifier as the purpose it waits for no reader (`PRV-18`).
       let coordinator = NSFileCoordinator(filePresenter: nil)
@@ -108,6 +106,7 @@ import Synchronization
     case "bytes" where identifier.rawValue == "large":
       return completionHandler(Result { try Self.write(size, to: url) }.failure)
     case "dies": exit(3)
+    case "full": return completionHandler(NSFileProviderError(.insufficientQuota, "The account is full."))
     case "offline": return completionHandler(NSFileProviderError(.serverUnreachable, "The server sleeps."))
     case "link":
       try? FileManager.default.createSymbolicLink(atPath: url.path, withDestinationPath: "/etc/hostname")
@@ -124,6 +123,47 @@ import Synchronization
   }
 
   // MARK: Sign-in
+
+  private static var signedOut: NSFileProviderError? {
+    behaviour == "locked" && memory("signed-in") != "ada" ? .init(.notAuthenticated, "Nobody is signed in.") : nil
+  }
+
+  override func importDocument(
+    at fileURL: URL, toParentItemIdentifier parent: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) {
+    guard Self.behaviour == "locked" else {
+      return super.importDocument(at: fileURL, toParentItemIdentifier: parent, completionHandler: completionHandler)
+    }
+    if let error = Self.signedOut { return completionHandler(nil, error) }
+    let content = (try? Data(contentsOf: fileURL)) ?? Data()
+    Self.remember("imported", String(decoding: content, as: UTF8.self))
+    completionHandler(TestItem("imported", fileURL.lastPathComponent, content.count), nil)
+  }
+
+  override func renameItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier, toName name: String,
+    completionHandler: @escaping @Sendable ((any NSFileProviderItem)?, (any Error)?) -> Void
+  ) {
+    guard Self.behaviour == "locked" else {
+      return super.renameItem(withIdentifier: identifier, toName: name, completionHandler: completionHandler)
+    }
+    if let error = Self.signedOut { return completionHandler(nil, error) }
+    Self.remember("renamed", "\(identifier.rawValue) \(name)")
+    completionHandler(TestItem(identifier.rawValue, name, 0), nil)
+  }
+
+  override func deleteItem(
+    withIdentifier identifier: NSFileProviderItemIdentifier,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    guard Self.behaviour == "locked" else {
+      return super.deleteItem(withIdentifier: identifier, completionHandler: completionHandler)
+    }
+    if let error = Self.signedOut { return completionHandler(error) }
+    Self.remember("deleted", identifier.rawValue)
+    completionHandler(nil)
+  }
 
   override func form(for error: NSFileProviderError) -> FPUIForm? {
     guard Self.behaviour == "locked", error.code == .notAuthenticated else { return nil }
@@ -331,13 +371,19 @@ final class ChangingFolder: NSFileProviderEnumerator {
 /// An item of a folder that no listing shows, and the trash.
 final class WorkingSet: NSFileProviderEnumerator {
   struct Item: NSFileProviderItem {
-    let itemIdentifier = NSFileProviderItemIdentifier("plan")
+    let itemIdentifier: NSFileProviderItemIdentifier
     let parentItemIdentifier = NSFileProviderItemIdentifier("deep")
-    let filename = "Plan.txt"
+    let filename: String
     let contentType = UTType.plainText
     let documentSize: NSNumber? = 4
-    let lastUsedDate: Date? = Date(timeIntervalSince1970: 1_400_000_000)
-    let favoriteRank: NSNumber? = 1
+    var lastUsedDate: Date?
+    var favoriteRank: NSNumber?
+    var tagData: Data?
+    var isShared = false
+
+    init(_ identifier: String, _ filename: String) {
+      (itemIdentifier, self.filename) = (.init(identifier), filename)
+    }
   }
 
   static let folder = TestItem("deep", "Deep", 0, type: .folder)
@@ -349,7 +395,12 @@ final class WorkingSet: NSFileProviderEnumerator {
     let trash = NSFileProviderItemIdentifier.trashContainer.rawValue
     let trashed = TestProvider.contents.filter { $0.identifier == TestProvider.memory("trashed") }
     observer.didEnumerate(trashed.map { TestItem($0.identifier, $0.name, $0.size, parent: trash) })
-    if !isTrash { observer.didEnumerate([Item()]) }
+    if !isTrash {
+      var (plan, notes) = (Item("plan", "Plan.txt"), Item("notes", "Notes.txt"))
+      (plan.lastUsedDate, plan.favoriteRank) = (Date(timeIntervalSince1970: 1_400_000_000), 1)
+      (notes.tagData, notes.isShared) = (Data("red".utf8), true)
+      observer.didEnumerate([plan, notes])
+    }
     observer.finishEnumerating(upTo: nil)
   }
 }

@@ -59,7 +59,7 @@ struct ProviderLocateCommand: ParsableCommand {
   }
 }
 
-/// `ambit provider working-set`: what the user works with (`PRV-11`).
+/// `ambit provider working-set`: recent, tagged, favourite, shared and deleted items (`PRV-11`).
 struct ProviderWorkingSetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "working-set",
@@ -107,11 +107,11 @@ struct ProviderTrashCommand: ParsableCommand {
 
   static func print(_ items: [ProviderItemMessage], _ format: OutputFormat, _ json: JSONObject) throws {
     guard format == .table else { return try Output.standard.write(json.text + "\n") }
-    if items.isEmpty { try Output.standard.write("Nothing is in it.\n") }
-    for item in items {
-      let marks = item.marks.isEmpty ? "" : "  (\(item.marks.map(printable).joined(separator: ", ")))"
-      try Output.standard.write("\(printable(item.identifier))  \(printable(item.filename))\(marks)\n")
-    }
+    guard !items.isEmpty else { return try Output.standard.write("Nothing is in it.\n") }
+    let table = Table([.init("IDENTIFIER"), .init("NAME", keeping: .end), .init("MARKS")], for: 1)
+    try Output.standard.write(
+      table.render(
+        items.map { [.init($0.identifier), .init($0.filename), .init($0.marks.joined(separator: ", "), .dim)] }))
   }
 }
 

@@ -9,7 +9,7 @@ internal import SystemPackage
 internal import UserFiles
 internal import Wire
 
-/// Changes of providers' documents: noticed, and handed to the provider. Nothing waits for it (`PRV-4`), and what it has not got stays.
+/// Changes of providers' documents: noticed, and handed to the provider. Nothing waits for it (`PRV-4`), and changes that it has not got stay.
 @BrokerLoop
 final class ProvidedChanges {
   private let files: ProviderFiles
@@ -150,9 +150,10 @@ final class ProvidedChanges {
     for file in (try? files.store()?.files(of: provider.identifier)) ?? [] where file.isChanged {
       deliver(file, provider)
     }
+    lookSoon(provider)
   }
 
-  /// Asks for a change as it is asked for an item of the user's, for those who write a provider. The user's items stay as they are.
+  /// Asks for a change as it is asked for an item of the user's, for authors of a provider. The user's items stay as they are.
   func ask(_ request: LocationsInterface.AskCall, _ provider: EnabledProvider) async throws -> [ProviderItemMessage] {
     let id = request.identifier
     var place: String?
@@ -192,7 +193,11 @@ final class ProvidedChanges {
     guard let inner = path.path(within: files.root), let identifier = inner.pathNames.first,
       let provider = try? files.store()?.providers().first(where: { $0.identifier == identifier })
     else { return }
-    guard marked.insert(identifier).inserted else { return }
+    lookSoon(provider)
+  }
+
+  private func lookSoon(_ provider: EnabledProvider) {
+    guard marked.insert(provider.identifier).inserted else { return }
     BrokerLoop.begin(Cancellation()) { await self.lookInTurn(provider) }
   }
 
@@ -293,7 +298,7 @@ final class ProvidedChanges {
       files.note("moved", now, provider)
     } catch let fault as ProviderFault {
       // It goes back, since the provider has it there.
-      if fault.word != "serverUnreachable" { try? files.folder(of: provider).move(path, to: file.path) }
+      if !fault.isPassing { try? files.folder(of: provider).move(path, to: file.path) }
       throw fault
     }
   }
@@ -303,8 +308,8 @@ final class ProvidedChanges {
       try files.require(.deleting, of: file, provider)
       _ = try await extensions.ask(provider, .delete, file.item.identifier)
     } catch let fault as ProviderFault where fault.word != "noSuchItem" {
-      // It comes back (`PRV-15`); of one that could not be reached, at the next refresh.
-      if fault.word != "serverUnreachable" { try files.showAgain(file, of: provider) }
+      // It comes back (`PRV-15`).
+      if !fault.isPassing { try files.showAgain(file, of: provider) }
       throw fault
     }
     try files.store()?.remove([file.item.identifier], of: provider.identifier)

@@ -9,14 +9,18 @@ internal import Wire
   internal import Glibc
 #endif
 
-/// Why a provider did not do what it was asked: its own error, or that it did not answer.
+/// Why a provider failed: its own error, or that it did not answer.
 struct ProviderFault: Error, Sendable, CustomStringConvertible {
   /// A word of `io.ambit.Provider.Answer`.
   var word = "cannotSynchronize"
   /// A sentence without its full stop.
   let description: String
-  /// The provider whose own word it is.
+  /// The provider that answered with this word.
   var provider: String?
+
+  /// The user can mend it, or it passes: a change that meets it stays here and is sent again (`PRV-14`).
+  var isPassing: Bool { Self.passing.contains(word) }
+  static let passing: Set<String> = ["notAuthenticated", "insufficientQuota", "serverUnreachable"]
 }
 
 /// The extensions of file providers: each is launched when it is needed, in a sandbox of its own, asked, and ended when it is idle.

@@ -11,15 +11,13 @@ final class ProviderForms {
   private let sessions: SessionTable
   /// The form that a provider has given last: answers are for that one.
   private var given: [String: ProviderFormMessage] = [:]
-  /// A provider has taken a form: what waited for it can go on.
+  /// A provider has taken a form: waiting requests can go on.
   var onTaken: (EnabledProvider) -> Void = { _ in }
   /// Puts the next waiting question to the user of an app.
   var ask: (Instance) -> Void = { _ in }
   private var nextID = 1
   /// Forms one after the other, for one request.
   private static let most = 8
-  /// Errors that a form may mend.
-  private static let mendable: Set<String> = ["notAuthenticated", "insufficientQuota", "serverUnreachable"]
 
   init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ sessions: SessionTable) {
     (self.files, self.extensions, self.sessions) = (files, extensions, sessions)
@@ -63,11 +61,11 @@ final class ProviderForms {
 
   // MARK: Inside of an app's flow
 
-  /// Asks the user of an app for what a provider needs, in place: the app's request waits meanwhile, and nothing else does.
+  /// Asks the user of an app to fill in a provider's form, in place: the app's request waits meanwhile, and nothing else does.
   ///
   /// - Returns: whether it may be tried again.
   func mend(_ fault: ProviderFault, for instance: Instance) async throws -> Bool {
-    guard Self.mendable.contains(fault.word), let name = fault.provider, instance.picker.prompts != nil,
+    guard ProviderFault.passing.contains(fault.word), let name = fault.provider, instance.picker.prompts != nil,
       let provider = try files.store()?.providers().first(where: { $0.identifier == name }),
       var form = try? await form(provider, for: fault.word)
     else { return false }
