@@ -47,6 +47,8 @@ package struct FileTag: Sendable, Hashable {
 /// attributes). Dolphin and Baloo know them too.
 package struct FileTags: Sendable, Equatable {
   package private(set) var tags: [FileTag] = []
+  /// Other programs' entries that are no tags here. A change keeps them.
+  private var others: [[UInt8]] = []
 
   package static let attribute = "user.xdg.tags"
   package static let most = 32
@@ -55,10 +57,14 @@ package struct FileTags: Sendable, Equatable {
 
   package init() {}
 
-  /// What a value says, as far as it is well formed.
+  /// The tags of a value, as far as it is well formed.
   package init(_ value: [UInt8]) {
-    for part in value.prefix(Self.limit).split(separator: 0x2C) where tags.count < Self.most {
-      if let tag = FileTag(String(decoding: part, as: UTF8.self)) { add(tag) }
+    for part in value.prefix(Self.limit).split(separator: 0x2C) {
+      if let tag = String(validating: part, as: UTF8.self).flatMap({ FileTag($0) }), tags.count < Self.most {
+        add(tag)
+      } else {
+        others.append(Array(part))
+      }
     }
   }
 
@@ -80,7 +86,10 @@ package struct FileTags: Sendable, Equatable {
   package mutating func toggle(_ tag: FileTag) { if !remove(tag) { add(tag) } }
 
   /// `nil`: none.
-  package var value: [UInt8]? { tags.isEmpty ? nil : Array(tags.map(\.name).joined(separator: ",").utf8) }
+  package var value: [UInt8]? {
+    let all = tags.map { Array($0.name.utf8) } + others
+    return all.isEmpty ? nil : Array(all.joined(separator: [0x2C]))
+  }
 
   /// Whether one of them has a name that begins so, without regard to case.
   package func answers(_ beginning: String) -> Bool {

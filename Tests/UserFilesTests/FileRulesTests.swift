@@ -60,8 +60,16 @@ import Testing
   @Test func `are the parts between commas, each once`() {
     let tags = FileTags(Array("red, Tax ,,RED,\u{7}bell,blue".utf8))
     #expect(tags.tags.map(\.name) == ["red", "Tax", "blue"])
-    #expect(tags.value.map { String(decoding: $0, as: UTF8.self) } == "red,Tax,blue")
+    #expect(tags.value.map { String(decoding: $0, as: UTF8.self) } == "red,Tax,blue,\u{7}bell")
     #expect(FileTags([]).value == nil)
+  }
+
+  @Test func `of other programs that are none here are kept, byte by byte`() {
+    let foreign: [UInt8] = [0xFF, 0xFE]
+    var tags = FileTags(foreign + Array(",red,".utf8) + Array(repeating: 0x78, count: 100))
+    #expect(tags.tags.map(\.name) == ["red"])
+    tags.remove(tags.tags[0])
+    #expect(tags.value == foreign + [0x2C] + Array(repeating: 0x78, count: 100))
   }
 
   @Test func `have colours by their names`() {

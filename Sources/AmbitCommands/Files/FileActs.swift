@@ -14,7 +14,7 @@ internal import Wire
 #endif
 
 /// The user's acts on files and folders. Apps that present them let go first, and are told; each act is about the very file that was
-/// opened, whatever has its name by then.
+/// opened, even if another has its name by then.
 struct FileActs {
   private let terms: CoordinatedAccess.Terms
   let trash: UserTrash
@@ -81,7 +81,7 @@ struct FileActs {
   func duplicate(_ file: HeldFile) throws -> String {
     var intents = [CoordinatedAccess.Intent(path: file.path, use: .read, options: [])]
     let place = file.folder.currentPath ?? "/"
-    // The copy gets the first free of these; what is there is never replaced.
+    // The copy gets the first free of these; no file is ever replaced.
     if let first = Array(NameProposals(duplicating: file.name).prefix(1)).first {
       intents.append(.init(path: place.path(of: first), use: .write, options: []))
     }
@@ -168,7 +168,10 @@ struct FileActs {
     let access = try CoordinatedAccess(
       [.init(path: file.path, use: .write, options: ["contentIndependentMetadataOnly"])], terms)
     defer { access.done() }
-    var tags = file.item.fileTags
+    var tags = FileTags()
+    do throws(KernelError) {
+      tags = FileTags(try file.item.attribute(FileTags.attribute, limit: FileTags.limit) ?? [])
+    } catch { throw Self.failure(error, file.path) }
     try change(&tags)
     do throws(KernelError) {
       try file.confirm()
