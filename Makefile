@@ -95,7 +95,7 @@ test-picker: ## Drive the full-screen picker in tmux and an emulator, with 100,0
 	@scripts/picker-terminal-test.py $(debug)
 
 test-trash: ## Put files into the trash, and see them with GLib's programs (after make test; needs gio, gvfs and dbus-run-session)
-	@scripts/test-trash.sh $(debug)
+	@scripts/trash-test.sh $(debug)
 
 test-cloud: ## Two devices and a cloud, killed and cut off at random in 5,000 operations (after make test)
 	@scripts/cloud-test.py $(debug)

@@ -186,7 +186,7 @@ def play(seed):
                 failed.append(f"{device.name} has {sorted(set(listing) - set(life['listing']))} and lacks "
                               f"{sorted(set(life['listing']) - set(listing))}")
         kept = set().union(*(device.kept() for device in devices.values()))
-        # What a version store keeps besides conflicts is there too: the simulation's have to be among them.
+        # A version store keeps other versions as well: the simulation's have to be among them.
         if not set(life["kept"]) <= kept: failed.append(f"conflicts {sorted(set(life['kept']) - kept)} are not kept")
         return failed, len(life["acts"])
     except Exception as error:

@@ -32,7 +32,7 @@ fi
 
 install -d "$prefix/bin" "$prefix/libexec/ambit" "$prefix/share/man/man1" "$prefix/share/ambit/policies"
 install -m 755 $release/ambit $release/ambitctl "$prefix/bin/"
-# What ambit becomes for everything but a launch, the server of the picker's page, and what draws pictures. None is a command.
+# The program for all verbs but a launch, the server of the picker's page, and the one that draws pictures. None is a command.
 install -m 755 $release/ambit-tools $release/ambit-web $release/ambit-draw "$prefix/libexec/ambit/"
 # Run by `ambit verify`, and by nobody else.
 install -m 755 $release/battery "$prefix/libexec/ambit/"

@@ -1021,7 +1021,7 @@ class World:
         os.makedirs(f"{self.previews}/a folder")
         for index in range(5): open(f"{self.previews}/a folder/inner\x1b[2J{index}", "w").close()
         with open(f"{self.previews}/b.png", "wb") as file: file.write(picture(64, 48))
-        with open(f"{self.previews}/c.txt", "w") as file: file.write("".join(f"\x1b[2J\x1b]0;harm\x07{sequence()}{message()}\n" for _ in range(3)) + "harmless words\n")
+        with open(f"{self.previews}/c.txt", "w") as file: file.write("harmless words\n" + "".join(f"\x1b[2J\x1b]0;harm\x07{sequence()}{message()}\n" for _ in range(3)))
         self.environment = {name: value for name, value in os.environ.items() if name not in ("TMUX", "NO_COLOR", "AMBIT_PICKER")}
         self.environment.update(HOME=self.home, AMBIT_HOME=f"{folder}/ambit", TMUX_TMPDIR=folder, TERM="xterm-256color", LC_ALL="C.UTF-8",
                                 PATH=f"{PROGRAMS}:{os.environ['PATH']}")

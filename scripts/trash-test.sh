@@ -2,7 +2,7 @@
 # The trash of `ambit trash` is the one that other programs see: GLib's “gio trash” puts files in that Ambit lists and takes back, and
 # lists those that Ambit has put there. Needs gio and a bus of its own (dbus-run-session, gvfs); without them it fails.
 #
-#   scripts/test-trash.sh [FOLDER OF THE PROGRAMS]
+#   scripts/trash-test.sh [FOLDER OF THE PROGRAMS]
 set -eu
 
 programs=$(cd "${1:-.build/debug}" && pwd)
@@ -14,7 +14,7 @@ cleanup() {
   rm -rf "$place"
 }
 trap cleanup EXIT
-fail() { printf 'test-trash: %s\n' "$*" >&2; exit 1; }
+fail() { printf 'trash-test: %s\n' "$*" >&2; exit 1; }
 
 cd "$place"
 name='Über 100% & more.txt'
@@ -47,4 +47,4 @@ gio trash second.txt
 "$ambit" trash second.txt >/dev/null
 "$ambit" trash empty --force >/dev/null
 [ -z "$(dbus-run-session -- gio trash --list 2>/dev/null)" ] || fail "the emptied trash has files"
-echo "test-trash: gio and ambit see the same trash"
+echo "trash-test: gio and ambit see the same trash"

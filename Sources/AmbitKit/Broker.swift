@@ -56,7 +56,7 @@ package enum Broker {
     return try use(try client(address), address, body)
   }
 
-  /// For a call whose answer nothing waits for: there is none.
+  /// For a call without an answer.
   static func tell(_ method: String, _ parameters: some WireMessage) throws(WireError) {
     try call { client throws(WireError) in try client.send(method, parameters.json, oneway: true) }
   }

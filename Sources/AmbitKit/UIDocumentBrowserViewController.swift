@@ -238,7 +238,7 @@ internal import Wire
   }
 }
 
-/// Is told of what the user does in a browser. Each method may be left out.
+/// Is told of the user's acts in a browser. Each method may be left out.
 @MainActor public protocol UIDocumentBrowserViewControllerDelegate: AnyObject {
   /// The user opened documents: at least one, in one call.
   func documentBrowser(_ controller: UIDocumentBrowserViewController, didPickDocumentsAt documentURLs: [URL])

@@ -11,7 +11,7 @@ internal import SystemPackage
 /// One thread applies inputs, scans the folder and changes it, so that these results reach the engine in their order. Further threads
 /// ask the cloud, carry contents, and wait for news.
 package final class CloudDevice {
-  /// Tells people what the device does.
+  /// Tells people of the device's acts.
   package enum News: Sendable {
     case started(items: Int)
     case connected
@@ -89,7 +89,7 @@ package final class CloudDevice {
     while goesOn(), failure == nil {
       let isIdle = engine.isIdle && !burst.isOpen
       if isIdle, !wasIdle {
-        // A device that starts again then knows what it has placed, whatever its user does with it meanwhile.
+        // A device that starts again then knows the files that it has placed, also after changes by its user.
         try save()
         tell(.settled)
       }
@@ -127,7 +127,7 @@ package final class CloudDevice {
     if !inputs.isEmpty { take(inputs) }
   }
 
-  /// Applies inputs, and the results of what they lead to.
+  /// Applies inputs, and the results of their effects.
   private func take(_ first: [SyncInput]) {
     var inputs = first
     while !inputs.isEmpty, failure == nil {
@@ -300,7 +300,7 @@ extension CloudConnection.Failure {
   }
 }
 
-/// What happened for a device, from any thread.
+/// Events for a device, from any thread.
 private final class Inbox: Sendable {
   enum Message: Sendable {
     case inputs([SyncInput])

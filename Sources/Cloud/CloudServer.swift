@@ -60,7 +60,7 @@ package final class CloudServer: LoopMember {
   /// - Parameters:
   ///   - socket: the path of a Unix socket, which is made.
   ///   - folder: where the cloud keeps everything.
-  ///   - token: what devices have to sign in with; `nil`: nothing.
+  ///   - token: the token of a sign-in; `nil`: none is asked for.
   ///   - idleLimit: it leaves when no device was connected for so long; `nil`: it stays.
   ///   - ready: called when the socket can be connected to.
   /// - Throws: where it cannot serve.
@@ -223,7 +223,7 @@ package final class CloudServer: LoopMember {
   private func missingContent(_ keyed: CloudInterface.KeyedChange) throws -> String? {
     guard let content = keyed.change.content, ledger.receipt(for: keyed.key) == nil else { return nil }
     guard let file = store.open(content) else { return content }
-    // What counts against the quota is what is there.
+    // The stored contents count against the quota.
     guard try Int(clamping: file.status().size) == keyed.change.size else { throw ErrorReply.invalidParameter("size") }
     return nil
   }
@@ -294,14 +294,14 @@ package final class CloudServer: LoopMember {
     }
   }
 
-  /// What was decided in this turn is stored, and only then answered.
+  /// The decisions of this turn are stored, and only then answered.
   package func finishTurn(now: Int64) {
     guard !stored.isEmpty else { return }
     var isStored = true
     do { try store.store(items, receipts) } catch {
       isStored = false
       complain("\(error)")
-      // What was decided and not stored never was.
+      // A decision that was not stored never was.
       if let again = try? store.ledger() {
         ledger = again
         ledger.quota = conditions.quota

@@ -7,7 +7,7 @@ internal import GRDB
 internal import Kernel
 internal import SystemPackage
 
-/// What a cloud keeps on the disk: its items and receipts (`cloud.sqlite`), and contents by their SHA-256 (`contents/`).
+/// A cloud's state on the disk: its items and receipts (`cloud.sqlite`), and contents by their SHA-256 (`contents/`).
 final class CloudStore: Sendable {
   private static let kind = OwnDatabase.Kind(
     // "AmbC"

@@ -6,7 +6,7 @@ internal import Paths
 internal import SystemPackage
 internal import Wire
 
-/// Accesses of a device to its own documents, so that apps which present them save first and hear of what comes.
+/// Accesses of a device to its own documents, so that apps which present them save first and hear of each change.
 package protocol DeviceAccess: Sendable {
   /// Reads documents in their turn, together. The body runs at most once.
   func read<Value>(_ paths: [String], _ body: () throws -> Value) throws -> Value
@@ -66,7 +66,7 @@ final class DeviceFolder {
 
   var changes: Descriptor? { watcher?.descriptor }
 
-  /// Forgets what the watch has told.
+  /// Forgets the watch's news.
   func clearChanges() { while let watcher, !watcher.events().isEmpty {} }
 
   /// Held as long as this device runs.
@@ -126,7 +126,7 @@ final class DeviceFolder {
   /// The size in a document's stamp, in bytes.
   static func size(_ stamp: String) -> Int64 { stamp.split(separator: " ").first.flatMap { Int64($0) } ?? 0 }
   static func stamp(_ status: FileStatus) -> String { "\(status.size) \(status.modified) \(status.changed)" }
-  /// What a rename does not change.
+  /// The facts that a rename does not change.
   fileprivate static func content(_ stamp: String) -> [Substring] { Array(stamp.split(separator: " ").prefix(2)) }
 
   /// The present place of an item, below the folder.
@@ -202,7 +202,7 @@ final class DeviceFolder {
   /// Carries out acts on different items, each one whole or not at all. When this returns, they are on the disk.
   ///
   /// - Returns: for each act the item after it, `nil` where it is gone; or ``DeviceRefusal``.
-  /// - Throws: where the disk cannot keep what was done.
+  /// - Throws: where the disk cannot keep the act.
   func perform(_ acts: [LocalAct]) throws -> [Result<LocalItem?, any Error>] {
     names = [:]
     var results: [Result<LocalItem?, any Error>] = []
@@ -334,7 +334,7 @@ final class DeviceFolder {
       stamp = DeviceFolder.stamp(try place.status())
     }
 
-    /// The file itself, whatever has its name by now. If a program has written into it already, it has another stamp than the disk says.
+    /// The file itself, even if another has its name by now. If a program has written into it already, it has another stamp than the disk says.
     func item(_ name: String, in parent: String) throws(KernelError) -> LocalItem {
       var item = DeviceFolder.item(name, try place.status(), in: parent)
       if DeviceFolder.content(item.stamp) != DeviceFolder.content(stamp) { item.stamp = stamp }

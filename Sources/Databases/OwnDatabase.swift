@@ -122,7 +122,7 @@ package final class OwnDatabase: Sendable {
       switch error.resultCode {
       case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_MISMATCH, .SQLITE_SCHEMA: reason = damaged
       case .SQLITE_FULL: reason = full
-      // SQLite cannot make room for what readers and writers share.
+      // SQLite cannot make room for the memory that readers and writers share.
       case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: reason = full
       case .SQLITE_BUSY, .SQLITE_LOCKED: reason = "another process uses it. End that process and try again."
       case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY:

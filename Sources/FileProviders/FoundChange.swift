@@ -13,7 +13,7 @@ package struct FoundFile: Sendable, Equatable {
   }
 }
 
-/// What a user or an app did in a provider's folder, and the provider does not know yet.
+/// An act of a user or an app in a provider's folder that the provider does not know yet.
 package enum FoundChange: Sendable, Equatable {
   /// A new file or folder.
   case made(FoundFile)
@@ -23,7 +23,7 @@ package enum FoundChange: Sendable, Equatable {
   case replaced(ProvidedFile, by: FoundFile)
   case removed(ProvidedFile)
 
-  /// The steps from what the provider has to what is there: new folders and moves, then what is removed, the deepest first, and new
+  /// The steps from the provider's items to the folder's: new folders and moves, then removals, the deepest first, and new
   /// documents, whose names are free then.
   ///
   /// A move of a folder is one step; its contents went with it.

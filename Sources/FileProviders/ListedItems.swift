@@ -1,4 +1,4 @@
-/// The items of a provider, while it lists its folders anew or tells what has changed in them.
+/// The items of a provider, while it lists its folders anew or tells their changes.
 ///
 /// An item that goes from one folder to another is gone from the first and new in the second, in either order: a folder that has it counts.
 package struct ListedItems: Sendable {
@@ -78,7 +78,7 @@ package struct ListedItems: Sendable {
   }
 }
 
-/// What has changed in a folder since an anchor; the last word about an item counts.
+/// The changes in a folder since an anchor; the last word about an item counts.
 package struct FolderChanges: Sendable {
   /// By identifier; `nil`: it is gone.
   package private(set) var verdicts: [String: ProviderItem?] = [:]

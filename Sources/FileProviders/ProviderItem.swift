@@ -23,10 +23,10 @@ package struct ProviderItem: Sendable, Equatable {
   /// Why it is in the working set (`PRV-11`).
   package var marks: Set<Mark>
 
-  /// What the user works with.
+  /// The working set.
   package enum Mark: String, Sendable, CaseIterable { case recent, tagged, favorite, shared, trashed }
 
-  /// The broker enforces these, whatever the provider does.
+  /// The broker enforces these; the provider need not.
   package enum Capability: String, Sendable, CaseIterable {
     case reading, writing, renaming, reparenting, trashing, deleting, addingSubItems, contentEnumerating
   }

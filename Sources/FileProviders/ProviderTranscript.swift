@@ -56,7 +56,7 @@ package struct ProviderTranscript: Sendable {
   /// Nanoseconds since 1970.
   package var now = 0
 
-  /// What a provider answered while a document of the validator's own came and went, in this order.
+  /// A provider's answers while a document of the validator's own came and went, in this order.
   package struct Change: Sendable {
     /// The name that was asked for, and the one after.
     package var names = ("", "")

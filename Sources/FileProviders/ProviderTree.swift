@@ -1,6 +1,6 @@
 internal import Paths
 
-/// The items of a provider as a tree of paths. What cannot be shown is left out, and named.
+/// The items of a provider as a tree of paths. Items that cannot be shown are left out, and named.
 package struct ProviderTree: Sendable {
   package struct Placed: Sendable, Equatable {
     package let item: ProviderItem
@@ -55,12 +55,12 @@ package struct ProviderTree: Sendable {
         if item.isFolder { open.append((item.identifier, place, depth + 1)) }
       }
     }
-    // What was thrown away is not shown.
+    // Items in the trash are not shown.
     var thrownAway = [ProviderItem.trash]
     while let folder = thrownAway.popLast() {
       thrownAway += (children.removeValue(forKey: folder) ?? []).filter(\.isFolder).map(\.identifier)
     }
-    // What is left hangs on nothing: no such folder, or folders in a circle.
+    // The rest hangs on nothing: no such folder, or folders in a circle.
     for item in children.values.flatMap(\.self).sorted(by: { $0.identifier < $1.identifier }) {
       faults.append(.init(identifier: Self.name(item), reason: "its parent is no folder of this provider's"))
     }
@@ -70,9 +70,9 @@ package struct ProviderTree: Sendable {
   private static func name(_ item: ProviderItem) -> String { String(item.identifier.prefix(80)) }
 }
 
-/// The steps from what a folder shows to what its provider has.
+/// The steps from a folder's present items to its provider's.
 package enum ProviderChange: Sendable, Equatable {
-  /// What is shown of an item now.
+  /// The present view of an item.
   package struct Shown: Sendable, Equatable {
     package let item: ProviderItem
     package let path: String
@@ -88,7 +88,7 @@ package enum ProviderChange: Sendable, Equatable {
 
   case add(ProviderTree.Placed)
   case move(ProviderItem, from: String, to: String)
-  /// Other content is at the provider: what is here is of no use any more.
+  /// Other content is at the provider: the content here is of no use any more.
   case renew(ProviderTree.Placed, was: ProviderItem)
   case remove(Shown)
 

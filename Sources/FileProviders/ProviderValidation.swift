@@ -1,6 +1,6 @@
 internal import Paths
 
-/// One rule of the provider's contract. A check says what is wrong, and nothing if the rule holds.
+/// One rule of the provider's contract. A check names the fault; it says nothing if the rule holds.
 package struct ProviderCheck: Sendable {
   package let name: String
   /// The rule, as a sentence.

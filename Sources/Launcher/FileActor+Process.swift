@@ -58,7 +58,7 @@ extension FileActor {
 }
 
 extension Descriptor {
-  /// What is there to read, once; empty at the end.
+  /// One read; empty at the end.
   fileprivate func readPart() throws(KernelError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = try KernelError.check("read", "an answer") {

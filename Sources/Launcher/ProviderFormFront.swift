@@ -7,7 +7,7 @@ package import Wire
 #endif
 
 extension ProviderForm {
-  /// As it comes from the broker. What breaks the bounds is refused here as well.
+  /// As it comes from the broker. A form out of bounds is refused here as well.
   package init(
     _ message: ProviderFormMessage, of provider: String, appName: String? = nil, refused: String? = nil
   ) throws(PickerError) {

@@ -1,7 +1,7 @@
 package import Kernel
 internal import Paths
 
-/// What the user can do with files in the picker, besides choosing them. The app that asks learns nothing of it, but for what
+/// The user's acts on files in the picker, besides choosing them. The app that asks learns nothing of them, but for the news that
 /// coordination tells the apps that present the file.
 package enum FileAction: String, Sendable, CaseIterable {
   case rename, duplicate, move, trash, restore, tag, favourite, reveal, copyPath, open, share

@@ -37,7 +37,7 @@ enum NameOrder {
         if entry.name.isPlain {
           Folding.order(entry.name.bytes.span, put)
         } else {
-          // Decomposed it may be longer than there is room; what is cut off, the name itself decides.
+          // Decomposed it may be longer than there is room; beyond that, the name itself decides.
           for byte in Folding.orderKey(entry.name).prefix(3 * entry.name.bytes.count) { put(byte) }
         }
         for _ in 0..<end { put(0) }

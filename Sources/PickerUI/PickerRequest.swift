@@ -66,7 +66,7 @@ package struct PickerRequest: Sendable, Equatable {
   package var recents: [String] = []
   /// The user has cancelled this app's requests several times in a row: they can end the app.
   package var isPestering = false
-  /// What the user may do with files besides choosing them.
+  /// The acts on files that are offered, besides choosing them.
   package enum Acts: String, Sendable, Equatable {
     case none
     /// In an app's picker: nothing that starts another app.

@@ -43,7 +43,7 @@ extension PickerSession {
     return open(target, refuse).map { .acted(action.identifier, "", [$0]) }
   }
 
-  /// A place of the user's, or what it has by now.
+  /// A place of the user's, read anew.
   mutating func show(_ place: UserPlace) {
     guard let actor else { return }
     let reply = actor.list(place)
@@ -108,7 +108,7 @@ extension PickerSession {
 }
 
 extension FileAction {
-  /// A link is not what it is about.
+  /// An act is never about a link itself.
   var changesName: Bool { [.rename, .duplicate, .move, .trash, .restore].contains(self) }
 }
 

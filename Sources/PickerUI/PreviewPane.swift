@@ -23,7 +23,7 @@ struct PreviewArea: Sendable, Equatable {
   }
 }
 
-/// What the pane shows.
+/// The content of the pane.
 enum PreviewContent: Sendable, Equatable {
   case nothing
   case waiting

@@ -91,7 +91,7 @@ struct PreviewProcess {
     }
   }
 
-  /// Takes what is there.
+  /// Takes the bytes that have come.
   ///
   /// - Returns: nil: there is more to come.
   mutating func take() -> PreviewContent? {
@@ -120,7 +120,7 @@ struct PreviewProcess {
 
 /// The preview's part of a session: asks for one when the cursor has rested, and drops it when the cursor goes on.
 struct PreviewKeeper {
-  /// What a preview is of.
+  /// The subject of a preview.
   private struct Subject: Equatable {
     let folder: String
     let target: Target

@@ -70,7 +70,7 @@ struct ProviderFormScreen: Sendable {
 
   // MARK: The picture
 
-  /// Exactly `size.rows` lines, none wider than the screen. The frame and its words are the picker's; what is inside is the provider's.
+  /// Exactly `size.rows` lines, none wider than the screen. The frame and its words are the picker's; its content is the provider's.
   func lines(_ size: ScreenSize) -> [Line] {
     let (columns, rows) = (max(size.columns, 1), max(size.rows, 1))
     guard columns >= 30, rows >= 8 else {
@@ -102,7 +102,7 @@ struct ProviderFormScreen: Sendable {
       row.add("  ")
     }
     body.append(row)
-    // What has the cursor is in sight.
+    // The field with the cursor is in sight.
     let room = max(1, rows - head.count - foot.count - 2)
     let first = max(0, min(focused - room / 2, body.count - room))
     let shown = body.dropFirst(first).prefix(room).map { framed($0, inner) }

@@ -6,7 +6,7 @@ internal import UserFiles
 extension PickerPage {
   var hasActions: Bool { request.acts != .none || request.actions.contains(where: \.documents) }
 
-  /// The actions of a web page: what its terminal would show by itself, the page shows otherwise.
+  /// The actions as a web page.
   static func actions(_ request: PickerRequest, at place: PickerListing.Place) -> [FileAction] {
     guard request.acts != .none else { return [] }
     let isCollection = if case .folder = place { false } else { true }

@@ -20,7 +20,7 @@ import Wire
     PickerInterface.PickCall(browser: .init(creates: false, actions: actions, tint: tint))
   }
 
-  /// - Returns: the app's answer; `nil`: its picker was cancelled. What the user's side is told was refused.
+  /// - Returns: the app's answer; `nil`: its picker was cancelled. The words for the user's side were refused.
   private func choose(
     _ app: TestApp, _ action: String, _ paths: [String], _ call: PickerInterface.PickCall? = nil
   ) throws -> (PickerInterface.PickReply?, [String]) {

@@ -5,7 +5,7 @@ import UserFiles
 
 @testable import PickerUI
 
-/// What an actor was asked for.
+/// The questions to an actor.
 private final class Asked: Sendable {
   private let calls = Mutex<[String]>([])
   var all: [String] { calls.withLock { $0 } }

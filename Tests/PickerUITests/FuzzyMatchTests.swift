@@ -70,7 +70,7 @@ import Testing
       let (name, query) = (text(8), text(.random(in: 1...4, using: &random)))
       let found = Emphasis.characters(of: FuzzyQuery(query), in: name)
       #expect(found.isEmpty == (Self.score(query, name) == nil), "\(query) in \(name)")
-      // What stands at these places is the query, in order.
+      // The characters at these places are the query, in order.
       let shown = name.enumerated().filter { found.contains($0.offset) }.map { String($0.element) }.joined()
       if !found.isEmpty { #expect(Self.score("'" + query, shown) != nil, "\(query) in \(name)") }
     }

@@ -42,7 +42,7 @@ extension Bench {
     return rows
   }
 
-  /// The program's own name says what it does.
+  /// The program's own name names its behaviour.
   ///
   /// - Returns: the folder that shows the provider's documents.
   private func enable(_ identifier: String, _ behaviour: String) throws -> String {

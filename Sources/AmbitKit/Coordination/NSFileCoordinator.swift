@@ -277,7 +277,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     }
     defer { state.withLock { $0.waiting.removeAll { $0 === access } } }
     do throws(WireError) {
-      // What is written after the accessor has read must not be missed (`COO-21`), nor how far its content has come.
+      // A write after the accessor's read must not be missed (`COO-21`), nor how far its content has come.
       let reply = try access.wait(call) { PresenterTable.shared.awaitBeginnings(of: purpose) }
       for (intent, path) in zip(intents, reply.paths) { intent.move(to: path) }
       state.withLock { state in

@@ -94,7 +94,7 @@ extension NSFileProviderExtension {
     }
   }
 
-  /// What has changed in a folder.
+  /// Changes in a folder.
   func carryOutChanges(_ request: ProviderInterface.Request, _ folder: NSFileProviderItemIdentifier) throws {
     let id = request.id
     let enumerator = try enumerator(for: folder)

@@ -94,7 +94,7 @@ open class NSFileProviderExtension {
   /// The content at the URL is needed no more (`PRV-5`): no process has access to the document, or its content goes from here.
   open func stopProvidingItem(at url: URL) { try? FileManager.default.removeItem(at: url) }
 
-  /// Says what the document at a URL looks like, for those who want nothing but that (`PRV-2`). It comes before or after
+  /// Gives the metadata of the document at a URL, for a read of metadata alone (`PRV-2`). It comes before or after
   /// ``startProvidingItem(at:completionHandler:)``, or without it.
   open func providePlaceholder(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
     do {
@@ -177,7 +177,7 @@ open class NSFileProviderExtension {
   /// - Returns: `nil`: nothing can be done.
   open func form(for error: NSFileProviderError) -> FPUIForm? { nil }
 
-  /// Takes the user's answers to a form. They are nobody else's to know.
+  /// Takes the user's answers to a form. No other party learns them.
   ///
   /// - Throws to the handler: an error whose sentence the user reads before the form is shown again. A further form may follow.
   open func submit(
@@ -190,7 +190,7 @@ open class NSFileProviderExtension {
     return url(of: identifier.wire, item.filename)
   }
 
-  /// The item at a URL in the storage, whatever name it had there; a URL outside of it has none (`PRV-3`).
+  /// The item at a URL in the storage, also after a rename there; a URL outside of it has none (`PRV-3`).
   open func persistentIdentifierForItem(at url: URL) -> NSFileProviderItemIdentifier? {
     let home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).standardizedFileURL.path
     let path = url.standardizedFileURL.path

@@ -12,9 +12,9 @@ public struct NSFileProviderItemIdentifier: RawRepresentable, Hashable, Sendable
 
   /// The top of a provider's tree.
   public static let rootContainer = NSFileProviderItemIdentifier("NSFileProviderRootContainerItemIdentifier")
-  /// What the user works with (`PRV-11`).
+  /// The working set (`PRV-11`).
   public static let workingSet = NSFileProviderItemIdentifier("NSFileProviderWorkingSetContainerItemIdentifier")
-  /// What was thrown away.
+  /// The trash.
   public static let trashContainer = NSFileProviderItemIdentifier("NSFileProviderTrashContainerItemIdentifier")
 
   /// As the broker has it.

@@ -72,7 +72,7 @@ public final class NSFileProviderManager: Sendable {
     url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).placeholder")
   }
 
-  /// Says what the placeholder of an item shows. The answer to ``NSFileProviderExtension/providePlaceholder(at:completionHandler:)`` has
+  /// Gives the metadata that the placeholder of an item shows. The answer to ``NSFileProviderExtension/providePlaceholder(at:completionHandler:)`` has
   /// it.
   ///
   /// - Throws: where too many are asked for at once.

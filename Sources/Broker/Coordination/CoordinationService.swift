@@ -32,7 +32,7 @@ final class CoordinationService: LoopMember {
 
   /// Told of each item of an access that has ended.
   var onEnded: (_ path: String) -> Void = { _ in }
-  /// Asks the user of an app for what a provider needs.
+  /// Asks the user of an app to fill in a provider's form.
   var mend: (ProviderFault, Instance) async throws -> Bool = { _, _ in false }
 
   /// Contents that are not here; they come before they are read (`COO-26`).

@@ -26,7 +26,7 @@ extension PickService {
     }
   }
 
-  /// The user's side has shown only actions that fit; what comes back is looked at all the same.
+  /// The user's side has shown only actions that fit; its answer is checked all the same.
   ///
   /// - Returns: `nil`: the choice goes on as a pick, which judges the documents.
   func refusal(

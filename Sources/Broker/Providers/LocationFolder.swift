@@ -31,7 +31,7 @@ struct LocationFolder: Sendable {
     try Placeholder.Content(of: place(inner)) != item.content
   }
 
-  /// What lies in it: files and folders, but no hidden ones and nothing that is neither.
+  /// Its files and folders, without hidden ones and special files.
   func find(while isWanted: () -> Bool) throws(KernelError) -> [FoundFile] {
     var found: [FoundFile] = []
     var open = [""]

@@ -192,7 +192,7 @@ final class LocationService {
   /// - Returns: the rules that the provider breaks.
   private func refresh(_ provider: EnabledProvider) async throws -> [String] {
     try await changes.alone(provider) {
-      // First the provider hears of what was done here.
+      // First the provider hears of the changes here.
       try await changes.look(provider)
       return try await renew(provider)
     }
@@ -241,14 +241,14 @@ final class LocationService {
     }
     try store.remove(removed, of: provider.identifier)
     try store.put(put)
-    // What could not be shown is told again the next time.
+    // Items that could not be shown are told again the next time.
     let isWhole =
       tree.faults.isEmpty && done?.0.count == steps.count
       && done?.0.allSatisfy { if case .success = $0.1 { true } else { false } } == true
     try store.put(anchors: isWhole ? listing.anchors : [:], of: provider.identifier)
     let renewed = Set(removed + put.map(\.item.identifier))
     try files.note(nodes: nodes, of: known.filter { !renewed.contains($0.item.identifier) })
-    // What waited for the provider.
+    // Requests that waited for the provider.
     for file in known where file.isChanged { changes.deliver(file, provider) }
     return faults
   }

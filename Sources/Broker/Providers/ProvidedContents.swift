@@ -41,7 +41,7 @@ final class ProvidedContents {
   /// Nanoseconds: the placeholder that is here is good enough.
   private static let placeholderPatience: Int64 = 5_000_000_000
 
-  /// Asks what a document looks like whose content is not here (`PRV-2`). Whatever the provider answers, the placeholder stays.
+  /// Asks for the metadata of a document that is a placeholder (`PRV-2`). The placeholder stays with any answer.
   func refreshPlaceholder(_ path: String) async throws {
     guard path.path(within: files.root) != nil, let (provider, file) = try files.known(path), !file.isHere,
       bringing[path] == nil
@@ -152,7 +152,7 @@ final class ProvidedContents {
         files.note("brought", file, provider, fault)
         throw fault
       } catch {
-        // Nobody else waits for it: the provider need not go on.
+        // No other request waits for it: the provider need not go on.
         if bringing[path]?.isEmpty ?? true { contentIsNotWanted(file, provider) }
         throw error
       }

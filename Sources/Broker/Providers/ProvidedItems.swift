@@ -127,7 +127,7 @@ final class ProvidedItems {
         item.parent == ProviderItem.root
         ? "" : try files.store()?.file(of: provider.identifier, item: item.parent)?.path
       guard let folder, !item.isFolder else {
-        // What is in it comes with the next look.
+        // Its content comes with the next look.
         return files.folder(of: provider).path
       }
       let placed = ProviderTree.Placed(

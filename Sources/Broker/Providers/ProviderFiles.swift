@@ -58,7 +58,7 @@ final class ProviderFiles {
     return (provider, file)
   }
 
-  /// What the user may do with a provider's document; `nil`: it is no provider's.
+  /// The user's rights to a provider's document; `nil`: it is no provider's.
   func capabilities(_ path: String) -> Set<ProviderItem.Capability>? {
     guard path.path(within: root) != nil, let (_, file) = try? known(path) else { return nil }
     return file.item.capabilities

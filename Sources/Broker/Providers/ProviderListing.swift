@@ -50,7 +50,7 @@ struct ProviderListing {
     return items.all
   }
 
-  /// What the user works with, in whatever folder it lies (`PRV-11`).
+  /// The working set, from all folders (`PRV-11`).
   private mutating func addWorkingSet(after anchor: String?) async throws {
     let folder = ProviderItem.workingSet
     do {

@@ -1,4 +1,4 @@
-/// All entries, in the order in which they came, with what the engine asks of them again and again.
+/// All entries, in the order in which they came, with the answers that the engine needs again and again.
 ///
 /// Each change of an entry goes through the subscript, which brings everything derived up to date and marks the entry for the next
 /// ``SyncDelta``. So no question goes over all entries. An entry keeps its position until ``removeFinished(upTo:where:)``
@@ -22,7 +22,7 @@ struct EntryTable: Sendable {
   private var finished = DueQueue()
   /// Entries that are left alone up to a time.
   private var held = DueQueue()
-  /// What each entry waits for, and the entries that wait for the same.
+  /// The reason why each entry waits, and the entries that wait for the same.
   private var waits: [Wait] = []
   private var queues = Array(repeating: PositionSet(), count: Wait.kinds)
 

@@ -16,7 +16,7 @@ struct FolderIndex: Sendable {
     var state: State { members.isEmpty ? .empty : staying > 0 ? .kept : .leaving }
   }
 
-  /// What a folder's members mean for its removal.
+  /// The effect of a folder's members on its removal.
   enum State {
     case empty
     /// All members are about to go.

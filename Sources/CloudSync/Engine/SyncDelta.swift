@@ -1,4 +1,4 @@
-// What a device saves. It stores the head as one value and each row by its id.
+// A device's saved state. It stores the head as one value and each row by its id.
 
 /// One entry, as a store keeps it.
 package struct SyncRow: Codable, Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct SyncHead: Codable, Sendable {
   package func encode(to encoder: any Encoder) throws { try engine.encode(to: encoder) }
 }
 
-/// What has changed since the delta before.
+/// The changes since the delta before.
 package struct SyncDelta: Codable, Sendable {
   /// It replaces the stored one.
   package var head: SyncHead
@@ -34,7 +34,7 @@ package struct SyncDelta: Codable, Sendable {
 }
 
 extension SyncEngine {
-  /// What a device stores for ``SyncEffect/save``, as one transaction. The engine gives each change once, so a device that cannot store
+  /// The rows that a device stores for ``SyncEffect/save``, as one transaction. The engine gives each change once, so a device that cannot store
   /// the delta ends.
   package mutating func takeDelta() -> SyncDelta {
     let (changed, removed) = entries.takeChanges()
@@ -50,7 +50,7 @@ extension SyncEngine {
   }
 }
 
-/// What a store has after some deltas.
+/// A store's rows after some deltas.
 package struct SavedSync: Sendable {
   package internal(set) var head: SyncHead
   package private(set) var rows: [String: SyncRow] = [:]

@@ -1,4 +1,4 @@
-// What the cloud answers.
+// Answers of the cloud.
 
 extension SyncEngine {
   mutating func take(_ page: CloudPage) {
@@ -87,7 +87,7 @@ extension SyncEngine {
   /// The item goes back to where the cloud has it.
   mutating func yieldPlace(_ i: Int) { entries[i].synced?.placeRevision = 0 }
 
-  /// Cloud and device now have in common what was sent; either may have changed again.
+  /// Cloud and device now have the sent state in common; either may have changed again.
   private mutating func acknowledge(_ i: Int, _ sent: Sending.Sent, _ item: CloudItem) {
     var stamp = sent.snapshot?.stamp ?? ""
     if planted == .laterStampAcknowledged { stamp = entries[i].local?.item.stamp ?? stamp }

@@ -1,4 +1,4 @@
-// The rules: what an item needs whose three trees differ.
+// The rules: the act for an item with three trees that differ.
 
 extension SyncEngine {
   mutating func decide(_ i: Int) {

@@ -1,4 +1,4 @@
-// What the device reports of its own folder.
+// Reports of the device about its own folder.
 
 extension SyncEngine {
   mutating func scan(_ items: [LocalItem]) {

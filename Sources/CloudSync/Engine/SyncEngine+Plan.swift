@@ -1,4 +1,4 @@
-// What to start next.
+// The next work to start.
 
 extension SyncEngine {
   mutating func plan() {
@@ -19,7 +19,7 @@ extension SyncEngine {
     nextDue = earliest()
   }
 
-  /// What may be started now.
+  /// The work that may start now.
   private var free: Wait {
     var free: Wait = []
     if mayTransfer { free.insert(.transfer) }

@@ -1,4 +1,4 @@
-// What the device shows of the sync.
+// The device's view of the sync.
 
 extension SyncEngine {
   package enum ItemState: String, Codable, Sendable {

@@ -13,7 +13,7 @@ package struct SyncLimits: Hashable, Sendable {
 /// A value without input, output, clock or chance. An input leads to effects, which the device carries out in their order; the same
 /// inputs at the same times lead to the same effects. Ids and keys come from the device's name and a counter.
 ///
-/// The engine compares three trees (``SyncEntry``) after each input and starts what brings them closer. It plans nothing ahead, so it
+/// The engine compares three trees (``SyncEntry``) after each input and starts the acts that bring them closer. It plans nothing ahead, so it
 /// goes on from any state. One message with changes of the ledger is under way at a time, and some local acts and transfers: one
 /// change, act or transfer for each item.
 ///

@@ -49,7 +49,7 @@ package enum SyncInput: Codable, Hashable, Sendable {
   case tick
 }
 
-/// What the device has to do. It carries effects out in their order.
+/// A task for the device. It carries effects out in their order.
 package enum SyncEffect: Codable, Hashable, Sendable {
   /// Make the state durable, as it is when ``SyncEngine/apply(_:at:)`` returns, before the effects after this one: store
   /// ``SyncEngine/takeDelta()``.

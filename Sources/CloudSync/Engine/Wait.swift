@@ -1,4 +1,4 @@
-/// What an entry waits for. Acts, changes and transfers have limits, so most entries of a large folder wait.
+/// The reason why an entry waits. Acts, changes and transfers have limits, so most entries of a large folder wait.
 ///
 /// An entry waits if ``SyncEngine/decide(_:)`` would do nothing for it until one of these is free. Otherwise it waits for
 /// ``nothing`` and is decided on after each input.

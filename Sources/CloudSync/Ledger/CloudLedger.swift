@@ -1,4 +1,4 @@
-/// The cloud's rules for one account: which changes it accepts, and what devices hear of them.
+/// The cloud's rules for one account: the changes that it accepts, and the news for devices.
 ///
 /// A value without input, output or clock. The server process and the simulation use the same one. Each accepted change raises
 /// ``revision`` by one and changes one row; a server stores this row and the receipt, as one transaction, before it answers.

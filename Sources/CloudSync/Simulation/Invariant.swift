@@ -1,4 +1,4 @@
-/// What holds in each life.
+/// The rules that hold in each life.
 package enum Invariant: String, Sendable {
   /// In the end, all devices and the cloud have the same items with the same contents.
   case agreement

@@ -4,7 +4,7 @@ struct ModelDevice {
   var engine: SyncEngine
   var saved: SavedSync
   var disk = ModelDisk()
-  /// The number of starts. Work and answers of an earlier start reach nobody.
+  /// The number of starts. Work and answers of an earlier start are dropped.
   var epoch = 0
   var isOnline = true
   /// The document whose content was kept as a conflict version last, and the content. `nil`: the cloud has taken the content since,

@@ -1,4 +1,4 @@
-/// The cloud's process: the real ledger, and what it has stored.
+/// The cloud's process: the real ledger, and its stored rows.
 struct ModelServer {
   private(set) var ledger = CloudLedger()
   private var rows: [String: CloudItem] = [:]

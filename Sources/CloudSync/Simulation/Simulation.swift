@@ -1,10 +1,10 @@
-/// One life of a few devices with a cloud: what happened, and whether all invariants held.
+/// One life of a few devices with a cloud: its events, and whether all invariants held.
 package struct Life: Sendable {
   package let seed: UInt64
   package let planted: PlantedFault?
   /// The number of devices.
   package let devices: Int
-  /// What was decided, step by step.
+  /// The decisions, step by step.
   package let decisions: [Decision]
   /// The number of steps, those after the faults included.
   package let steps: Int
@@ -30,7 +30,7 @@ package enum Simulation {
 
   /// The log of a life, whether it fails or not.
   ///
-  /// - Parameter restore: how a device that starts again loads what it has saved.
+  /// - Parameter restore: how a device that starts again loads its saved state.
   package static func log(
     seed: UInt64, planted: PlantedFault? = nil, steps: Int = 240,
     restore: @escaping @Sendable (SavedSync) -> SyncEngine = { $0.engine }

@@ -14,7 +14,7 @@ package struct World {
   var acts: [[String]]?
   let keepsLog: Bool
   let planted: PlantedFault?
-  /// How a device loads what it has saved.
+  /// How a device loads its saved state.
   let restore: @Sendable (SavedSync) -> SyncEngine
 
   static let stepTime: Int64 = 10_000_000

@@ -1,4 +1,4 @@
-/// All contents that users have written in a life: what each was based on, and what became of it.
+/// All contents that users have written in a life: the base of each, and its fate.
 struct Writes {
   private var bases: [Int] = []
   /// The cloud's item that had the content first.

@@ -39,7 +39,7 @@ package struct GuardGroup: Sendable {
 package struct GuardChannel: Sendable {
   package let socket: Descriptor
 
-  /// What a guard asks: a program waits for the content of this file.
+  /// A guard's question: a program waits for the content of this file.
   package struct Question: Sendable {
     package let file: GuardedFile
     /// The file, open for reading. It counts as a reader of it: closed as soon as its place is known.

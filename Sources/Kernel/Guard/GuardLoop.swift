@@ -4,11 +4,11 @@ internal import CLinux
   internal import Glibc
 #endif
 
-/// The guard's process: waits for programs and for the broker, and does what ``Vigil`` says.
+/// The guard's process: waits for programs and for the broker, and carries out the effects of ``Vigil``.
 ///
 /// It never opens a file by itself: that would wait for its own answer.
 package struct GuardLoop {
-  /// What a guard is told at its start.
+  /// A guard's settings, told at its start.
   package struct Settings: Equatable, Sendable {
     /// The process that fills placeholders.
     package let broker: Int32
@@ -26,7 +26,7 @@ package struct GuardLoop {
     }
   }
 
-  /// What happened in the group or on the socket that the guard cannot go on with: an `errno(3)`.
+  /// The failure of the group or the socket that ends the guard: an `errno(3)`.
   package struct Failure: Error, Equatable, Sendable {
     /// The error's number.
     package let errno: Int32

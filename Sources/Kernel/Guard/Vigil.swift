@@ -15,12 +15,12 @@ package struct Opening: Equatable, Sendable {
   package let id: Int32
   /// The process, not the thread.
   package let pid: Int32
-  /// What it opens, or uses the content of.
+  /// The file that it opens, or uses the content of.
   package let file: GuardedFile
   /// `st_mode` in `stat(2)`.
   package let mode: UInt32
 
-  /// What the kernel tells, and the file's status at that moment.
+  /// The kernel's event, and the file's status at that moment.
   package init(id: Int32, pid: Int32, file: GuardedFile, mode: UInt32) {
     (self.id, self.pid, self.file, self.mode) = (id, pid, file, mode)
   }
@@ -29,22 +29,22 @@ package struct Opening: Equatable, Sendable {
   package var isPlaceholder: Bool { mode & 0o170000 == 0o100000 && mode & 0o777 == 0 }
 }
 
-/// What a broker says about a file that it was asked for.
+/// A broker's answer about a file.
 package enum GuardAnswer: UInt32, Sendable {
   /// The content is there, and the file has its mode.
   case filled = 1
-  /// It is a file of somebody else's, which has no mode for another reason.
+  /// It is a file of another owner, which has no mode for another reason.
   case foreign = 2
   /// The content cannot be had.
   case refused = 3
 }
 
-/// Who may go on, who waits, and for what the broker is asked: the guard's rules, without any system call.
+/// The guard's rules, without any system call: programs that may go on, programs that wait, and questions for the broker.
 ///
 /// Every opening is answered once. Openings of one file share one question. A broker that says nothing for too long, or that is gone,
 /// counts as one that refuses.
 package struct Vigil: Sendable {
-  /// What has happened.
+  /// An event.
   package enum Input: Equatable, Sendable {
     /// A program waits.
     case opened(Opening)
@@ -58,7 +58,7 @@ package struct Vigil: Sendable {
     case brokerGone
   }
 
-  /// What has to be done, in the order of the list.
+  /// A task, in the order of the list.
   package enum Effect: Equatable, Sendable {
     /// Lets a program go on.
     case allow(Int32)

@@ -261,7 +261,7 @@ package enum ProviderInterface {
     package static let notDoneName = "io.ambit.Provider.NotDone"
     package static let notAProviderName = "io.ambit.Provider.NotAProvider"
 
-    /// The provider did not get what it asked for.
+    /// The provider's question was refused.
     package static func notDone(_ reason: String) -> ErrorReply {
       var json = JSONObject()
       json.set("reason", reason)
