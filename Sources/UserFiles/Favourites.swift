@@ -41,7 +41,7 @@ package struct Favourites: Sendable, Equatable {
     all.reduce(into: Self.header + "\n") { text, each in
       let fields = [
         Self.hex(each.volume), "\(each.handle.type):\(Self.hex(each.handle.bytes))", "\(each.inode)", "\(each.birth)",
-        TrashInfo.encoded(each.path.kernelBytes),
+        TrashInfo.escape.escaped(each.path.kernelBytes),
       ]
       text += fields.joined(separator: " ") + "\n"
     }
@@ -70,7 +70,7 @@ package struct Favourites: Sendable, Equatable {
   private static func favourite(_ line: String) -> Favourite? {
     let fields = line.split(separator: " ").map(String.init)
     guard fields.count == 5, let volume = bytes(fields[0]), let inode = UInt64(fields[2]),
-      let birth = Int64(fields[3]), let path = TrashInfo.decoded(Array(fields[4].utf8)[...]).map({ String(kernel: $0) })
+      let birth = Int64(fields[3]), let path = TrashInfo.escape.bytes(of: fields[4].utf8).map({ String(kernel: $0) })
     else { return nil }
     let handle = fields[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard handle.count == 2, let type = Int32(handle[0]), let handleBytes = bytes(handle[1]), handleBytes.count <= 128,

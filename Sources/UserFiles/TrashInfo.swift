@@ -12,6 +12,7 @@ package struct TrashInfo: Sendable, Equatable {
   /// Bytes: a path has 4096, three letters each.
   package static let limit = 16_384
   private static let header = "[Trash Info]"
+  static let escape = ByteEscape.percent(keeping: "-._~/")
 
   package init(path: String, date: String) { (self.path, self.date) = (path, date) }
 
@@ -28,7 +29,7 @@ package struct TrashInfo: Sendable, Equatable {
       let value = line[line.index(after: equals)...]
       switch String(decoding: line[..<equals], as: UTF8.self) {
       case "Path" where path == nil:
-        guard let decoded = Self.decoded(value) else { return nil }
+        guard let decoded = Self.escape.bytes(of: value) else { return nil }
         path = String(kernel: decoded)
       case "DeletionDate" where date == nil:
         let text = String(decoding: value, as: UTF8.self)
@@ -41,7 +42,7 @@ package struct TrashInfo: Sendable, Equatable {
   }
 
   package var text: String {
-    "\(Self.header)\nPath=\(Self.encoded(path.kernelBytes))\nDeletionDate=\(date)\n"
+    "\(Self.header)\nPath=\(Self.escape.escaped(path.kernelBytes))\nDeletionDate=\(date)\n"
   }
 
   private static func isDate(_ text: String) -> Bool {
@@ -49,46 +50,5 @@ package struct TrashInfo: Sendable, Equatable {
     let bytes = Array(text.utf8)
     guard bytes.count >= form.count else { return false }
     return zip(bytes, form).allSatisfy { $1 == 0x30 ? (0x30...0x39).contains($0) : $0 == $1 } && bytes.count <= 32
-  }
-
-  // MARK: Percent-encoding (RFC 2396, 2.4)
-
-  static func encoded(_ bytes: [UInt8]) -> String {
-    var text = ""
-    for byte in bytes {
-      let isPlain =
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        || [0x2D, 0x2E, 0x5F, 0x7E, 0x2F].contains(byte)
-      if isPlain {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        text += "%" + String(byte >> 4, radix: 16, uppercase: true) + String(byte & 15, radix: 16, uppercase: true)
-      }
-    }
-    return text
-  }
-
-  /// - Returns: `nil` where a percent sign begins no byte.
-  static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
-    var result: [UInt8] = []
-    var rest = bytes
-    while let byte = rest.popFirst() {
-      guard byte == 0x25 else {
-        result.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
-      result.append(high << 4 | low)
-    }
-    return result
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x41 + 10
-    case 0x61...0x66: byte - 0x61 + 10
-    default: nil
-    }
   }
 }

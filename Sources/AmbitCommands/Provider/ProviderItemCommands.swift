@@ -152,29 +152,11 @@ struct ProviderLink: Equatable {
 
   var text: String { "\(Self.scheme)\(Self.escaped(provider))?\(Self.escaped(identifier))" }
 
-  private static func escaped(_ text: String) -> String {
-    text.utf8.map { byte in
-      let isPlain =
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
-      return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
-  }
+  private static let escape = ByteEscape.percent(keeping: ".-")
+
+  private static func escaped(_ text: String) -> String { escape.escaped(text.utf8) }
 
   private static func plain(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-        return nil
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
+    escape.bytes(of: text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }

@@ -9,10 +9,7 @@ package enum ProviderStorage {
 
   /// Below the container. An identifier may have any letters, and a file name may not.
   package static func path(identifier: String, filename: String) -> String {
-    let plain = identifier.utf8.map { byte in
-      let isPlain = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
-      return isPlain ? String(UnicodeScalar(byte)) : (byte < 16 ? "_0" : "_") + String(byte, radix: 16)
-    }.joined()
+    let plain = ByteEscape.name.escaped(identifier.utf8)
     // A long one is cut, and told from others by a number that depends on all of it. No plain one has a hyphen.
     let name =
       plain.utf8.count <= 120
@@ -29,19 +26,9 @@ package enum ProviderStorage {
   package static func identifier(atPath path: String) -> String? {
     let names = path.pathNames
     guard names.count == 3, names[0] == folder else { return nil }
-    var bytes: [UInt8] = []
-    var rest = Array(names[1].utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "_") else {
-        guard (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) else { return nil }
-        bytes.append(byte)
-        continue
-      }
-      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-        return nil
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
+    // An identifier has one form.
+    guard let bytes = ByteEscape.name.bytes(of: names[1].utf8), ByteEscape.name.escaped(bytes) == names[1] else {
+      return nil
     }
     return String(validating: bytes, as: UTF8.self)
   }
