@@ -119,7 +119,7 @@ try:
     environment = dict(os.environ, TERM="xterm-256color", AMBIT_HOME=f"{base}/home")
     environment.pop("NO_COLOR", None)
     first = rb"Report 000000 draft.txt.*Report 00002\d draft.txt"
-    ask = [ambit, "run", "--", "/bin/sh", "-c", 'echo; exec "$0" pick', f"{os.path.dirname(ambit)}/ambitctl"]
+    ask = [ambit, "run", "--", "/bin/sh", "-c", "echo; exec ambitctl pick"]
 
     def picker(folder):
         program = Program(ask, folder, environment)

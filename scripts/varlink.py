@@ -19,10 +19,10 @@ WIDTH = 120
 
 # A type that several interfaces share is declared with the first of these that uses it. org.varlink.service is not among them:
 # every server answers it by itself (WireService).
-ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Provider", "Grants", "Locations", "Inspector", "Launcher", "Cloud"]
+ORDER = ["Picker", "Access", "Bookmarks", "Transfer", "Coordination", "Versions", "Query", "Opening", "Index", "Thumbnails", "Provider", "Grants", "Locations", "Inspector", "Launcher", "Cloud"]
 
 # Types outside of any interface's namespace.
-SHARED = {"ProviderItemMessage", "ProviderFieldKind", "ProviderFormField", "ProviderFormButton", "ProviderFormMessage", "ProviderFormReply", "BrowserActionMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
+SHARED = {"ProviderItemMessage", "ProviderFieldKind", "ProviderFormRow", "ProviderFormField", "ProviderFormButton", "ProviderFormMessage", "ProviderFormReply", "BrowserActionMessage", "DocumentMessage", "HolderMessage", "DocumentKind", "DocumentAccess", "CountedProcess", "AccessWay"}
 
 # Swift names of types, calls and replies, where they differ. Those with the same name have the same fields.
 NAMES = {
@@ -43,14 +43,17 @@ NAMES = {
     "Provider.Item": "ProviderItemMessage",
     "Transfer.PassReply": "Transfer",
     "Transfer.RedeemCall": "Transfer",
+    "Locations.FormRow": "ProviderFormRow",
     "Locations.FormField": "ProviderFormField",
     "Locations.FormButton": "ProviderFormButton",
     "Locations.Form": "ProviderFormMessage",
     "Locations.FilledForm": "ProviderFormReply",
+    "Provider.FormRow": "ProviderFormRow",
     "Provider.FormField": "ProviderFormField",
     "Provider.FormButton": "ProviderFormButton",
     "Provider.Form": "ProviderFormMessage",
     "Provider.FilledForm": "ProviderFormReply",
+    "Launcher.FormRow": "ProviderFormRow",
     "Launcher.FormField": "ProviderFormField",
     "Launcher.FormButton": "ProviderFormButton",
     "Launcher.Form": "ProviderFormMessage",
@@ -81,10 +84,10 @@ ENUMERATIONS = {
     "VersionsInterface.Version.Cause": ("saved overwritten conflict", "", {}),
     "GrantsInterface.Origin": ("user scripted passed bookmark", "How it was decided that an app may use a document.", {}),
     "ProviderInterface.Request.Kind": ("enumerate item provide changed stop create move delete placeholder locate identify changes "
-                                       "anchor trash untrash thumbnail form submit", "", {}),
+                                       "anchor trash untrash thumbnail form submit pick choose dismiss", "", {}),
     "LocationsInterface.AskCall.Kind": ("enumerate item provide create write move delete locate identify changes anchor trash "
                                         "untrash", "", {}),
-    "ProviderFieldKind": ("text secret choice note", "The kind of a field in a provider's form.", {}),
+    "ProviderFieldKind": ("text secret choice rows note", "The kind of a field in a provider's form.", {}),
     "CloudInterface.Item.Kind": ("folder document", "", {}),
     "CloudInterface.Change.Kind": ("create replace move delete", "", {}),
     "CloudInterface.Outcome": ("accepted conflict collision missing cycle overQuota", "", {}),

@@ -162,6 +162,35 @@ with tempfile.TemporaryDirectory(prefix="ambit-web-", ignore_cleanup_errors=True
         question.ask(question.base + "choose", {"do": "cancel"})
         question.end()
 
+        # A provider's own picker: its forms follow in the same window.
+        snippets = f"{os.path.dirname(PROGRAMS)}/demos-debug/Snippets.app"
+        subprocess.run([f"{PROGRAMS}/ambit", "provider", "enable", snippets], env=environment, check=True,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        question = Question(world)
+        question.enter()
+        page = question.page()
+        own = re.search(r'name="own" value="([^"]*)">Choose with [^<]*, by the provider', page)
+        check(own is not None, "the page offers the provider's own picker")
+        answer, _ = question.ask(question.base + "choose", {"at": documents, "own": html.unescape(own[1])})
+        check(answer.status == 303, "its form follows")
+        page = question.page()
+        check("asks you something" in page and "This form is the provider&#39;s" in page and "Greeting.txt" in page,
+              "the form is in a frame that names the provider")
+        check("Greeting.txt" not in question.page("?at=" + urllib.parse.quote(documents)) or "<fieldset>" in page,
+              "folders are not shown meanwhile")
+        check(question.ask(question.base + "fill", {"button": "0"}, {"Origin": "http://elsewhere.example"})[0].status == 403,
+              "answers from another page are refused")
+        check(question.ask(question.base + "fill", {"button": "9"})[0].status == 409, "a button that is not there is refused")
+        check(question.ask(question.base + "fill", {"button": "1", "f1": "regards"})[0].status == 303, "the form is answered")
+        page = question.page()
+        check("Closing.txt" in page and "Greeting.txt" not in page, "another form follows: the rows that were looked for")
+        check(question.ask(question.base + "fill", {"button": "0"})[0].status == 303, "nothing is sent")
+        check("Choose a snippet first" in question.page(), "the provider's refusal is shown above its form")
+        answer, text = question.ask(question.base + "fill", {"button": "0", "f0": "0"})
+        check(answer.status == 200, f"the last page is the end: {answer.status}")
+        status, output, errors = question.end()
+        check(status == 0 and "Closing.txt" in output, f"the app has the provider's document: {output.strip()} {errors.strip()}")
+
         question = Question(world)
         question.enter()
         page = question.page()

@@ -10,6 +10,8 @@ import Foundation
     return snippet
   }
 
+  override func documentPicker() -> UIDocumentPickerExtensionViewController? { SnippetPicker() }
+
   override func item(for identifier: NSFileProviderItemIdentifier) throws -> any NSFileProviderItem {
     SnippetItem(snippet: try snippet(identifier))
   }

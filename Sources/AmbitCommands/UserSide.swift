@@ -33,11 +33,23 @@ enum UserSide {
 
   /// The same, for an answer with a descriptor.
   static func descriptor(_ method: String, _ call: some WireMessage) throws -> Descriptor {
+    try descriptor(method, call, answer: NoFields.self).descriptor
+  }
+
+  private struct NoFields: WireMessage {
+    init(json: JSONObject) {}
+    var json: JSONObject { JSONObject() }
+  }
+
+  /// The same, with the fields of the answer.
+  static func descriptor<Answer: WireMessage>(
+    _ method: String, _ call: some WireMessage, answer: Answer.Type
+  ) throws -> (answer: Answer, descriptor: Descriptor) {
     do {
       return try BrokerConnection.ask(folders) { client in
         let answer = try client.call(method, call.json)
         guard let descriptor = answer.descriptors.first else { throw Failure("the broker sent no file") }
-        return descriptor
+        return (try Answer(json: answer.parameters), descriptor)
       }
     } catch WireError.remote(let name, let parameters) { throw failure(name, parameters) }
   }

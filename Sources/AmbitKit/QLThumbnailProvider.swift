@@ -29,11 +29,15 @@ public struct ThumbnailBitmap: Sendable {
   public let height: Int
   private(set) var pixels: [UInt8]
 
-  /// A picture that one can see through.
-  init(width: Int, height: Int) {
+  /// A picture that one can see through: at least one pixel and at most 1,024 a side.
+  public init(width: Int, height: Int) {
+    let (width, height) = (min(max(width, 1), 1024), min(max(height, 1), 1024))
     (self.width, self.height) = (width, height)
     pixels = Array(repeating: 0, count: width * height * 4)
   }
+
+  /// A PNG file of it.
+  var encoded: [UInt8] { PNG(width: width, height: height, pixels: pixels).encoded }
 
   /// Fills a rectangle, as far as it lies in the picture. Each part of the colour is 0 to 255.
   public mutating func fill(
@@ -77,7 +81,7 @@ public final class QLThumbnailReply {
       guard width > 0, height > 0, width <= 1024, height <= 1024 else { return nil }
       var bitmap = ThumbnailBitmap(width: width, height: height)
       guard drawing(&bitmap) else { return nil }
-      return PNG(width: width, height: height, pixels: bitmap.pixels).encoded
+      return bitmap.encoded
     }
   }
 }

@@ -85,7 +85,7 @@ final class Broker {
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
       access)
     let maker = BookmarkMaker(host, grants, key, trail, tokens, documents, issuer)
-    let bookmarks = BookmarkService(maker, resolver)
+    let drawn = ThumbnailService(items: items, grants: grants, copies: copies)
     let presented = PresentedFiles(clock)
     let leased = LeasedDocuments(leases, clock)
     let coordination = CoordinationService(
@@ -113,13 +113,13 @@ final class Broker {
     let inspection = InspectionService(grants, key, host, documents, coordination, index)
     user = UserServer(
       endpoint, launches.service(ender, picker, saves, scopes, locations.forms), service, inspection, coordination,
-      kept, catalog, locations.service, sessions, trail, replies)
+      kept, drawn, catalog, locations.service, sessions, trail, replies)
     let apps = AppServer(
       sessions,
       AppServices(
-        picker: picker, browser: browser, access: access, transfers: transfers, bookmarks: bookmarks,
-        coordination: coordination, versions: kept, catalog: catalog, index: index, openings: openings,
-        providers: locations.extensions),
+        picker: picker, browser: browser, access: access, transfers: transfers,
+        bookmarks: BookmarkService(maker, resolver), coordination: coordination, versions: kept, catalog: catalog,
+        index: index, thumbnails: drawn, openings: openings, providers: locations.extensions),
       scopes, ender, trail, replies)
     lifetime = Lifetime(
       signals, sessions, user, launches.shutdown, idleLimit: idleLimit, hostMounts: hostMounts

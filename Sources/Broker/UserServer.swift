@@ -13,6 +13,7 @@ final class UserServer: LoopMember {
   private let inspection: InspectionService
   private let coordination: CoordinationService
   private let versions: VersionService
+  private let thumbnails: ThumbnailService
   private let catalog: CatalogService
   private let locations: LocationService
   private let sessions: SessionTable
@@ -22,12 +23,13 @@ final class UserServer: LoopMember {
 
   init(
     _ endpoint: WireEndpoint, _ launches: LaunchService, _ grants: GrantService, _ inspection: InspectionService,
-    _ coordination: CoordinationService, _ versions: VersionService, _ catalog: CatalogService,
-    _ locations: LocationService, _ sessions: SessionTable, _ trail: AuditTrail, _ replies: PendingReplies
+    _ coordination: CoordinationService, _ versions: VersionService, _ thumbnails: ThumbnailService,
+    _ catalog: CatalogService, _ locations: LocationService, _ sessions: SessionTable, _ trail: AuditTrail,
+    _ replies: PendingReplies
   ) {
     (self.endpoint, self.launches, self.grants, self.inspection) = (endpoint, launches, grants, inspection)
     (self.coordination, self.versions, self.catalog, self.sessions) = (coordination, versions, catalog, sessions)
-    (self.trail, self.replies, self.locations) = (trail, replies, locations)
+    (self.trail, self.replies, self.locations, self.thumbnails) = (trail, replies, locations, thumbnails)
   }
 
   var hasConnections: Bool { !endpoint.connections.isEmpty }
@@ -56,6 +58,7 @@ final class UserServer: LoopMember {
       case CoordinationInterface.name:
         return try await self.coordination.serve(call, on: connection, for: nil)
       case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
+      case ThumbnailsInterface.name: return try self.thumbnails.serve(call, for: nil)
       case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: nil)
       case LocationsInterface.name: return try await self.locations.serve(call, on: connection)
       case InspectorInterface.name: return try await self.inspection.serve(call)

@@ -15,10 +15,15 @@ package struct EnabledProvider: Sendable, Equatable {
   package let program: String
   /// Its manifest says that its identifiers are the same on all devices (`PRV-21`).
   package let acrossDevices: Bool
+  /// The modes of its own picker; words: open, import.
+  package let pickerModes: [String]
 
-  package init(identifier: String, name: String, app: String, program: String, acrossDevices: Bool = false) {
+  package init(
+    identifier: String, name: String, app: String, program: String, acrossDevices: Bool = false,
+    pickerModes: [String] = []
+  ) {
     (self.identifier, self.name, self.app, self.program) = (identifier, name, app, program)
-    self.acrossDevices = acrossDevices
+    (self.acrossDevices, self.pickerModes) = (acrossDevices, pickerModes)
   }
 }
 
@@ -47,10 +52,10 @@ package struct ProvidedFile: Sendable, Equatable {
 package final class ProviderStore: Sendable {
   private static let kind = OwnDatabase.Kind(
     // "AmbP"
-    name: "the table of providers", applicationID: 0x416d_6250, version: 3,
+    name: "the table of providers", applicationID: 0x416d_6250, version: 4,
     schema: """
       CREATE TABLE provider (identifier TEXT PRIMARY KEY, name TEXT NOT NULL, app TEXT NOT NULL,
-        program TEXT NOT NULL, across INTEGER NOT NULL);
+        program TEXT NOT NULL, across INTEGER NOT NULL, pickers TEXT NOT NULL);
       CREATE TABLE item (
         provider TEXT NOT NULL REFERENCES provider ON DELETE CASCADE, identifier TEXT NOT NULL, parent TEXT NOT NULL,
         filename TEXT NOT NULL, folder INTEGER NOT NULL, type TEXT, size INTEGER NOT NULL, modified INTEGER NOT NULL,
@@ -80,7 +85,7 @@ package final class ProviderStore: Sendable {
       try Row.fetchAll(db, sql: "SELECT * FROM provider ORDER BY identifier").map {
         EnabledProvider(
           identifier: $0["identifier"], name: $0["name"], app: $0["app"], program: $0["program"],
-          acrossDevices: $0["across"])
+          acrossDevices: $0["across"], pickerModes: ($0["pickers"] as String).split(separator: " ").map(String.init))
       }
     }
     known.withLock { $0 = all }
@@ -92,11 +97,13 @@ package final class ProviderStore: Sendable {
     try database.write { db in
       try db.execute(
         sql: """
-          INSERT INTO provider VALUES (?, ?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
-          name = excluded.name, app = excluded.app, program = excluded.program, across = excluded.across
+          INSERT INTO provider VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
+          name = excluded.name, app = excluded.app, program = excluded.program, across = excluded.across,
+          pickers = excluded.pickers
           """,
         arguments: [
           provider.identifier, provider.name, provider.app, provider.program, provider.acrossDevices,
+          provider.pickerModes.joined(separator: " "),
         ])
       // Another program may count in another way.
       try db.execute(sql: "DELETE FROM anchor WHERE provider = ?", arguments: [provider.identifier])

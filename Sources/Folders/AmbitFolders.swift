@@ -37,6 +37,8 @@ package struct AmbitFolders: Equatable, Sendable {
   package var recovery: String { "\(state)/recovery" }
   /// Earlier contents of documents, and their table beside them.
   package var versions: String { "\(state)/versions" }
+  /// Pictures that apps have drawn of their documents.
+  package var drawnPictures: String { "\(state)/pictures" }
   package var brokerLog: String { "\(state)/broker.log" }
   /// Which control groups there are of running apps.
   package var groups: String { "\(runtime)/groups" }

@@ -53,7 +53,8 @@ struct PickFrontEnd {
       appName: request.appName, message: request.message, multiple: request.multiple,
       kind: request.kind == .file ? .file : .folder, access: request.access == .readOnly ? .readOnly : .readWrite,
       types: request.types, allowed: request.allowed, packages: Set(request.packages),
-      places: request.places.map { .init(name: $0.name, path: $0.path) }, startFolder: request.startsAt ?? folder)
+      places: request.places.map { .init(name: $0.name, path: $0.path, provider: $0.provider) },
+      startFolder: request.startsAt ?? folder)
     question.purpose = Self.purpose(request)
     (question.isBrowser, question.creates, question.recents) = (request.browser, request.creates, request.recents)
     question.actions = request.actions.map {
@@ -64,12 +65,31 @@ struct PickFrontEnd {
     question.tint = request.tint.flatMap { .init($0) }
     question.acts = .safe
     question.isPestering = cancelled >= Self.patience
-    if script != nil { return scripted(question) }
+    question.addProviders()
+    let pages = face == .web ? WebPicker() : nil
+    while true {
+      let asked = script == nil ? ask(question, abandonedWith: sources, pages) : scripted(question)
+      guard let provider = asked.provider else { return asked.choice }
+      // Dismissed, it leaves the user in the picker.
+      if let choice = pick(from: provider, for: question, abandonedWith: sources, pages) { return choice }
+    }
+  }
+
+  /// A choice, or the provider whose own picker is to go on.
+  private struct Asked {
+    var choice: Choice
+    var provider: PickerRequest.Place?
+  }
+
+  private mutating func ask(
+    _ question: PickerRequest, abandonedWith sources: [Descriptor], _ pages: WebPicker?
+  ) -> Asked {
     do {
       // The controlling terminal, wherever the standard streams lead. A page needs none.
       let terminal = face == .web ? nil : try DeviceNode.tty.open([.readWrite])
       if let terminal, tcgetpgrp(terminal.rawValue) != getpgrp() {
-        return Choice(how: .user, unavailable: "the app was started in the background; bring it to the foreground (fg)")
+        let reason = "the app was started in the background; bring it to the foreground (fg)"
+        return Asked(choice: Choice(how: .user, unavailable: reason))
       }
       // Held back, these would wait behind a picker that may never be answered.
       let end = try SignalQueue([SIGTERM, SIGHUP])
@@ -78,7 +98,7 @@ struct PickFrontEnd {
       let number = terminal?.rawValue ?? -1
       let outcome =
         switch face {
-        case .web: try WebPicker().run(question, abandoned: abandoned.rawValue, refuse: refuse)
+        case .web: try (pages ?? WebPicker()).run(question, abandoned: abandoned.rawValue, refuse: refuse)
         case .plain:
           try PlainPicker(input: number, output: number, environment: environment, actor: .inProcess)
             .run(question, abandoned: abandoned.rawValue, refuse: refuse)
@@ -88,11 +108,47 @@ struct PickFrontEnd {
           ).run(question, view: &view, abandoned: abandoned.rawValue, refuse: refuse)
         }
       if case .cancelled = outcome { cancelled += 1 } else { cancelled = 0 }
-      return choice(outcome, .user)
+      return asked(outcome, .user, question)
     } catch let error as KernelError where error.call == "open" {
-      return Choice(how: .user, unavailable: "there is no terminal to ask on; use --pick or --answers")
+      let reason = "there is no terminal to ask on; use --pick or --answers"
+      return Asked(choice: Choice(how: .user, unavailable: reason))
     } catch {
-      return Choice(how: .user, unavailable: "\(error)")
+      return Asked(choice: Choice(how: .user, unavailable: "\(error)"))
+    }
+  }
+
+  private mutating func asked(
+    _ outcome: PickerOutcome, _ how: LauncherInterface.How, _ question: PickerRequest
+  ) -> Asked {
+    if case .acted(let identifier, _, _) = outcome,
+      let provider = question.actions.first(where: { $0.identifier == identifier })?.provider
+    {
+      return Asked(choice: Choice(how: how), provider: question.places.first { $0.provider == provider })
+    }
+    return Asked(choice: choice(outcome, how))
+  }
+
+  /// The user goes on in a provider's own picker.
+  ///
+  /// - Returns: `nil`: it was dismissed, and the user is back in this one.
+  private mutating func pick(
+    from place: PickerRequest.Place, for question: PickerRequest, abandonedWith sources: [Descriptor],
+    _ pages: WebPicker?
+  ) -> Choice? {
+    let how: LauncherInterface.How = script == nil ? .user : .scripted
+    do {
+      let picker = try ProviderPicker(place, question, folders)
+      let front = ProviderFormFront(face: face, environment: environment, pages: pages)
+      let documents = try picker.run { form in
+        guard script == nil else { return try script?.next(for: form).get() }
+        return try front.ask(form, abandonedWith: sources).map { .init(button: $0.button, values: $0.values) }
+      }
+      guard !documents.isEmpty else { return script == nil ? nil : Choice(how: how) }
+      return Choice(how: how, documents: documents)
+    } catch {
+      // It goes wrong at the provider: the user is told, and can choose by hand.
+      Failure.say("\(error)")
+      return script == nil && face != .web ? nil : Choice(how: how, unavailable: "\(error)")
     }
   }
 
@@ -125,13 +181,13 @@ struct PickFrontEnd {
     }
   }
 
-  private mutating func scripted(_ question: PickerRequest) -> Choice {
+  private mutating func scripted(_ question: PickerRequest) -> Asked {
     switch script?.next(for: question) {
-    case .success(let outcome): return choice(outcome, .scripted)
+    case .success(let outcome): return asked(outcome, .scripted, question)
     case .failure(let error):
       Failure.say("\(error)")
-      return Choice(how: .scripted, unavailable: "\(error)")
-    case nil: return Choice(how: .scripted)
+      return Asked(choice: Choice(how: .scripted, unavailable: "\(error)"))
+    case nil: return Asked(choice: Choice(how: .scripted))
     }
   }
 

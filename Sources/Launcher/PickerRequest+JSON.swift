@@ -11,7 +11,7 @@ extension PickerRequest {
       "appName": .string(appName), "multiple": .bool(multiple), "folder": .bool(kind == .folder),
       "readOnly": .bool(access == .readOnly), "startFolder": .string(startFolder),
       "packages": .array(packages.sorted().map { .string($0) }),
-      "places": .array(places.map { .object(["name": .string($0.name), "path": .string($0.path)]) }),
+      "places": .array(places.map { Self.json(of: $0) }),
       "browser": .bool(isBrowser), "creates": .bool(creates), "pestering": .bool(isPestering),
       "recents": .array(recents.map { .string($0) }), "acts": .string(acts.rawValue),
       "hidesExtensions": .bool(hidesExtensions),
@@ -22,6 +22,7 @@ extension PickerRequest {
             "documents": .bool(action.documents), "multiple": .bool(action.multiple),
           ]
           json.set("types", action.types)
+          json.set("provider", action.provider)
           return .object(json)
         }),
     ]
@@ -39,10 +40,19 @@ extension PickerRequest {
     return json
   }
 
+  private static func json(of place: Place) -> JSONValue {
+    var json: JSONObject = ["name": .string(place.name), "path": .string(place.path)]
+    json.set("provider", place.provider)
+    return .object(json)
+  }
+
   package init(json: JSONObject) throws(FieldError) {
     var places: [Place] = []
     for place in try json.objects("places") {
-      places.append(.init(name: try place.string("name"), path: try place.string("path")))
+      places.append(
+        .init(
+          name: try place.string("name"), path: try place.string("path"),
+          provider: try place.stringIfPresent("provider")))
     }
     self.init(
       appName: try json.string("appName"), message: try json.stringIfPresent("message"),
@@ -61,7 +71,7 @@ extension PickerRequest {
         .init(
           identifier: try action.string("identifier"), title: try action.string("title"),
           documents: try action.bool("documents"), types: try action.stringsIfPresent("types"),
-          multiple: try action.bool("multiple")))
+          multiple: try action.bool("multiple"), provider: try action.stringIfPresent("provider")))
     }
     let names = try json.stringsIfPresent("names") ?? []
     switch try json.string("purpose") {

@@ -162,7 +162,7 @@ struct ActionMenu: Sendable, Equatable {
       line.add(index == cursor ? "▸ " : "  ", style)
       line.add("\(item.key)  ", Style(bold: true, reverse: index == cursor))
       line.add(
-        DisplayText(item.isApps ? "\(item.title), by the app" : item.title).keepingStart(max(1, columns - 6)), style)
+        DisplayText("\(item.title)\(item.ending)").keepingStart(max(1, columns - 6)), style)
       if index == cursor { line.fill(to: columns, style) }
       lines.append(line)
     }
@@ -190,6 +190,8 @@ struct ActionMenu: Sendable, Equatable {
 
 extension ActionMenu.Item {
   var isApps: Bool { if case .app = choice { true } else { false } }
+  /// Whose it is, if it is not the user's.
+  var ending: String { if case .app(let action) = choice { ", \(action.origin)" } else { "" } }
 }
 
 extension PickerModel {

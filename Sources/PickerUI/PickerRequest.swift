@@ -34,10 +34,11 @@ package struct PickerRequest: Sendable, Equatable {
     package let name: String
     /// Absolute path of the folder.
     package let path: String
+    /// The identifier of a file provider that has a picker of its own.
+    package let provider: String?
 
-    package init(name: String, path: String) {
-      self.name = name
-      self.path = path
+    package init(name: String, path: String, provider: String? = nil) {
+      (self.name, self.path, self.provider) = (name, path, provider)
     }
   }
 
@@ -112,11 +113,35 @@ extension PickerRequest {
     /// Extensions without dot; nil: any.
     package let types: [String]?
     package let multiple: Bool
+    /// It begins the own picker of this file provider, and no app hears of it.
+    package let provider: String?
 
-    package init(identifier: String, title: String, documents: Bool, types: [String]?, multiple: Bool) {
+    package init(
+      identifier: String, title: String, documents: Bool, types: [String]?, multiple: Bool, provider: String? = nil
+    ) {
       (self.identifier, self.title, self.documents) = (identifier, title, documents)
-      (self.types, self.multiple) = (types, multiple)
+      (self.types, self.multiple, self.provider) = (types, multiple, provider)
     }
+
+    /// The button that begins a provider's own picker.
+    package init(of place: Place, provider: String) {
+      self.init(
+        identifier: Self.providers + provider, title: "Choose with \(place.name)", documents: false, types: nil,
+        multiple: false, provider: provider)
+    }
+
+    /// No action of an app's begins so.
+    package static let providers = "io.ambit.provider:"
+
+    /// Whose it is, for the end of a line.
+    package var origin: String { provider == nil ? "by the app" : "by the provider" }
+  }
+
+  /// Adds buttons for the own pickers of providers, where documents are chosen to be opened or copied.
+  package mutating func addProviders() {
+    actions.removeAll { $0.identifier.hasPrefix(Action.providers) }
+    guard kind == .file, !purpose.isDestination else { return }
+    actions += places.compactMap { place in place.provider.map { Action(of: place, provider: $0) } }.prefix(4)
   }
 
   /// The colours that an app asks for.

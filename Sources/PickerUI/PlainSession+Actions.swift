@@ -47,7 +47,7 @@ extension PlainSession {
     guard !menu.items.isEmpty else { return ("There is nothing to do with it here.\n" + prompt, nil) }
     pending = PlainAction(documents: documents, menu: menu)
     let lines = menu.items.enumerated().map { index, item in
-      "\(index + 1) \(item.title)\(item.isApps ? ", by the app" : "")\n"
+      "\(index + 1) \(item.title)\(item.ending)\n"
     }
     return ("\(menu.subject).\n" + lines.joined() + "Number of the action, or nothing to go back: ", nil)
   }

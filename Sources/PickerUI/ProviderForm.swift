@@ -4,7 +4,7 @@ internal import Terminal
 /// a stranger's, and the answers go to that provider alone.
 package struct ProviderForm: Sendable, Equatable {
   package struct Field: Sendable, Equatable {
-    package enum Kind: String, Sendable { case text, secret, choice, note }
+    package enum Kind: String, Sendable { case text, secret, choice, rows, note }
 
     package let key: String
     package let label: String
@@ -12,9 +12,27 @@ package struct ProviderForm: Sendable, Equatable {
     /// The answer that stands there first.
     package let value: String
     package let choices: [String]
+    package let rows: [Row]
+    /// More than one row can be chosen.
+    package let several: Bool
 
-    package init(key: String, label: String, kind: Kind, value: String = "", choices: [String] = []) {
+    package init(
+      key: String, label: String, kind: Kind, value: String = "", choices: [String] = [], rows: [Row] = [],
+      several: Bool = false
+    ) {
       (self.key, self.label, self.kind, self.value, self.choices) = (key, label, kind, value, choices)
+      (self.rows, self.several) = (rows, several)
+    }
+  }
+
+  /// One row of a list.
+  package struct Row: Sendable, Equatable {
+    package let key: String
+    package let title: String
+    package let detail: String?
+
+    package init(key: String, title: String, detail: String? = nil) {
+      (self.key, self.title, self.detail) = (key, title, detail)
     }
   }
 
@@ -48,6 +66,9 @@ package struct ProviderForm: Sendable, Equatable {
     (self.fields, self.buttons, self.refused) = (fields, buttons, refused)
   }
 
+  /// A provider's words without control characters.
+  package static func harmless(_ text: String) -> String { DisplayText(text).plain }
+
   // MARK: The frame
 
   /// The first words of the frame. They are Ambit's own.
@@ -61,12 +82,31 @@ package struct ProviderForm: Sendable, Equatable {
     "This form is the provider's. Your answers go to \(DisplayText.quoted(provider)) alone, and no app sees them."
   }
 
-  /// The answer, if a field can have this one; a choice is named by its number or its words.
+  /// The answer, if a field can have this one; a choice is named by its number or its words, rows with commas between them.
   func answer(_ typed: String, to field: Field) -> String? {
+    if field.kind == .rows { return Self.rows(typed, of: field) }
     guard field.kind == .choice else { return typed.isEmpty && field.kind == .text ? field.value : typed }
     if typed.isEmpty { return field.choices.contains(field.value) ? field.value : field.choices.first }
     if field.choices.contains(typed) { return typed }
     return Int(typed).flatMap { field.choices.indices.contains($0 - 1) ? field.choices[$0 - 1] : nil }
+  }
+
+  private static func rows(_ typed: String, of field: Field) -> String? {
+    var keys: [String] = []
+    for word in typed.split(whereSeparator: { $0 == "," || $0 == "\n" }).map({ trimmed($0) }) where !word.isEmpty {
+      let named = field.rows.first { $0.key == word } ?? field.rows.first { $0.title == word }
+      let counted = Int(word).flatMap { field.rows.indices.contains($0 - 1) ? field.rows[$0 - 1] : nil }
+      guard let row = named ?? counted else { return nil }
+      if !keys.contains(row.key) { keys.append(row.key) }
+    }
+    return keys.count > 1 && !field.several ? nil : keys.joined(separator: "\n")
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while text.first == " " { text = text.dropFirst() }
+    while text.last == " " { text = text.dropLast() }
+    return String(text)
   }
 
   /// An answer for the script of a test or of a scenario: fields that it does not name keep theirs.

@@ -47,6 +47,12 @@ package struct ProviderFormLines: Sendable {
     case .choice:
       let rows = field.choices.enumerated().map { "  \($0 + 1). \(printable($1))\n" }.joined()
       return "\(label):\n\(rows)Number: "
+    case .rows:
+      if field.rows.isEmpty { return "\(label): there are none. Press Enter: " }
+      let rows = field.rows.enumerated().map { index, row in
+        "  \(index + 1). \(printable(row.title))\(row.detail.map { ", \(printable($0))" } ?? "")\n"
+      }.joined()
+      return "\(label):\n\(rows)\(field.several ? "Numbers with commas between" : "Number"), or Enter for none: "
     case .secret: return "\(label) (it is not shown): "
     default: return field.value.isEmpty ? "\(label): " : "\(label) [\(printable(field.value))]: "
     }

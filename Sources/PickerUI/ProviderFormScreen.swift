@@ -7,6 +7,8 @@ struct ProviderFormScreen: Sendable {
   /// The field with the cursor; after the last one, the buttons.
   private(set) var focus = 0
   private(set) var message: String?
+  /// The row with the cursor, in the list that has the focus.
+  private(set) var cursor = 0
 
   init(_ form: ProviderForm) {
     self.form = form
@@ -26,6 +28,7 @@ struct ProviderFormScreen: Sendable {
   /// - Returns: the end, if the key was it.
   mutating func press(_ key: Key) -> ProviderFormLines.Outcome? {
     let field = form.fields.indices.contains(focus) ? form.fields[focus] : nil
+    if let field, field.kind == .rows, let step = press(key, in: field) { return step }
     switch key {
     case .escape, .control("c"), .control("d"): return .cancelled
     case .tab, .down: move(1)
@@ -35,9 +38,7 @@ struct ProviderFormScreen: Sendable {
         move(1)
         break
       }
-      var answers: [String: String] = [:]
-      for (field, value) in zip(form.fields, values) where field.kind != .note { answers[field.key] = value }
-      return .filled(.init(button: form.buttons[focus - form.fields.count].key, values: answers))
+      return filled(form.buttons[focus - form.fields.count])
     case .left, .right:
       guard let field else {
         move(key == .right ? 1 : -1)
@@ -56,11 +57,52 @@ struct ProviderFormScreen: Sendable {
     return nil
   }
 
+  private func filled(_ button: ProviderForm.Button) -> ProviderFormLines.Outcome {
+    var answers: [String: String] = [:]
+    for (field, value) in zip(form.fields, values) where field.kind != .note { answers[field.key] = value }
+    return .filled(.init(button: button.key, values: answers))
+  }
+
   private mutating func move(_ step: Int) {
     let stops = self.stops
     guard let index = stops.firstIndex(of: focus) else { return }
     focus = stops[(index + step + stops.count) % stops.count]
     message = nil
+    cursor = step < 0 && form.fields.indices.contains(focus) ? max(0, form.fields[focus].rows.count - 1) : 0
+  }
+
+  /// Keys in a list: arrows go through its rows and then on, Space marks, and Enter chooses.
+  ///
+  /// - Returns: `nil`: the key is none of the list's; an outcome in it: the end.
+  private mutating func press(_ key: Key, in field: ProviderForm.Field) -> ProviderFormLines.Outcome?? {
+    switch key {
+    case .up where cursor > 0: cursor -= 1
+    case .down where cursor + 1 < field.rows.count: cursor += 1
+    case .home: cursor = 0
+    case .end: cursor = max(0, field.rows.count - 1)
+    case .pageUp: cursor = max(0, cursor - 10)
+    case .pageDown: cursor = max(0, min(field.rows.count - 1, cursor + 10))
+    case .text(" "): mark(field)
+    case .enter:
+      guard field.rows.indices.contains(cursor) else { return nil }
+      if !field.several || values[focus].isEmpty { values[focus] = field.rows[cursor].key }
+      return .some(filled(form.buttons[0]))
+    default: return nil
+    }
+    message = nil
+    return .some(nil)
+  }
+
+  private mutating func mark(_ field: ProviderForm.Field) {
+    guard field.rows.indices.contains(cursor) else { return }
+    let key = field.rows[cursor].key
+    var marked = values[focus].split(separator: "\n").map(String.init)
+    if let index = marked.firstIndex(of: key) {
+      marked.remove(at: index)
+    } else {
+      marked = field.several ? marked + [key] : [key]
+    }
+    values[focus] = marked.joined(separator: "\n")
   }
 
   private mutating func choose(_ step: Int, _ field: ProviderForm.Field) {
@@ -83,14 +125,14 @@ struct ProviderFormScreen: Sendable {
     if let message { head += Layout.wrap(message, columns, lines: 2).map { Line($0, Style(colour: .yellow)) } }
     let foot =
       Layout.wrap(form.footing, columns, lines: 2).map { Line($0, .dim) }
-      + [Line(DisplayText("Tab: next   Enter: choose   Escape: cancel").keepingStart(columns), .dim)]
+      + [Line(DisplayText(keys).keepingStart(columns), .dim)]
     var body: [Line] = []
     var focused = 0
     body += Layout.wrap(form.title, inner, lines: 2).map { Line($0, .bold) }
     if let text = form.text { body += Layout.wrap(text, inner, lines: 6).map { Line($0) } }
     for (index, field) in form.fields.enumerated() {
-      if index == focus { focused = body.count }
-      body += lines(of: field, index, inner)
+      if index == focus { focused = body.count + (field.kind == .rows ? cursor + 1 : 0) }
+      body += field.kind == .rows ? list(field, index, inner) : lines(of: field, index, inner)
     }
     var row = Line()
     for (index, button) in form.buttons.enumerated() {
@@ -110,6 +152,30 @@ struct ProviderFormScreen: Sendable {
     var lines = head + [Line(DisplayText("┌\(edge)┐"))] + shown + [Line(DisplayText("└\(edge)┘"))] + foot
     lines += Array(repeating: Line(), count: max(0, rows - lines.count))
     return Array(lines.prefix(rows))
+  }
+
+  private var keys: String {
+    let isList = form.fields.indices.contains(focus) && form.fields[focus].kind == .rows
+    let mark = isList && form.fields[focus].several ? "Space: mark   " : ""
+    return "\(mark)Tab: next   Enter: choose   Escape: cancel"
+  }
+
+  private func list(_ field: ProviderForm.Field, _ index: Int, _ inner: Int) -> [Line] {
+    let marked = Set(values[index].split(separator: "\n").map(String.init))
+    let rows = field.rows.enumerated().map { number, row -> Line in
+      let isHere = index == focus && number == cursor
+      let style = Style(reverse: isHere)
+      var line = Line(DisplayText(isHere ? "> " : "  "), style)
+      if field.several || !marked.isEmpty { line.add(marked.contains(row.key) ? "● " : "○ ", style) }
+      let detail = DisplayText(row.detail ?? "").keepingStart(inner / 3)
+      line.add(DisplayText(row.title).keepingStart(max(1, inner - line.width - detail.width - 2)), style)
+      guard detail.width > 0 else { return line }
+      line.fill(to: max(line.width, inner - detail.width - 1))
+      line.add(" ")
+      line.add(detail, .dim)
+      return line
+    }
+    return [Line(DisplayText(field.label + (rows.isEmpty ? ": there are none" : ":")).keepingStart(inner))] + rows
   }
 
   private func lines(of field: ProviderForm.Field, _ index: Int, _ inner: Int) -> [Line] {

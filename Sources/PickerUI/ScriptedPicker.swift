@@ -48,7 +48,7 @@ package struct ScriptedPicker: Sendable {
     case .fill: return .failure(PickerError("Answer \(used) is for the form of a provider, and the app asks."))
     case .pick(let paths):
       do throws(PickerError) {
-        return .success(.picked(try open(paths, for: request)))
+        return .success(.picked(try request.documents(at: paths)))
       } catch {
         return .failure(PickerError("Answer \(used): \(error)"))
       }
@@ -64,7 +64,7 @@ package struct ScriptedPicker: Sendable {
     guard action.documents else { return .acted(identifier, "", []) }
     var question = request
     question.multiple = action.multiple
-    let documents = try open(paths, for: question)
+    let documents = try question.documents(at: paths)
     for document in documents where !action.takes(.entry(FileName(document.name))) {
       throw PickerError("\(DisplayText.quoted(document.name)) is not of a type that the action takes.")
     }
@@ -88,21 +88,33 @@ package struct ScriptedPicker: Sendable {
       used += 1
       return .success(nil)
     default:
+      let refused = form.refused.map { " It has refused the last answers: \(DisplayText($0).plain)." } ?? ""
       return .failure(
-        PickerError("\(DisplayText.quoted(form.provider)) asks with a form, and the script's next answer is for none."))
+        PickerError(
+          "\(DisplayText.quoted(form.provider)) asks with a form, and the script's next answer is for none.\(refused)"))
     }
   }
+}
 
-  private func open(_ paths: [String], for request: PickerRequest) throws(PickerError) -> [PickedDocument] {
+extension ChoiceRule {
+  /// The same question about the open file: by its real name, not by that of a link that led to it.
+  func refusal(of document: PickedDocument) -> String? {
+    refusal(of: document.kind == .file ? .file : kind(ofFolder: document.name), named: document.name)
+  }
+}
+
+extension PickerRequest {
+  /// Documents that were chosen by their paths, under the rules of a choice by hand.
+  package func documents(at paths: [String]) throws(PickerError) -> [PickedDocument] {
     if paths.isEmpty { throw PickerError("it picks nothing; name a path, or cancel.") }
-    if paths.count > 1 && !request.multiple {
+    if paths.count > 1 && !multiple {
       throw PickerError(
-        "the app asks for one \(request.kind == .file ? "document" : "folder"), and \(paths.count) are given.")
+        "the app asks for one \(kind == .file ? "document" : "folder"), and \(paths.count) are given.")
     }
     if paths.count > PickerModel.markLimit {
       throw PickerError("no more than \(PickerModel.markLimit) can be chosen at once, and \(paths.count) are given.")
     }
-    let rule = ChoiceRule(request)
+    let rule = ChoiceRule(self)
     var documents: [PickedDocument] = []
     for path in paths {
       do {
@@ -116,12 +128,5 @@ package struct ScriptedPicker: Sendable {
       }
     }
     return documents
-  }
-}
-
-extension ChoiceRule {
-  /// The same question about the open file: by its real name, not by that of a link that led to it.
-  func refusal(of document: PickedDocument) -> String? {
-    refusal(of: document.kind == .file ? .file : kind(ofFolder: document.name), named: document.name)
   }
 }

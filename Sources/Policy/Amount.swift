@@ -13,7 +13,7 @@ package enum Amount {
   static let durations: [(name: String, seconds: Int)] = [("d", 86400), ("h", 3600), ("m", 60), ("s", 1)]
 
   /// `"2 GiB"`, `"1.5GB"`; a space may stand before the unit, which has to be there.
-  static func bytes(_ text: String) -> Int? {
+  package static func bytes(_ text: String) -> Int? {
     guard let (number, rest) = decimal(text[...]) else { return nil }
     let unit = rest.first == " " ? rest.dropFirst() : rest
     guard let size = sizes.first(where: { $0.name == unit })?.bytes else { return nil }

@@ -512,7 +512,7 @@ extension Rulebook {
       Rule("THM-3", "The extension draws, or names an image file. Without an answer there is no thumbnail.",
         source: "AD:QLThumbnailReply", .a, .inForce),
       Rule("THM-4", "A document writes its thumbnail with the file's attributes only for files that the app created.",
-        source: "S17:L714; S14:L217", .a, .planned),
+        source: "S17:L714; S14:L217", .a, .inForce),
       Rule("THM-5", "The provider makes the thumbnails of remote items. They are cached by the item's version.",
         source: "AD:fetchThumbnails(for:requestedSize:)", .a, .inForce),
       Rule("THM-6", "The extension's process is stopped after its answer. It does no work in the background.",

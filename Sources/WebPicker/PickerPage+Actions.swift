@@ -43,7 +43,7 @@ extension PickerPage {
     for action in request.actions where action.documents && request.takes(document, for: action) {
       body += "<form method=\"post\" action=\"\(base)act\">\(fields)"
       body += "<button name=\"own\" value=\"\(Self.escaped(action.identifier))\">"
-      body += "\(Self.escaped(action.label)), by the app</button></form>\n"
+      body += "\(Self.escaped(action.label)), \(action.origin)</button></form>\n"
     }
     body += "<p><a href=\"\(base)?at=\(Self.encoded(Self.encoded(Self.field(place))))\">Back to the list</a></p>\n"
     return page(title, body)
@@ -52,7 +52,7 @@ extension PickerPage {
   /// Buttons of the app's own, below the list.
   var buttons: String {
     request.actions.filter { !$0.documents }.map {
-      " <button name=\"own\" value=\"\(Self.escaped($0.identifier))\">\(Self.escaped($0.label)), by the app</button>"
+      " <button name=\"own\" value=\"\(Self.escaped($0.identifier))\">\(Self.escaped($0.label)), \($0.origin)</button>"
     }.joined()
   }
 

@@ -11,8 +11,8 @@ import Wire
   import Glibc
 #endif
 
-// Serves the picker's page for a launcher, and tells it what was chosen. Nothing types its name: its arguments are the descriptors of
-// the question and of the answer.
+// Serves the picker's pages for a launcher, and tells it what was chosen. Nothing types its name: its arguments are the descriptors of
+// the questions and of the answers, each a line of JSON.
 
 let numbers = CommandLine.arguments.dropFirst().compactMap { Int32($0) }
 guard numbers.count == 2, numbers.allSatisfy({ $0 > 2 }) else {
@@ -20,7 +20,7 @@ guard numbers.count == 2, numbers.allSatisfy({ $0 > 2 }) else {
   exit(64)
 }
 
-// The page is of no use without its launcher.
+// The pages are of no use without their launcher.
 let answerNumber = numbers[1]
 Thread.detachNewThread {
   var reader = pollfd(fd: answerNumber, events: 0, revents: 0)
@@ -29,36 +29,85 @@ Thread.detachNewThread {
 }
 
 do {
-  try await serve(Descriptor(owning: numbers[0]), Descriptor(owning: numbers[1]))
+  try await serve(questions(Descriptor(owning: numbers[0])), Descriptor(owning: numbers[1]))
 } catch {
   try? Output.error.write("ambit: the picker's page cannot be served: \(error)\n")
   exit(1)
 }
 
-func serve(_ question: Descriptor, _ answer: Descriptor) async throws {
-  guard case .object(let json) = try JSONValue(parsing: try MemoryFile.content(of: question)) else {
-    throw PickerError("The question is not an object.")
+/// The launcher's questions. A thread waits for them, and holds no page up.
+func questions(_ source: Descriptor) -> AsyncStream<[UInt8]> {
+  AsyncStream { questions in
+    Thread.detachNewThread {
+      var text: [UInt8] = []
+      while let part = try? source.readPart(), !part.isEmpty {
+        text += part
+        while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
+          questions.yield(Array(text[..<end]))
+          text.removeFirst(end + 1)
+        }
+      }
+      questions.finish()
+    }
   }
-  let request = try PickerRequest(json: json)
+}
+
+func serve(_ questions: AsyncStream<[UInt8]>, _ answers: Descriptor) async throws {
   let environment = ThisProcess.environment
   let rules = try AmbitFolders.current(environment: environment).grantRules
-  let server = try WebPickerServer(
-    request, home: environment["HOME"], actor: request.acts == .none ? nil : .inProcess,
-    refuse: request.refusal(under: rules))
+  let server = try WebPickerServer(home: environment["HOME"], actor: .inProcess)
+  var address: String?
+  for await line in questions {
+    guard case .object(let json) = try JSONValue(parsing: line) else {
+      throw PickerError("The question is not an object.")
+    }
+    let question: WebPickerServer.Question
+    if json.has("form") {
+      question = .form(try ProviderForm(json: json))
+    } else {
+      let request = try PickerRequest(json: json)
+      question = .picker(request, refuse: request.refusal(under: rules))
+    }
+    if address == nil {
+      let found = try await server.start()
+      try? Output.error.write("ambit: choose in your web browser: \(found)\n")
+      address = found
+    }
+    try answers.writeAll(Array((reply(await server.ask(question)).text + "\n").utf8))
+  }
+  await server.stop()
+}
+
+func reply(_ chosen: WebPickerServer.Answer) -> JSONObject {
   func file(_ choice: WebPickerServer.Choice) -> JSONValue {
     .object(["path": .string(choice.path), "file": .string(choice.file)])
   }
-  let chosen = try await server.ask { address in
-    try? Output.error.write("ambit: choose in your web browser: \(address)\n")
+  return switch chosen {
+  case .picked(let choices): ["picked": .array(choices.map(file))]
+  case .create(let folder): ["picked": .array(folder.map { [file($0)] } ?? []), "creates": .bool(true)]
+  case .acted(let action, let line, let choices):
+    ["picked": .array(choices.map(file)), "action": .string(action), "line": .string(line)]
+  case .endApp: ["picked": .array([]), "end": .bool(true)]
+  case .filled(let reply): ["button": .string(reply.button), "values": .object(reply.values.json)]
+  case .cancelled: ["picked": .array([])]
   }
-  let reply: JSONObject =
-    switch chosen {
-    case .picked(let choices): ["picked": .array(choices.map(file))]
-    case .create(let folder): ["picked": .array(folder.map { [file($0)] } ?? []), "creates": .bool(true)]
-    case .acted(let action, let line, let choices):
-      ["picked": .array(choices.map(file)), "action": .string(action), "line": .string(line)]
-    case .endApp: ["picked": .array([]), "end": .bool(true)]
-    case .cancelled: ["picked": .array([])]
+}
+
+extension Descriptor {
+  /// The bytes that are there, or that come next; none at the end.
+  func readPart() throws(KernelError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = try KernelError.check("read", "the questions") {
+      unsafe bytes.withUnsafeMutableBytes { unsafe read(rawValue, $0.baseAddress, $0.count) }
     }
-  try answer.writeAll(Array(reply.text.utf8))
+    return Array(bytes.prefix(count))
+  }
+}
+
+extension [String: String] {
+  var json: JSONObject {
+    var json = JSONObject()
+    for (key, value) in self { json[key] = .string(value) }
+    return json
+  }
 }

@@ -167,6 +167,33 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `PRV-13: what was used longest ago gives room first, and what is open is passed over`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world)
+      // Sizes: 4095, 4096, 4097 bytes.
+      for (index, name) in ["below", "page", "above"].enumerated() {
+        let path = "\(folder)/\(name).txt"
+        #expect(try world.ambit("provider", "get", path).exit == .status(0))
+        let date = "\(2030 + index)-01-01"
+        #expect(try world.run(["/usr/bin/touch", "-a", "-d", date, path]).exit == .status(0))
+      }
+      func isHere(_ name: String) -> Bool {
+        ((try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name).txt")[.posixPermissions]) as? Int) != 0
+      }
+      let all = try world.ambit("provider", "evict", "--keep", "1 MiB", folder)
+      #expect(all.output.hasSuffix("0 bytes are free, 12288 bytes are here\n"), "\(all)")
+      let oldest = try world.ambit("provider", "evict", "--keep", "10 KiB", folder)
+      #expect(oldest.output.hasSuffix("4095 bytes are free, 8193 bytes are here\n"), "\(oldest)")
+      #expect(!isHere("below") && isHere("page") && isHere("above"))
+      let open = try #require(FileHandle(forReadingAtPath: "\(folder)/page.txt"))
+      let rest = try world.ambit("provider", "evict", "--keep", "0 B", "\(world.home)/CloudStorage")
+      #expect(rest.output.hasSuffix("4097 bytes are free, 4096 bytes are here\n"), "\(rest)")
+      try open.close()
+      #expect(isHere("page") && !isHere("above"))
+      #expect(try world.ambit("provider", "evict", "--keep", "much", folder).exit == .status(64))
+    }
+  }
+
   @Test func `DOC-10: a document says how far its content has come, and only then`() throws {
     try Workspace.with(.root) { world in
       let folder = try enabled(world, "slow")

@@ -62,7 +62,7 @@ struct ForeignClientTests {
       let outcome = try world.ambit("run", "--pick", document, bundle)
       #expect(
         outcome.output == """
-          Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer io.ambit.Coordination io.ambit.Versions io.ambit.Query io.ambit.Opening io.ambit.Index io.ambit.Provider
+          Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer io.ambit.Coordination io.ambit.Versions io.ambit.Query io.ambit.Opening io.ambit.Index io.ambit.Thumbnails io.ambit.Provider
           PermissionError
           1 dear reader
           letter.txt script.py:1

@@ -271,6 +271,45 @@ struct ProviderContractTests {
     }
   }
 
+  // MARK: The provider's own picker
+
+  private func pick(_ world: Workspace, _ answers: String, _ words: String = "") throws -> Outcome {
+    let file = try world.document("answers.toml", answers)
+    let read = "U=$(ambitctl pick \(words)) && ambitctl start \"$U\" >&2 && ambitctl coordinate read \"$U\" -- cat {}"
+    return try world.ambit("run", "--answers", file, "--", "sh", "-c", read, patience: .seconds(60))
+  }
+
+  private static let own = "[[answer]]\naction = \"io.ambit.provider:\(identifier)\"\n"
+
+  @Test(arguments: TestUser.all)
+  func `PRV-7: a provider's own picker hands out a document of its own, and nothing else`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      _ = try world.enabledProvider(Self.identifier, "good")
+      // Refused answers leave the form where it is.
+      let chosen = try pick(
+        world, Self.own + "[[answer]]\nfill = []\n[[answer]]\nfill = [\"items=letter\"]\n", "--type txt")
+      #expect(chosen.exit == .status(0) && chosen.output == "abcdefghijkl", "\(chosen)")
+      let grants = try world.audit(.grant)
+      #expect(
+        grants.count == 1 && grants[0].document?.path.hasSuffix("CloudStorage/\(Self.identifier)/letter.txt") == true)
+      // Dismissed, nothing is chosen; the provider hears of it.
+      let dismissed = try pick(world, Self.own + "[[answer]]\ncancel = true\n")
+      #expect(dismissed.exit != .status(0) && dismissed.output.isEmpty)
+      #expect(try waitUntil { FileManager.default.fileExists(atPath: "\(memory(world))/dismissed") })
+      #expect(try world.audit(.grant).count == 1)
+    }
+    for (behaviour, reason) in [
+      ("outside", "not the provider's own"), ("invents", "no document of its own"), ("crowded", "256 rows at most"),
+    ] {
+      try Workspace.with(user) { world in
+        _ = try world.enabledProvider(Self.identifier, behaviour)
+        let refused = try pick(world, Self.own + "[[answer]]\nfill = [\"items=letter\"]\n")
+        #expect(refused.exit != .status(0) && refused.errors.contains(reason), "\(behaviour): \(refused.errors)")
+        #expect(try world.audit(.grant).isEmpty)
+      }
+    }
+  }
+
   // MARK: Pictures
 
   @Test func `THM-5: the provider draws remote documents, once for each version; what is no picture is refused`() throws

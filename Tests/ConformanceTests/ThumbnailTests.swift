@@ -98,4 +98,46 @@ struct ThumbnailTests {
         })
     }
   }
+
+  @Test(arguments: TestUser.all)
+  func `THM-4: a picture is written with a document that the app has made, and with no other`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let letter = try world.document("Letter.txt", "dear")
+      let app = try world.probe("Editor", picks: [world.home, letter])
+      func save(_ document: String, _ text: String) throws {
+        _ = try app.tell("typeText", ["document": .string(document), "text": .string(text)])
+        let saved = try app.tell("saveDocument", ["document": .string(document), "picture": true])
+        #expect(saved["done"]?.bool == true, "\(saved.text)")
+      }
+      func thumbnail(_ path: String) throws -> String {
+        try world.ambit("thumbnail", "--format", "json", "--size", "128", path).output
+      }
+      let byApp = "\"thumbnailer\":\"\(Workspace.identifier("Editor"))\""
+      // In its own container.
+      let own = "/home/user/Documents/Essay.txt"
+      _ = try app.tell("newDocument", ["document": "own", "file": .string(own)])
+      try save("own", "a")
+      let container = "\(world.container(Workspace.identifier("Editor")))/Documents/Essay.txt"
+      let first = try thumbnail(container)
+      #expect(first.contains(byApp), "\(first)")
+      // Moved to another place by its user. A picture is of one content.
+      _ = try app.tell("closeDocument", ["document": "own"])
+      let moved = try app.tell("pick", ["mode": "move", "sources": JSON.array([.string(own)]), "as": "essay"])
+      #expect(moved["done"]?.bool == true, "\(moved.text)")
+      _ = try app.tell("openDocument", ["of": "essay", "document": "moved"])
+      try save("moved", "abc")
+      let place = "\(world.home)/Essay.txt"
+      let second = try thumbnail(place)
+      #expect(second.contains(byApp) && second.contains(".png"), "\(second)")
+      try world.write("written by another program", to: place)
+      #expect(try !thumbnail(place).contains(byApp))
+      // The user's own document stays without.
+      _ = try app.tell("pick", ["as": "letter"])
+      _ = try app.tell("openDocument", ["of": "letter", "document": "letter"])
+      try save("letter", "dear reader")
+      #expect(try world.read(letter) == "dear reader")
+      #expect(try !thumbnail(letter).contains(byApp))
+      #expect(try app.finish() == .status(0))
+    }
+  }
 }

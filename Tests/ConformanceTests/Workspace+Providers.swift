@@ -19,6 +19,9 @@ extension Workspace {
       \(across)
       <key>NSExtension</key><dict>
         <key>NSExtensionPointIdentifier</key><string>com.apple.fileprovider-nonui</string>
+        <key>NSExtensionAttributes</key><dict><key>UIDocumentPickerModes</key><array>
+          <string>UIDocumentPickerModeOpen</string><string>UIDocumentPickerModeImport</string>
+        </array></dict>
       </dict>
     </dict></plist>
     """.write(toFile: "\(folder)/Info.plist", atomically: false, encoding: .utf8)

@@ -185,6 +185,14 @@ import Synchronization
     completionHandler(nil, nil)
   }
 
+  override func documentPicker() -> UIDocumentPickerExtensionViewController? { TestPicker() }
+
+  override func persistentIdentifierForItem(at url: URL) -> NSFileProviderItemIdentifier? {
+    // An item that nobody has heard of.
+    if Self.behaviour == "invents", url.lastPathComponent == "invented.txt" { return .init("invented") }
+    return super.persistentIdentifierForItem(at: url)
+  }
+
   // MARK: Placeholders, trash and pictures
 
   override func providePlaceholder(at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {

@@ -83,7 +83,7 @@ import Wire
     #expect(status == 0, "\(errors)")
     #expect(
       output == """
-        Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer io.ambit.Coordination io.ambit.Versions io.ambit.Query io.ambit.Opening io.ambit.Index io.ambit.Provider
+        Ambit broker org.varlink.service io.ambit.Picker io.ambit.Access io.ambit.Bookmarks io.ambit.Transfer io.ambit.Coordination io.ambit.Versions io.ambit.Query io.ambit.Opening io.ambit.Index io.ambit.Thumbnails io.ambit.Provider
         org.varlink.service GetInfo GetInterfaceDescription
         io.ambit.Picker Create Pick Rename
         io.ambit.Access Events HostPath Kept Open Path Release Start Status Stop
@@ -94,6 +94,7 @@ import Wire
         io.ambit.Query Barrier Resolve Run
         io.ambit.Opening Discard Next
         io.ambit.Index Delete Put
+        io.ambit.Thumbnails Get Put
         io.ambit.Provider Answer Evict Progress Serve Signal
         {'path': '/documents/1/a.txt', 'count': 1}
         io.ambit.Access.LimitReached 8 a.txt

@@ -151,6 +151,7 @@ import Testing
       try info.strings("interfaces") == [
         "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
         "io.ambit.Coordination", "io.ambit.Versions", "io.ambit.Query", "io.ambit.Opening", "io.ambit.Index",
+        "io.ambit.Thumbnails",
         "io.ambit.Provider",
       ])
     for interface in [Interface.service] + Interface.app {

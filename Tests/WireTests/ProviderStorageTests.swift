@@ -41,6 +41,26 @@ struct ProviderStorageTests {
     #expect(form([.init(key: "a", label: String(repeating: "x", count: 10_000_000), kind: .note)]).fault != nil)
   }
 
+  @Test func `Rows of a form have bounds, and answers name some of them`() {
+    func list(_ rows: [ProviderFormRow], several: Bool = false) -> ProviderFormMessage {
+      form([.init(key: "list", label: "List", kind: .rows, rows: rows, several: several)])
+    }
+    func reply(_ value: String) -> ProviderFormReply { .init(button: "0", values: ["list": value]) }
+    let rows = ["a", "b"].map { ProviderFormRow(key: $0, title: $0) }
+    #expect(list(rows).fault == nil && list([]).fault == nil)
+    #expect(list(rows + rows).fault != nil)
+    #expect(list((0..<257).map { .init(key: "\($0)", title: "") }).fault != nil)
+    #expect(list([.init(key: "a\nb", title: "")]).fault != nil)
+    #expect(list([.init(key: "", title: "")]).fault != nil)
+    #expect(list([.init(key: "a", title: "", detail: String(repeating: "x", count: 201))]).fault != nil)
+    #expect(list(rows).accepted(reply("a"))?.values == ["list": "a"])
+    #expect(list(rows).accepted(reply("")) != nil)
+    #expect(list(rows).accepted(reply("c")) == nil)
+    #expect(list(rows).accepted(reply("a\nb")) == nil)
+    #expect(list(rows, several: true).accepted(reply("a\nb")) != nil)
+    #expect(list(rows, several: true).accepted(reply("a\na")) == nil)
+  }
+
   @Test func `PRV-14: answers are to the fields of the form, and to no others`() {
     let form = form([
       .init(key: "user", label: "Name", kind: .text),

@@ -59,6 +59,7 @@ extension Session {
       let document = try document()
       document.failure = request["error"] as? String
       document.ending = request["ending"] as? String
+      document.drawsPicture = request["picture"] as? Bool ?? false
       let target = (request["to"] as? String).map { URL(fileURLWithPath: $0) } ?? document.fileURL
       let isNew = !FileManager.default.fileExists(atPath: target.path)
       if request["autosave"] as? Bool == true { return answer(document) { done in document.autosave { done($0) } } }

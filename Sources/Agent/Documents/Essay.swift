@@ -11,6 +11,8 @@ internal import Foundation
   var failure: String?
   /// The extension of another type to save as.
   var ending: String?
+  /// A picture is written with it: a square in the colour of its length.
+  var drawsPicture = false
   private(set) var events: [String] = []
 
   init(_ url: URL, package: Bool) {
@@ -68,6 +70,14 @@ internal import Foundation
       text = wrapper.fileWrappers?["text"]?.regularFileContents.map { String(decoding: $0, as: UTF8.self) } ?? ""
     default: throw CocoaError(.fileReadCorruptFile)
     }
+  }
+
+  override func fileAttributesToWrite(to url: URL, for saveOperation: SaveOperation) throws -> [AnyHashable: Any] {
+    guard drawsPicture else { return [:] }
+    var picture = ThumbnailBitmap(width: 200, height: 200)
+    let red = UInt8(truncatingIfNeeded: text.utf8.count)
+    picture.fill(x: 0, y: 0, width: 200, height: 200, red: red, green: 0, blue: 0)
+    return [URLResourceKey.thumbnailDictionaryKey: [URLThumbnailDictionaryItem.NSThumbnail1024x1024SizeKey: picture]]
   }
 
   override var savingFileType: String? { ending.flatMap { UTType(filenameExtension: $0)?.identifier } ?? fileType }

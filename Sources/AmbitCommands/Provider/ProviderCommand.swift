@@ -5,6 +5,7 @@ internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Paths
+internal import Policy
 internal import Terminal
 internal import Wire
 
@@ -74,7 +75,7 @@ struct ProviderEnableCommand: ParsableCommand {
       LocationsInterface.enable,
       LocationsInterface.EnableCall(
         provider: found.identifier, name: found.name, app: found.app, program: found.program,
-        acrossDevices: found.acrossDevices),
+        acrossDevices: found.acrossDevices, pickerModes: found.pickerModes),
       answer: LocationsInterface.EnableReply.self)
     try ProviderRefreshCommand.refresh(found.identifier, format)
   }
@@ -135,12 +136,31 @@ struct ProviderGetCommand: ParsableCommand {
 struct ProviderEvictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "evict", abstract: "Take the contents of documents away, to get room.",
-    discussion: "What is open, has a further name, or was changed and not sent yet stays (status 1).")
-  @Argument(help: "Documents.") var files: [String]
+    discussion: """
+      What is open, has a further name, or was changed and not sent yet stays (status 1). With --keep the documents that were used longest \
+      ago go first. When a disk is full, Ambit makes room for a content in the same way.
+
+        ambit provider evict ~/CloudStorage/org.example.cloud/film.mkv
+        ambit provider evict --keep "2 GiB" ~/CloudStorage
+      """)
+  @Option(help: ArgumentHelp("Only as long as the contents have more bytes than these.", valueName: "size"))
+  var keep: String?
+  @Argument(help: "Documents or folders.") var files: [String]
 
   func run() throws {
     for file in files {
       let path = try HostPath.resolved(file)
+      if let keep {
+        guard let bytes = Amount.bytes(keep) else {
+          throw ValidationError("--keep takes a number and a unit, such as “500 MB” or “2 GiB”.")
+        }
+        let reply = try UserSide.call(
+          LocationsInterface.evict, LocationsInterface.EvictCall(path: path, keep: bytes),
+          answer: LocationsInterface.EvictReply.self)
+        try Output.standard.write(
+          "\(printable(file)): \(reply.bytes) bytes are free, \(reply.left ?? 0) bytes are here\n")
+        continue
+      }
       let reply = try UserSide.call(
         LocationsInterface.evict, LocationsInterface.EvictCall(path: path), answer: LocationsInterface.EvictReply.self)
       try Output.standard.write("\(printable(file)): \(reply.bytes) bytes are free\n")
@@ -158,6 +178,8 @@ struct FileProviderBundle {
   let program: String
   /// Its item identifiers are the same on all devices (`PRV-21`).
   let acrossDevices: Bool
+  /// Of its own picker; words: open, import.
+  let pickerModes: [String]
 
   init(at bundle: String) throws {
     app = try HostPath.resolved(bundle)
@@ -179,11 +201,23 @@ struct FileProviderBundle {
         let key = "NSFileProviderUsesUniqueItemIdentifiersAcrossDevices"
         let inner = manifest["NSExtension"]?.dictionary?.first { $0.key == key }?.node
         acrossDevices = (manifest[key] ?? inner)?.boolean == true
+        pickerModes = Self.pickerModes(manifest)
         return
       }
     }
     throw Failure(
       "\(printable(bundle)) has no file provider: no .appex in its PlugIns names com.apple.fileprovider-nonui.",
       status: 1)
+  }
+
+  /// `UIDocumentPickerModes` among the attributes of the extension.
+  private static func pickerModes(_ manifest: PropertyListFile) -> [String] {
+    func value(_ key: String, _ entries: [PropertyListEntry]?) -> PropertyListNode? {
+      entries?.first { $0.key == key }?.node
+    }
+    let attributes = value("NSExtensionAttributes", manifest["NSExtension"]?.dictionary)?.dictionary
+    let named = value("UIDocumentPickerModes", attributes)?.array?.compactMap(\.string) ?? []
+    return [("UIDocumentPickerModeOpen", "open"), ("UIDocumentPickerModeImport", "import")]
+      .filter { named.contains($0.0) }.map(\.1)
   }
 }

@@ -51,6 +51,7 @@ struct ThumbnailMaker {
     // Before anything looks into it: its content is not here.
     if let subject = placeholder(at: file), let made = try provided(subject, size) { return made }
     let (subject, decision) = try look(at: file)
+    if let made = drawn(subject) { return made }
     if let picture = cache.picture(of: subject, size) {
       return Made(path: cache.path(of: subject, size), picture: picture, thumbnailer: nil)
     }
@@ -76,6 +77,20 @@ struct ThumbnailMaker {
       try? cache.note(.init(reason: "\(error.layer): \(error.cause)", thumbnailer: mark), of: subject)
       throw error
     }
+  }
+
+  /// The picture that the app which made the document has drawn of it (`THM-4`): it is in its own size. One that cannot be used is none.
+  private func drawn(_ subject: ThumbnailCache.Subject) -> Made? {
+    guard let folder = try? UserSide.folders.drawnPictures, (try? Descriptor.open(folder, flags: .path)) != nil,
+      let (drawn, file) = try? UserSide.descriptor(
+        ThumbnailsInterface.get, ThumbnailsInterface.GetCall(path: subject.path),
+        answer: ThumbnailsInterface.GetReply.self),
+      let bytes = try? file.readAll(limit: ThumbnailRun.longestPicture),
+      let picture = try? PNG(bytes, longest: ThumbnailCache.Size.doubleExtraLarge.rawValue)
+    else { return nil }
+    let size = ThumbnailCache.Size(for: max(picture.width, picture.height))
+    guard (try? cache.keep(picture, of: subject, size)) != nil else { return nil }
+    return Made(path: cache.path(of: subject, size), picture: picture, thumbnailer: drawn.app)
   }
 
   /// The picture of a document whose content is not here: its file provider draws it (`THM-5`).

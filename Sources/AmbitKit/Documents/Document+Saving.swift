@@ -53,6 +53,7 @@ extension Document {
     // An opener that waited got the content in the file that it had found: that one has a stamp of its own.
     let stamp = FileStamp(of: job.target)
     shared.withLock { $0.known = stamp ?? $0.known }
+    DocumentPicture(job.attributes.value as? [AnyHashable: Any])?.put(of: job.target)
   }
 
   func endSaving(_ job: SaveJob?, _ result: Result<Void, any Error>) {

@@ -155,7 +155,8 @@ public typealias UIDocument = Document
       .fileReadUnknown, nil, fileURL, "\(type(of: self)) cannot be read: override load(fromContents:ofType:).")
   }
 
-  /// Attributes for a file that is being saved, by `FileAttributeKey`: permissions and dates.
+  /// Attributes for a file that is being saved, by `FileAttributeKey`: permissions and dates; and the document's picture by
+  /// `URLResourceKey.thumbnailDictionaryKey`, for a document that this app has made (`THM-4`, ``URLThumbnailDictionaryItem``).
   open func fileAttributesToWrite(to url: URL, for saveOperation: SaveOperation) throws -> [AnyHashable: Any] { [:] }
 
   /// The extension of a type's files.

@@ -14,8 +14,25 @@ public struct FPUIForm: Sendable {
       case secret
       /// One of these.
       case choice([String])
+      /// A list, of which one row can be chosen, or several. Its answer is ``FPUIFormAnswers/rows(_:)``.
+      case rows([Row], several: Bool = false)
       /// A text of the provider's own, without an answer.
       case note
+    }
+
+    /// One row of a list.
+    public struct Row: Sendable {
+      /// The name of the answer, without an end of line.
+      public var key: String
+      /// The words.
+      public var title: String
+      /// Further words beside them.
+      public var detail: String?
+
+      /// A row.
+      public init(_ key: String, _ title: String, detail: String? = nil) {
+        (self.key, self.title, self.detail) = (key, title, detail)
+      }
     }
 
     /// The name of the answer.
@@ -61,14 +78,19 @@ public struct FPUIForm: Sendable {
     .init(
       title: title, text: text,
       fields: fields.map { field in
-        let (kind, choices): (ProviderFieldKind, [String]?) =
-          switch field.kind {
-          case .text: (.text, nil)
-          case .secret: (.secret, nil)
-          case .choice(let choices): (.choice, choices)
-          case .note: (.note, nil)
-          }
-        return .init(key: field.key, label: field.label, kind: kind, value: field.value, choices: choices)
+        var message = ProviderFormField(key: field.key, label: field.label, kind: .note, value: field.value)
+        switch field.kind {
+        case .text: message.kind = .text
+        case .secret: message.kind = .secret
+        case .choice(let choices): (message.kind, message.choices) = (.choice, choices)
+        case .rows(let rows, let several):
+          message.kind = .rows
+          (message.rows, message.several) = (
+            rows.map { .init(key: $0.key, title: $0.title, detail: $0.detail) }, several
+          )
+        case .note: break
+        }
+        return message
       }, buttons: buttons.map { .init(key: $0.key, label: $0.label) })
   }
 }
@@ -79,6 +101,9 @@ public struct FPUIFormAnswers: Sendable {
   public let button: String
   /// By the keys of the fields.
   public let values: [String: String]
+
+  /// The keys of the rows that were chosen in a list.
+  public func rows(_ key: String) -> [String] { values[key]?.split(separator: "\n").map(String.init) ?? [] }
 }
 
 extension NSFileProviderExtension {

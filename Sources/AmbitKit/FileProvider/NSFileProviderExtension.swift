@@ -54,6 +54,7 @@ open class NSFileProviderExtension {
   }
 
   private let underWay = RequestsUnderWay()
+  private let pickers = OpenPickers()
 
   /// Says how far the content at a URL has come or gone, in bytes. An extension that says nothing for 20 seconds is given up.
   ///
@@ -184,6 +185,9 @@ open class NSFileProviderExtension {
     _ answers: FPUIFormAnswers, completionHandler: @escaping @Sendable (FPUIForm?, (any Error)?) -> Void
   ) { completionHandler(nil, NSFileProviderError(.cannotSynchronize, "The provider takes no forms.")) }
 
+  /// A new picker of the provider's own; `nil`: it has none.
+  open func documentPicker() -> UIDocumentPickerExtensionViewController? { nil }
+
   /// The place of an item's content (`PRV-3`). It is named as the item is now.
   open func urlForItem(withPersistentIdentifier identifier: NSFileProviderItemIdentifier) -> URL? {
     guard let item = try? item(for: identifier) else { return nil }
@@ -295,6 +299,7 @@ open class NSFileProviderExtension {
             identifier: persistentIdentifierForItem(at: URL(fileURLWithPath: request.identifier))?.wire))
       case .thumbnail: try draw(request, identifier)
       case .form, .submit: try carryOutForm(request)
+      case .pick, .choose, .dismiss: try pickers.carryOut(request, of: self)
       case .stop:
         if let url = urlForItem(withPersistentIdentifier: identifier) { stopProvidingItem(at: url) }
         Self.answer(.init(id: id))

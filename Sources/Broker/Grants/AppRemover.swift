@@ -59,6 +59,7 @@ final class AppRemover {
         detail: ["grants": "\(own.count)", "others": "\(others.count)"])
     ])
     index.forget(app)
+    DrawnPictures(folder: host.folders.drawnPictures).forget(app)
     grants.noteRemoval(of: app, at: host.clock.realtime)
     // With a container its references go anyway.
     if request.keepData { try await revoker.settled(ended) }

@@ -44,6 +44,8 @@ final class DocumentHandover {
     var isPick = false
     /// The app's own action that it was chosen for.
     var action: String?
+    /// The app has made it.
+    var isAppMade = false
     /// The grants' names where they were promised beforehand, one for each document.
     var promised: [String]?
   }
@@ -66,7 +68,8 @@ final class DocumentHandover {
         let new = Grant(
           id: promised ?? Grant.makeID(), bundleIdentifier: instance.app.bundleIdentifier,
           kind: instance.kind(of: document), rights: rights, origin: decision.origin, created: now,
-          identity: document.identity, path: path, place: each.place, term: decision.term)
+          identity: document.identity, path: path, place: each.place, term: decision.term,
+          isAppMade: decision.isAppMade)
         granted.append((new, each, true))
       }
       if let promised, granted[index].grant.id != promised {

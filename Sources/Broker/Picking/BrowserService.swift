@@ -84,7 +84,9 @@ final class BrowserService {
         guard sessions.isRunning(instance) else { throw StateError("the app is gone") }
         let handed = try handover.hand(
           chosen, to: instance,
-          .init(origin: .user, asked: .readWrite, term: instance.term(at: host.clock.realtime), isPick: true))
+          .init(
+            origin: .user, asked: .readWrite, term: instance.term(at: host.clock.realtime), isPick: true,
+            isAppMade: true))
         if request.move { await copies.remove([source], instance) }
         return handed[0].message
       } catch {

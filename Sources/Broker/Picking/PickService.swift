@@ -380,7 +380,7 @@ final class PickService {
     do {
       let chosen = try await locator.examine(made.map(\.item), "move \(pick.id) of \(instance.id)")
       guard sessions.isRunning(instance), pick.ticket.isWanted else { throw StateError("the app is gone") }
-      let messages = try hand(chosen, to: instance, answer, .readWrite, for: pick.caller)
+      let messages = try hand(chosen, to: instance, answer, .readWrite, for: pick.caller, isAppMade: true)
       // When the app is answered they are at one place.
       await copies.remove(pick.sources, instance)
       return .success(PickerInterface.PickReply(documents: messages, copies: names))
@@ -455,7 +455,7 @@ final class PickService {
   /// Hands the chosen documents over, and starts them where the policy says so.
   private func hand(
     _ chosen: [Chosen], to instance: Instance, _ answer: LauncherInterface.AnswerCall, _ asked: AccessRights,
-    for caller: Caller
+    for caller: Caller, isAppMade: Bool = false
   ) throws -> [DocumentMessage] {
     #if AMBIT_MUTANTS
       let origin: Grant.Origin = Mutant.scriptIsUser.isActive || answer.how == .user ? .user : .scripted
@@ -464,7 +464,9 @@ final class PickService {
     #endif
     let handed = try handover.hand(
       chosen, to: instance,
-      .init(origin: origin, asked: asked, term: instance.term(at: clock.realtime), isPick: true, action: answer.action))
+      .init(
+        origin: origin, asked: asked, term: instance.term(at: clock.realtime), isPick: true, action: answer.action,
+        isAppMade: isAppMade))
     // With every slot taken it is handed over all the same, and can be started when one is free (`LIM-3`).
     #if AMBIT_MUTANTS
       let startsPicked =

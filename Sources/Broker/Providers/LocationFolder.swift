@@ -4,6 +4,10 @@ internal import Kernel
 internal import Paths
 internal import SystemPackage
 
+#if canImport(Glibc)
+  internal import Glibc
+#endif
+
 /// The folder that shows a provider's items. Everything below it is reached without links. From any thread.
 struct LocationFolder: Sendable {
   let path: String
@@ -24,6 +28,14 @@ struct LocationFolder: Sendable {
 
   func place(_ inner: String) throws(KernelError) -> Descriptor {
     try Descriptor.open(inner, below: open(), flags: .place, resolve: [.beneath, .noSymlinks])
+  }
+
+  /// When a file was read or written last, as far as its file system notes it (`relatime` notes reads once a day). Nanoseconds since 1970.
+  func lastUsed(_ inner: String) -> Int64 {
+    var found = stat()
+    guard let place = try? place(inner), unsafe fstat(place.rawValue, &found) == 0 else { return 0 }
+    func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+    return max(nanoseconds(found.st_atim), nanoseconds(found.st_mtim))
   }
 
   /// Whether the file has another content than its item, by its size and its date. A file that is gone has none.

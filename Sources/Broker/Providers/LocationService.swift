@@ -17,6 +17,7 @@ final class LocationService {
   private let extensions: ProviderExtensions
   private let items: ProvidedItems
   private let forms: ProviderForms
+  private let pickers: ProviderPickers
   private let jobs: Jobs
   private let trail: AuditTrail
 
@@ -25,6 +26,7 @@ final class LocationService {
     _ items: ProvidedItems, _ forms: ProviderForms, _ jobs: Jobs, _ trail: AuditTrail
   ) {
     (self.items, self.forms) = (items, forms)
+    pickers = ProviderPickers(items, extensions)
     (self.files, self.contents, self.changes) = (files, contents, changes)
     (self.extensions, self.jobs, self.trail) = (extensions, jobs, trail)
     items.refresh = { [unowned self] in _ = try await self.refresh($0) }
@@ -44,7 +46,9 @@ final class LocationService {
   /// For the picker.
   var places: [LauncherInterface.Place] {
     let providers = (try? files.store()?.providers()) ?? []
-    return providers.map { .init(name: $0.name, path: files.folder(of: $0).path) }
+    return providers.map {
+      .init(name: $0.name, path: files.folder(of: $0).path, provider: $0.pickerModes.isEmpty ? nil : $0.identifier)
+    }
   }
 
   // MARK: The user's side
@@ -80,8 +84,12 @@ final class LocationService {
       try await contents.bring(path) { news.send(.init(bytes: $0, total: $1)) }
       return Answer(LocationsInterface.FetchReply(bytes: file.item.size, total: file.item.size).json)
     case "Evict":
-      let path = try LocationsInterface.EvictCall(json: call.parameters).path
-      return Answer(LocationsInterface.EvictReply(bytes: try await contents.evictAll(path)).json)
+      let request = try LocationsInterface.EvictCall(json: call.parameters)
+      guard let keep = request.keep else {
+        return Answer(LocationsInterface.EvictReply(bytes: try await contents.evictAll(request.path)).json)
+      }
+      let (bytes, left) = try await contents.evictLeastUsed(in: request.path, keep: keep)
+      return Answer(LocationsInterface.EvictReply(bytes: bytes, left: left).json)
     case "Identify":
       return Answer(try items.identify(LocationsInterface.IdentifyCall(json: call.parameters).path).json)
     case "Locate":
@@ -111,6 +119,10 @@ final class LocationService {
       } catch let fault as ProviderFault {
         return Answer(LocationsInterface.SubmitReply(refused: fault.description).json)
       }
+    case "Pick":
+      return Answer(try await pickers.begin(try LocationsInterface.PickCall(json: call.parameters)).json)
+    case "Choose":
+      return Answer(try await pickers.take(try LocationsInterface.ChooseCall(json: call.parameters)).json)
     case "Thumbnail":
       let request = try LocationsInterface.ThumbnailCall(json: call.parameters)
       guard (1...1024).contains(request.size) else { throw ErrorReply.invalidParameter("size") }
@@ -148,13 +160,15 @@ final class LocationService {
     return .init(
       provider: provider.identifier, name: provider.name, app: provider.app, folder: files.folder(of: provider).path,
       items: items, here: here,
-      running: extensions.isRunning(provider.identifier), acrossDevices: provider.acrossDevices)
+      running: extensions.isRunning(provider.identifier), acrossDevices: provider.acrossDevices,
+      pickerModes: provider.pickerModes)
   }
 
   private func enable(_ request: LocationsInterface.EnableCall) throws -> LocationsInterface.Location {
     let provider = EnabledProvider(
       identifier: request.provider, name: request.name, app: request.app, program: request.program,
-      acrossDevices: request.acrossDevices)
+      acrossDevices: request.acrossDevices,
+      pickerModes: ["open", "import"].filter { request.pickerModes.contains($0) })
     guard !provider.identifier.isEmpty, !provider.identifier.hasSlash, !provider.identifier.hasPrefix("."),
       provider.identifier.utf8.count <= 200
     else { throw ErrorReply.invalidParameter("provider") }

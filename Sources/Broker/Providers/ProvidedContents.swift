@@ -66,14 +66,20 @@ final class ProvidedContents {
     try files.store()?.put([now])
   }
 
+  /// When apps used documents last, in nanoseconds since 1970: a file system notes reads once a day.
+  private var used: [String: Int64] = [:]
+
   /// Whether a process has access to a document.
   var isUsed: (_ path: String) -> Bool = { _ in false }
 
   /// A process has no access to a document any more. If it was the last one, the provider may stop (`PRV-5`). It is not launched for that,
   /// and a change that it has not got comes first.
   func accessEnded(_ path: String) {
-    guard path.path(within: files.root) != nil, let (provider, file) = try? files.known(path), file.isHere,
-      !file.isChanged, extensions.isRunning(provider.identifier), !isUsed(path)
+    guard path.path(within: files.root) != nil, let (provider, file) = try? files.known(path), file.isHere else {
+      return
+    }
+    used[path] = Clock.realtime()
+    guard !file.isChanged, extensions.isRunning(provider.identifier), !isUsed(path)
     else { return }
     BrokerLoop.begin(Cancellation()) { _ = try? await self.extensions.ask(provider, .stop, file.item.identifier) }
   }
@@ -179,6 +185,26 @@ final class ProvidedContents {
           "\(provider.name) gave \(try content.status().size) bytes for “\(file.item.filename)”, which has \(file.item.size)"
       )
     }
+    var filled = try await fill(file, provider, content)
+    if case .failure(let error) = filled, [.noSpace, .diskQuotaExceeded].contains(error.errno),
+      await makeRoom(file.item.size)
+    {
+      filled = try await fill(file, provider, content)
+    }
+    do { try filled.get() } catch {
+      throw ProviderFault(description: "“\(file.item.filename)” cannot be written: \(error.errno.symbol)")
+    }
+    var present = file
+    present.isHere = true
+    // As the file system keeps it.
+    let written = try? Placeholder.Content(of: files.folder(of: provider).place(file.path)).modified
+    present.item.modified = written ?? file.item.modified
+    try files.store()?.put([present])
+  }
+
+  private func fill(
+    _ file: ProvidedFile, _ provider: EnabledProvider, _ content: Descriptor
+  ) async throws -> Result<Void, KernelError> {
     let (folder, modified) = (files.folder(of: provider), file.item.modified)
     let isWritable = file.item.capabilities.contains(.writing)
     let filled = try await jobs.run(owner: "provider \(provider.identifier)", subject: file.item.identifier) { beat in
@@ -191,14 +217,7 @@ final class ProvidedContents {
     guard let filled else {
       throw ProviderFault(description: "the content of “\(file.item.filename)” made no progress")
     }
-    do { try filled.get() } catch {
-      throw ProviderFault(description: "“\(file.item.filename)” cannot be written: \(error.errno.symbol)")
-    }
-    var present = file
-    present.isHere = true
-    // As the file system keeps it.
-    present.item.modified = (try? Placeholder.Content(of: folder.place(file.path)).modified) ?? modified
-    try files.store()?.put([present])
+    return filled
   }
 
   /// A content that the extension has put into its storage: a regular file there, reached without links.
@@ -243,6 +262,37 @@ final class ProvidedContents {
     return bytes
   }
 
+  /// Takes contents away, those that were used longest ago first, until no more bytes than these are here. What is open, unsent or has
+  /// further names is passed over.
+  ///
+  /// - Parameter path: a document, a folder, or the folder of all providers.
+  func evictLeastUsed(in path: String, keep: Int) async throws -> (bytes: Int, left: Int) {
+    var found: [(path: String, size: Int, used: Int64)] = []
+    for provider in try files.store()?.providers() ?? [] {
+      let folder = files.folder(of: provider)
+      for file in try files.store()?.files(of: provider.identifier) ?? [] where file.isHere && !file.item.isFolder {
+        let place = folder.path.path(of: file.path)
+        guard place.path(within: path) != nil else { continue }
+        found.append((place, file.item.size, max(used[place] ?? 0, folder.lastUsed(file.path))))
+      }
+    }
+    var (bytes, left) = (0, found.reduce(0) { $0 + $1.size })
+    for file in found.sorted(by: { ($0.used, $0.path) < ($1.used, $1.path) }) where left > max(0, keep) && file.size > 0
+    {
+      guard let freed = try? await evict(file.path) else { continue }
+      (bytes, left) = (bytes + freed, left - freed)
+    }
+    return (bytes, left)
+  }
+
+  /// Room for a content on a disk that is full: from contents that were used longest ago.
+  ///
+  /// - Returns: whether it may be tried again.
+  private func makeRoom(_ size: Int) async -> Bool {
+    guard let all = try? await evictLeastUsed(in: files.root, keep: .max) else { return false }
+    return (try? await evictLeastUsed(in: files.root, keep: max(0, all.left - size)).bytes > 0) ?? false
+  }
+
   /// Takes a content away (`PRV-13`).
   ///
   /// - Returns: bytes that are free now.
@@ -270,6 +320,7 @@ final class ProvidedContents {
     var absent = file
     absent.isHere = false
     try files.store()?.put([absent])
+    used[path] = nil
     files.note("evicted", file, provider)
     _ = try? await extensions.ask(provider, .stop, file.item.identifier)
     return file.item.size

@@ -52,6 +52,14 @@ final class ProviderExtensions: LoopMember {
     let progress: (Int, Int) -> Void
   }
 
+  /// The provider's own picker that a request is about, and at its beginning what may be chosen.
+  struct OwnPicker {
+    let id: Int
+    var mode: String?
+    var types: [String]?
+    var several: Bool?
+  }
+
   private let host: BrokerHost
   private let clock: any LoopClock
   private var running: [String: Running] = [:]
@@ -87,7 +95,7 @@ final class ProviderExtensions: LoopMember {
   func ask(
     _ provider: EnabledProvider, _ kind: ProviderInterface.Request.Kind, _ identifier: String, path: String? = nil,
     page: String? = nil, named filename: String? = nil, parent: String? = nil,
-    size: Int? = nil, reply: ProviderFormReply? = nil, patience: Int64 = patience,
+    size: Int? = nil, reply: ProviderFormReply? = nil, picker: OwnPicker? = nil, patience: Int64 = patience,
     progress: @escaping (_ completed: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> ProviderInterface.AnswerCall {
     try await start(provider)
@@ -106,7 +114,8 @@ final class ProviderExtensions: LoopMember {
       .init(
         request: .init(
           id: id, kind: kind, identifier: identifier, path: path, page: page, filename: filename, parent: parent,
-          size: size, reply: reply)))
+          size: size, reply: reply, picker: picker?.id, mode: picker?.mode, types: picker?.types,
+          several: picker?.several)))
     let answer = try await wait.get().get()
     if let word = answer.error {
       let reason = answer.reason.map { ": \($0.prefix(300))" } ?? ""

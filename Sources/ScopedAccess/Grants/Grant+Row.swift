@@ -7,7 +7,7 @@ internal import Kernel
 extension Grant {
   static let columns = """
     id, bundleIdentifier, kind, rights, origin, created, revoked, volume, handleType, handle, inode, birth, path, place, \
-    decided, until, launch
+    decided, until, launch, appMade
     """
 
   /// In the order of ``columns``. SQLite's integers are signed, inode numbers are not.
@@ -15,7 +15,7 @@ extension Grant {
     [
       id, bundleIdentifier, kind.rawValue, rights.rawValue, origin.rawValue, created, revoked, Data(identity.volume),
       identity.handle.type, Data(identity.handle.bytes), Int64(bitPattern: identity.inode), identity.birth, path,
-      place.map { Data($0.bytes) }, term.decided, term.until, term.launch,
+      place.map { Data($0.bytes) }, term.decided, term.until, term.launch, isAppMade,
     ]
   }
 
@@ -48,7 +48,8 @@ extension Grant {
       created: created, revoked: try given("revoked", Int64.self),
       identity: try FileIdentity(row: row, ["volume", "handleType", "handle", "inode", "birth"]),
       path: try value("path"), place: place,
-      term: Term(decided: decided ?? created, until: try given("until"), launch: try given("launch")))
+      term: Term(decided: decided ?? created, until: try given("until"), launch: try given("launch")),
+      isAppMade: try value("appMade"))
   }
 
   static func value<Value: DatabaseValueConvertible>(

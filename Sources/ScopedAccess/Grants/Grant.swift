@@ -50,6 +50,8 @@ package struct Grant: Equatable, Sendable {
   package var place: Place?
 
   package var term: Term
+  /// The app has made the document and put it in this place (`THM-4`).
+  package var isAppMade: Bool
 
   package var name: String { Self.name(inside: path) }
 
@@ -63,7 +65,8 @@ package struct Grant: Equatable, Sendable {
 
   package init(
     id: String, bundleIdentifier: String, kind: DocumentKind, rights: AccessRights, origin: Origin, created: Int64,
-    revoked: Int64? = nil, identity: FileIdentity, path: String, place: Place? = nil, term: Term? = nil
+    revoked: Int64? = nil, identity: FileIdentity, path: String, place: Place? = nil, term: Term? = nil,
+    isAppMade: Bool = false
   ) {
     self.id = id
     self.bundleIdentifier = bundleIdentifier
@@ -76,6 +79,7 @@ package struct Grant: Equatable, Sendable {
     self.path = path
     self.place = place
     self.term = term ?? Term(decided: created)
+    self.isAppMade = isAppMade
   }
 
   /// A fresh identifier. Not a secret: the token opens a grant.

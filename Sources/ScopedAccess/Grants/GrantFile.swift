@@ -150,6 +150,9 @@ enum GrantFile {
     migrator.registerMigration("1: apps and grants") { db in
       try db.execute(sql: apps + grants + ends + replacements)
     }
+    migrator.registerMigration("2: documents that an app has made") { db in
+      try db.execute(sql: "ALTER TABLE grant_ ADD COLUMN appMade INTEGER NOT NULL DEFAULT 0")
+    }
     return migrator
   }()
 

@@ -155,13 +155,18 @@ final class GrantJournal: Sendable {
       content.write(reference.id)
       content.write(reference.inode)
     }
-    // Records of older versions have none.
-    if !record.ended.isEmpty {
+    // Records of older versions have neither of these.
+    let made = record.grants.filter(\.isAppMade).map(\.id)
+    if !record.ended.isEmpty || !made.isEmpty {
       content.write(UInt64(record.ended.count))
       for ending in record.ended {
         content.write(ending.id)
         content.write(ending.time)
       }
+    }
+    if !made.isEmpty {
+      content.write(UInt64(made.count))
+      for id in made { content.write(id) }
     }
     var head = BinaryWriter()
     head.write(UInt64(content.bytes.count))
@@ -243,13 +248,16 @@ extension BinaryReader {
   }
 
   fileprivate mutating func record() throws(Malformed) -> GrantJournal.Record {
-    let record = GrantJournal.Record(
+    var record = GrantJournal.Record(
       grants: try list { reader throws(Malformed) in try reader.grant() },
       owed: try list { reader throws(Malformed) in try reader.text() },
       references: isAtEnd
         ? [] : try list { reader throws(Malformed) in .init(id: try reader.text(), inode: try reader.number()) },
       ended: isAtEnd
         ? [] : try list { reader throws(Malformed) in .init(id: try reader.text(), time: try reader.signed()) })
+    // A journal of an earlier version has no such list.
+    let made = isAtEnd ? [] : Set(try list { reader throws(Malformed) in try reader.text() })
+    for index in record.grants.indices { record.grants[index].isAppMade = made.contains(record.grants[index].id) }
     try end()
     return record
   }

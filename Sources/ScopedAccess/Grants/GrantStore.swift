@@ -187,7 +187,7 @@ package final class GrantStore: Sendable {
   /// - Parameter unlessThere: a grant that is there stays as it is; else it is an error.
   static func insert(_ record: GrantJournal.Record, into db: Database, unlessThere: Bool = false) throws {
     let values =
-      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" + (unlessThere ? " ON CONFLICT (id) DO NOTHING" : "")
+      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" + (unlessThere ? " ON CONFLICT (id) DO NOTHING" : "")
     for grant in record.grants {
       try db.cachedStatement(sql: "INSERT INTO grant_ (\(Grant.columns)) VALUES \(values)").execute(
         arguments: grant.row)

@@ -870,21 +870,26 @@ package enum LauncherInterface {
     package var name: String
     /// On the host.
     package var path: String
+    /// The identifier of a file provider that has a picker of its own.
+    package var provider: String?
 
-    package init(name: String, path: String) {
+    package init(name: String, path: String, provider: String? = nil) {
       self.name = name
       self.path = path
+      self.provider = provider
     }
 
     package init(json: JSONObject) throws(FieldError) {
       name = try json.string("name")
       path = try json.string("path")
+      provider = try json.stringIfPresent("provider")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("name", name)
       json.set("path", path)
+      json.set("provider", provider)
       return json
     }
   }

@@ -15,7 +15,8 @@ package enum LocationsInterface {
   /// Brings a document's content, and answers again and again with the bytes that have come. The last answer comes when
   /// it is here. Closing the connection cancels it.
   package static let fetch = "io.ambit.Locations.Fetch"
-  /// Takes a document's content away, if it is not open and the provider has it.
+  /// Takes a document's content away, if it is not open and the provider has it; of a folder, until the first document
+  /// that stays.
   package static let evict = "io.ambit.Locations.Evict"
   /// The item that a document is (`PRV-3`).
   package static let identify = "io.ambit.Locations.Identify"
@@ -34,6 +35,12 @@ package enum LocationsInterface {
   /// Gives the user's answers to the provider. It may answer with a further form, or with a sentence if it did not take
   /// them.
   package static let submit = "io.ambit.Locations.Submit"
+  /// Begins the provider's own picker. It lives until it is dismissed, or until 64 others have begun.
+  package static let pick = "io.ambit.Locations.Pick"
+  /// Gives the user's answers to the provider's own picker; without a reply it is dismissed. It answers with a further
+  /// form, with a sentence if it did not take them, or with the documents that were chosen: absolute paths in the
+  /// provider's folder.
+  package static let choose = "io.ambit.Locations.Choose"
   /// The provider's picture of a document, whose content need not be here (`THM-5`). A descriptor comes with the reply.
   package static let thumbnail = "io.ambit.Locations.Thumbnail"
   /// Asks the provider, and answers as it does: for those who write one.
@@ -55,10 +62,12 @@ package enum LocationsInterface {
     package var running: Bool
     /// Its identifiers are the same on all devices of the user's (`PRV-21`).
     package var acrossDevices: Bool
+    /// The modes of its own picker; words: open, import.
+    package var pickerModes: [String]
 
     package init(
       provider: String, name: String, app: String, folder: String, items: Int, here: Int, running: Bool,
-      acrossDevices: Bool = false
+      acrossDevices: Bool = false, pickerModes: [String]
     ) {
       self.provider = provider
       self.name = name
@@ -68,6 +77,7 @@ package enum LocationsInterface {
       self.here = here
       self.running = running
       self.acrossDevices = acrossDevices
+      self.pickerModes = pickerModes
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -79,6 +89,7 @@ package enum LocationsInterface {
       here = try json.int("here")
       running = try json.bool("running")
       acrossDevices = try json.bool("acrossDevices")
+      pickerModes = try json.strings("pickerModes")
     }
 
     package var json: JSONObject {
@@ -91,6 +102,7 @@ package enum LocationsInterface {
       json.set("here", here)
       json.set("running", running)
       json.set("acrossDevices", acrossDevices)
+      json.set("pickerModes", pickerModes)
       return json
     }
   }
@@ -104,13 +116,18 @@ package enum LocationsInterface {
     package var program: String
     /// Its manifest says that its identifiers are the same on all devices (`PRV-21`).
     package var acrossDevices: Bool
+    /// The modes of its own picker (`UIDocumentPickerModes`); words: open, import.
+    package var pickerModes: [String]
 
-    package init(provider: String, name: String, app: String, program: String, acrossDevices: Bool = false) {
+    package init(
+      provider: String, name: String, app: String, program: String, acrossDevices: Bool = false, pickerModes: [String]
+    ) {
       self.provider = provider
       self.name = name
       self.app = app
       self.program = program
       self.acrossDevices = acrossDevices
+      self.pickerModes = pickerModes
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -119,6 +136,7 @@ package enum LocationsInterface {
       app = try json.string("app")
       program = try json.string("program")
       acrossDevices = try json.bool("acrossDevices")
+      pickerModes = try json.strings("pickerModes")
     }
 
     package var json: JSONObject {
@@ -128,6 +146,7 @@ package enum LocationsInterface {
       json.set("app", app)
       json.set("program", program)
       json.set("acrossDevices", acrossDevices)
+      json.set("pickerModes", pickerModes)
       return json
     }
   }
@@ -295,37 +314,49 @@ package enum LocationsInterface {
   /// The parameters of `Evict`.
   package struct EvictCall: WireMessage {
     package var path: String
+    /// Only as long as more bytes than these are here. The documents that were used longest ago go first; those that
+    /// cannot go stay.
+    package var keep: Int?
 
-    package init(path: String) {
+    package init(path: String, keep: Int? = nil) {
       self.path = path
+      self.keep = keep
     }
 
     package init(json: JSONObject) throws(FieldError) {
       path = try json.string("path")
+      keep = try json.intIfPresent("keep")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("path", path)
+      json.set("keep", keep)
       return json
     }
   }
 
   /// The answer of `Evict`.
   package struct EvictReply: WireMessage {
+    /// That are free now.
     package var bytes: Int
+    /// That are still here, where `keep` was given.
+    package var left: Int?
 
-    package init(bytes: Int) {
+    package init(bytes: Int, left: Int? = nil) {
       self.bytes = bytes
+      self.left = left
     }
 
     package init(json: JSONObject) throws(FieldError) {
       bytes = try json.int("bytes")
+      left = try json.intIfPresent("left")
     }
 
     package var json: JSONObject {
       var json = JSONObject()
       json.set("bytes", bytes)
+      json.set("left", left)
       return json
     }
   }
@@ -645,6 +676,112 @@ package enum LocationsInterface {
       var json = JSONObject()
       json.set("form", form)
       json.set("refused", refused)
+      return json
+    }
+  }
+
+  /// The parameters of `Pick`.
+  package struct PickCall: WireMessage {
+    package var provider: String
+    /// A word: open, import.
+    package var mode: String
+    /// Extensions of the files that may be chosen; absent: any.
+    package var types: [String]?
+    package var several: Bool
+
+    package init(provider: String, mode: String, types: [String]? = nil, several: Bool) {
+      self.provider = provider
+      self.mode = mode
+      self.types = types
+      self.several = several
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      provider = try json.string("provider")
+      mode = try json.string("mode")
+      types = try json.stringsIfPresent("types")
+      several = try json.bool("several")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("provider", provider)
+      json.set("mode", mode)
+      json.set("several", several)
+      json.set("types", types)
+      return json
+    }
+  }
+
+  /// The answer of `Pick`.
+  package struct PickReply: WireMessage {
+    package var picker: Int
+    package var form: ProviderFormMessage
+
+    package init(picker: Int, form: ProviderFormMessage) {
+      self.picker = picker
+      self.form = form
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      picker = try json.int("picker")
+      form = try json.message("form")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("picker", picker)
+      json.set("form", form)
+      return json
+    }
+  }
+
+  /// The parameters of `Choose`.
+  package struct ChooseCall: WireMessage {
+    package var picker: Int
+    package var reply: ProviderFormReply?
+
+    package init(picker: Int, reply: ProviderFormReply? = nil) {
+      self.picker = picker
+      self.reply = reply
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      picker = try json.int("picker")
+      reply = try json.messageIfPresent("reply")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("picker", picker)
+      json.set("reply", reply)
+      return json
+    }
+  }
+
+  /// The answer of `Choose`.
+  package struct ChooseReply: WireMessage {
+    package var form: ProviderFormMessage?
+    package var refused: String?
+    package var paths: [String]?
+
+    package init(form: ProviderFormMessage? = nil, refused: String? = nil, paths: [String]? = nil) {
+      self.form = form
+      self.refused = refused
+      self.paths = paths
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      form = try json.messageIfPresent("form")
+      refused = try json.stringIfPresent("refused")
+      paths = try json.stringsIfPresent("paths")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("form", form)
+      json.set("refused", refused)
+      json.set("paths", paths)
       return json
     }
   }

@@ -22,7 +22,7 @@ package enum ProviderInterface {
   package struct Request: WireMessage {
     package enum Kind: String, CaseIterable, Sendable {
       case enumerate, item, provide, changed, stop, create, move, delete, placeholder, locate, identify, changes,
-        anchor, trash, untrash, thumbnail, form, submit
+        anchor, trash, untrash, thumbnail, form, submit, pick, choose, dismiss
     }
 
     package var id: Int
@@ -40,10 +40,17 @@ package enum ProviderInterface {
     package var size: Int?
     /// Of a form that the user has filled in.
     package var reply: ProviderFormReply?
+    /// Of the provider's own picker: its number. At its beginning also its mode, the extensions of files that can be
+    /// chosen (absent: any), and true where several can be chosen.
+    package var picker: Int?
+    package var mode: String?
+    package var types: [String]?
+    package var several: Bool?
 
     package init(
       id: Int, kind: Kind, identifier: String, path: String? = nil, page: String? = nil, filename: String? = nil,
-      parent: String? = nil, size: Int? = nil, reply: ProviderFormReply? = nil
+      parent: String? = nil, size: Int? = nil, reply: ProviderFormReply? = nil, picker: Int? = nil, mode: String? = nil,
+      types: [String]? = nil, several: Bool? = nil
     ) {
       self.id = id
       self.kind = kind
@@ -54,6 +61,10 @@ package enum ProviderInterface {
       self.parent = parent
       self.size = size
       self.reply = reply
+      self.picker = picker
+      self.mode = mode
+      self.types = types
+      self.several = several
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -66,6 +77,10 @@ package enum ProviderInterface {
       parent = try json.stringIfPresent("parent")
       size = try json.intIfPresent("size")
       reply = try json.messageIfPresent("reply")
+      picker = try json.intIfPresent("picker")
+      mode = try json.stringIfPresent("mode")
+      types = try json.stringsIfPresent("types")
+      several = try json.boolIfPresent("several")
     }
 
     package var json: JSONObject {
@@ -79,6 +94,10 @@ package enum ProviderInterface {
       json.set("parent", parent)
       json.set("size", size)
       json.set("reply", reply)
+      json.set("picker", picker)
+      json.set("mode", mode)
+      json.set("types", types)
+      json.set("several", several)
       return json
     }
   }
@@ -138,6 +157,8 @@ package enum ProviderInterface {
     package var identifier: String?
     /// A form to be filled in.
     package var form: ProviderFormMessage?
+    /// The items that were chosen in the provider's own picker; none: it was dismissed.
+    package var chosen: [String]?
     /// A word: noSuchItem, notAuthenticated, serverUnreachable, insufficientQuota, cannotSynchronize, pageExpired,
     /// syncAnchorExpired, filenameCollision, deletionRejected, notPermitted.
     package var error: String?
@@ -146,8 +167,8 @@ package enum ProviderInterface {
 
     package init(
       id: Int, items: [ProviderItemMessage]? = nil, next: String? = nil, deleted: [String]? = nil, more: Bool? = nil,
-      path: String? = nil, identifier: String? = nil, form: ProviderFormMessage? = nil, error: String? = nil,
-      reason: String? = nil
+      path: String? = nil, identifier: String? = nil, form: ProviderFormMessage? = nil, chosen: [String]? = nil,
+      error: String? = nil, reason: String? = nil
     ) {
       self.id = id
       self.items = items
@@ -157,6 +178,7 @@ package enum ProviderInterface {
       self.path = path
       self.identifier = identifier
       self.form = form
+      self.chosen = chosen
       self.error = error
       self.reason = reason
     }
@@ -170,6 +192,7 @@ package enum ProviderInterface {
       path = try json.stringIfPresent("path")
       identifier = try json.stringIfPresent("identifier")
       form = try json.messageIfPresent("form")
+      chosen = try json.stringsIfPresent("chosen")
       error = try json.stringIfPresent("error")
       reason = try json.stringIfPresent("reason")
     }
@@ -184,6 +207,7 @@ package enum ProviderInterface {
       json.set("path", path)
       json.set("identifier", identifier)
       json.set("form", form)
+      json.set("chosen", chosen)
       json.set("error", error)
       json.set("reason", reason)
       return json
@@ -278,7 +302,7 @@ package enum ProviderInterface {
 }
 
 /// The kind of a field in a provider's form.
-package enum ProviderFieldKind: String, CaseIterable, Sendable { case text, secret, choice, note }
+package enum ProviderFieldKind: String, CaseIterable, Sendable { case text, secret, choice, rows, note }
 
 /// A document or a folder of the provider's.
 package struct ProviderItemMessage: WireMessage {
@@ -346,6 +370,34 @@ package struct ProviderItemMessage: WireMessage {
   }
 }
 
+/// One row of a list in a form.
+package struct ProviderFormRow: WireMessage {
+  /// Without an end of line.
+  package var key: String
+  package var title: String
+  package var detail: String?
+
+  package init(key: String, title: String, detail: String? = nil) {
+    self.key = key
+    self.title = title
+    self.detail = detail
+  }
+
+  package init(json: JSONObject) throws(FieldError) {
+    key = try json.string("key")
+    title = try json.string("title")
+    detail = try json.stringIfPresent("detail")
+  }
+
+  package var json: JSONObject {
+    var json = JSONObject()
+    json.set("key", key)
+    json.set("title", title)
+    json.set("detail", detail)
+    return json
+  }
+}
+
 /// One field of a form.
 package struct ProviderFormField: WireMessage {
   package var key: String
@@ -354,13 +406,22 @@ package struct ProviderFormField: WireMessage {
   package var kind: ProviderFieldKind
   package var value: String?
   package var choices: [String]?
+  /// Of rows; the answer has the keys of those that are chosen, a line for each.
+  package var rows: [ProviderFormRow]?
+  /// More than one row can be chosen.
+  package var several: Bool?
 
-  package init(key: String, label: String, kind: ProviderFieldKind, value: String? = nil, choices: [String]? = nil) {
+  package init(
+    key: String, label: String, kind: ProviderFieldKind, value: String? = nil, choices: [String]? = nil,
+    rows: [ProviderFormRow]? = nil, several: Bool? = nil
+  ) {
     self.key = key
     self.label = label
     self.kind = kind
     self.value = value
     self.choices = choices
+    self.rows = rows
+    self.several = several
   }
 
   package init(json: JSONObject) throws(FieldError) {
@@ -369,6 +430,8 @@ package struct ProviderFormField: WireMessage {
     kind = try json.choice("kind")
     value = try json.stringIfPresent("value")
     choices = try json.stringsIfPresent("choices")
+    rows = try json.messagesIfPresent("rows")
+    several = try json.boolIfPresent("several")
   }
 
   package var json: JSONObject {
@@ -378,6 +441,8 @@ package struct ProviderFormField: WireMessage {
     json.set("kind", kind)
     json.set("value", value)
     json.set("choices", choices)
+    json.set("rows", rows)
+    json.set("several", several)
     return json
   }
 }

@@ -10,6 +10,7 @@ extension Interface {
   package static let query = embedded(PackageResources.io_ambit_Query_varlink)
   package static let opening = embedded(PackageResources.io_ambit_Opening_varlink)
   package static let index = embedded(PackageResources.io_ambit_Index_varlink)
+  package static let thumbnails = embedded(PackageResources.io_ambit_Thumbnails_varlink)
   package static let provider = embedded(PackageResources.io_ambit_Provider_varlink)
   package static let locations = embedded(PackageResources.io_ambit_Locations_varlink)
   package static let inspector = embedded(PackageResources.io_ambit_Inspector_varlink)
@@ -19,10 +20,12 @@ extension Interface {
 
   /// The interfaces that an app instance's own socket serves.
   package static var app: [Interface] {
-    [picker, access, bookmarks, transfer, coordination, versions, query, opening, index, provider]
+    [picker, access, bookmarks, transfer, coordination, versions, query, opening, index, thumbnails, provider]
   }
   /// The interfaces that the user's socket serves, which no sandbox can see.
-  package static var user: [Interface] { [launcher, grants, inspector, coordination, versions, query, locations] }
+  package static var user: [Interface] {
+    [launcher, grants, inspector, coordination, versions, query, thumbnails, locations]
+  }
 
   /// Each of them once: apps and the user's side coordinate and query by the same ones.
   package static var all: [Interface] { app + user.filter { each in !app.contains { $0.name == each.name } } + [cloud] }

@@ -2,6 +2,7 @@
 extension ProviderFormMessage {
   package static let mostFields = 16
   package static let mostButtons = 4
+  /// Also of rows.
   package static let mostChoices = 256
   /// Bytes of a label, a key or a choice.
   package static let longestLabel = 200
@@ -29,6 +30,7 @@ extension ProviderFormMessage {
         return "a value has \(Self.longestText) bytes at most"
       }
       if field.kind == .secret, field.value != nil { return "a secret has no value beforehand" }
+      if field.kind == .rows, let fault = Self.fault(rows: field.rows ?? []) { return fault }
       guard field.kind == .choice else { continue }
       let choices = field.choices ?? []
       if choices.isEmpty || choices.count > Self.mostChoices || choices.contains(where: { $0.utf8.count > 200 }) {
@@ -38,14 +40,30 @@ extension ProviderFormMessage {
     return nil
   }
 
+  private static func fault(rows: [ProviderFormRow]) -> String? {
+    if rows.count > mostChoices { return "a list has \(mostChoices) rows at most" }
+    if Set(rows.map(\.key)).count < rows.count { return "two rows have one key" }
+    let isSound = rows.allSatisfy { row in
+      !row.key.isEmpty && !row.key.utf8.contains(UInt8(ascii: "\n"))
+        && [row.key, row.title, row.detail ?? ""].allSatisfy { $0.utf8.count <= longestLabel }
+    }
+    return isSound ? nil : "a row has a key of one line, and no text of more than \(longestLabel) bytes"
+  }
+
   /// The answers that this form asks for, and no others; `nil`: they are none to it.
   package func accepted(_ reply: ProviderFormReply) -> ProviderFormReply? {
     guard buttons.contains(where: { $0.key == reply.button }) else { return nil }
     var values: [String: String] = [:]
     for field in fields where field.kind != .note {
       let value = reply.values[field.key] ?? ""
-      guard value.utf8.count <= Self.longestText, field.kind != .choice || field.choices?.contains(value) == true else {
-        return nil
+      switch field.kind {
+      case .rows:
+        let (chosen, rows) = (value.split(separator: "\n").map(String.init), Set((field.rows ?? []).map(\.key)))
+        guard chosen.allSatisfy(rows.contains), Set(chosen).count == chosen.count,
+          chosen.count < 2 || field.several == true
+        else { return nil }
+      case .choice: guard field.choices?.contains(value) == true else { return nil }
+      default: guard value.utf8.count <= Self.longestText else { return nil }
       }
       values[field.key] = value
     }
