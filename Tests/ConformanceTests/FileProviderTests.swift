@@ -379,6 +379,14 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `PRV-8: pages that are longer than a message are shown whole`() throws {
+    try Workspace.with(.root) { world in
+      // A thousand on each page.
+      let folder = try enabled(world, "1500-items")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1500)
+    }
+  }
+
   @Test func `PRV-16: names that are none, sizes that are none and pages without end are named`() throws {
     try Workspace.with(.root) { world in
       let named = try world.ambit("provider", "enable", bundle(world, "names"), patience: .seconds(60))

@@ -95,7 +95,7 @@ import Wire
         io.ambit.Opening Discard Next
         io.ambit.Index Delete Put
         io.ambit.Thumbnails Get Put
-        io.ambit.Provider Answer Evict Progress Serve Signal
+        io.ambit.Provider Answer Evict Part Progress Serve Signal
         {'path': '/documents/1/a.txt', 'count': 1}
         io.ambit.Access.LimitReached 8 a.txt
         org.varlink.service.InvalidParameter {'parameter': 'scope'}

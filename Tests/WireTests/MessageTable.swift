@@ -96,6 +96,7 @@ let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Provider.FilledForm", ProviderFormReply.self),
   ("io.ambit.Provider.Serve(", ProviderInterface.ServeCall.self),
   ("io.ambit.Provider.Serve)", ProviderInterface.ServeReply.self),
+  ("io.ambit.Provider.Part(", ProviderInterface.PartCall.self),
   ("io.ambit.Provider.Answer(", ProviderInterface.AnswerCall.self),
   ("io.ambit.Provider.Progress(", ProviderInterface.ProgressCall.self),
   ("io.ambit.Provider.Signal(", ProviderInterface.SignalCall.self),

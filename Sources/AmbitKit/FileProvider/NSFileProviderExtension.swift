@@ -351,8 +351,12 @@ open class NSFileProviderExtension {
   }
 
   static func answer(_ answer: ProviderInterface.AnswerCall) {
+    var answer = answer
     // Without a broker there is nothing to serve.
-    do { try Broker.call(ProviderInterface.answer, answer) } catch { complain("\(error)") }
+    do {
+      for part in ProviderParts.take(from: &answer) { try Broker.call(ProviderInterface.part, part) }
+      try Broker.call(ProviderInterface.answer, answer)
+    } catch { complain("\(error)") }
   }
 
   /// Collects one page.
@@ -395,5 +399,39 @@ private final class RequestsUnderWay: Sendable {
   func end(_ id: Int, _ url: URL) {
     let path = url.standardizedFileURL.path
     ids.withLock { if $0[path] == id { $0[path] = nil } }
+  }
+}
+
+/// The parts of an answer that is too long for one message.
+enum ProviderParts {
+  /// Bytes of one part: a message has room for its names, too.
+  static let most = 48 << 10
+
+  /// Takes items and identifiers out of an answer, but for the last ones, which go with it.
+  static func take(from answer: inout ProviderInterface.AnswerCall) -> [ProviderInterface.PartCall] {
+    let (items, deleted) = (answer.items ?? [], answer.deleted ?? [])
+    var parts: [ProviderInterface.PartCall] = []
+    var (room, start) = (most, 0)
+    for (index, item) in items.enumerated() {
+      let size = item.json.text.utf8.count + 1
+      if size > room, index > start {
+        parts.append(.init(id: answer.id, items: Array(items[start..<index])))
+        (room, start) = (most, index)
+      }
+      room -= size
+    }
+    if start > 0 { answer.items = Array(items[start...]) }
+    start = 0
+    for (index, identifier) in deleted.enumerated() {
+      // A byte may be six in JSON.
+      let size = identifier.utf8.count * 6 + 3
+      if size > room, index > start {
+        parts.append(.init(id: answer.id, deleted: Array(deleted[start..<index])))
+        (room, start) = (most, index)
+      }
+      room -= size
+    }
+    if start > 0 { answer.deleted = Array(deleted[start...]) }
+    return parts
   }
 }

@@ -50,6 +50,9 @@ final class ProviderExtensions: LoopMember {
     let patience: Int64
     let wait: Wait<Result<ProviderInterface.AnswerCall, ProviderFault>>
     let progress: (Int, Int) -> Void
+    /// The parts that came before the answer.
+    var items: [ProviderItemMessage] = []
+    var deleted: [String] = []
   }
 
   /// The provider's own picker that a request is about, and at its beginning what may be chosen.
@@ -68,6 +71,9 @@ final class ProviderExtensions: LoopMember {
   private var launchers: [String: Descriptor] = [:]
   private var asked: [Int: Asked] = [:]
   private var nextID = 1
+
+  /// Of one answer.
+  private static let mostItems = ProviderTree.most + 1
 
   /// Nanoseconds without an answer and without progress.
   nonisolated static let patience: Int64 = 20_000_000_000
@@ -190,10 +196,24 @@ final class ProviderExtensions: LoopMember {
         // The extension may know why its own document stays, but not where it lies.
         throw ProviderInterface.Failure.notDone((try? error.parameters.string("reason")) ?? "it stays")
       }
+    case "Part":
+      let part = try ProviderInterface.PartCall(json: call.parameters)
+      guard isAsked(part.id, instance), let each = asked[part.id] else { break }
+      let parts = each.items.count + each.deleted.count + (part.items?.count ?? 0) + (part.deleted?.count ?? 0)
+      guard parts <= Self.mostItems else {
+        let reason = "\(each.provider) answers with more than \(Self.mostItems) items at once"
+        each.wait.finish(.failure(ProviderFault(description: reason)))
+        break
+      }
+      asked[part.id]?.items += part.items ?? []
+      asked[part.id]?.deleted += part.deleted ?? []
+      asked[part.id]?.due = clock.monotonic + each.patience
     default:
-      let answer = try ProviderInterface.AnswerCall(json: call.parameters)
-      guard isAsked(answer.id, instance) else { break }
-      asked[answer.id]?.wait.finish(.success(answer))
+      var answer = try ProviderInterface.AnswerCall(json: call.parameters)
+      guard isAsked(answer.id, instance), let each = asked[answer.id] else { break }
+      if !each.items.isEmpty { answer.items = each.items + (answer.items ?? []) }
+      if !each.deleted.isEmpty { answer.deleted = each.deleted + (answer.deleted ?? []) }
+      each.wait.finish(.success(answer))
     }
     return Answer([:])
   }

@@ -9,6 +9,8 @@ package enum ProviderInterface {
   package static let name = "io.ambit.Provider"
   /// Begins to serve. The answers are requests, until the connection ends.
   package static let serve = "io.ambit.Provider.Serve"
+  /// A part of an answer that is too long for one message. The rest comes with `Answer`.
+  package static let part = "io.ambit.Provider.Part"
   /// Answers a request.
   package static let answer = "io.ambit.Provider.Answer"
   /// Says how far a request has come. A request without an answer and without progress ends.
@@ -137,6 +139,33 @@ package enum ProviderInterface {
     package var json: JSONObject {
       var json = JSONObject()
       json.set("request", request)
+      return json
+    }
+  }
+
+  /// The parameters of `Part`.
+  package struct PartCall: WireMessage {
+    package var id: Int
+    package var items: [ProviderItemMessage]?
+    package var deleted: [String]?
+
+    package init(id: Int, items: [ProviderItemMessage]? = nil, deleted: [String]? = nil) {
+      self.id = id
+      self.items = items
+      self.deleted = deleted
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      id = try json.int("id")
+      items = try json.messagesIfPresent("items")
+      deleted = try json.stringsIfPresent("deleted")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("id", id)
+      json.set("items", items)
+      json.set("deleted", deleted)
       return json
     }
   }
