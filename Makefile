@@ -53,8 +53,10 @@ build: deps ## Build ambit, ambitctl, the escape battery and the demo apps (rele
 	$(SWIFT) build -c release --product plain-agent
 	$(SWIFT) build -c release --product battery
 	$(SWIFT) build -c release --product ambit-draw
+	$(SWIFT) build -c release --product ambit-web
 	$(SWIFT) build -c release --product TextEdit
 	$(SWIFT) build -c release --product Particles
+	$(SWIFT) build -c release --product Snippets
 
 demo: build ## Watch the tour; with INTERACTIVE=1 you pick the document yourself
 	@scripts/assemble-demos.sh $(release) .build/demos

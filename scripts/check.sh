@@ -46,6 +46,19 @@ if found=$(printf '%s\n' $files | grep '^\(Sources\|Tests\|Demos\)/.*\.swift$' |
 $found"
 fi
 
+# `make demo` finds each program that it puts together, and `ambit` each program that it starts.
+programs=$(sed -n 's/.*case [a-zA-Z]* = "\([a-z-]*\)".*/\1/p' Sources/Folders/Programs.swift)
+for bundle in Demos/*.app; do
+  name=$(basename "$bundle" .app)
+  program=$(sed -n '/<key>CFBundleExecutable<\/key>/{n;s/.*<string>\(.*\)<\/string>.*/\1/p;}' "$bundle/Info.plist")
+  program=${program:-$name}
+  [ -e "$bundle/$program" ] || programs="$programs
+$program"
+done
+for program in $programs; do
+  grep -qE -- "--product $program\$" Makefile || complain "Makefile: make build does not build $program"
+done
+
 shells=0
 # Names with spaces are not used here, but are survived.
 old_ifs=$IFS
