@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The policies that are there without any file on disk: those of `Policies/*.toml`, compiled in.
 package enum BuiltinPolicies {
   /// File name without `.toml`, and text.
@@ -21,8 +23,18 @@ package enum BuiltinPolicies {
     "viewer": PackageResources.viewer_toml,
   ].mapValues { String(decoding: $0, as: UTF8.self) }
 
-  /// Their settings. A test makes sure that all of them can be read.
-  static let overrides: [String: PolicyOverrides] = all.compactMapValues { text in
-    try? PolicyOverrides(StrictTOML.parse(text, file: "built-in"))
+  /// The settings of one, read when it is asked for: some take the system's table of types, which is long. A test makes sure that all of
+  /// them can be read.
+  static func overrides(_ name: String) -> PolicyOverrides? {
+    read.withLock { read in
+      if let known = read[name] { return known }
+      guard let text = all[name], let overrides = try? PolicyOverrides(StrictTOML.parse(text, file: "built-in")) else {
+        return nil
+      }
+      read[name] = overrides
+      return overrides
+    }
   }
+
+  private static let read = Mutex<[String: PolicyOverrides]>([:])
 }

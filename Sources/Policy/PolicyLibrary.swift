@@ -103,7 +103,7 @@ package struct PolicyLibrary: Sendable {
 
   /// The settings of a file; built-in ones are read once.
   private func read(_ source: PolicySource) throws(PolicyError) -> PolicyOverrides {
-    if case .builtin = source.place, let name = source.name, let known = BuiltinPolicies.overrides[name] {
+    if case .builtin = source.place, let name = source.name, let known = BuiltinPolicies.overrides(name) {
       return known
     }
     do { return try PolicyOverrides(StrictTOML.parse(source.bytes, file: source.file)) } catch { throw .invalid(error) }

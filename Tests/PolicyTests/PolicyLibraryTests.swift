@@ -34,7 +34,7 @@ import Testing
     #expect(Set(files) == Set(BuiltinPolicies.all.keys.map { $0 + ".toml" }))
     for (name, text) in BuiltinPolicies.all {
       let file = try String(contentsOf: Self.shipped.appendingPathComponent(name + ".toml"), encoding: .utf8)
-      #expect(BuiltinPolicies.overrides[name] == (try PolicyOverrides(StrictTOML.parse(text, file: name))))
+      #expect(BuiltinPolicies.overrides(name) == (try PolicyOverrides(StrictTOML.parse(text, file: name))))
       #expect(text == file, "run the text of Policies/\(name).toml into BuiltinPolicies.swift")
     }
   }
