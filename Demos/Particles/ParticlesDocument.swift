@@ -28,6 +28,13 @@ final class ParticlesDocument: Document {
     package = wrapper
   }
 
+  /// The picture that is written with the scene: `ambit thumbnail` shows it, and no extension has to run.
+  override func fileAttributesToWrite(to url: URL, for saveOperation: SaveOperation) throws -> [AnyHashable: Any] {
+    var picture = ThumbnailBitmap(width: 512, height: 512)
+    scene.draw(in: &picture)
+    return [URLResourceKey.thumbnailDictionaryKey: [URLThumbnailDictionaryItem.NSThumbnail1024x1024SizeKey: picture]]
+  }
+
   private func replace(_ name: String, with data: Data?) {
     if let former = package.fileWrappers?[name] { package.removeFileWrapper(former) }
     if let data { package.addRegularFile(withContents: data, preferredFilename: name) }

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Kernel
 internal import Launcher
 internal import Paths
+internal import ScopedAccess
 internal import SystemPackage
 internal import Terminal
 internal import Thumbnails
@@ -142,21 +143,13 @@ struct ThumbnailMaker {
       guard status.kind == .regular || isPackage else {
         throw Failure(layer: "document", cause: "it is neither a file nor a package")
       }
-      let modified = isPackage ? Self.modified(package: path, status) : status.modified
+      let modified = isPackage ? try FoundDocument(opened).modified() : status.modified
       return (
         .init(path: path, modified: modified / 1_000_000_000, size: Int64(clamping: status.size)), decision
       )
     } catch let failure as Failure {
       throw failure
     } catch { throw Failure(layer: "document", cause: "\(error)") }
-  }
-
-  /// When something directly in a package was changed last.
-  private static func modified(package path: String, _ own: FileStatus) -> Int64 {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    return names.prefix(1000).reduce(own.modified) { latest, name in
-      max(latest, (try? Descriptor.open(path.path(of: name), flags: .place).status().modified) ?? 0)
-    }
   }
 
   /// A program, and when it was changed last.

@@ -74,6 +74,6 @@ struct DrawnPictures {
   }
 
   private static func name(_ document: FoundDocument) throws(KernelError) -> String {
-    "\(mark(document))\(try document.descriptor.status().modified)"
+    "\(mark(document))\(try document.modified())"
   }
 }

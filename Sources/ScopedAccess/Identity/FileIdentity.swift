@@ -78,6 +78,21 @@ package struct FoundDocument: Sendable {
     identity = try FileIdentity(of: descriptor, status: status)
   }
 
+  /// When the content was changed last, in nanoseconds since 1970; of a folder, when something directly in it was.
+  package func modified() throws(KernelError) -> Int64 {
+    let own = try descriptor.status().modified
+    guard kind == .folder,
+      let folder = try? Descriptor.open(".", below: descriptor, flags: [.read, .directory]),
+      let entries = try? DirectoryReader.entries(of: folder, limit: Self.mostEntries)
+    else { return own }
+    return entries.reduce(own) { latest, entry in
+      max(latest, (try? Descriptor.open(entry.name, below: folder, flags: .place).status().modified) ?? 0)
+    }
+  }
+
+  /// That ``modified()`` looks at.
+  private static let mostEntries = 1000
+
   private init(_ other: FoundDocument, path: String?) {
     (descriptor, identity, kind, size) = (other.descriptor, other.identity, other.kind, other.size)
     self.path = path
