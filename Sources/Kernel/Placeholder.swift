@@ -23,14 +23,28 @@ package enum Placeholder {
   ///
   /// - Parameters:
   ///   - place: the file, opened by `O_PATH`.
-  ///   - content: open at its start.
+  ///   - content: copied from its start.
+  ///   - size: bytes that it has to have. A content that has become shorter or longer meanwhile is an error, `EIO`, and stays out of
+  ///     sight.
   ///   - isWanted: asked from time to time; where it says no, the error is `ECANCELED`.
   package static func fill(
-    _ place: Descriptor, with content: Descriptor, modified: Int, isWritable: Bool, while isWanted: @escaping () -> Bool
+    _ place: Descriptor, with content: Descriptor, size: Int, modified: Int, isWritable: Bool,
+    while isWanted: @escaping () -> Bool
   ) throws(KernelError) {
     let file = try openForWriting(place)
     try file.cut(at: 0)
-    try content.copyContent(to: file, while: isWanted)
+    let size = UInt64(max(0, size))
+    do throws(KernelError) {
+      try content.rewind()
+      try content.copyContent(to: file, while: isWanted)
+      guard try file.status().size == size else { throw KernelError("copy_file_range", errno: .ioError) }
+    } catch {
+      // It is a placeholder again, and takes no room.
+      try? file.cut(at: 0)
+      try? file.cut(at: size)
+      try? file.setModified(modified)
+      throw error
+    }
     try file.setModified(modified)
     try file.synchronizeFully()
     try file.changeMode(isWritable ? 0o600 : 0o400)

@@ -171,11 +171,8 @@ struct FileProviderTests {
     try Workspace.with(.root) { world in
       let folder = try enabled(world)
       // Sizes: 4095, 4096, 4097 bytes.
-      for (index, name) in ["below", "page", "above"].enumerated() {
-        let path = "\(folder)/\(name).txt"
-        #expect(try world.ambit("provider", "get", path).exit == .status(0))
-        let date = "\(2030 + index)-01-01"
-        #expect(try world.run(["/usr/bin/touch", "-a", "-d", date, path]).exit == .status(0))
+      for name in ["below", "page", "above"] {
+        #expect(try world.ambit("provider", "get", "\(folder)/\(name).txt").exit == .status(0))
       }
       func isHere(_ name: String) -> Bool {
         ((try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name).txt")[.posixPermissions]) as? Int) != 0
@@ -191,6 +188,32 @@ struct FileProviderTests {
       try open.close()
       #expect(isHere("page") && !isHere("above"))
       #expect(try world.ambit("provider", "evict", "--keep", "much", folder).exit == .status(64))
+    }
+  }
+
+  @Test func `PRV-13: on a full disk a content takes the room of those that were used longest ago`() throws {
+    try Workspace.with(.root) { world in
+      let place = "\(world.home)/CloudStorage"
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+      // Four pages: two documents of one page, and one of two.
+      try DiskImage.run("mount", "-t", "tmpfs", "-o", "size=16k", "none", place)
+      defer {
+        _ = try? world.ambit("broker", "stop")
+        _ = try? DiskImage.run("umount", "--lazy", place)
+      }
+      let folder = try enabled(world)
+      for name in ["page", "below", "above"] {
+        #expect(try world.ambit("provider", "get", "\(folder)/\(name).txt").exit == .status(0))
+      }
+      let last = try world.ambit("provider", "get", "\(folder)/letter.txt")
+      #expect(last.exit == .status(0), "\(last)")
+      #expect(try world.read("\(folder)/letter.txt") == words(12))
+      #expect(try world.read("\(folder)/below.txt") == words(4095))
+      let list = try world.ambit("provider", "list").output
+      #expect(list.contains("3 here"), "\(list)")
+      try Deadline.wait(for: "one eviction in the log") {
+        try world.audit(.provider).filter { $0.how == "evicted" }.count == 1
+      }
     }
   }
 

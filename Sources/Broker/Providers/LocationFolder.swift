@@ -30,12 +30,13 @@ struct LocationFolder: Sendable {
     try Descriptor.open(inner, below: open(), flags: .place, resolve: [.beneath, .noSymlinks])
   }
 
-  /// When a file was read or written last, as far as its file system notes it (`relatime` notes reads once a day). Nanoseconds since 1970.
+  /// When a file was read or its content came, as far as its file system notes it (`relatime` notes reads once a day). Nanoseconds since
+  /// 1970.
   func lastUsed(_ inner: String) -> Int64 {
     var found = stat()
     guard let place = try? place(inner), unsafe fstat(place.rawValue, &found) == 0 else { return 0 }
     func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
-    return max(nanoseconds(found.st_atim), nanoseconds(found.st_mtim))
+    return max(nanoseconds(found.st_atim), nanoseconds(found.st_ctim))
   }
 
   /// Whether the file has another content than its item, by its size and its date. A file that is gone has none.

@@ -209,7 +209,9 @@ final class ProvidedContents {
     let isWritable = file.item.capabilities.contains(.writing)
     let filled = try await jobs.run(owner: "provider \(provider.identifier)", subject: file.item.identifier) { beat in
       Result { () throws(KernelError) in
-        try Placeholder.fill(folder.place(file.path), with: content, modified: modified, isWritable: isWritable) {
+        try Placeholder.fill(
+          folder.place(file.path), with: content, size: file.item.size, modified: modified, isWritable: isWritable
+        ) {
           beat.beat()
         }
       }
