@@ -119,8 +119,11 @@ package final class ProviderStore: Sendable {
 
   package func files(of provider: String) throws(StateError) -> [ProvidedFile] {
     try database.read { db in
-      try Row.fetchAll(db, sql: "SELECT * FROM item WHERE provider = ? ORDER BY path", arguments: [provider])
-        .map(Self.file)
+      let sql = "SELECT \(Self.columns) FROM item WHERE provider = ? ORDER BY path"
+      let rows = try Row.fetchCursor(db, sql: sql, arguments: [provider])
+      var (files, words): ([ProvidedFile], Words) = ([], Words())
+      while let row = try rows.next() { files.append(Self.file(row, &words)) }
+      return files
     }
   }
 
@@ -135,7 +138,7 @@ package final class ProviderStore: Sendable {
 
   package func file(of provider: String, path: String) throws(StateError) -> ProvidedFile? {
     try database.read { db in
-      let statement = try db.cachedStatement(sql: "SELECT * FROM item WHERE provider = ? AND path = ?")
+      let statement = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM item WHERE provider = ? AND path = ?")
       return try Row.fetchOne(statement, arguments: [provider, path]).map(Self.file)
     }
   }
@@ -143,7 +146,7 @@ package final class ProviderStore: Sendable {
   package func file(of provider: String, item: String) throws(StateError) -> ProvidedFile? {
     try database.read { db in
       try Row.fetchOne(
-        db, sql: "SELECT * FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, item]
+        db, sql: "SELECT \(Self.columns) FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, item]
       )
       .map(Self.file)
     }
@@ -219,16 +222,35 @@ package final class ProviderStore: Sendable {
     return parent
   }
 
+  private static let columns =
+    "provider, identifier, parent, filename, folder, type, size, modified, version, capabilities, marks, path, here, changed, node"
+
   private static func file(_ row: Row) -> ProvidedFile {
-    let words: String = row["capabilities"]
-    let marks: String = row["marks"]
+    var words = Words()
+    return file(row, &words)
+  }
+
+  /// Sets of words that many items have in common.
+  private struct Words {
+    var capabilities: [String: Set<ProviderItem.Capability>] = [:]
+    var marks: [String: Set<ProviderItem.Mark>] = [:]
+
+    static func set<Word>(_ text: String, _ known: inout [String: Set<Word>]) -> Set<Word>
+    where Word: RawRepresentable<String> {
+      if let set = known[text] { return set }
+      let set = Set(text.split(separator: " ").compactMap { Word(rawValue: String($0)) })
+      known[text] = set
+      return set
+    }
+  }
+
+  /// In the order of ``columns``: a column's name is looked for in each row anew.
+  private static func file(_ row: Row, _ words: inout Words) -> ProvidedFile {
     let item = ProviderItem(
-      identifier: row["identifier"], parent: row["parent"], filename: row["filename"], isFolder: row["folder"],
-      contentType: row["type"], size: row["size"], modified: row["modified"], version: row["version"],
-      capabilities: Set(words.split(separator: " ").compactMap { .init(rawValue: String($0)) }),
-      marks: Set(marks.split(separator: " ").compactMap { .init(rawValue: String($0)) }))
+      identifier: row[1], parent: row[2], filename: row[3], isFolder: row[4], contentType: row[5], size: row[6],
+      modified: row[7], version: row[8], capabilities: Words.set(row[9], &words.capabilities),
+      marks: Words.set(row[10], &words.marks))
     return ProvidedFile(
-      provider: row["provider"], item: item, path: row["path"], isHere: row["here"], isChanged: row["changed"],
-      node: row["node"])
+      provider: row[0], item: item, path: row[11], isHere: row[12], isChanged: row[13], node: row[14])
   }
 }

@@ -75,12 +75,13 @@ package enum Placeholder {
     _ place: Descriptor, known: Content, next: Content, _ group: GuardGroup? = nil
   ) throws(KernelError) {
     guard try place.status().links == 1 else { throw KernelError("evict", errno: .tooManyLinks) }
+    // No process has it open, and none opens it meanwhile. An event of a leased file would be an error for its opener. And an event of
+    // this open would be a second one in the guard, for a moment. The content is here: nothing has to be asked.
+    group?.passOver(place)
     let file = try place.reopened([.readWrite, .nonBlocking])
     // A break of the lease is a signal, which would end a process that does not hold it back.
     let breaks = try LeaseBreaks()
     defer { withExtendedLifetime(breaks) {} }
-    // No process has it open, and none opens it meanwhile. An event of a leased file would be an error for its opener.
-    group?.passOver(place)
     try file.take(.write)
     defer { file.giveBackLease() }
     guard try Content(of: file) == known else { throw KernelError("evict", errno: .resourceBusy) }
