@@ -27,7 +27,7 @@ struct AppServices {
     case CoordinationInterface.name: try await coordination.serve(call, on: connection, for: instance)
     case VersionsInterface.name: try await versions.serve(call, for: instance)
     case QueryInterface.name: try await catalog.serve(call, on: connection, for: instance)
-    case ThumbnailsInterface.name: try thumbnails.serve(call, for: instance)
+    case ThumbnailsInterface.name: try await thumbnails.serve(call, for: instance)
     case IndexInterface.name: try index.serve(call, for: instance)
     case ProviderInterface.name: try await providers.serve(call, on: connection, for: instance)
     case OpeningInterface.name: try await openings.serve(call, for: instance)

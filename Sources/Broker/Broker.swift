@@ -85,7 +85,7 @@ final class Broker {
       host, grants, key, trail, mounts, tokens, documents, locator, FolderContents(locator, trail), places, issuer,
       access)
     let maker = BookmarkMaker(host, grants, key, trail, tokens, documents, issuer)
-    let drawn = ThumbnailService(items: items, grants: grants, copies: copies)
+    let drawn = ThumbnailService(items: items, grants: grants, copies: copies, jobs: jobs)
     let presented = PresentedFiles(clock)
     let leased = LeasedDocuments(leases, clock)
     let coordination = CoordinationService(

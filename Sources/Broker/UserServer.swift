@@ -58,7 +58,7 @@ final class UserServer: LoopMember {
       case CoordinationInterface.name:
         return try await self.coordination.serve(call, on: connection, for: nil)
       case VersionsInterface.name: return try await self.versions.serve(call, for: nil)
-      case ThumbnailsInterface.name: return try self.thumbnails.serve(call, for: nil)
+      case ThumbnailsInterface.name: return try await self.thumbnails.serve(call, for: nil)
       case QueryInterface.name: return try await self.catalog.serve(call, on: connection, for: nil)
       case LocationsInterface.name: return try await self.locations.serve(call, on: connection)
       case InspectorInterface.name: return try await self.inspection.serve(call)

@@ -6,11 +6,11 @@ internal import SystemPackage
 
 /// The pictures that apps have drawn of documents of theirs: a file for each, in a folder for each app. A name says which document it is
 /// and when that was changed, so the picture of another content is not found.
-struct DrawnPictures {
+struct DrawnPictures: Sendable {
   /// Need not be there yet.
   let folder: String
-  /// Pictures of one app; before one more the oldest go.
-  var most = 500
+  /// Pictures of one app, and their bytes; before one more the oldest go.
+  var most = (count: 500, bytes: 64 << 20)
 
   /// Keeps a picture of a document as it is now, in place of the one before.
   func keep(_ picture: [UInt8], of document: FoundDocument, by app: String) throws(KernelError) {
@@ -54,16 +54,22 @@ struct DrawnPictures {
   /// Takes former pictures of the document away, and the oldest of all where there are too many.
   private func clear(_ directory: Descriptor, besides name: String, _ mark: String) {
     guard let entries = try? DirectoryReader.entries(of: directory) else { return }
-    var others: [String] = []
-    for other in entries.map(\.name) where other != name {
-      if other.hasPrefix(mark) { try? directory.removeFile(other) } else { others.append(other) }
+    var others: [(name: String, time: Int64, size: Int)] = []
+    var bytes = 0
+    for entry in entries.map(\.name) {
+      let status = try? Descriptor.open(entry, below: directory, flags: .place).status()
+      let size = Int(clamping: status?.size ?? 0)
+      guard entry == name || !entry.hasPrefix(mark) else {
+        try? directory.removeFile(entry)
+        continue
+      }
+      bytes += size
+      if entry != name { others.append((entry, status?.modified ?? 0, size)) }
     }
-    guard others.count >= most else { return }
-    let dated = others.map { other in
-      (name: other, time: (try? Descriptor.open(other, below: directory, flags: .place).status().modified) ?? 0)
-    }
-    for old in dated.sorted(by: { $0.time < $1.time }).prefix(others.count - most + 1) {
+    var count = others.count + 1
+    for old in others.sorted(by: { $0.time < $1.time }) where count > most.count || bytes > most.bytes {
       try? directory.removeFile(old.name)
+      (count, bytes) = (count - 1, bytes - old.size)
     }
   }
 

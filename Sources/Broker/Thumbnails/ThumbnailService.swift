@@ -13,12 +13,13 @@ struct ThumbnailService {
   let items: CoordinatedItems
   let grants: GrantStore
   let copies: PickedCopies
+  let jobs: Jobs
 
-  private static let longest = 8 << 20
+  private nonisolated static let longest = 8 << 20
   private var pictures: DrawnPictures { DrawnPictures(folder: items.host.folders.drawnPictures) }
 
   /// - Parameter instance: `nil`: the user's side, which only reads.
-  func serve(_ call: CheckedCall, for instance: Instance?) throws -> Answer {
+  func serve(_ call: CheckedCall, for instance: Instance?) async throws -> Answer {
     guard call.member == "Put" else {
       let path = try ThumbnailsInterface.GetCall(json: call.parameters).path
       guard let (app, file) = pictures.picture(of: try document(path, instance).found) else {
@@ -33,10 +34,18 @@ struct ThumbnailService {
     if let grant, !grant.isAppMade || instance.rights(of: grant) != .readWrite {
       throw ThumbnailsInterface.Failure.notMade(path: request.path)
     }
-    let picture = try picture(request.picture, instance)
-    do throws(KernelError) {
-      try pictures.keep(picture, of: found, by: instance.app.bundleIdentifier)
-    } catch { throw ThumbnailsInterface.Failure.notTaken("it cannot be kept: \(error.errno.symbol)") }
+    let source: HandedItem
+    do { source = try copies.source(request.picture, instance) } catch {
+      throw ThumbnailsInterface.Failure.notTaken("\(request.picture) is no file in the app's container")
+    }
+    let (pictures, app) = (pictures, instance.app.bundleIdentifier)
+    let kept = try await jobs.run(owner: "pictures of \(app)", subject: request.path) { _ in
+      Result { () throws(KernelError) in try pictures.keep(Self.bytes(of: source), of: found, by: app) }
+    }
+    do { try kept?.get() } catch {
+      throw ThumbnailsInterface.Failure.notTaken("\(request.picture) cannot be kept: \(error.errno.symbol)")
+    }
+    guard kept != nil else { throw ThumbnailsInterface.Failure.notTaken("it made no progress") }
     return Answer([:])
   }
 
@@ -50,18 +59,12 @@ struct ThumbnailService {
     return (found, try named.grant.flatMap { try grants.grant($0) })
   }
 
-  private func picture(_ path: String, _ instance: Instance) throws -> [UInt8] {
-    let source: HandedItem
-    do { source = try copies.source(path, instance) } catch {
-      throw ThumbnailsInterface.Failure.notTaken("\(path) is no file in the app's container")
-    }
-    do throws(KernelError) {
-      let file = try Descriptor.open(
-        source.name, below: source.folder, flags: [.read, .noFollow, .nonBlocking], resolve: [.beneath, .noSymlinks])
-      guard try file.status().kind == .regular else { throw KernelError("open", path, errno: .invalidArgument) }
-      let bytes = try file.readAll(limit: Self.longest + 1)
-      guard bytes.count <= Self.longest else { throw KernelError("read", path, errno: .fileTooLarge) }
-      return bytes
-    } catch { throw ThumbnailsInterface.Failure.notTaken("\(path) cannot be read: \(error.errno.symbol)") }
+  private nonisolated static func bytes(of source: HandedItem) throws(KernelError) -> [UInt8] {
+    let file = try Descriptor.open(
+      source.name, below: source.folder, flags: [.read, .noFollow, .nonBlocking], resolve: [.beneath, .noSymlinks])
+    guard try file.status().kind == .regular else { throw KernelError("open", source.name, errno: .invalidArgument) }
+    let bytes = try file.readAll(limit: longest + 1)
+    guard bytes.count <= longest else { throw KernelError("read", source.name, errno: .fileTooLarge) }
+    return bytes
   }
 }
