@@ -71,8 +71,20 @@ package final class ProviderStore: Sendable {
       """, isDurable: false,
     remedy: "Move it and the folder CloudStorage away, and enable the providers again (ambit provider enable).")
   private let database: OwnDatabase
-  /// The table's providers. Each coordinated access asks for them.
-  private let known = Mutex<[EnabledProvider]?>(nil)
+  private let known = Mutex(Known())
+
+  /// The part of the table that is in memory: each coordinated access asks three times for one document.
+  private struct Known {
+    /// Counts the changes of the table.
+    var changes = 0
+    var providers: [EnabledProvider]?
+    /// By provider and path; `nil`: there is none.
+    var files: [String: [String: ProvidedFile?]] = [:]
+    var count = 0
+  }
+
+  /// Documents in memory.
+  private static let most = 1000
 
   /// - Throws: where it cannot be opened, or was made by another version.
   package init(path: String) throws(StateError) { database = try OwnDatabase(path: path, Self.kind) }
@@ -80,7 +92,8 @@ package final class ProviderStore: Sendable {
   // MARK: Providers
 
   package func providers() throws(StateError) -> [EnabledProvider] {
-    if let known = known.withLock({ $0 }) { return known }
+    let (changes, known) = self.known.withLock { ($0.changes, $0.providers) }
+    if let known { return known }
     let all = try database.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM provider ORDER BY identifier").map {
         EnabledProvider(
@@ -88,13 +101,12 @@ package final class ProviderStore: Sendable {
           acrossDevices: $0["across"], pickerModes: ($0["pickers"] as String).split(separator: " ").map(String.init))
       }
     }
-    known.withLock { $0 = all }
+    self.known.withLock { if $0.changes == changes { $0.providers = all } }
     return all
   }
 
   package func enable(_ provider: EnabledProvider) throws(StateError) {
-    defer { known.withLock { $0 = nil } }
-    try database.write { db in
+    try write { db in
       try db.execute(
         sql: """
           INSERT INTO provider VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (identifier) DO UPDATE SET
@@ -111,8 +123,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func disable(_ provider: String) throws(StateError) {
-    defer { known.withLock { $0 = nil } }
-    try database.write { db in try db.execute(sql: "DELETE FROM provider WHERE identifier = ?", arguments: [provider]) }
+    try write { db in try db.execute(sql: "DELETE FROM provider WHERE identifier = ?", arguments: [provider]) }
   }
 
   // MARK: Items
@@ -137,10 +148,25 @@ package final class ProviderStore: Sendable {
   }
 
   package func file(of provider: String, path: String) throws(StateError) -> ProvidedFile? {
-    try database.read { db in
+    let (changes, known) = self.known.withLock { ($0.changes, $0.files[provider]?[path]) }
+    if let known { return known }
+    let file = try database.read { db in
       let statement = try db.cachedStatement(sql: "SELECT \(Self.columns) FROM item WHERE provider = ? AND path = ?")
       return try Row.fetchOne(statement, arguments: [provider, path]).map(Self.file)
     }
+    self.known.withLock { known in
+      // The table may have been changed since it was read.
+      guard known.changes == changes else { return }
+      if known.count >= Self.most { (known.files, known.count) = ([:], 0) }
+      known.files[provider, default: [:]][path] = .some(file)
+      known.count += 1
+    }
+    return file
+  }
+
+  private func write(_ body: (Database) throws -> Void) throws(StateError) {
+    defer { known.withLock { $0 = Known(changes: $0.changes + 1) } }
+    try database.write(body)
   }
 
   package func file(of provider: String, item: String) throws(StateError) -> ProvidedFile? {
@@ -153,7 +179,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func put(_ files: [ProvidedFile]) throws(StateError) {
-    try database.write { db in
+    try write { db in
       let statement = try db.cachedStatement(
         sql: "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       for file in files {
@@ -169,7 +195,7 @@ package final class ProviderStore: Sendable {
   }
 
   package func remove(_ identifiers: [String], of provider: String) throws(StateError) {
-    try database.write { db in
+    try write { db in
       for identifier in identifiers {
         try db.execute(
           sql: "DELETE FROM item WHERE provider = ? AND identifier = ?", arguments: [provider, identifier])
@@ -190,7 +216,7 @@ package final class ProviderStore: Sendable {
 
   /// Replaces them all.
   package func put(anchors: [String: String], of provider: String) throws(StateError) {
-    try database.write { db in
+    try write { db in
       try db.execute(sql: "DELETE FROM anchor WHERE provider = ?", arguments: [provider])
       for (folder, anchor) in anchors {
         try db.execute(sql: "INSERT INTO anchor VALUES (?, ?, ?)", arguments: [provider, folder, anchor])
@@ -202,7 +228,7 @@ package final class ProviderStore: Sendable {
 
   /// Notes the folder from which an item went to the provider's trash.
   package func noteDiscarded(_ identifier: String, from parent: String, of provider: String) throws(StateError) {
-    try database.write { db in
+    try write { db in
       try db.execute(
         sql: "INSERT OR REPLACE INTO discarded VALUES (?, ?, ?)", arguments: [provider, identifier, parent])
     }
@@ -215,7 +241,7 @@ package final class ProviderStore: Sendable {
         db, sql: "SELECT parent FROM discarded WHERE provider = ? AND identifier = ?",
         arguments: [provider, identifier])
     }
-    try database.write { db in
+    try write { db in
       try db.execute(
         sql: "DELETE FROM discarded WHERE provider = ? AND identifier = ?", arguments: [provider, identifier])
     }

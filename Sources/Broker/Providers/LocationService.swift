@@ -217,28 +217,31 @@ final class LocationService {
     let former = try store.files(of: provider.identifier)
     var listing = ProviderListing(provider, extensions, known: former.map(\.item))
     let all = try await listing.all(after: store.anchors(of: provider.identifier))
-    let tree = ProviderTree(all)
     var known = try store.files(of: provider.identifier)
     for index in known.indices where changes.notice(known[index], provider) { known[index].isChanged = true }
     let shown = known.map {
       ProviderChange.Shown(item: $0.item, path: $0.path, isHere: $0.isHere, isChanged: $0.isChanged)
     }
-    let steps = ProviderChange.steps(from: shown, to: tree)
     let folder = files.folder(of: provider)
-    let done = try await jobs.run(owner: "location", subject: provider.identifier) {
-      heartbeat -> ([(ProviderChange, Result<ProviderTree.Placed?, KernelError>)], [FoundFile]) in
-      var done: [(ProviderChange, Result<ProviderTree.Placed?, KernelError>)] = []
+    // A hundred thousand items take a second: other requests do not wait for that.
+    let renewal = try await jobs.run(owner: "location", subject: provider.identifier) { [known] heartbeat in
+      let tree = ProviderTree(all)
+      let steps = ProviderChange.steps(from: shown, to: tree)
+      var renewal = Renewal(faults: tree.faults.map(\.description), steps: steps.count)
       for step in steps where heartbeat.beat() {
-        done.append((step, Result { () throws(KernelError) in try folder.carryOut(step) }))
+        renewal.done.append((step, Result { () throws(KernelError) in try folder.carryOut(step) }))
       }
-      return (done, (try? folder.find { heartbeat.beat() }) ?? [])
+      let found = (try? folder.find { heartbeat.beat() }) ?? []
+      renewal.nodes = Dictionary(found.map { ($0.path, $0.node) }, uniquingKeysWith: { first, _ in first })
+      renewal.places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+      return renewal
     }
-    let nodes = Dictionary((done?.1 ?? []).map { ($0.path, $0.node) }, uniquingKeysWith: { first, _ in first })
-    let places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
-    var faults = tree.faults.map(\.description)
+    guard let renewal else { return ["the folder of \(provider.name) made no progress"] }
+    let (nodes, places) = (renewal.nodes, renewal.places)
+    var faults = renewal.faults
     var put: [ProvidedFile] = []
     var removed: [String] = []
-    for (step, result) in done?.0 ?? [] {
+    for (step, result) in renewal.done {
       switch (step, result) {
       case (.remove(let shown), .success): removed.append(shown.item.identifier)
       case (.move(let item, _, let to), .success):
@@ -257,14 +260,26 @@ final class LocationService {
     try store.put(put)
     // Items that could not be shown are told again the next time.
     let isWhole =
-      tree.faults.isEmpty && done?.0.count == steps.count
-      && done?.0.allSatisfy { if case .success = $0.1 { true } else { false } } == true
+      renewal.faults.isEmpty && renewal.done.count == renewal.steps
+      && renewal.done.allSatisfy { if case .success = $0.1 { true } else { false } }
     try store.put(anchors: isWhole ? listing.anchors : [:], of: provider.identifier)
     let renewed = Set(removed + put.map(\.item.identifier))
     try files.note(nodes: nodes, of: known.filter { !renewed.contains($0.item.identifier) })
     // Requests that waited for the provider.
     for file in known where file.isChanged { changes.deliver(file, provider) }
     return faults
+  }
+
+  /// One look at a provider's items, carried out in its folder.
+  private struct Renewal: Sendable {
+    let faults: [String]
+    /// That were to be done.
+    let steps: Int
+    var done: [(ProviderChange, Result<ProviderTree.Placed?, KernelError>)] = []
+    /// Of the files that are there, by their paths.
+    var nodes: [String: String] = [:]
+    /// The items before it, by their identifiers.
+    var places: [String: ProvidedFile] = [:]
   }
 
   private func ask(_ request: LocationsInterface.AskCall) async throws -> LocationsInterface.AskReply {

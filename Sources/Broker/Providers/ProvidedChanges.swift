@@ -225,12 +225,15 @@ final class ProvidedChanges {
 
   /// Looks for items that were made, moved or removed here, and tells the provider.
   func look(_ provider: EnabledProvider) async throws {
+    guard let store = try files.store() else { return }
     let folder = files.folder(of: provider)
-    let found = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
-      Result { () throws(KernelError) in try folder.find { heartbeat.beat() } }
+    let changes = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
+      Result {
+        let found = try folder.find { heartbeat.beat() }
+        return FoundChange.changes(from: try store.files(of: provider.identifier), to: found)
+      }
     }
-    guard let found = try found?.get(), let known = try files.store()?.files(of: provider.identifier) else { return }
-    for change in FoundChange.changes(from: known, to: found) {
+    for change in try changes?.get() ?? [] {
       do { try await tell(provider, change) } catch let fault as ProviderFault {
         files.note("sent", change, provider, fault)
         complain("\(provider.name): \(fault)")
