@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -40,17 +41,19 @@ import Wire
     try process.run()
   }
 
+  /// Not by Foundation's Process, which reads behind a buffer where more than 1,350 descriptors are open.
   func run(_ arguments: String..., input: String = "") throws -> Outcome {
-    let (process, output, errors) = try process(arguments)
-    let stdin = Pipe()
-    process.standardInput = stdin
-    try process.run()
-    try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try stdin.fileHandleForWriting.close()
-    let out = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let err = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Outcome(status: process.terminationStatus, output: out, errors: err)
+    let process = try ChildProcess(
+      [Self.program.path] + arguments, user: .root,
+      environment: ["AMBIT_ADDRESS": broker.address, "HOME": broker.folder, "PATH": "/usr/bin:/bin"], directory: "/")
+    if !input.isEmpty { try process.send(input) }
+    process.closeInput()
+    let status: Int32 =
+      switch try process.waitForExit() {
+      case .status(let status): status
+      case .signal(let signal): signal
+      }
+    return Outcome(status: status, output: process.allOutput, errors: process.allErrors)
   }
 
   func grant(_ name: String) -> String { broker.ledger.withLock { $0.grant(name).url } }

@@ -22,6 +22,8 @@ final class BrokerWorld {
   let suspension = MemorySuspension()
   let user: WireClient
   private let broker: RunningBroker
+  private static let gate = Gate(12)
+  private let place: Gate.Place
 
   /// What has to be handled on the loop.
   private final class RunningBroker: @unchecked Sendable {
@@ -38,6 +40,7 @@ final class BrokerWorld {
 
   init() async throws {
     TestLoop.start()
+    place = await Self.gate.enter()
     temporary = try TemporaryFolder()
     folders = AmbitFolders(environment: ["AMBIT_HOME": "\(temporary.path)/ambit"], home: temporary.path)
     try folders.make()
