@@ -8,6 +8,8 @@ build=$1 destination=$2
 
 rm -rf "$destination"
 mkdir -p "$destination"
+# A part of them would be taken for all.
+trap 'rm -rf "$destination"' EXIT
 for bundle in Demos/*.app; do
   [ -d "$bundle" ] || { echo "assemble-demos: there are no bundles in Demos" >&2; exit 1; }
   name=$(basename "$bundle" .app)
@@ -28,3 +30,4 @@ for bundle in Demos/*.app; do
     [ ! -d "$extension" ] || ln "$destination/$name.app/$program" "$extension/$program"
   done
 done
+trap - EXIT
