@@ -71,7 +71,7 @@ struct PickFrontEnd {
       let asked = script == nil ? ask(question, abandonedWith: sources, pages) : scripted(question)
       guard let provider = asked.provider else { return asked.choice }
       // Dismissed, it leaves the user in the picker.
-      if let choice = pick(from: provider, for: question, abandonedWith: sources, pages) { return choice }
+      if let choice = pick(from: provider, for: &question, abandonedWith: sources, pages) { return choice }
     }
   }
 
@@ -132,10 +132,11 @@ struct PickFrontEnd {
   ///
   /// - Returns: `nil`: it was dismissed, and the user is back in this one.
   private mutating func pick(
-    from place: PickerRequest.Place, for question: PickerRequest, abandonedWith sources: [Descriptor],
+    from place: PickerRequest.Place, for question: inout PickerRequest, abandonedWith sources: [Descriptor],
     _ pages: WebPicker?
   ) -> Choice? {
     let how: LauncherInterface.How = script == nil ? .user : .scripted
+    question.notice = nil
     do {
       let picker = try ProviderPicker(place, question, folders)
       let front = ProviderFormFront(face: face, environment: environment, pages: pages)
@@ -146,8 +147,9 @@ struct PickFrontEnd {
       guard !documents.isEmpty else { return script == nil ? nil : Choice(how: how) }
       return Choice(how: how, documents: documents)
     } catch {
-      // It goes wrong at the provider: the user is told, and can choose by hand.
+      // It goes wrong at the provider: the user is told, on the screen that hides this line too, and can choose by hand.
       Failure.say("\(error)")
+      question.notice = "\(error)"
       return script == nil && face != .web ? nil : Choice(how: how, unavailable: "\(error)")
     }
   }

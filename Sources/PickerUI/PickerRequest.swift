@@ -67,6 +67,8 @@ package struct PickerRequest: Sendable, Equatable {
   package var recents: [String] = []
   /// The user has cancelled this app's requests several times in a row: they can end the app.
   package var isPestering = false
+  /// Said first, made harmless: the reason why a provider's own picker has ended without a choice.
+  package var notice: String?
   /// The acts on files that are offered, besides choosing them.
   package enum Acts: String, Sendable, Equatable {
     case none

@@ -196,6 +196,7 @@ struct PickerSession {
     while true {
       do throws(KernelError) {
         try show(folder)
+        if let notice = model.request.notice { model.say(DisplayText(notice).plain) }
         return
       } catch {
         guard !folder.isTop, let above = try? folder.parent() else { return say(error, folder.path) }

@@ -79,6 +79,7 @@ struct PlainSession {
   mutating func opening(_ refuse: (PickedDocument) -> String?) -> String {
     var text = "\(model.request.title(nameLimit: 40)).\n"
     if let quotation = model.request.quotation { text += "\(quotation)\n" }
+    if let notice = model.request.notice { text += "\(DisplayText(notice).plain)\n" }
     return text + show(folder, refuse) + prompt
   }
 

@@ -29,6 +29,15 @@ import Testing
     #expect(!opening.contains("\u{1B}"))
   }
 
+  @Test func `The failure of a provider's own picker is said first, and harmless`() throws {
+    let folder = try TemporaryFolder()
+    var request = PickerRequest(appName: "Editor", startFolder: folder.path)
+    request.notice = "Snippets has\u{1B}[2J ended"
+    var session = PlainSession(request, try OpenFolder(folder.path), home: nil)
+    let opening = session.opening { _ in nil }
+    #expect(opening.contains(" ended\n") && !opening.contains("\u{1B}"))
+  }
+
   @Test func `PCK-9: q, Escape and the end cancel`() throws {
     let folder = try TemporaryFolder()
     for line in ["q", "\u{1B}"] {

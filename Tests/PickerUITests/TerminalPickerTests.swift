@@ -85,6 +85,12 @@ private final class CallList: Sendable {
     #expect(try terminal.settings() == before)
   }
 
+  @Test func `The failure of a provider's own picker is on the screen when the user is back`() throws {
+    var request = PickerRequest(appName: "Editor", startFolder: folder.path)
+    request.notice = "Snippets has ended"
+    #expect(try run(request, [(see: "Snippets has ended", press: "\u{3}")]) == nil)
+  }
+
   @Test func `PCK-8: the user filters, presses Enter, and the document is theirs to give`() throws {
     let picked = try run(
       request(start: folder.path),

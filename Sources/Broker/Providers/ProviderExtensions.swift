@@ -55,7 +55,7 @@ final class ProviderExtensions: LoopMember {
     var deleted: [String] = []
   }
 
-  /// The provider's own picker that a request is about, and at its beginning what may be chosen.
+  /// A provider's own picker, by its number. At its beginning also the mode and the files that can be chosen.
   struct OwnPicker {
     let id: Int
     var mode: String?
