@@ -47,8 +47,10 @@ struct FuzzyMatch: Sendable {
   mutating func score(_ query: FuzzyQuery, _ names: NameTable, _ index: Int) -> Int32? {
     var total: Int32 = 0
     var places: [Int]?
-    for term in query.terms {
-      guard let score = score(term, names, index, &places) else { return nil }
+    // By spans: an array hands each element out with a count of its references, and threads share that count.
+    let terms = query.terms.span
+    for place in terms.indices {
+      guard let score = score(terms[place], names, index, &places) else { return nil }
       total += score
     }
     return total
@@ -71,15 +73,18 @@ struct FuzzyMatch: Sendable {
     let score: Int32?
     let plain = names.plainRange(index)
     if !plain.isEmpty {
-      guard let pattern = term.ascii else { return term.isInverse ? 0 : nil }
-      let text = (term.isCaseSensitive ? names.raw : names.lower).span
-      score = self.score(
-        term.kind, text.extracting(plain), names.classes.span.extracting(plain), pattern, &places)
+      guard term.isPlain else { return term.isInverse ? 0 : nil }
+      let classes = names.classes.span.extracting(plain)
+      if term.isCaseSensitive {
+        score = self.score(term.kind, names.raw.span.extracting(plain), classes, term.ascii.span, &places)
+      } else {
+        score = self.score(term.kind, names.lower.span.extracting(plain), classes, term.ascii.span, &places)
+      }
     } else {
       let range = names.wideRange(index)
       let classes = names.wideClasses.span.extracting(range)
       if !term.isCaseSensitive && !term.keepsAccents {
-        score = self.score(term.kind, names.bareLower.span.extracting(range), classes, term.scalars, &places)
+        score = self.score(term.kind, names.bareLower.span.extracting(range), classes, term.scalars.span, &places)
       } else {
         var text = folded
         text.removeAll(keepingCapacity: true)
@@ -87,7 +92,7 @@ struct FuzzyMatch: Sendable {
           let forms = cache.forms(scalar)
           text.append(term.isCaseSensitive ? (term.keepsAccents ? scalar : forms.bare) : forms.lower)
         }
-        score = self.score(term.kind, text.span, classes, term.scalars, &places)
+        score = self.score(term.kind, text.span, classes, term.scalars.span, &places)
         folded = text
       }
     }
@@ -96,7 +101,8 @@ struct FuzzyMatch: Sendable {
   }
 
   private mutating func score<Unit: FixedWidthInteger>(
-    _ kind: FuzzyQuery.Term.Kind, _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: [Unit], _ places: inout [Int]?
+    _ kind: FuzzyQuery.Term.Kind, _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: Span<Unit>,
+    _ places: inout [Int]?
   ) -> Int32? {
     guard pattern.count <= text.count else { return nil }
     let start: Int
@@ -139,7 +145,7 @@ struct FuzzyMatch: Sendable {
     return count
   }
 
-  private static func has<Unit: FixedWidthInteger>(_ text: Span<Unit>, _ pattern: [Unit], at start: Int) -> Bool {
+  private static func has<Unit: FixedWidthInteger>(_ text: Span<Unit>, _ pattern: Span<Unit>, at start: Int) -> Bool {
     guard start >= 0, start + pattern.count <= text.count else { return false }
     for offset in 0..<pattern.count where text[start + offset] != pattern[offset] { return false }
     return true
@@ -153,7 +159,7 @@ struct FuzzyMatch: Sendable {
 
   /// The place with the best beginning; the first that is a beginning of a word is good enough.
   private func exact<Unit: FixedWidthInteger>(
-    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: [Unit]
+    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: Span<Unit>
   ) -> Int? {
     var best: (place: Int, bonus: Int32)?
     for place in 0...(text.count - pattern.count) where text[place] == pattern[0] && Self.has(text, pattern, at: place)
@@ -185,16 +191,16 @@ struct FuzzyMatch: Sendable {
   // MARK: - Scattered
 
   private mutating func scattered<Unit: FixedWidthInteger>(
-    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: [Unit], _ places: inout [Int]?
+    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: Span<Unit>, _ places: inout [Int]?
   ) -> Int32? {
     let count = pattern.count
-    firsts.removeAll(keepingCapacity: true)
+    if firsts.count < count { firsts = Array(repeating: 0, count: count) }
     var place = 0
     for index in 0..<count {
       let wanted = pattern[index]
       while place < text.count, text[place] != wanted { place += 1 }
       if place == text.count { return nil }
-      firsts.append(place)
+      firsts[index] = place
       place += 1
     }
     if count == 1 { return single(text, classes, pattern[0], &places) }
@@ -203,7 +209,7 @@ struct FuzzyMatch: Sendable {
     while text[last] != pattern[count - 1] { last -= 1 }
     // At once, at the beginning of a word: no other alignment can be worth more.
     if firsts[count - 1] - first == count - 1, bonus(classes, first) == Self.afterWhite {
-      places?.append(contentsOf: firsts)
+      places?.append(contentsOf: firsts[..<count])
       return (Self.match + Self.afterWhite) * Int32(count) + Self.afterWhite
     }
     if places == nil { return sparse(text, classes, pattern, last) }
@@ -343,7 +349,7 @@ extension FuzzyMatch {
 
   /// The score of the alignment that `scattered` finds. Between matches a score only falls, so that they alone are looked at.
   private mutating func sparse<Unit: FixedWidthInteger>(
-    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: [Unit], _ last: Int
+    _ text: Span<Unit>, _ classes: Span<UInt8>, _ pattern: Span<Unit>, _ last: Int
   ) -> Int32 {
     if before.count < text.count {
       before = Array(repeating: Cell(), count: text.count)

@@ -14,8 +14,10 @@ struct FuzzyQuery: Sendable, Equatable {
     /// The word has accents, and wants them.
     var keepsAccents: Bool
     var scalars: [UInt32]
-    /// The same as bytes; nil: no name of ASCII has it in it.
-    var ascii: [UInt8]?
+    /// It is of ASCII alone; else no name of ASCII has it in it.
+    var isPlain: Bool
+    /// The same as bytes, if it is.
+    var ascii: [UInt8]
   }
 
   let terms: [Term]
@@ -78,9 +80,9 @@ struct FuzzyQuery: Sendable, Equatable {
       rest = rest.dropFirst()
     }
     guard !rest.isEmpty else { return nil }
-    let ascii = rest.allSatisfy { $0 < 0x80 } ? rest.map { UInt8($0) } : nil
+    let isPlain = rest.allSatisfy { $0 < 0x80 }
     return Term(
       kind: kind, isInverse: isInverse, isCaseSensitive: isCaseSensitive, keepsAccents: keepsAccents,
-      scalars: Array(rest), ascii: ascii)
+      scalars: Array(rest), isPlain: isPlain, ascii: isPlain ? rest.map { UInt8($0) } : [])
   }
 }

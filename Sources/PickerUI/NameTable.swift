@@ -1,3 +1,6 @@
+internal import Kernel
+internal import Synchronization
+
 /// The names of a folder, packed for the filter: a hundred thousand of them in a handful of arrays.
 struct NameTable: Sendable {
   /// Names of ASCII alone, one after the other: as they are, in lower case, and the classes of their characters.
@@ -65,34 +68,86 @@ struct NameFilter {
       (found, ranked) = (candidates, candidates)
       return
     }
-    var match = FuzzyMatch()
+    let scored = Self.scored(query, names, candidates)
+    found = scored.found
+    ranked = query.ranks ? Self.sorted(found, by: scored.keys) : found
+  }
+
+  /// The names that answer a query, and the key of each by which it is ranked.
+  private struct Scored: Sendable {
+    var found: [Int] = []
     var keys: [UInt32] = []
-    for index in candidates {
-      guard let score = match.score(query, names, index) else { continue }
-      found.append(index)
-      // The highest score is 26 for each of 255 characters and 10 for each of 128 words.
-      keys.append(UInt32(8191 - max(0, min(8191, score))) << 8 | UInt32(min(255, names.length(index))))
+
+    init(_ query: FuzzyQuery, _ names: NameTable, _ candidates: ArraySlice<Int>) {
+      var match = FuzzyMatch()
+      for index in candidates {
+        guard let score = match.score(query, names, index) else { continue }
+        found.append(index)
+        // The highest score is 26 for each of 255 characters and 10 for each of 128 words.
+        keys.append(UInt32(8191 - max(0, min(8191, score))) << 8 | UInt32(min(255, names.length(index))))
+      }
     }
-    ranked = query.ranks ? Self.sorted(found, by: keys) : found
+  }
+
+  /// A part of the names that a thread of its own looks through.
+  private final class Part: Sendable {
+    private let result = Mutex<Scored?>(nil)
+    private let candidates: ArraySlice<Int>
+
+    init(_ candidates: ArraySlice<Int>) { self.candidates = candidates }
+
+    /// - Returns: `nil`: there is no thread for it.
+    func start(_ query: FuzzyQuery, _ names: NameTable) -> Worker? {
+      try? Worker {
+        let scored = Scored(query, names, self.candidates)
+        self.result.withLock { $0 = scored }
+      }
+    }
+
+    func scored(_ query: FuzzyQuery, _ names: NameTable) -> Scored {
+      result.withLock { $0 } ?? Scored(query, names, candidates)
+    }
+  }
+
+  /// Fewer names are not worth a thread.
+  private static let fewest = 4096
+  private static let mostThreads = 8
+
+  private static func scored(_ query: FuzzyQuery, _ names: NameTable, _ candidates: [Int]) -> Scored {
+    let threads = min(Poll.processors, mostThreads, candidates.count / fewest)
+    guard threads > 1 else { return Scored(query, names, candidates[...]) }
+    let size = (candidates.count + threads - 1) / threads
+    let parts = stride(from: size, to: candidates.count, by: size).map { start in
+      Part(candidates[start..<min(start + size, candidates.count)])
+    }
+    let workers = parts.map { $0.start(query, names) }
+    var all = Scored(query, names, candidates[..<size])
+    for (part, worker) in zip(parts, workers) {
+      worker?.finish()
+      let scored = part.scored(query, names)
+      all.found += scored.found
+      all.keys += scored.keys
+    }
+    return all
   }
 
   /// By 21 bits in two passes, which keep the order of equals.
   private static func sorted(_ values: [Int], by keys: [UInt32]) -> [Int] {
     guard values.count > 1 else { return values }
-    var order = Array(0..<values.count)
+    var order = Array(0..<UInt32(values.count))
     var next = order
     for shift in [UInt32(0), 11] {
       var places = [Int](repeating: 0, count: 2049)
       for key in keys { places[Int(key >> shift & 2047) + 1] += 1 }
       for digit in 1...2047 { places[digit] += places[digit - 1] }
       for index in order {
-        let digit = Int(keys[index] >> shift & 2047)
+        let digit = Int(keys[Int(index)] >> shift & 2047)
         next[places[digit]] = index
         places[digit] += 1
       }
       swap(&order, &next)
     }
-    return order.map { values[$0] }
+    return order.map { values[Int($0)] }
   }
 }
 

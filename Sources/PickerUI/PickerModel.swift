@@ -80,6 +80,8 @@ struct PickerModel: Sendable {
   private(set) var matches: [Int] = []
   /// The same in the folder's order.
   private var candidates: [Int] = []
+  /// The filters that were typed last, for the way back.
+  private var answers = FilterAnswers()
   var sorting = ListSorting()
   /// How the list is shown.
   var view: PickerView
@@ -196,6 +198,7 @@ struct PickerModel: Sendable {
   }
 
   private mutating func take(_ entries: [Entry]) {
+    answers = FilterAnswers()
     self.entries = rule.shown(entries)
     (details, ownDetails, names, entryTags) = ([:], nil, nil, nil)
     openCount = self.entries.count { !$0.name.isHidden }
@@ -210,6 +213,7 @@ struct PickerModel: Sendable {
     var selected: FileName?
     if cursor > 0 || !keepsTop, case .entry(let index) = row(at: cursor) { selected = entries[index].name }
     sorting.listed = listing()
+    answers = FilterAnswers()
     refilter(narrowing: false)
     moveCursor(to: selected)
   }
@@ -290,7 +294,13 @@ struct PickerModel: Sendable {
     let narrows =
       FuzzyQuery.narrows(filter, to: text) && showsEverything(under: filter) == showsEverything(under: text)
     (filter, query) = (text, FuzzyQuery(text))
-    refilter(narrowing: narrows)
+    if let known = answers[text] {
+      (candidates, matches) = (known.candidates, known.matches)
+    } else {
+      refilter(narrowing: narrows)
+      // Tags may change.
+      if Self.tagWanted(by: text) == nil { answers[text] = FilterAnswers.Answer(candidates, matches) }
+    }
     // Rows that Enter can use come first; the others are only there to be seen. To look at all of a large folder takes too long.
     cursor = filter.isEmpty ? 0 : matches.prefix(2000).firstIndex { isUseful(entries[$0]) } ?? 0
     scroll = 0
@@ -300,7 +310,9 @@ struct PickerModel: Sendable {
   private mutating func refilter(narrowing: Bool) {
     if !narrowing || Self.tagWanted(by: filter) != nil {
       let all = showsEverything
-      candidates = all ? sorting.listed : sorting.listed.filter { !entries[$0].name.isHidden }
+      candidates =
+        all || openCount == entries.count
+        ? sorting.listed : sorting.listed.filter { !entries[$0].name.isHidden }
     }
     guard !query.terms.isEmpty else {
       matches = candidates
@@ -310,8 +322,7 @@ struct PickerModel: Sendable {
       matches = tagged
       return
     }
-    let names = self.names ?? NameTable(entries)
-    self.names = names
+    let names = prepareNames()
     let left = NameFilter(query, names, among: candidates)
     (candidates, matches) = (left.found, left.ranked)
     // A name like “!important” can be pasted as it is.
@@ -320,6 +331,19 @@ struct PickerModel: Sendable {
     {
       matches.insert(same, at: 0)
     }
+  }
+
+  /// A filter would have to pack the names of a large folder first.
+  var wantsNames: Bool { names == nil && entries.count >= Self.manyNames }
+  private static let manyNames = 2000
+
+  /// Packs the names for the filter, if that is not done yet.
+  @discardableResult
+  mutating func prepareNames() -> NameTable {
+    if let names { return names }
+    let made = NameTable(entries)
+    names = made
+    return made
   }
 
   private func index(named name: FileName) -> Int? {

@@ -49,11 +49,16 @@ struct PickerSession {
     defer { preview.stop() }
     while true {
       try draw(refuse)
-      var wait = model.isSorting ? 0 : decoder.isWaiting ? Self.escapeMilliseconds : Self.sizeMilliseconds
+      var wait =
+        model.isSorting || model.wantsNames
+        ? 0 : decoder.isWaiting ? Self.escapeMilliseconds : Self.sizeMilliseconds
       if let soon = preview.wait { wait = min(wait, soon) }
       let keys: [Key]
       switch try device.read(milliseconds: wait, abandoned: abandoned, also: preview.running?.output.rawValue) {
       case .bytes(let bytes): keys = decoder.feed(bytes)
+      case .nothing where !model.isSorting && model.wantsNames:
+        model.prepareNames()
+        continue
       case .nothing where model.isSorting:
         keys = []
         learnFacts()

@@ -14,6 +14,23 @@ import Testing
     return NameFilter(FuzzyQuery(query), table, among: Array(names.indices)).ranked.map { names[$0] }
   }
 
+  /// As many names as several threads share.
+  @Test func manyNamesAreRankedAsOneByOne() {
+    let count = 9000
+    let names = (0..<count).map { "Report \($0 * 7919 % count) draft\($0 % 7 == 0 ? " 2" : "").txt" }
+    let table = NameTable(names.map { Entry(name: FileName($0), kind: .file) })
+    let query = FuzzyQuery("rp42")
+    var match = FuzzyMatch()
+    let expected = (0..<count).compactMap { index in
+      match.score(query, table, index).map { (score: $0, length: table.length(index), index: index) }
+    }
+    let filter = NameFilter(query, table, among: Array(0..<count))
+    #expect(filter.found == expected.map(\.index))
+    #expect(filter.found.count > 100)
+    let ranked = expected.sorted { ($1.score, $0.length, $0.index) < ($0.score, $1.length, $1.index) }
+    #expect(filter.ranked == ranked.map(\.index))
+  }
+
   /// By hand from fzf's description: 16 a character, its bonus, the first one's twice, 3 for a gap and 1 for each further character.
   @Test(
     arguments: [
