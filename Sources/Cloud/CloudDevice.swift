@@ -263,6 +263,7 @@ package final class CloudDevice {
           revision = now
         } catch {
           inbox.put(.failed(error.sentence))
+          inbox.put(.inputs([.offline]))
           // The first answer after it comes at once: the device hears that the cloud is there again.
           revision = -1
           usleep(500_000)

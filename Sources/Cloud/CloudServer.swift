@@ -50,7 +50,7 @@ package final class CloudServer: LoopMember {
   private var chance: SystemRandomNumberGenerator = .init()
   private var isStopped = false
   /// Changes or contents of one call.
-  static let mostContents = 128
+  static let mostContents = 250
   /// Nanoseconds.
   private var idleLimit: Int64?
   private var lastUsed: Int64 = 0

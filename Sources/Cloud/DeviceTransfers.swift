@@ -108,7 +108,7 @@ struct DeviceTransfers: Sendable {
   let staging: DeviceStaging
 
   /// Contents of one message: so many, and so many bytes. A larger one goes alone.
-  static let most = 32
+  static let most = 240
   private static let mostBytes: Int64 = 8 << 20
 
   /// In parts that go as one message each.

@@ -65,7 +65,7 @@ import Testing
 
   /// The first seeds that find faults which need a rare meeting of events. Other faults are found from seed 1 on.
   private static let rare: [PlantedFault: UInt64] = [
-    .cycleAccepted: 250, .retryWithNewKey: 60, .receiptsNotStored: 200, .fullFolderRemoved: 150,
+    .cycleAccepted: 250, .retryWithNewKey: 60, .receiptsNotStored: 200, .fullFolderRemoved: 350,
   ]
 
   private static func find(_ fault: PlantedFault) -> Life? {

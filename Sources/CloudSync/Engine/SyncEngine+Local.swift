@@ -19,7 +19,9 @@ extension SyncEngine {
       // Equal names may be different bytes.
       if item != old || !item.name.utf8.elementsEqual(old.name.utf8) { entries[i].local?.item = item }
     }
+    // Of two new items whose names collide, the one that comes first keeps its name; a folder lists its items in any order.
     let unknown = items.filter { entries.position(ofLocal: $0.id) == nil }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     var heirs: [LocalPlace: LocalItem] = [:]
     for item in unknown.reversed() where item.kind == .document && !gone.isEmpty {
       heirs[LocalPlace(parent: item.parent, name: item.name)] = item

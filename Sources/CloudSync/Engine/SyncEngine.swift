@@ -1,9 +1,9 @@
 /// How much is under way at a time.
 package struct SyncLimits: Hashable, Sendable {
-  package var transfers = 256
-  package var acts = 128
+  package var transfers = 1024
+  package var acts = 250
   /// In one message to the ledger.
-  package var changes = 128
+  package var changes = 250
 
   package init() {}
 }
@@ -177,6 +177,8 @@ package struct SyncEngine: Codable, Sendable {
     fetchFailures = 0
     fetchRetry = 0
     sending?.due = 0
+    // The network may have been the reason.
+    for i in entries.positions where entries[i].heldUntil != nil { entries[i].heldUntil = nil }
   }
 
   // MARK: Entries

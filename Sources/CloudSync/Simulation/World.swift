@@ -147,9 +147,12 @@ package struct World {
   mutating func give(_ input: SyncInput, to d: Int) { give([input], to: d) }
 
   mutating func give(_ inputs: [SyncInput], to d: Int) {
+    let wasIdle = devices[d].engine.isIdle
     let effects = devices[d].engine.apply(inputs, at: now)
     carryOut(
       planted == .saveAfterEffects ? effects.filter { $0 != .save } + effects.filter { $0 == .save } : effects, on: d)
+    // A device that comes to rest keeps what it knows of its files.
+    if devices[d].engine.isIdle, !wasIdle { devices[d].saved.apply(devices[d].engine.takeDelta()) }
   }
 
   private mutating func carryOut(_ effects: [SyncEffect], on d: Int) {
