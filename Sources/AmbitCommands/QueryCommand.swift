@@ -80,7 +80,7 @@ struct QueryCommand: ParsableCommand {
         let isFolder = item.kind == .folder
         return [
           Table.Cell(item.path + (isFolder ? "/" : ""), item.external ? .cyan : .bold),
-          Table.Cell(item.size.map { "\($0)" } ?? "–"),
+          Table.Cell(item.absent == true ? "not here" : item.size.map { "\($0)" } ?? "–"),
           Table.Cell(item.modified.map(time) ?? "–", .dim),
           Table.Cell(item.access == .readWrite ? "read and write" : "read"), Table.Cell(item.container ?? "–"),
         ]

@@ -93,7 +93,7 @@ final class Broker {
     catalog = CatalogService(host, grants, trail, sessions, documents, locator, issuer, key, jobs)
     locations = LocationServices(host, trail, sessions, jobs, clock)
     locations.connect(leases, places, locator, handover, copies, openings, coordination)
-    locations.connect(maker, resolver, scopes, picker)
+    locations.connect(maker, resolver, scopes, picker, catalog)
     coordination.writeObservers = [catalog.wrote, locations.sent.wrote]
     let inPlace = InPlaceSaver(host, leases, trail, sessions, jobs)
     let saves = SaveService(grants, trail, sessions, succession, inPlace, versions, jobs)

@@ -11,7 +11,8 @@ extension CatalogItem {
   func row(_ ordinal: Int64) -> StatementArguments {
     [
       record.isExternal, folder, record.path, record.kind.rawValue, record.size, record.created, record.modified,
-      record.isWritable, record.container, record.reference, record.grant, launch, Int64(bitPattern: stamp.device),
+      record.isWritable, record.isHere, record.container, record.reference, record.grant, launch,
+      Int64(bitPattern: stamp.device),
       Int64(bitPattern: stamp.inode), stamp.changed, ordinal, folded, SearchText.folded(record.type.identifier, .both),
     ]
   }
@@ -31,17 +32,17 @@ extension CatalogItem {
     guard let kind = MetadataRecord.Kind(rawValue: try value(4)) else {
       throw StateError("a row of the catalog makes no sense")
     }
-    let device: Int64 = try value(13)
-    let inode: Int64 = try value(14)
+    let device: Int64 = try value(14)
+    let inode: Int64 = try value(15)
     self.init(
       id: try value(0),
       record: MetadataRecord(
         isExternal: try value(1), path: try value(3), kind: kind, size: try given(5), created: try given(6),
-        modified: try given(7), isWritable: try value(8), container: try given(9), reference: try given(10),
-        grant: try given(11)),
-      folder: try given(2), launch: try given(12),
+        modified: try given(7), isWritable: try value(8), isHere: try value(9), container: try given(10),
+        reference: try given(11), grant: try given(12)),
+      folder: try given(2), launch: try given(13),
       stamp: CatalogStamp(
-        device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode), changed: try value(15)),
-      ordinal: try value(16))
+        device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode), changed: try value(16)),
+      ordinal: try value(17))
   }
 }

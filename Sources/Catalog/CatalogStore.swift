@@ -11,7 +11,7 @@ package final class CatalogStore: Sendable {
   /// "AmbC"
   private static let applicationID = 0x416d_6243
   /// Of the tables below. Another number: they are made anew.
-  private static let version = 2
+  private static let version = 3
   private static let mostConnections = 4
 
   let pool: DatabasePool

@@ -23,7 +23,7 @@ package final class CatalogTable: Sendable {
   }
 
   static let columns = """
-    id, external, folder, path, kind, size, created, modified, writable, container, reference, grant_, launch, device, inode, changed, \
+    id, external, folder, path, kind, size, created, modified, writable, here, container, reference, grant_, launch, device, inode, changed, \
     ordinal
     """
 
@@ -43,6 +43,7 @@ package final class CatalogTable: Sendable {
       created INTEGER,
       modified INTEGER,
       writable INTEGER NOT NULL,
+      here INTEGER NOT NULL,
       container TEXT,
       reference TEXT,
       grant_ TEXT,
@@ -155,9 +156,9 @@ package final class CatalogTable: Sendable {
     try db.cachedStatement(
       sql: """
         INSERT INTO item_\(number) (
-          external, folder, path, kind, size, created, modified, writable, container, reference, grant_, launch, device, inode, changed,
-          ordinal, folded, type)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          external, folder, path, kind, size, created, modified, writable, here, container, reference, grant_, launch, device, inode,
+          changed, ordinal, folded, type)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     ).execute(arguments: item.row(ordinal))
     let id = db.lastInsertedRowID
@@ -172,7 +173,7 @@ package final class CatalogTable: Sendable {
     try db.cachedStatement(
       sql: """
         UPDATE item_\(number) SET external = ?, folder = ?, path = ?, kind = ?, size = ?, created = ?, modified = ?, writable = ?,
-          container = ?, reference = ?, grant_ = ?, launch = ?, device = ?, inode = ?, changed = ?, ordinal = ?, folded = ?, type = ?
+          here = ?, container = ?, reference = ?, grant_ = ?, launch = ?, device = ?, inode = ?, changed = ?, ordinal = ?, folded = ?, type = ?
         WHERE id = ?
         """
     ).execute(arguments: item.row(ordinal) + [id])

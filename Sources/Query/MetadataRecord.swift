@@ -17,6 +17,8 @@ package struct MetadataRecord: Hashable, Sendable {
   /// Nanoseconds since 1970.
   package var modified: Int64?
   package var isWritable: Bool
+  /// Its content is on this machine; `false`: a provider has it.
+  package var isHere: Bool
   /// The name of the app whose container it lies in, for people.
   package var container: String?
   /// The grant of an external document.
@@ -24,7 +26,7 @@ package struct MetadataRecord: Hashable, Sendable {
 
   package init(
     isExternal: Bool = false, path: String, kind: Kind = .file, size: Int64? = nil, created: Int64? = nil,
-    modified: Int64? = nil, isWritable: Bool = true, container: String? = nil, reference: String? = nil,
+    modified: Int64? = nil, isWritable: Bool = true, isHere: Bool = true, container: String? = nil, reference: String? = nil,
     grant: String? = nil
   ) {
     self.isExternal = isExternal
@@ -34,6 +36,7 @@ package struct MetadataRecord: Hashable, Sendable {
     self.created = created
     self.modified = modified
     self.isWritable = isWritable
+    self.isHere = isHere
     self.container = container
     referencePlace = reference.map { PathKey($0) }
     self.grant = grant
@@ -70,7 +73,7 @@ package struct MetadataRecord: Hashable, Sendable {
     case .isExternal: .flag(isExternal)
     case .container: container.map { .text($0) } ?? .none
     case .reference: reference.map { .text($0) } ?? .none
-    case .downloadingStatus: .text(MetadataAttribute.current)
+    case .downloadingStatus: .text(isHere ? MetadataAttribute.current : MetadataAttribute.notDownloaded)
     }
   }
 }
@@ -92,7 +95,9 @@ package enum MetadataAttribute: String, CaseIterable, Hashable, Sendable {
   case reference = "NSMetadataUbiquitousItemURLInLocalContainerKey"
   case downloadingStatus = "NSMetadataUbiquitousItemDownloadingStatusKey"
 
-  /// The status of an item that is here in its newest form, as all are without providers.
+  /// The status of an item whose content only its provider has.
+  package static let notDownloaded = "NSMetadataUbiquitousItemDownloadingStatusNotDownloaded"
+  /// The status of an item that is here in its newest form.
   package static let current = "NSMetadataUbiquitousItemDownloadingStatusCurrent"
 }
 

@@ -327,6 +327,19 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `MDQ-11: a query shows whether the content is here`() throws {
+    try Workspace.with(.root) { world in
+      let folder = try enabled(world)
+      let ask = "ambitctl query \"kMDItemFSName == 'page.txt'\" --format json | grep -o 'Status[NC][A-Za-z]*'"
+      for _ in 0..<2 {
+        let run = try app(
+          world, "\(folder)/page.txt", "\(ask) && ambitctl coordinate read \"$U\" -- true && \(ask)")
+        #expect(run.output == "StatusNotDownloaded\nStatusCurrent\n", "\(run.output) \(run.errors)")
+        #expect(try world.ambit("provider", "evict", "\(folder)/page.txt").exit == .status(0))
+      }
+    }
+  }
+
   @Test func `PRV-8: an expired page starts the list anew`() throws {
     try Workspace.with(.root) { world in
       let folder = try enabled(world, "forgetful")

@@ -312,7 +312,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     access.moved(old, new)
   }
 
-  /// Attributes of an item in a provider's care have changed. There are no providers yet, and nobody to tell.
+  /// Attributes of an item in a provider's care have changed. The broker sees that by itself, and presenters hear of it without this.
   open func item(at url: URL, didChangeUbiquityAttributes attributes: Set<URLResourceKey>) {}
 
   // MARK: Cancelling

@@ -341,7 +341,9 @@ final class PresenterLink: @unchecked Sendable {
         }
       }
     case .transferring: (presenter as? Document)?.transferring(message.completed ?? 0, of: message.total ?? 0)
-    case .transferred: (presenter as? Document)?.transferred()
+    case .transferred:
+      (presenter as? Document)?.transferred()
+      presenter.presentedItemDidChangeUbiquityAttributes([.ubiquitousItemDownloadingStatusKey])
     case .lost: presenter.presentedItemDidChange()
     case .presenting, .left: break
     }

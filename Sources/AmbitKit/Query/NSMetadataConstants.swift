@@ -29,8 +29,10 @@ public let NSMetadataUbiquitousItemIsExternalDocumentKey = MetadataAttribute.isE
 public let NSMetadataUbiquitousItemContainerDisplayNameKey = MetadataAttribute.container.rawValue
 /// The `URL` of the reference that stands for an external document in the app's container (`MDQ-4`).
 public let NSMetadataUbiquitousItemURLInLocalContainerKey = MetadataAttribute.reference.rawValue
-/// Whether its content is here: it is, as there are no providers yet.
+/// Whether its content is here, or at its provider alone (`PRV-1`).
 public let NSMetadataUbiquitousItemDownloadingStatusKey = MetadataAttribute.downloadingStatus.rawValue
+/// Only its provider has the content.
+public let NSMetadataUbiquitousItemDownloadingStatusNotDownloaded = MetadataAttribute.notDownloaded
 /// The newest content is here.
 public let NSMetadataUbiquitousItemDownloadingStatusCurrent = MetadataAttribute.current
 

@@ -115,6 +115,7 @@ extension MetadataRecord {
     self.init(
       isExternal: item.external, path: item.path, kind: kind, size: item.size.map(Int64.init),
       created: item.created.map(Int64.init), modified: item.modified.map(Int64.init),
-      isWritable: item.access == .readWrite, container: item.container, reference: item.reference)
+      isWritable: item.access == .readWrite, isHere: item.absent != true, container: item.container,
+      reference: item.reference)
   }
 }

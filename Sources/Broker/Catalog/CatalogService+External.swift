@@ -86,7 +86,9 @@ extension CatalogService {
         remove([path], catalog)
       }
     }
-    let item = first.item(container: owner(of: first.path.text), reference: catalog.reference(to: first.grant.id))
+    let path = first.path.text
+    let item = first.item(
+      container: owner(of: path), reference: catalog.reference(to: first.grant.id), isHere: isHere(path))
     let former = catalog.externals[first.grant.id]?.listed
     catalog.externals[first.grant.id]?.listed = item.record.path
     do throws(StateError) {
@@ -106,6 +108,15 @@ extension CatalogService {
       complain("\(error)")
       startAnew()
     }
+  }
+
+  /// A document's content has come, or was taken away.
+  func contentChanged(_ path: String) {
+    let place = PathKey(path)
+    for catalog in apps.values {
+      catalog.lookAt(catalog.externals.filter { $0.value.found?.path == place }.keys.sorted())
+    }
+    BrokerLoop.wake()
   }
 
   /// The name of the app whose container a document lies in (`MDQ-6`).

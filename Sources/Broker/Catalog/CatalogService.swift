@@ -28,6 +28,8 @@ final class CatalogService: LoopMember {
   private var store: CatalogStore?
   var apps: [String: AppCatalog] = [:]
   private var running = RunningQueries()
+  /// Whether a document's content is on this machine.
+  var isHere: (_ path: String) -> Bool = { _ in true }
   private var times = Times()
 
   var queries: [RunningQuery] { running.queries }

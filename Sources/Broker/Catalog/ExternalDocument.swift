@@ -33,7 +33,8 @@ struct ExternalDocument {
   /// - Parameters:
   ///   - container: the name of the app whose container it lies in.
   ///   - reference: as the app sees it.
-  func item(container: String?, reference: String?) -> CatalogItem {
+  ///   - isHere: its content is on this machine.
+  func item(container: String?, reference: String?, isHere: Bool) -> CatalogItem {
     let kind: MetadataRecord.Kind =
       switch grant.kind {
       case .file: .file
@@ -44,7 +45,8 @@ struct ExternalDocument {
       record: MetadataRecord(
         isExternal: true, path: ScopeMounts.path(grant: grant.id, name: Grant.name(inside: path.text)), kind: kind,
         size: kind == .file ? Int64(clamping: status.size) : nil, created: status.birth == 0 ? nil : status.birth,
-        modified: status.modified, isWritable: grant.rights == .readWrite, container: container, reference: reference,
+        modified: status.modified, isWritable: grant.rights == .readWrite, isHere: isHere, container: container,
+        reference: reference,
         grant: grant.id),
       folder: nil, launch: grant.term.launch,
       stamp: CatalogStamp(device: status.device, inode: status.inode, changed: status.changed))

@@ -130,7 +130,8 @@ final class RunningQuery {
     return .init(
       item: number, external: record.isExternal, path: record.path, kind: .init(record.kind),
       size: record.size.map(Int.init), created: record.created.map(Int.init), modified: record.modified.map(Int.init),
-      access: isReadOnly ? .readOnly : .readWrite, container: record.container, reference: record.reference)
+      access: isReadOnly ? .readOnly : .readWrite, container: record.container, reference: record.reference,
+      absent: record.isHere ? nil : true)
   }
 
   /// The item that the client knows by a number.

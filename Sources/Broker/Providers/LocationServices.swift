@@ -30,9 +30,18 @@ struct LocationServices {
     self.sessions = sessions
   }
 
-  /// Bookmarks hold items, providers hear of the end of accesses, and forms are asked where picks are.
-  func connect(_ maker: BookmarkMaker, _ resolver: BookmarkResolver, _ scopes: ActiveScopes, _ picker: PickService) {
-    let (items, contents) = (items, contents)
+  /// Bookmarks hold items, providers hear of the end of accesses, forms are asked where picks are, and queries show which contents are
+  /// here.
+  func connect(
+    _ maker: BookmarkMaker, _ resolver: BookmarkResolver, _ scopes: ActiveScopes, _ picker: PickService,
+    _ catalog: CatalogService
+  ) {
+    let (items, contents, files) = (items, contents, files)
+    catalog.isHere = { path in
+      guard path.path(within: files.root) != nil, let known = try? files.known(path) else { return true }
+      return known.1.isHere
+    }
+    contents.onContent = { catalog.contentChanged($0) }
     maker.provided = { items.item(at: $0) }
     resolver.provided = { try await items.path(of: $1, by: $0) }
     scopes.onHidden = { contents.accessEnded($0) }

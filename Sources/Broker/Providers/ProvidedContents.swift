@@ -20,6 +20,8 @@ final class ProvidedContents {
 
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
   var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
+  /// Told of each document whose content is here now, or not any more.
+  var onContent: (_ path: String) -> Void = { _ in }
   /// Requests that want to know it as well.
   private var watchers: [String: [Int: (Int, Int) -> Void]] = [:]
   private var nextWatcher = 1
@@ -152,6 +154,7 @@ final class ProvidedContents {
         transferred(path, 0, file.item.size)
         try await fetch(file, provider) { self.transferred(path, $0, $1) }
         files.note("brought", file, provider)
+        onContent(path)
       } catch let error where !(error is CancellationError) {
         let fault = error as? ProviderFault ?? ProviderFault(description: "\(provider.name): \(error)")
         outcome = .failure(fault)
@@ -324,6 +327,7 @@ final class ProvidedContents {
     try files.store()?.put([absent])
     used[path] = nil
     files.note("evicted", file, provider)
+    onContent(path)
     _ = try? await extensions.ask(provider, .stop, file.item.identifier)
     return file.item.size
   }

@@ -35,10 +35,13 @@ package enum QueryInterface {
     package var container: String?
     /// The reference that stands for it in the app's container.
     package var reference: String?
+    /// Only its provider has the content; absent: it is here.
+    package var absent: Bool?
 
     package init(
       item: Int, external: Bool, path: String, kind: DocumentKind, size: Int? = nil, created: Int? = nil,
-      modified: Int? = nil, access: DocumentAccess, container: String? = nil, reference: String? = nil
+      modified: Int? = nil, access: DocumentAccess, container: String? = nil, reference: String? = nil,
+      absent: Bool? = nil
     ) {
       self.item = item
       self.external = external
@@ -50,6 +53,7 @@ package enum QueryInterface {
       self.access = access
       self.container = container
       self.reference = reference
+      self.absent = absent
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -63,6 +67,7 @@ package enum QueryInterface {
       access = try json.choice("access")
       container = try json.stringIfPresent("container")
       reference = try json.stringIfPresent("reference")
+      absent = try json.boolIfPresent("absent")
     }
 
     package var json: JSONObject {
@@ -77,6 +82,7 @@ package enum QueryInterface {
       json.set("modified", modified)
       json.set("container", container)
       json.set("reference", reference)
+      json.set("absent", absent)
       return json
     }
   }
