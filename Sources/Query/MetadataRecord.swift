@@ -26,8 +26,8 @@ package struct MetadataRecord: Hashable, Sendable {
 
   package init(
     isExternal: Bool = false, path: String, kind: Kind = .file, size: Int64? = nil, created: Int64? = nil,
-    modified: Int64? = nil, isWritable: Bool = true, isHere: Bool = true, container: String? = nil, reference: String? = nil,
-    grant: String? = nil
+    modified: Int64? = nil, isWritable: Bool = true, isHere: Bool = true, container: String? = nil,
+    reference: String? = nil, grant: String? = nil
   ) {
     self.isExternal = isExternal
     place = PathKey(path)
