@@ -150,9 +150,11 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "Lessons", dependencies: ["Kernel", "Paths", "Pages", "Scenario", "Wire", system], swiftSettings: strict),
+    .target(name: "CommandParsing", dependencies: [argumentParser], swiftSettings: strict),
     .target(
       name: "AmbitCommands",
       dependencies: [
+        "CommandParsing",
         "ContentTypes", "Kernel", "Paths", "UserFiles", "Folders", "Seccomp", "Terminal", "Pages", "AppModel", "Policy",
         "Sandbox",
         "Wire", "ScopedAccess", "Audit", "Coordination", "Review", "Broker", "PickerUI", "Launcher", "Scenario",
@@ -175,8 +177,8 @@ let package = Package(
       cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)],
       linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xclang-linker", "-Wl,--as-needed"])]),
     .executableTarget(
-      name: "ambitctl", dependencies: ["AmbitKit", "Kernel", "Paths", argumentParser], swiftSettings: strict,
-      linkerSettings: selfContained),
+      name: "ambitctl", dependencies: ["AmbitKit", "CommandParsing", "Kernel", "Paths", argumentParser],
+      swiftSettings: strict, linkerSettings: selfContained),
     .executableTarget(
       name: "TextEdit", dependencies: ["AmbitKit"], path: "Demos/TextEdit", swiftSettings: strict,
       linkerSettings: selfContained),
@@ -289,8 +291,9 @@ let package = Package(
     .testTarget(
       name: "AmbitCommandsTests",
       dependencies: [
-        "AmbitCommands", "AppModel", "Audit", "Coordination", "Kernel", "Launcher", "Policy", "Review", "Rulebook",
-        "Terminal", "TestSupport", "UserFiles", "Wire",
+        "AmbitCommands", "AppModel", "Audit", "CommandParsing", "Coordination", "Kernel", "Launcher", "Policy",
+        "Review",
+        "Rulebook", "Terminal", "TestSupport", "UserFiles", "Wire", argumentParser,
       ],
       swiftSettings: strict),
     .testTarget(

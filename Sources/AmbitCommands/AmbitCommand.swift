@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import CommandParsing
 internal import Folders
 internal import Kernel
 internal import Launcher
@@ -88,7 +89,7 @@ package struct AmbitCommand: ParsableCommand {
     StandardDescriptors.keepChildren()
     AmbitLauncher.fixHome()
     do {
-      var command = try parseAsRoot(Array(ThisProcess.arguments.dropFirst()))
+      var command = try parseCalled(Array(ThisProcess.arguments.dropFirst()))
       try command.run()
       exit()
     } catch let failure as Failure {

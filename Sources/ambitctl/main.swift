@@ -1,3 +1,9 @@
 internal import ArgumentParser
+internal import CommandParsing
 
-AmbitControl.main()
+do {
+  var command = try AmbitControl.parseCalled(Array(CommandLine.arguments.dropFirst()))
+  try command.run()
+} catch {
+  AmbitControl.exit(withError: error)
+}
