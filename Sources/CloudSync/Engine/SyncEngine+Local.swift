@@ -17,7 +17,10 @@ extension SyncEngine {
         continue
       }
       // Equal names may be different bytes.
-      if item != old || !item.name.utf8.elementsEqual(old.name.utf8) { entries[i].local?.item = item }
+      if item != old || !item.name.utf8.elementsEqual(old.name.utf8) {
+        entries[i].local?.item = item
+        if entries[i].failures <= Self.hastyFailures { entries[i].heldUntil = nil }
+      }
     }
     // Of two new items whose names collide, the one that comes first keeps its name; a folder lists its items in any order.
     let unknown = items.filter { entries.position(ofLocal: $0.id) == nil }

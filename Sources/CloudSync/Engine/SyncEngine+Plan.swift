@@ -111,7 +111,8 @@ extension SyncEngine {
 
   private mutating func startTransfer(_ i: Int, download: CloudItem?) -> Int {
     let request = nextNumber()
-    entries[i].transfer = SyncEntry.Transfer(request: request, download: download)
+    entries[i].transfer = SyncEntry.Transfer(
+      request: request, download: download, stamp: download == nil ? entries[i].local?.item.stamp : nil)
     return request
   }
 

@@ -140,8 +140,13 @@ package struct SyncEngine: Codable, Sendable {
     case .staged(let request, let item): takeStaged(request, item)
     case .transferFailed(let request):
       guard let i = entries.position(ofRequest: request) else { return }
+      let stamp = entries[i].transfer?.stamp
       entries[i].transfer = nil
-      hold(i)
+      if stamp != nil, stamp != entries[i].local?.item.stamp, entries[i].failures < Self.hastyFailures {
+        entries[i].failures += 1
+      } else {
+        hold(i)
+      }
     case .acted(let number, let item): finishAct(number, item)
     case .refused(let number): refuseAct(number)
     case .tick: if fetchDue <= self.now { wantsFetch = true }
@@ -194,6 +199,9 @@ package struct SyncEngine: Codable, Sendable {
     counter += 1
     return "\(prefix)-\(counter)"
   }
+
+  /// Another content is a reason to try again at once. A document that is written all the time is left alone all the same.
+  static let hastyFailures = 3
 
   /// Leaves an item alone for a while after a failure.
   mutating func hold(_ i: Int) {

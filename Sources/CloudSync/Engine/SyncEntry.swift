@@ -54,6 +54,8 @@ struct SyncEntry: Codable, Hashable, Sendable {
     let request: Int
     /// The cloud's item that is downloaded. `nil`: an upload.
     var download: CloudItem?
+    /// The document's stamp at the start of an upload.
+    var stamp: String?
   }
 
   struct Staged: Codable, Hashable, Sendable {
