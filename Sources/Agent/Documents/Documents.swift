@@ -135,9 +135,10 @@ extension Session {
     _ request: [String: Any], _ url: URL, _ presenter: Essay?
   ) throws -> [String: Any] {
     let number = request["number"] as? Int ?? 1
-    let found =
-      number == 0
-      ? NSFileVersion.currentVersionOfItem(at: url).map { [$0] } : NSFileVersion.otherVersionsOfItem(at: url)
+    let others =
+      request["conflict"] as? Bool == true
+      ? NSFileVersion.unresolvedConflictVersionsOfItem(at: url) : NSFileVersion.otherVersionsOfItem(at: url)
+    let found = number == 0 ? NSFileVersion.currentVersionOfItem(at: url).map { [$0] } : others
     guard let versions = found else { return refusal }
     let index = max(0, number - 1)
     guard versions.indices.contains(index) else { return ["done": false, "errno": "ENOENT"] }

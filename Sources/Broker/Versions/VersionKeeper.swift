@@ -37,9 +37,16 @@ final class VersionKeeper {
   func prepare(_ document: FoundDocument, _ cause: KeptVersion.Cause, by app: String?) -> FormerContent? {
     guard let path = document.descriptor.currentPath ?? document.path,
       let versions = try? store.versions(of: document.identity),
-      store.rules.isWanted(cause, by: app, after: versions.first, now: clock.realtime)
+      store.rules.isWanted(cause, by: app, after: versions.first, now: clock.realtime),
+      !Self.isKept(document, among: versions)
     else { return nil }
     return FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
+  }
+
+  /// Whether a version has this very content: a save keeps what it does not know as a conflict first.
+  private static func isKept(_ document: FoundDocument, among versions: [KeptVersion]) -> Bool {
+    guard document.kind == .file, let status = try? document.descriptor.status() else { return false }
+    return versions.contains { !$0.isPackage && $0.modified == status.modified && $0.size == status.size }
   }
 
   private func draft(of document: FoundDocument) -> VersionDraft {
@@ -102,14 +109,9 @@ final class VersionKeeper {
   /// The host has replaced a document: its former content is there for as long as its file is open.
   func keepFormer(_ former: FoundDocument, of document: FileIdentity, at path: String) {
     guard let versions = try? store.versions(of: document),
-      store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime)
+      store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime),
+      !Self.isKept(former, among: versions)
     else { return }
-    // Whoever replaced it may have kept it first.
-    if let latest = versions.first, let status = try? former.descriptor.status(), !latest.isPackage,
-      latest.modified == status.modified, latest.size == status.size
-    {
-      return
-    }
     // To read it would break a lease of the broker's own; nobody else can open it any more.
     leases.release(former.identity)
     let content = FormerContent(draft: store.draft(of: former), path: path, cause: .overwritten, app: nil)

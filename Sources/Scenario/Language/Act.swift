@@ -236,8 +236,9 @@ extension AppWord {
       "versions", .path, needs: .documents,
       "lists the versions of a document, newest first, a line each: `count`, `conflicts`"),
     AppWord(
-      "version", .path, ["number": .number, "act": .text], needs: .documents,
-      "does something with a version, 1 the newest, 0 the current one: `read`, `resolve`, `remove`, `replace`"),
+      "version", .path, ["number": .number, "conflict": .flag, "act": .text], needs: .documents,
+      "does something with a version, 1 the newest, 0 the current one: `read`, `resolve`, `remove`, `replace`; with `conflict` they are "
+        + "those of conflicts that are not resolved"),
     // Queries have names.
     AppWord(
       "query", .text("name"),
