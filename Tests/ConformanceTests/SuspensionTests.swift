@@ -297,4 +297,18 @@ struct SuspensionTests {
       try shell.see("%> ")
     }
   }
+
+  @Test func `a system short of memory ends suspended apps alone`() throws {
+    try Workspace.with(.root) { world in
+      let counter = try Counter(world, Self.counting)
+      let running = try world.ambit("kill", "--memory-pressure", counter.bundle)
+      #expect(running.exit == .status(1), "\(running)")
+      #expect(try world.ambit("kill", "--memory-pressure", "--until", "0").output.contains("No app is suspended."))
+      try counter.goesOn()
+      #expect(try world.ambit("suspend", counter.instance).exit == .status(0))
+      let ended = try world.ambit("kill", "--memory-pressure", "--until", "0")
+      #expect(ended.exit == .status(0) && ended.output.contains("was ended"), "\(ended)")
+      try Deadline.wait(for: "the app to end") { (try? world.instances().isEmpty) == true }
+    }
+  }
 }
