@@ -147,10 +147,10 @@ struct PickFrontEnd {
       guard !documents.isEmpty else { return script == nil ? nil : Choice(how: how) }
       return Choice(how: how, documents: documents)
     } catch {
-      // It goes wrong at the provider: the user is told, on the screen that hides this line too, and can choose by hand.
+      // The provider has failed: the user is told, also on a screen or page that hides this line, and can choose by hand.
       Failure.say("\(error)")
       question.notice = "\(error)"
-      return script == nil && face != .web ? nil : Choice(how: how, unavailable: "\(error)")
+      return script == nil ? nil : Choice(how: how, unavailable: "\(error)")
     }
   }
 

@@ -29,6 +29,7 @@ extension PickerRequest {
     json.set("style", style?.rawValue)
     json.set("tint", tint?.text)
     json.set("message", message)
+    json.set("notice", notice)
     json.set("types", types)
     json.set("allowed", allowed)
     switch purpose {
@@ -60,6 +61,7 @@ extension PickerRequest {
       access: try json.bool("readOnly") ? .readOnly : .readWrite, types: try json.stringsIfPresent("types"),
       allowed: try json.stringsIfPresent("allowed"), packages: Set(try json.strings("packages")), places: places,
       startFolder: try json.string("startFolder"))
+    notice = try json.stringIfPresent("notice")
     (isBrowser, creates) = (try json.bool("browser"), try json.bool("creates"))
     (isPestering, recents) = (try json.bool("pestering"), try json.strings("recents"))
     acts = Acts(rawValue: try json.string("acts")) ?? .none

@@ -159,6 +159,8 @@ extension PickerRequest.Place {
 extension PickerRequest {
   /// The first line, harmless: the app that asks, and its wish.
   package var heading: String { title(nameLimit: 40) }
+  /// The notice, harmless.
+  package var warning: String? { notice.map { DisplayText($0).plain } }
   /// The app's own words, as a quotation.
   package var words: String? { quotation }
 }

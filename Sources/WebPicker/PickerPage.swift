@@ -28,7 +28,9 @@ package struct PickerPage {
   ) -> String {
     var body = "<h1>\(Self.escaped(request.heading))</h1>\n"
     if let words = request.words { body += "<blockquote>\(Self.escaped(words))</blockquote>\n" }
-    if let fault { body += "<p role=\"alert\">\(Self.escaped(fault))</p>\n" }
+    if let alert = fault ?? (done == nil ? request.warning : nil) {
+      body += "<p role=\"alert\">\(Self.escaped(alert))</p>\n"
+    }
     if let done { body += "<p role=\"status\">\(Self.escaped(done))</p>\n" }
     body += places(listing)
     let at = Self.encoded(Self.field(listing.place))

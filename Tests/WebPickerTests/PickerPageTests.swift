@@ -42,6 +42,11 @@ struct PickerPageTests {
     #expect(try page(["a.txt"]) { $0.multiple = true }.contains("type=\"checkbox\" name=\"pick\""))
   }
 
+  @Test("a notice stands above the list until something else has happened") func notice() throws {
+    let page = try page(["a.txt"]) { $0.notice = "<The provider> did not answer." }
+    #expect(page.contains("<p role=\"alert\">&lt;The provider&gt; did not answer.</p>"))
+  }
+
   @Test("PCK-18: only a browser whose app makes documents offers a new one") func creation() throws {
     #expect(try !page(["a.txt"]).contains("New document"))
     #expect(try page(["a.txt"]) { ($0.isBrowser, $0.creates) = (true, true) }.contains("New document"))
