@@ -11,8 +11,6 @@ DESTDIR ?=
 SWIFT ?= swift
 # Extra arguments for `swift test`, for example `make test TESTFLAGS='--filter SandboxTests'`.
 TESTFLAGS ?=
-# Extra arguments for the build of `make test`, for example BUILDFLAGS=--disable-index-store.
-BUILDFLAGS ?=
 # Non-empty: `make demo` lets you do the picking.
 INTERACTIVE ?=
 # table or json, for `make bench`; PARTS names some of its parts.
@@ -65,7 +63,7 @@ demo: build ## Watch the tour; with INTERACTIVE=1 you pick the document yourself
 	$(release)/ambit scenario run --apps .build/demos $(if $(INTERACTIVE),--interactive) Demos/tour.toml
 
 test: deps-test ## Build everything for debugging and run the tests
-	$(SWIFT) build --build-tests $(BUILDFLAGS)
+	$(SWIFT) build --build-tests
 	@scripts/assemble-demos.sh $(debug) .build/demos-debug
 	@SWIFT='$(SWIFT)' scripts/run-tests.sh $(TESTFLAGS)
 

@@ -4,7 +4,7 @@
 usage: web-picker-test.py FOLDER-OF-PROGRAMS
 """
 
-import html, http.client, os, re, select, subprocess, sys, tempfile, urllib.parse
+import html, http.client, os, re, select, subprocess, sys, tempfile, time, urllib.parse
 
 PROGRAMS = os.path.abspath(sys.argv[1])
 failures = 0
@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory(prefix="ambit-web-", ignore_cleanup_errors=True
         open(f"{documents}/{name.replace('/', '∕')}", "w").write("words\n")
     os.close(os.open(f"{documents}".encode() + b"/\xff\xfe.txt", os.O_CREAT | os.O_WRONLY))
     os.symlink("letter.txt", f"{documents}/link.txt")
-    environment = dict(os.environ, HOME=f"{folder}/home", AMBIT_HOME=f"{folder}/ambit")
+    environment = dict(os.environ, HOME=f"{folder}/home", AMBIT_HOME=f"{folder}/ambit", AMBIT_PROVIDER_IDLE="1")
     world = {"documents": documents, "environment": environment}
     try:
         question = Question(world, "--type", "txt")
@@ -181,7 +181,9 @@ with tempfile.TemporaryDirectory(prefix="ambit-web-", ignore_cleanup_errors=True
         check(question.ask(question.base + "fill", {"button": "0"}, {"Origin": "http://elsewhere.example"})[0].status == 403,
               "answers from another page are refused")
         check(question.ask(question.base + "fill", {"button": "9"})[0].status == 409, "a button that is not there is refused")
-        check(question.ask(question.base + "fill", {"button": "1", "f1": "regards"})[0].status == 303, "the form is answered")
+        time.sleep(2.5)
+        check(question.ask(question.base + "fill", {"button": "1", "f1": "regards"})[0].status == 303,
+              "the form is answered after more time than an idle provider has")
         page = question.page()
         check("Closing.txt" in page and "Greeting.txt" not in page, "another form follows: the rows that were looked for")
         check(question.ask(question.base + "fill", {"button": "0"})[0].status == 303, "nothing is sent")
@@ -190,6 +192,22 @@ with tempfile.TemporaryDirectory(prefix="ambit-web-", ignore_cleanup_errors=True
         check(answer.status == 200, f"the last page is the end: {answer.status}")
         status, output, errors = question.end()
         check(status == 0 and "Closing.txt" in output, f"the app has the provider's document: {output.strip()} {errors.strip()}")
+
+        # A provider that goes in the middle of a pick: the user is back in the picker, and told why.
+        question = Question(world)
+        question.enter()
+        own = re.search(r'name="own" value="([^"]*)">Choose with [^<]*, by the provider', question.page())
+        question.ask(question.base + "choose", {"at": documents, "own": html.unescape(own[1])})
+        check("Greeting.txt" in question.page(), "the provider's form is there")
+        subprocess.run([f"{PROGRAMS}/ambit", "provider", "disable", html.unescape(own[1]).partition(":")[2]], env=environment,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        check(question.ask(question.base + "fill", {"button": "0", "f0": "0"})[0].status == 303, "the list follows")
+        page = question.page()
+        check('role="alert"' in page and "<fieldset>" in page, "the list says why the provider's picker has ended")
+        letter = next(value for value in values(page) if value.endswith("/letter.txt"))
+        question.ask(question.base + "choose", {"do": "choose", "at": documents, "pick": letter})
+        status, output, errors = question.end()
+        check(status == 0 and "letter.txt" in output, f"a document is chosen by hand: {output.strip()} {errors.strip()}")
 
         question = Question(world)
         question.enter()

@@ -189,7 +189,7 @@ package enum BrokerConnection {
     let names =
       [
         "AMBIT_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "HOME",
-        "AMBIT_BROKER_IDLE",
+        "AMBIT_BROKER_IDLE", "AMBIT_PROVIDER_IDLE",
       ] + FaultPoint.environment
     var environment = ThisProcess.environment.filter { names.contains($0.key) }
     #if AMBIT_MUTANTS

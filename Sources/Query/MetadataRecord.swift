@@ -95,7 +95,7 @@ package enum MetadataAttribute: String, CaseIterable, Hashable, Sendable {
   case reference = "NSMetadataUbiquitousItemURLInLocalContainerKey"
   case downloadingStatus = "NSMetadataUbiquitousItemDownloadingStatusKey"
 
-  /// The status of an item whose content only its provider has.
+  /// The status of an item without its content: only the provider has that.
   package static let notDownloaded = "NSMetadataUbiquitousItemDownloadingStatusNotDownloaded"
   /// The status of an item that is here in its newest form.
   package static let current = "NSMetadataUbiquitousItemDownloadingStatusCurrent"

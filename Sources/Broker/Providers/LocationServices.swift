@@ -30,8 +30,8 @@ struct LocationServices {
     self.sessions = sessions
   }
 
-  /// Bookmarks hold items, providers hear of the end of accesses, forms are asked where picks are, and queries show which contents are
-  /// here.
+  /// Bookmarks hold items, providers hear of the end of accesses, forms are asked where picks are, and queries show the contents
+  /// that are here.
   func connect(
     _ maker: BookmarkMaker, _ resolver: BookmarkResolver, _ scopes: ActiveScopes, _ picker: PickService,
     _ catalog: CatalogService

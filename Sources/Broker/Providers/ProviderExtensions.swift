@@ -78,7 +78,10 @@ final class ProviderExtensions: LoopMember {
   /// Nanoseconds without an answer and without progress.
   nonisolated static let patience: Int64 = 20_000_000_000
   private static let startPatience: Int64 = 20_000_000_000
-  private static let idle: Int64 = 15_000_000_000
+  /// Nanoseconds without a request.
+  private let idle =
+    Int64(
+      ThisProcess.environment["AMBIT_PROVIDER_IDLE"].flatMap { UInt16($0) } ?? 15) * 1_000_000_000
 
   init(_ host: BrokerHost, _ clock: any LoopClock) { (self.host, self.clock) = (host, clock) }
 
@@ -90,7 +93,13 @@ final class ProviderExtensions: LoopMember {
   /// A provider wants a content away.
   var onEvict: (_ provider: String, _ item: String) async throws -> Void = { _, _ in }
 
+  /// A provider is in use, though it is asked nothing.
+  var isInUse: (_ provider: String, _ now: Int64) -> Bool = { _, _ in false }
+
   func isRunning(_ provider: String) -> Bool { running[provider] != nil }
+  /// The launch of the running extension.
+  func launch(of provider: String) -> String? { running[provider]?.instance.id }
+  var now: Int64 { clock.monotonic }
 
   /// The identity on the host of the running extension's files; `nil`: the user's own.
   func hostID(of provider: String) -> UInt32? { running[provider]?.instance.hostID }
@@ -264,7 +273,7 @@ final class ProviderExtensions: LoopMember {
 
   func nextDue(now: Int64) -> Int64? {
     let dues = asked.values.map(\.due) + launches.values.map(\.due)
-    return (dues + running.values.map { $0.lastUsed + Self.idle }).min()
+    return (dues + running.values.map { $0.lastUsed + idle }).min()
   }
 
   func finishTurn(now: Int64) {
@@ -276,8 +285,8 @@ final class ProviderExtensions: LoopMember {
       server.requests.flush()
       if asked.values.contains(where: { $0.provider == provider }) {
         server.lastUsed = now
-      } else if server.lastUsed + Self.idle <= now {
-        stop(provider)
+      } else if server.lastUsed + idle <= now {
+        if isInUse(provider, now) { server.lastUsed = now } else { stop(provider) }
       }
     }
     for each in asked.values where each.due <= now {

@@ -14,16 +14,26 @@ final class ProviderPickers {
   private struct Picker {
     let provider: EnabledProvider
     let several: Bool
+    let launch: String?
     var form: ProviderFormMessage
+    /// Of the last form, in nanoseconds of CLOCK_MONOTONIC.
+    var shown: Int64
   }
 
   /// At a time. The oldest gives way.
   private static let most = 64
+  /// Nanoseconds for which a form is waited for: an extension that ends forgets its pickers.
+  private static let patience: Int64 = 1_800_000_000_000
   /// Items of one choice.
   private static let mostChosen = 200
 
   init(_ items: ProvidedItems, _ extensions: ProviderExtensions) {
     (self.items, self.extensions) = (items, extensions)
+    extensions.isInUse = { [unowned self] in self.isOpen($0, $1) }
+  }
+
+  private func isOpen(_ provider: String, _ now: Int64) -> Bool {
+    open.values.contains { $0.provider.identifier == provider && now - $0.shown < Self.patience }
   }
 
   func begin(_ call: LocationsInterface.PickCall) async throws -> LocationsInterface.PickReply {
@@ -38,7 +48,9 @@ final class ProviderPickers {
     guard let form = answer.form else { throw Self.fault(provider, "its picker shows nothing") }
     try check(form, of: provider)
     if open.count >= Self.most, let oldest = open.keys.min() { dismiss(oldest) }
-    open[id] = Picker(provider: provider, several: call.several, form: form)
+    open[id] = Picker(
+      provider: provider, several: call.several, launch: extensions.launch(of: provider.identifier), form: form,
+      shown: extensions.now)
     return .init(picker: id, form: form)
   }
 
@@ -50,6 +62,12 @@ final class ProviderPickers {
       dismiss(call.picker)
       return .init()
     }
+    // An extension that has ended meanwhile is not asked again: another launch of it knows of no picker.
+    guard let launch = picker.launch, extensions.launch(of: picker.provider.identifier) == launch else {
+      open[call.picker] = nil
+      throw Self.fault(picker.provider, "it has ended, and its picker with it")
+    }
+    open[call.picker]?.shown = extensions.now
     guard let accepted = picker.form.accepted(reply) else { throw ErrorReply.invalidParameter("reply") }
     let answer: ProviderInterface.AnswerCall
     do {
@@ -61,6 +79,7 @@ final class ProviderPickers {
     if let form = answer.form {
       try check(form, of: picker.provider)
       open[call.picker]?.form = form
+      open[call.picker]?.shown = extensions.now
       return .init(form: form)
     }
     open[call.picker] = nil

@@ -43,7 +43,7 @@ final class VersionKeeper {
     return FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
   }
 
-  /// Whether a version has this very content: a save keeps what it does not know as a conflict first.
+  /// Whether a version has this very content: a save with a conflict has kept it first.
   private static func isKept(_ document: FoundDocument, among versions: [KeptVersion]) -> Bool {
     guard document.kind == .file, let status = try? document.descriptor.status() else { return false }
     return versions.contains { !$0.isPackage && $0.modified == status.modified && $0.size == status.size }

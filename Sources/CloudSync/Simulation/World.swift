@@ -151,7 +151,7 @@ package struct World {
     let effects = devices[d].engine.apply(inputs, at: now)
     carryOut(
       planted == .saveAfterEffects ? effects.filter { $0 != .save } + effects.filter { $0 == .save } : effects, on: d)
-    // A device that comes to rest keeps what it knows of its files.
+    // At rest, a device saves its state as well.
     if devices[d].engine.isIdle, !wasIdle { devices[d].saved.apply(devices[d].engine.takeDelta()) }
   }
 
