@@ -1,8 +1,8 @@
 package import ArgumentParser
 
 extension ParsableCommand {
-  /// As `parseAsRoot(_:)`, for programs with many commands: the parser reads the declarations of the one that is called. Where that one
-  /// does not take its arguments, it reads all of them, and its error or help has the whole path.
+  /// As `parseAsRoot(_:)`, for programs with many commands: the parser reads the declarations of the called one alone. Where the
+  /// arguments do not fit, it reads all declarations, so that its error or help has the whole path.
   package static func parseCalled(_ arguments: [String]) throws -> any ParsableCommand {
     let (called, rest) = called(by: arguments[...])
     guard called != Self.self, let command = try? called.parseAsRoot(Array(rest)), type(of: command) == called else {

@@ -20,7 +20,7 @@ final class ProvidedContents {
 
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
   var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
-  /// Told of each document whose content is here now, or not any more.
+  /// Told of a document when its content has come or gone.
   var onContent: (_ path: String) -> Void = { _ in }
   /// Requests that want to know it as well.
   private var watchers: [String: [Int: (Int, Int) -> Void]] = [:]

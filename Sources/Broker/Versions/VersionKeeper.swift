@@ -43,10 +43,11 @@ final class VersionKeeper {
     return FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
   }
 
-  /// Whether a version has this very content: a save with a conflict has kept it first.
+  /// Whether a version has this very content: a save with a conflict has kept it first. An app can set a modification time, and so only
+  /// a version counts that was made after the last change of the file, whatever that was (`st_ctime`).
   private static func isKept(_ document: FoundDocument, among versions: [KeptVersion]) -> Bool {
     guard document.kind == .file, let status = try? document.descriptor.status() else { return false }
-    return versions.contains { !$0.isPackage && $0.modified == status.modified && $0.size == status.size }
+    return versions.contains { $0.kept > status.changed && $0.isSame(as: status) }
   }
 
   private func draft(of document: FoundDocument) -> VersionDraft {
@@ -109,9 +110,10 @@ final class VersionKeeper {
   /// The host has replaced a document: its former content is there for as long as its file is open.
   func keepFormer(_ former: FoundDocument, of document: FileIdentity, at path: String) {
     guard let versions = try? store.versions(of: document),
-      store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime),
-      !Self.isKept(former, among: versions)
+      store.rules.isWanted(.overwritten, by: nil, after: versions.first, now: clock.realtime)
     else { return }
+    // Whoever replaced it may have kept it first.
+    if let status = try? former.descriptor.status(), versions.first?.isSame(as: status) == true { return }
     // To read it would break a lease of the broker's own; nobody else can open it any more.
     leases.release(former.identity)
     let content = FormerContent(draft: store.draft(of: former), path: path, cause: .overwritten, app: nil)
@@ -243,5 +245,12 @@ final class FormerContent: Sendable {
 extension VersionStore {
   convenience init(_ folders: AmbitFolders) throws {
     try self.init(path: "\(folders.versions).sqlite", contents: folders.versions)
+  }
+}
+
+extension KeptVersion {
+  /// Whether it is of a file with this size and modification time.
+  fileprivate func isSame(as status: FileStatus) -> Bool {
+    !isPackage && modified == status.modified && size == status.size
   }
 }
