@@ -15,6 +15,10 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// Tests too; and a whole module in as few runs of the compiler as there are cores, since each run expands every macro of
+/// the module anew.
+let testing: [SwiftSetting] = strict + [.unsafeFlags(["-driver-batch-size-limit", "1000"])]
+
 /// Executables carry their Swift runtime with them: they start faster, and a program that runs inside
 /// a sandbox needs no toolchain there. Tests stay dynamic (the testing libraries exist only so), which is
 /// why this is said here, for each executable, and not on the command line for the whole build.
@@ -37,7 +41,6 @@ let standalone: [LinkerSetting] = [.unsafeFlags(["-static-executable"])]
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let flyingFox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
 let flyingSocks: Target.Dependency = .product(name: "FlyingSocks", package: "FlyingFox")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
@@ -60,7 +63,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -75,16 +77,19 @@ let package = Package(
     .systemLibrary(
       name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev", "libglib2.0-dev"])]),
     .systemLibrary(name: "CPng", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CNettle", pkgConfig: "hogweed", providers: [.apt(["nettle-dev"])]),
+    .target(name: "Cryptography", dependencies: ["CNettle"], swiftSettings: strict),
     .target(name: "Rulebook", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "Kernel", dependencies: ["CLinux", "Paths", system], swiftSettings: strict),
     .target(name: "UserFiles", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "ContentTypes", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
-    .target(name: "Thumbnails", dependencies: ["Kernel", "Paths", crypto, system], swiftSettings: strict),
+    .target(name: "Thumbnails", dependencies: ["Kernel", "Paths", "Cryptography", system], swiftSettings: strict),
     .target(name: "Folders", dependencies: ["ContentTypes", "Kernel", "Paths", system], swiftSettings: strict),
     .target(name: "Terminal", dependencies: ["Kernel", system], swiftSettings: strict),
-    .target(name: "Pages", dependencies: ["Paths", "Terminal", crypto], swiftSettings: strict),
-    .target(name: "AppModel", dependencies: ["ContentTypes", "Kernel", "Paths", crypto], swiftSettings: strict),
+    .target(name: "Pages", dependencies: ["Paths", "Terminal", "Cryptography"], swiftSettings: strict),
+    .target(
+      name: "AppModel", dependencies: ["ContentTypes", "Kernel", "Paths", "Cryptography"], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Policy", dependencies: ["ContentTypes", "Kernel", "AppModel", "Paths", "Sandbox", system, tomlKit],
@@ -92,32 +97,34 @@ let package = Package(
       resources: [.embedInCode("Policies")], swiftSettings: strict),
     .target(
       name: "Wire", dependencies: ["Kernel", "Paths"], resources: [.embedInCode("Interfaces")], swiftSettings: strict),
-    .target(name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", crypto, system], swiftSettings: strict),
+    .target(
+      name: "Seccomp", dependencies: ["Kernel", "CSeccomp", "Wire", "Cryptography", system], swiftSettings: strict),
     .target(
       name: "ScopedAccess",
-      dependencies: ["Kernel", "Paths", "UserFiles", "Folders", "AppModel", crypto, grdb, system],
+      dependencies: ["Kernel", "Paths", "UserFiles", "Folders", "AppModel", "Cryptography", grdb, system],
       swiftSettings: strict),
     .target(name: "Query", dependencies: ["ContentTypes", "Paths"], swiftSettings: strict),
     .target(name: "Databases", dependencies: ["Folders", grdb], swiftSettings: strict),
     .target(name: "Catalog", dependencies: ["Paths", "Folders", "Query", grdb], swiftSettings: strict),
     .target(name: "FileProviders", dependencies: ["Databases", "Folders", "Paths", grdb], swiftSettings: strict),
-    .target(name: "Audit", dependencies: ["Kernel", "Paths", crypto, grdb], swiftSettings: strict),
+    .target(name: "Audit", dependencies: ["Kernel", "Paths", "Cryptography", grdb], swiftSettings: strict),
     .target(name: "Decisions", dependencies: ["AppModel", "Policy"], swiftSettings: strict),
     .target(name: "Coordination", dependencies: ["Paths"], swiftSettings: strict),
-    .target(name: "CrashStates", dependencies: ["Paths", crypto], swiftSettings: strict),
+    .target(name: "CrashStates", dependencies: ["Paths", "Cryptography"], swiftSettings: strict),
     .target(name: "CrashRecorder", dependencies: ["CrashStates", "Kernel", "Paths", system], swiftSettings: strict),
     .target(
       name: "Review",
       dependencies: [
-        "ContentTypes", "Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit", crypto,
+        "ContentTypes", "Paths", "Decisions", "Terminal", "Pages", "AppModel", "Sandbox", "Policy", "Audit",
+        "Cryptography",
       ],
       swiftSettings: strict),
     .target(name: "BrokerCore", dependencies: ["Kernel", "Wire"], swiftSettings: strict),
     .target(
       name: "Broker",
       dependencies: [
-        "BrokerCore", "Coordination", "Decisions", "Kernel", "Paths", "UserFiles", "Folders", "Seccomp", "AppModel",
-        "Policy",
+        "BrokerCore", "Coordination", "Cryptography", "Decisions", "Kernel", "Paths", "UserFiles", "Folders", "Seccomp",
+        "AppModel", "Policy",
         "Wire",
         "ScopedAccess", "Query", "Catalog", "FileProviders", "Audit", system,
       ],
@@ -126,7 +133,7 @@ let package = Package(
     .target(
       name: "Cloud",
       dependencies: [
-        "BrokerCore", "CloudSync", "Databases", "Folders", "Kernel", "Paths", "Wire", crypto, grdb, system,
+        "BrokerCore", "CloudSync", "Databases", "Folders", "Kernel", "Paths", "Wire", "Cryptography", grdb, system,
       ],
       swiftSettings: strict),
     .target(
@@ -226,68 +233,70 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["BrokerCore", "Kernel", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: strict),
-    .testTarget(name: "RulebookTests", dependencies: ["Rulebook"], swiftSettings: strict),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: testing),
+    .testTarget(name: "RulebookTests", dependencies: ["Rulebook"], swiftSettings: testing),
     .testTarget(
-      name: "UserFilesTests", dependencies: ["Kernel", "UserFiles", "TestSupport", system], swiftSettings: strict),
-    .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: strict),
-    .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: strict),
-    .testTarget(name: "ContentTypesTests", dependencies: ["ContentTypes", "TestSupport"], swiftSettings: strict),
+      name: "UserFilesTests", dependencies: ["Kernel", "UserFiles", "TestSupport", system], swiftSettings: testing),
+    .testTarget(name: "PathsTests", dependencies: ["Paths", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "KernelTests", dependencies: ["Kernel", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport", system], swiftSettings: testing),
+    .testTarget(name: "AppModelTests", dependencies: ["AppModel", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "PolicyTests", dependencies: ["Policy"], swiftSettings: testing),
+    .testTarget(name: "ContentTypesTests", dependencies: ["ContentTypes", "TestSupport"], swiftSettings: testing),
     .testTarget(
-      name: "ThumbnailsTests", dependencies: ["Kernel", "Thumbnails", "TestSupport"], swiftSettings: strict),
+      name: "ThumbnailsTests", dependencies: ["Kernel", "Thumbnails", "TestSupport"], swiftSettings: testing),
     .testTarget(
-      name: "DatabasesTests", dependencies: ["Databases", "Folders", grdb], swiftSettings: strict),
-    .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: strict),
+      name: "DatabasesTests", dependencies: ["Databases", "Folders", grdb], swiftSettings: testing),
+    .testTarget(name: "FoldersTests", dependencies: ["Folders", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "SeccompTests", dependencies: ["Seccomp", "CSeccomp", "TestSupport"], swiftSettings: testing),
     .testTarget(
       name: "SandboxTests", dependencies: ["Sandbox", "Paths", "Policy", "Seccomp", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: strict),
+      swiftSettings: testing),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "TestSupport"], swiftSettings: testing),
     .testTarget(
-      name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport", crypto],
-      swiftSettings: strict),
-    .testTarget(name: "QueryTests", dependencies: ["Query", "TestSupport"], swiftSettings: strict),
+      name: "ScopedAccessTests", dependencies: ["ScopedAccess", "AppModel", "TestSupport", "Cryptography"],
+      swiftSettings: testing),
+    .testTarget(name: "QueryTests", dependencies: ["Query", "TestSupport"], swiftSettings: testing),
     .testTarget(
-      name: "CatalogTests", dependencies: ["Catalog", "Query", "Paths", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: strict),
+      name: "CatalogTests", dependencies: ["Catalog", "Query", "Paths", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "AuditTests", dependencies: ["Audit", "TestSupport", grdb], swiftSettings: testing),
     .testTarget(
       name: "ReviewTests",
       dependencies: [
-        "Review", "Pages", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport", crypto,
+        "Review", "Pages", "Audit", "Policy", "Sandbox", "AppModel", "Kernel", "Terminal", "TestSupport",
+        "Cryptography",
       ],
-      swiftSettings: strict
+      swiftSettings: testing
     ),
     .testTarget(
       name: "BrokerTests",
       dependencies: [
         "Audit", "Broker", "BrokerCore", "Folders", "Kernel", "ScopedAccess", "TestSupport", "Wire", system,
       ],
-      swiftSettings: strict),
+      swiftSettings: testing),
     .testTarget(
       name: "CoordinationTests", dependencies: ["Coordination", "Paths", "Wire"], exclude: ["Scripts"],
-      swiftSettings: strict),
+      swiftSettings: testing),
     .testTarget(
-      name: "CloudTests", dependencies: ["Cloud", "CloudSync", "Kernel", "TestSupport", "Wire"], swiftSettings: strict),
+      name: "CloudTests", dependencies: ["Cloud", "CloudSync", "Kernel", "TestSupport", "Wire"], swiftSettings: testing),
     .testTarget(
-      name: "CloudSyncTests", dependencies: ["CloudSync"], exclude: ["Scripts"], swiftSettings: strict),
+      name: "CloudSyncTests", dependencies: ["CloudSync"], exclude: ["Scripts"], swiftSettings: testing),
     .testTarget(
-      name: "CrashStatesTests", dependencies: ["CrashStates", "Paths", "TestSupport"], swiftSettings: strict),
+      name: "CrashStatesTests", dependencies: ["CrashStates", "Paths", "TestSupport"], swiftSettings: testing),
     .testTarget(
       name: "CrashRecorderTests",
       dependencies: ["CrashRecorder", "CrashStates", "Kernel", "Paths", "ScopedAccess", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: strict),
-    .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "FileProvidersTests", dependencies: ["FileProviders"], swiftSettings: strict),
-    .testTarget(name: "WebPickerTests", dependencies: ["WebPicker", "PickerUI"], swiftSettings: strict),
+      swiftSettings: testing),
+    .testTarget(name: "DecisionsTests", dependencies: ["Decisions"], swiftSettings: testing),
+    .testTarget(name: "BrokerCoreTests", dependencies: ["BrokerCore", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "AmbitKitTests", dependencies: ["AmbitKit", "Query", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "FileProvidersTests", dependencies: ["FileProviders"], swiftSettings: testing),
+    .testTarget(name: "WebPickerTests", dependencies: ["WebPicker", "PickerUI"], swiftSettings: testing),
     .testTarget(
-      name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", "UserFiles", system], swiftSettings: strict),
-    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "LessonsTests", dependencies: ["Lessons", "Scenario"], swiftSettings: strict),
-    .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: strict),
+      name: "PickerUITests", dependencies: ["PickerUI", "TestSupport", "UserFiles", system], swiftSettings: testing),
+    .testTarget(name: "ScenarioTests", dependencies: ["Scenario", "Policy", "TestSupport"], swiftSettings: testing),
+    .testTarget(name: "LessonsTests", dependencies: ["Lessons", "Scenario"], swiftSettings: testing),
+    .testTarget(name: "LauncherTests", dependencies: ["Launcher", "TestSupport"], swiftSettings: testing),
     .testTarget(
       name: "AmbitCommandsTests",
       dependencies: [
@@ -295,9 +304,9 @@ let package = Package(
         "Review",
         "Rulebook", "Terminal", "TestSupport", "UserFiles", "Wire", argumentParser,
       ],
-      swiftSettings: strict),
+      swiftSettings: testing),
     .testTarget(
-      name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: strict),
+      name: "VerificationTests", dependencies: ["Verification", "Terminal", "TestSupport"], swiftSettings: testing),
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
@@ -305,7 +314,7 @@ let package = Package(
         "Rulebook",
         "Scenario", grdb,
       ],
-      swiftSettings: strict),
+      swiftSettings: testing),
   ]
 )
 

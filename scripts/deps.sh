@@ -39,32 +39,32 @@ fi
 # Each manager names the same things differently.
 if have apt-get; then
   manager=apt pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip curl=libcurl4-openssl-dev
-  chafa=libchafa-dev glib=libglib2.0-dev png=libpng-dev
+  chafa=libchafa-dev glib=libglib2.0-dev png=libpng-dev nettle=nettle-dev
   libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
   btrfs=btrfs-progs losetup=mount
 elif have dnf; then
   manager=dnf pkgconf=pkgconf-pkg-config seccomp=libseccomp-devel sqlite=sqlite-devel pip=python3-pip curl=libcurl-devel
-  chafa=chafa-devel glib=glib2-devel png=libpng-devel
+  chafa=chafa-devel glib=glib2-devel png=libpng-devel nettle=nettle-devel
   libc=glibc-static libstdcxx=libstdc++-static vim=vim-minimal sqlite_shell=sqlite
   btrfs=btrfs-progs losetup=util-linux
 elif have pacman; then
   manager=pacman pkgconf=pkgconf seccomp=libseccomp sqlite=sqlite pip=python-pip curl=curl
-  chafa=chafa glib=glib2 png=libpng
+  chafa=chafa glib=glib2 png=libpng nettle=nettle
   libc=glibc libstdcxx=gcc vim=vim sqlite_shell=sqlite
   btrfs=btrfs-progs losetup=util-linux
 elif have zypper; then
   manager=zypper pkgconf=pkgconf seccomp=libseccomp-devel sqlite=sqlite3-devel pip=python3-pip curl=libcurl-devel
-  chafa=chafa-devel glib=glib2-devel png=libpng16-devel
+  chafa=chafa-devel glib=glib2-devel png=libpng16-devel nettle=libnettle-devel
   libc=glibc-devel-static libstdcxx=gcc-c++ vim=vim-small sqlite_shell=sqlite3
   btrfs=btrfsprogs losetup=util-linux
 elif have apk; then
   manager=apk pkgconf=pkgconf seccomp=libseccomp-dev sqlite=sqlite-dev pip=py3-pip curl=curl-dev
-  chafa=chafa-dev glib=glib-dev png=libpng-dev
+  chafa=chafa-dev glib=glib-dev png=libpng-dev nettle=nettle-dev
   libc=musl-dev libstdcxx=g++ vim=vim sqlite_shell=sqlite
   btrfs=btrfs-progs losetup=losetup
 else
   manager=none pkgconf=pkg-config seccomp=libseccomp-dev sqlite=libsqlite3-dev pip=python3-pip curl=libcurl4-openssl-dev
-  chafa=libchafa-dev glib=libglib2.0-dev png=libpng-dev
+  chafa=libchafa-dev glib=libglib2.0-dev png=libpng-dev nettle=nettle-dev
   libc=libc6-dev libstdcxx=g++ vim=vim-tiny sqlite_shell=sqlite3
   btrfs=btrfs-progs losetup=mount
 fi
@@ -78,6 +78,7 @@ if ! have pkg-config; then
   have_header sqlite3.h || need "$sqlite"
   have_header curl/curl.h || need "$curl"
   have_header png.h || need "$png"
+  have_header nettle/eddsa.h || need "$nettle"
   # Their headers lie where only pkg-config knows.
   need "$chafa"
   need "$glib"
@@ -86,6 +87,7 @@ else
   pkg-config --exists sqlite3 || need "$sqlite"
   pkg-config --exists libcurl || need "$curl"
   pkg-config --exists libpng || need "$png"
+  pkg-config --exists hogweed || need "$nettle"
   pkg-config --exists glib-2.0 || need "$glib"
   pkg-config --exists chafa || need "$chafa"
 fi

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Paths
 
@@ -55,7 +55,7 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
   ///
   /// - Parameter attempt: from 1; the identifiers of further attempts have it at their end.
   package static func forAnother(_ claimed: String, _ digest: AppDigest, attempt: Int) -> String {
-    let end = "-\(AppDigest.hexadecimal(digest.bytes.prefix(6)))" + (attempt > 1 ? "-\(attempt)" : "")
+    let end = "-\(Hexadecimal.text(digest.bytes.prefix(6)))" + (attempt > 1 ? "-\(attempt)" : "")
     var name = claimed.prefix(maximumLength - anotherPrefix.utf8.count - end.utf8.count)
     while let last = name.last, isSeparator(last) { name.removeLast() }
     return anotherPrefix + name + end
@@ -70,8 +70,7 @@ package struct BundleIdentifier: Equatable, Hashable, Sendable, CustomStringConv
     #if AMBIT_MUTANTS
       if Mutant.programsShare.isActive, let name = path.pathNames.last, name != path { return forProgram(name) }
     #endif
-    let digest = SHA256.hash(data: Data(path.utf8)).prefix(6)
-    let end = "-\(AppDigest.hexadecimal(digest))"
+    let end = "-\(Hexadecimal.text(SHA256.digest(path).prefix(6)))"
     let fileName = path.pathNames.last ?? ""
     var name = ""
     for scalar in fileName.unicodeScalars {

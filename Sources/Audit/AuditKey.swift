@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 
 #if canImport(Glibc)
@@ -10,9 +10,9 @@ internal import Foundation
 /// Its public part lies beside it in `audit.pub`, for checks of the log without the right to sign. A process that can
 /// read the key can sign another log.
 package struct AuditKey: Sendable {
-  private let key: Curve25519.Signing.PrivateKey
+  private let key: Ed25519.PrivateKey
   /// For things that are written too often to be signed.
-  private let codeKey: SymmetricKey
+  private let codeKey: [UInt8]
 
   package struct Public: Equatable, Sendable {
     private let bytes: [UInt8]
@@ -31,15 +31,15 @@ package struct AuditKey: Sendable {
     package var text: String { Data(bytes).base64EncodedString() }
 
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-      (try? Curve25519.Signing.PublicKey(rawRepresentation: bytes))?.isValidSignature(signature, for: message) ?? false
+      Ed25519.verifies(signature, of: message, by: bytes)
     }
   }
 
-  init() { self.init(Curve25519.Signing.PrivateKey()) }
+  init() { self.init(.random()) }
 
-  var publicKey: Public { Public(Array(key.publicKey.rawRepresentation)) }
+  var publicKey: Public { Public(key.publicKey) }
 
-  func sign(_ message: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: message)) }
+  func sign(_ message: [UInt8]) -> [UInt8] { key.sign(message) }
 
   /// The key of a log.
   ///
@@ -53,7 +53,7 @@ package struct AuditKey: Sendable {
       }
       let made = AuditKey()
       // The key first: a public part without it is a key that was lost.
-      try SmallFile.make(files.key, Array(made.key.rawRepresentation), mode: 0o600)
+      try SmallFile.make(files.key, made.key.bytes, mode: 0o600)
       try SmallFile.make(files.publicKey, Array((made.publicKey.text + "\n").utf8), mode: 0o600)
       return made
     }
@@ -77,16 +77,14 @@ package struct AuditKey: Sendable {
     return true
   }
 
-  private init(_ key: Curve25519.Signing.PrivateKey) {
+  private init(_ key: Ed25519.PrivateKey) {
     self.key = key
-    codeKey = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: key.rawRepresentation), info: Data("ambit-audit end 1".utf8),
-      outputByteCount: 32)
+    codeKey = HMACSHA256.deriveKey(from: key.bytes, for: "ambit-audit end 1")
   }
 
   /// HMAC-SHA256, which only a holder of the key can make, and check.
   func code(of message: [UInt8]) -> [UInt8] {
-    Array(HMAC<SHA256>.authenticationCode(for: message, using: codeKey))
+    HMACSHA256.code(of: message, key: codeKey)
   }
 
   /// The key beside a log, as far as the checking process may read it.
@@ -106,7 +104,7 @@ package struct AuditKey: Sendable {
       return .unreadable
     }
     guard let bytes else { return .gone }
-    guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes) else {
+    guard let key = Ed25519.PrivateKey(bytes) else {
       throw AuditLogError(.damaged, files.key, "it is no key of 32 bytes", of: .signature)
     }
     return .here(AuditKey(key))

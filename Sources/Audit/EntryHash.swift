@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 
 /// The mark of an entry: SHA-256 over the hash of the entry before it and its own bytes.
 ///
@@ -19,7 +19,7 @@ package struct EntryHash: Hashable, Sendable {
     bytes.append(contentsOf: payload)
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { place in
-      unsafe SHA256.hash(data: bytes).withUnsafeBytes { digest in unsafe place.copyMemory(from: digest) }
+      unsafe place.copyBytes(from: SHA256.digest(bytes))
     }
     self.words = words
   }

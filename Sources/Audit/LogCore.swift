@@ -200,7 +200,7 @@ final class LogCore: Sendable {
     _ events: some Collection<EncodedEvent>, _ store: SegmentStore, checkpointAt mark: ChainMark?, durably: Bool
   ) throws(AuditLogError) {
     do {
-      let checkpoint = try mark.map { try statement(.checkpoint, $0) }
+      let checkpoint = mark.map { statement(.checkpoint, $0) }
       try store.add(events, checkpoint: checkpoint, durably: durably)
       guard let mark else { return }
       state.withLock { state in
@@ -223,9 +223,9 @@ final class LogCore: Sendable {
     }
   }
 
-  func statement(_ kind: Statement.Kind, _ mark: ChainMark) throws -> Statement {
+  func statement(_ kind: Statement.Kind, _ mark: ChainMark) -> Statement {
     let checkpoint = state.withLock { $0.checkpoint }
-    return try Statement(kind, mark, time: Disk.time(), checkpoint: checkpoint, key: key)
+    return Statement(kind, mark, time: Disk.time(), checkpoint: checkpoint, key: key)
   }
 
   // MARK: The end

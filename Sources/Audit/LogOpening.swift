@@ -38,7 +38,7 @@ struct LogOpening {
     let known = checkpoint > 0 ? checkpoint : try Self.checkpoint(before: store.number, files)
     // One that the head has, and that went with the power along with the entries up to it: they are in the journal.
     let lost = entries.first { $0.mark.sequence == head?.checkpoint && $0.mark.sequence > max(known, store.base) }?.mark
-    let again = try lost.map { try Statement(.checkpoint, $0, time: Disk.time(), checkpoint: known, key: key) }
+    let again = lost.map { Statement(.checkpoint, $0, time: Disk.time(), checkpoint: known, key: key) }
     try store.add(rest, checkpoint: again, durably: false)
     lacksCarried = try store.number > 0 && !store.queue.read { try SegmentReader.hasAllCarried($0) }
     takenOver = Int(last.sequence - before.sequence)

@@ -83,7 +83,7 @@ extension LogCore {
     _ = try append([try event(segments)])
     try syncNow()
     FaultPoint.removalSaid.pass()
-    let statement = try Statement(.begins, last.last, time: Disk.time(), checkpoint: checkpoint, key: key)
+    let statement = Statement(.begins, last.last, time: Disk.time(), checkpoint: checkpoint, key: key)
     try SmallFile.make(files.begins, Array(statement.line.utf8), mode: 0o600)
     FaultPoint.removalSigned.pass()
     try removeFiles(through: last.last.sequence)

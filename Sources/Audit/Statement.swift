@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 
 /// The broker's statement about its log over its signature: a line of text.
@@ -38,13 +38,13 @@ package struct Statement: Equatable, Sendable {
   /// - Parameter boot: a head states it; other kinds do not.
   init(
     _ kind: Kind, _ mark: ChainMark, time: Int64, checkpoint: Int64, boot: [UInt8]? = JournalFile.boot, key: AuditKey
-  ) throws {
+  ) {
     self.kind = kind
     self.mark = mark
     self.time = time
     self.checkpoint = checkpoint
     self.boot = kind.hasBoot ? boot.map(Journal.padded) : nil
-    signature = try key.sign(Array(text.utf8))
+    signature = key.sign(Array(text.utf8))
   }
 
   /// Reads a line, with or without its newline. Nil when it is not exactly as one is written.

@@ -1,5 +1,5 @@
 internal import CloudSync
-internal import Crypto
+internal import Cryptography
 internal import Databases
 internal import Folders
 internal import Foundation
@@ -131,10 +131,10 @@ final class CloudStore: Sendable {
     func part() -> Int { min(1 << 20, max(4096, expected - offset)) }
     while case let bytes = try source.bytes(at: UInt64(offset), count: part()), !bytes.isEmpty {
       guard isWanted() else { throw KernelError("copy", errno: .canceled) }
-      hash.update(data: bytes)
+      hash.update(bytes)
       try file.writeAll(bytes)
       offset += bytes.count
     }
-    return (hash.finalize().map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined(), offset)
+    return (Hexadecimal.text(hash.finish()), offset)
   }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 
 /// A page that needs nothing else: no file, no network. Its own policy lets no other style and no other script run than its own.
@@ -34,6 +34,6 @@ extension HTMLText {
   }
 
   package static func hash(_ content: String) -> String {
-    "sha256-" + Data(SHA256.hash(data: Data(content.utf8))).base64EncodedString()
+    "sha256-" + Data(SHA256.digest(content)).base64EncodedString()
   }
 }

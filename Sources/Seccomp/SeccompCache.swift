@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 package import Kernel
 
@@ -23,11 +23,7 @@ package struct SeccompCache: Sendable {
     -> SeccompProgram
   {
     let key = "\(compiler.rawValue)\n\(profile.identity)"
-    let digest = SHA256.hash(data: Data(key.utf8)).map { byte in
-      let text = String(byte, radix: 16)
-      return text.count == 1 ? "0" + text : text
-    }.joined()
-    let path = folder.map { "\($0)/\(digest).bpf" }
+    let path = folder.map { "\($0)/\(Hexadecimal.text(SHA256.digest(key))).bpf" }
     if let path, let stored = Self.read(path) { return stored }
     let compiled =
       switch compiler {
@@ -43,17 +39,16 @@ package struct SeccompCache: Sendable {
     guard let data = FileManager.default.contents(atPath: path), data.count > 32, (data.count - 32) % 8 == 0 else {
       return nil
     }
-    let content = data.dropLast(32)
-    guard Data(SHA256.hash(data: content)) == data.suffix(32) else { return nil }
-    return SeccompProgram(bytes: Array(content))
+    let content = Array(data.dropLast(SHA256.size))
+    guard SHA256.digest(content) == Array(data.suffix(SHA256.size)) else { return nil }
+    return SeccompProgram(bytes: content)
   }
 
   /// A cache that cannot be written is only slower, so failures are not reported.
   private static func store(_ program: SeccompProgram, at path: String, in folder: String) {
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    var data = Data(program.bytes)
-    data.append(contentsOf: SHA256.hash(data: Data(program.bytes)))
+    let data = Data(program.bytes + SHA256.digest(program.bytes))
     try? data.write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 package import Kernel
 internal import Paths
@@ -44,10 +44,7 @@ package struct ThumbnailCache: Sendable {
 
     package var url: String { Thumbnailer.url(path) }
     package var name: String {
-      Insecure.MD5.hash(data: Data(url.utf8)).map { byte in
-        let hex = String(byte, radix: 16)
-        return byte < 16 ? "0\(hex)" : hex
-      }.joined() + ".png"
+      Hexadecimal.text(MD5.digest(Array(url.utf8))) + ".png"
     }
   }
 
@@ -117,7 +114,7 @@ package struct ThumbnailCache: Sendable {
 
   /// A version is the provider's, and may have any letters.
   private static func digest(_ version: String) -> String {
-    SHA256.hash(data: Data(version.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    Hexadecimal.text(SHA256.digest(version))
   }
 
   private static func isOf(_ picture: PNG, _ subject: Subject) -> Bool {

@@ -174,7 +174,7 @@ private final class Writer: Sendable {
     let files = LogFiles(folder.log)
     let key = try #require(AuditKey.beside(files).key)
     let head = try #require(try HeadFile.read(files.head))
-    let other = try Statement(
+    let other = Statement(
       head.kind, head.mark, time: head.time, checkpoint: head.checkpoint, boot: boot, key: key)
     try FileManager.default.removeItem(atPath: files.head)
     try HeadFile(files.head).write(other)

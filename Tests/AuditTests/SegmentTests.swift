@@ -344,7 +344,7 @@ extension Folder {
       (try AuditKey.load(other.files, isNew: true), "is not signed"), (key, "whole, from \(mark + 1)"),
     ] {
       let found = try finding { files in
-        let line = try Statement(.begins, begins, time: 1, checkpoint: mark, key: signer).line
+        let line = Statement(.begins, begins, time: 1, checkpoint: mark, key: signer).line
         try Data(line.utf8).write(to: URL(filePath: files.begins))
         try manager.removeItem(atPath: files.segment(0))
       }

@@ -145,7 +145,7 @@ private final class Exhibit {
       for entry in log.entries.prefix(12) { try writer.add(entry, to: db) }
       try writer.finish(db)
       let mark = log.entries[11].mark
-      evidence.head = Array(try Statement(.closed, mark, time: head.time, checkpoint: 0, key: other).line.utf8)
+      evidence.head = Array(Statement(.closed, mark, time: head.time, checkpoint: 0, key: other).line.utf8)
       evidence.own = .here(other)
       evidence.publicKey = Array((other.publicKey.text + "\n").utf8)
     }
@@ -247,7 +247,7 @@ private enum Tampering: CaseIterable {
         line = try #require(try String.fetchOne(db, sql: sql, arguments: [another]))
       } else {
         let said = try #require(Statement(line))
-        line = try Statement(.checkpoint, said.mark, time: said.time, checkpoint: said.checkpoint, key: AuditKey()).line
+        line = Statement(.checkpoint, said.mark, time: said.time, checkpoint: said.checkpoint, key: AuditKey()).line
       }
       try db.execute(sql: "UPDATE checkpoint SET statement = ? WHERE sequence = ?", arguments: [line, place])
     case .hide:
@@ -271,7 +271,7 @@ private enum Tampering: CaseIterable {
     case .removeHead: evidence.head = nil
     case .foreignHead:
       let mark = Bool.random(using: &random) ? entry.mark : log.entries[log.entries.count - 1].mark
-      evidence.head = Array(try Statement(.head, mark, time: 1, checkpoint: 0, key: AuditKey()).line.utf8)
+      evidence.head = Array(Statement(.head, mark, time: 1, checkpoint: 0, key: AuditKey()).line.utf8)
     case .foreignKey: evidence.publicKey = Array((AuditKey().publicKey.text + "\n").utf8)
     case .removeKey: evidence.publicKey = nil
     case .flipKey:

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Folders
 import Foundation
 import GRDB
@@ -196,7 +196,7 @@ import Testing
       let turn = whole[start + 8..<start + 16]
       let content = whole[start + 24..<end - 8]
       bytes += (0..<8).map { UInt8(truncatingIfNeeded: content.count >> (8 * $0)) } + turn
-      bytes += SHA256.hash(data: turn + content).prefix(8).reversed()
+      bytes += SHA256.digest(Array(turn + content)).prefix(8).reversed()
       bytes += content
     }
     try Data(bytes).write(to: URL(fileURLWithPath: journal(folder)))

@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// SHA-256 over an app's parts: its manifest, its entitlements and the file that is executed, each with its length before it.
 package struct AppDigest: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
@@ -17,12 +19,7 @@ package struct AppDigest: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// 64 hexadecimal digits.
-  package var description: String { Self.hexadecimal(bytes) }
-
-  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-  }
+  package var description: String { Hexadecimal.text(bytes) }
 }
 
 /// An app as its files are now.

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Paths
 
@@ -18,7 +18,7 @@ package struct LogIdentity: Hashable, Sendable, CustomStringConvertible {
   package init(first: AuditEvent) throws { self.init(hashing: try first.jsonLine()) }
 
   private init(hashing text: String) {
-    var bytes = Array(SHA256.hash(data: Data(text.utf8)).prefix(16))
+    var bytes = Array(SHA256.digest(text).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x80
     bytes[8] = bytes[8] & 0x3F | 0x80
     let digits = Hexadecimal.text(bytes)
@@ -58,6 +58,6 @@ package struct EventIdentifier: Hashable, Sendable, CustomStringConvertible {
 extension AuditEvent {
   /// SHA-256 of the event as it is recorded, in hexadecimal: another digest is another event.
   package func digest() throws -> String {
-    Hexadecimal.text(Array(SHA256.hash(data: Data(try jsonLine().utf8))))
+    Hexadecimal.text(SHA256.digest(try jsonLine()))
   }
 }

@@ -1,5 +1,6 @@
 internal import Audit
 internal import BrokerCore
+internal import Cryptography
 internal import Folders
 internal import Foundation
 internal import Kernel

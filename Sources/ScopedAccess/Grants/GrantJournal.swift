@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Folders
 internal import Kernel
 internal import SystemPackage
@@ -178,7 +178,7 @@ final class GrantJournal: Sendable {
   private static func checksum(_ content: some Sequence<UInt8>, turn: Int32) -> UInt64 {
     var number = BinaryWriter()
     number.write(Int64(turn))
-    let digest = SHA256.hash(data: number.bytes + content)
+    let digest = SHA256.digest(number.bytes + content)
     return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 

@@ -1,5 +1,5 @@
 package import AppModel
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 package import Kernel
 internal import SystemPackage
@@ -49,10 +49,10 @@ package enum FileDigest {
       let count = try KernelError.check("read", "an app's file") {
         unsafe Glibc.read(open.rawValue, buffer.baseAddress, buffer.count)
       }
-      if count == 0 { return Array(hash.finalize()) }
+      if count == 0 { return hash.finish() }
       read += UInt64(count)
       guard read <= largest else { throw KernelError("read", "a program", errno: .fileTooLarge) }
-      unsafe hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      unsafe hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
   }
 
@@ -66,15 +66,15 @@ package enum FileDigest {
     while true {
       guard goesOn() else { throw KernelError("pread", errno: .canceled) }
       let bytes = try file.bytes(at: read, count: 1 << 18)
-      if bytes.isEmpty { return Array(hash.finalize()) }
-      hash.update(data: bytes)
+      if bytes.isEmpty { return hash.finish() }
+      hash.update(bytes)
       read += UInt64(bytes.count)
     }
   }
 
   /// The substitute for the content of a file that cannot be read: the file's identity, and the time of its state.
   package static func unread(_ stamp: FileStamp) -> [UInt8] {
-    Array(SHA256.hash(data: Data("unread \(stamp.text)".utf8)))
+    SHA256.digest("unread \(stamp.text)")
   }
 
   /// Of an app, of its files' contents with their lengths; `nil`: the app has no such file.
@@ -82,9 +82,9 @@ package enum FileDigest {
     var hash = SHA256()
     for file in files {
       let (size, digest) = file ?? (.max, [])
-      hash.update(data: (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * UInt64($0))) })
-      hash.update(data: digest)
+      hash.update((0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * UInt64($0))) })
+      hash.update(digest)
     }
-    return AppDigest(Array(hash.finalize()))
+    return AppDigest(hash.finish())
   }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Kernel
 internal import SystemPackage
 
@@ -39,14 +39,14 @@ struct RecoveryRecord: Equatable {
       writer.write(content.size)
       writer.write(content.digest)
     }
-    return writer.bytes + SHA256.hash(data: writer.bytes)
+    return writer.bytes + SHA256.digest(writer.bytes)
   }
 
   init?(bytes: [UInt8]) {
-    guard bytes.count > SHA256.byteCount,
-      SHA256.hash(data: bytes.dropLast(SHA256.byteCount)) == bytes.suffix(SHA256.byteCount)
+    guard bytes.count > SHA256.size,
+      SHA256.digest(Array(bytes.dropLast(SHA256.size))) == Array(bytes.suffix(SHA256.size))
     else { return nil }
-    var reader = BinaryReader(bytes.dropLast(SHA256.byteCount))
+    var reader = BinaryReader(bytes.dropLast(SHA256.size))
     do throws(BinaryReader.Malformed) {
       guard try reader.text() == Self.heading else { return nil }
       identity = try reader.identity()

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 package import Folders
 internal import Foundation
 internal import Kernel
@@ -10,15 +10,12 @@ internal import SystemPackage
 
 /// The broker's secret: it seals bookmarks and references, and tokens are made with it.
 package struct SealingKey: Sendable {
-  private let key: SymmetricKey
+  private let key: [UInt8]
 
-  package init(bytes: [UInt8]) { key = SymmetricKey(data: bytes) }
+  package init(bytes: [UInt8]) { key = bytes }
 
   /// A new random key; for tests, and for ``load(from:)``.
-  package static func random() -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-  }
+  package static func random() -> [UInt8] { RandomBytes.make(ChaChaPoly.keySize) }
 
   /// Reads the key file. Where nothing has been sealed yet it is made, readable for its owner only.
   ///
@@ -45,7 +42,7 @@ package struct SealingKey: Sendable {
       // Without waiting: were it a pipe, there might never be a writer.
       let file = try Descriptor.open(path, flags: [.read, .noFollow, .nonBlocking])
       let bytes = try file.readAll(limit: 64)
-      guard bytes.count == 32 else {
+      guard bytes.count == ChaChaPoly.keySize else {
         throw StateError(
           "\(path): not a key (\(bytes.count) bytes, 32 expected). It has been left as it is. "
             + (store.map(remedy) ?? "Put a backup in its place; or move it away, and another one is made."))
@@ -88,7 +85,7 @@ package struct SealingKey: Sendable {
 
   /// Tells keys apart, and says nothing of them: 32 hexadecimal digits.
   package var fingerprint: String {
-    Self.text(HMAC<SHA256>.authenticationCode(for: Data("ambit fingerprint 1".utf8), using: key).prefix(16))
+    Hexadecimal.text(HMACSHA256.code(of: Array("ambit fingerprint 1".utf8), key: key).prefix(16))
   }
 
   // MARK: Sealed bytes
@@ -106,25 +103,21 @@ package struct SealingKey: Sendable {
   }
 
   package func seal(_ content: [UInt8], for purpose: Purpose) -> [UInt8] {
-    let context = Data(purpose.rawValue.utf8)
-    // Fails only for a nonce that repeats or a message of many gigabytes; a random nonce and our sizes do neither.
-    guard let box = try? ChaChaPoly.seal(content, using: key, authenticating: context) else { return [] }
-    return Array(box.combined)
+    ChaChaPoly.seal(content, key: key, context: Array(purpose.rawValue.utf8))
   }
 
   package func open(_ sealed: [UInt8], for purpose: Purpose) throws(SealError) -> [UInt8] {
-    do {
-      let box = try ChaChaPoly.SealedBox(combined: sealed)
-      #if AMBIT_MUTANTS
-        // The cipher without its tag: to seal what is sealed gives the content.
-        if Mutant.sealUnchecked.isActive {
-          return Array(try ChaChaPoly.seal(box.ciphertext, using: key, nonce: box.nonce).ciphertext)
-        }
-      #endif
-      return Array(try ChaChaPoly.open(box, using: key, authenticating: Data(purpose.rawValue.utf8)))
-    } catch {
-      throw .broken
-    }
+    #if AMBIT_MUTANTS
+      // The cipher without its tag: to seal what is sealed gives the content.
+      let length = sealed.count - ChaChaPoly.nonceSize - ChaChaPoly.tagSize
+      if Mutant.sealUnchecked.isActive, length >= 0 {
+        let (nonce, text) = (sealed.prefix(ChaChaPoly.nonceSize), sealed.dropFirst(ChaChaPoly.nonceSize).prefix(length))
+        let again = ChaChaPoly.seal(Array(text), key: key, context: [], nonce: Array(nonce))
+        return Array(again.dropFirst(ChaChaPoly.nonceSize).prefix(length))
+      }
+    #endif
+    guard let content = ChaChaPoly.open(sealed, key: key, context: Array(purpose.rawValue.utf8)) else { throw .broken }
+    return content
   }
 
   // MARK: Tokens
@@ -136,14 +129,9 @@ package struct SealingKey: Sendable {
       let isForAll = Mutant.tokenForEver.isActive || Mutant.anyToken.isActive
       if isForAll, !instance.isEmpty { return token(instance: "", grant: grant) }
     #endif
-    let code = HMAC<SHA256>.authenticationCode(for: Data("ambit token 1\0\(instance)\0\(grant)".utf8), using: key)
-    return "\(grant).\(Self.text(code.prefix(16)))"
-  }
-
-  /// Hexadecimal: it stands in URLs and on command lines, where nothing of it means anything.
-  private static func text(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    let code = HMACSHA256.code(of: Array("ambit token 1\0\(instance)\0\(grant)".utf8), key: key)
+    // Hexadecimal: it stands in URLs and on command lines, where nothing of it means anything.
+    return "\(grant).\(Hexadecimal.text(code.prefix(16)))"
   }
 
   /// The grant that a token opens in this instance; `nil` for any other token.

@@ -1,5 +1,5 @@
 import Audit
-import Crypto
+import Cryptography
 import Foundation
 import TestSupport
 import Testing
@@ -24,7 +24,7 @@ struct ReportPageTests {
     #expect(policy.hasPrefix("default-src 'none'; "))
     for name in ["style", "script"] {
       let content = try #require(page.all(name).first).text
-      let sum = Data(SHA256.hash(data: Data(content.utf8))).base64EncodedString()
+      let sum = Data(SHA256.digest(content)).base64EncodedString()
       #expect(page.all(name).count == 1 && policy.contains("\(name)-src 'sha256-\(sum)';"))
       #expect(!content.contains("url(") && !content.contains("@import") && !content.contains("innerHTML"))
     }

@@ -2,7 +2,7 @@
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  package static func text(_ bytes: [UInt8]) -> String {
+  package static func text(_ bytes: some Collection<UInt8>) -> String {
     func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
     return unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
       for (index, byte) in bytes.enumerated() {
@@ -14,7 +14,7 @@ package enum Hexadecimal {
   }
 
   /// Nil when there is anything else, or half a byte.
-  static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+  package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
     for digit in text.utf8 {
