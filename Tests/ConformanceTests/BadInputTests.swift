@@ -26,11 +26,8 @@ struct BadInputTests {
       let whole = try world.bundle("Good", identifier: "io.ambit.tests.good", script: "#!/bin/sh\necho good\n")
       let plist = try world.read("\(whole)/Info.plist")
       let cases: [(String, String?)] = [
-        ("Missing", nil), ("Empty", ""), ("Malformed", "<plist><dict><key>CFBundle"), ("NotAList", "hello"),
-        ("NoIdentifier", plist.replacingOccurrences(of: "CFBundleIdentifier", with: "CFBundleIdentity")),
-        ("NoExecutable", plist.replacingOccurrences(of: "CFBundleExecutable", with: "CFBundleExec")),
+        ("Missing", nil), ("Malformed", "<plist><dict><key>CFBundle"),
         ("Escaping", plist.replacingOccurrences(of: "<string>main<", with: "<string>../../../bin/sh<")),
-        ("BadIdentifier", plist.replacingOccurrences(of: "io.ambit.tests.good", with: "../good")),
       ]
       for (name, content) in cases {
         let path = try world.bundle(name, identifier: "io.ambit.tests.good", script: "#!/bin/sh\necho good\n")
@@ -80,44 +77,11 @@ struct BadInputTests {
       let policy = "\(world.home)/mine.toml"
       try world.write("[scopes]\nlimti = 3\n", to: policy)
       try expect(world, ["--policy", policy, "/bin/true"], fails: 125, saying: ["\(policy):2", "limti", "limit"])
-      try world.write("[scopes]\nlimit = 0\n", to: policy)
-      try expect(world, ["--policy", policy, "/bin/true"], fails: 125, saying: ["\(policy):2", "limit"])
-      try world.write("[scopes\n", to: policy)
-      try expect(world, ["--policy", policy, "/bin/true"], fails: 125, saying: ["\(policy):1"])
       try expect(world, ["--policy", "no-such", "/bin/true"], fails: 125, saying: ["no-such"])
       try expect(world, ["--policy", "\(world.home)/absent.toml", "/bin/true"], fails: 125, saying: ["absent.toml"])
       // The control.
       try world.write("[scopes]\nlimit = 3\n", to: policy)
       #expect(try world.ambit("run", "--policy", policy, "/bin/true").exit == .status(0))
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `what is too much to hand to an app is refused when it is picked`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let folders = [
-        "/", world.home, (world.home as NSString).deletingLastPathComponent, "/etc", "/usr", world.ambitHome,
-        "\(world.ambitHome)/state", "\(world.ambitHome)/data/containers",
-      ]
-      try world.makeFolder("\(world.home)/.ssh")
-      try FileManager.default.createSymbolicLink(atPath: "\(world.home)/harmless", withDestinationPath: world.ambitHome)
-      for folder in folders + ["\(world.home)/.ssh", "\(world.home)/harmless"] {
-        let app = try world.probe(picks: [folder])
-        let answer = try app.tell("pick", ["kind": "folder", "as": "a"])
-        #expect(answer["didPick"] == 0, "\(folder)")
-        _ = try app.finish()
-      }
-      for file in ["sealing.key", "audit.sqlite", "grants.sqlite"] {
-        let app = try world.probe(picks: ["\(world.ambitHome)/state/\(file)"])
-        #expect(try app.tell("pick", ["as": "a"])["didPick"] == 0, "\(file)")
-        _ = try app.finish()
-        #expect(app.process.allErrors.contains(file), "\(app.process.allErrors)")
-      }
-      #expect(try world.audit(.grant).isEmpty)
-      // The control.
-      let app = try world.probe(picks: ["\(world.home)/Papers"])
-      try app.pick(["kind": "folder"])
-      #expect(try world.audit(.grant).count == 1)
     }
   }
 
@@ -173,7 +137,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a state folder that cannot be used is named with the remedy, and is left as it is`(user: TestUser) throws {
     try Workspace.with(user) { world in
       #expect(try world.ambit("run", "/bin/true").exit == .status(0))
@@ -197,7 +161,7 @@ struct BadInputTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a state folder that cannot be written is named with the remedy`(user: TestUser) throws {
     // Root writes where modes forbid it; a read-only mount stops both, and is made in a namespace of the test's own.
     try Workspace.with(user) { world in

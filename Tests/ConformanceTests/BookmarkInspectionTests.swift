@@ -16,7 +16,9 @@ struct BookmarkInspectionTests {
   }
 
   @Test(arguments: TestUser.one(.root))
-  func `the user sees what a bookmark holds and leads to, and looking changes nothing`(user: TestUser) throws {
+  func `the user sees what a bookmark or a reference holds and leads to, looking changes nothing, and no app can ask`(
+    user: TestUser
+  ) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
       let app = try world.probe(picks: [document])
@@ -26,6 +28,15 @@ struct BookmarkInspectionTests {
       let sealed = try #require(Data(base64Encoded: bookmark))
       try app.stop()
       let events = try world.audit().count
+
+      let file = "\(world.container(Workspace.identifier("Probe")))/Documents/letter.txt.ambitref"
+      let reference = try inspect(world, try Data(contentsOf: URL(fileURLWithPath: file)))
+      #expect(reference["purpose"] == "reference" && reference["found"]?["matchedBy"] == "identity")
+      let table = try world.ambit("bookmark", "inspect", file)
+      #expect(table.exit == .status(0) && table.output.contains("document reference"))
+      let broken = try world.ambit("bookmark", "inspect", try world.document("broken", "nonsense"))
+      #expect(broken.exit != .status(0) && broken.errors.contains("no bookmark of yours"))
+
       let seen = try inspect(world, Data(bookmark.utf8))
       #expect(seen["app"]?.string == Workspace.identifier("Probe"))
       #expect(seen["scope"] == "app" && seen["state"] == "inForce" && seen["origin"] == "scripted")
@@ -47,30 +58,7 @@ struct BookmarkInspectionTests {
       let key = try Data(contentsOf: URL(fileURLWithPath: "\(world.ambitHome)/state/sealing.key"))
       #expect(!seen.text.contains(key.map { String(format: "%02x", $0) }.joined()))
       #expect(!seen.text.contains(key.base64EncodedString()))
-    }
-  }
 
-  @Test(arguments: TestUser.one(.ordinary))
-  func `a reference can be looked into, and other bytes are told from both`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
-      try app.pick()
-      let container = world.container(Workspace.identifier("Probe"))
-      let reference = try Data(contentsOf: URL(fileURLWithPath: "\(container)/Documents/letter.txt.ambitref"))
-      let seen = try inspect(world, reference)
-      #expect(seen["purpose"] == "reference" && seen["found"]?["matchedBy"] == "identity")
-      let file = try world.document("broken", "nonsense")
-      let outcome = try world.ambit("bookmark", "inspect", file)
-      #expect(outcome.exit != .status(0) && outcome.errors.contains("no bookmark of yours"))
-      let table = try world.ambit("bookmark", "inspect", "\(container)/Documents/letter.txt.ambitref")
-      #expect(table.exit == .status(0) && table.output.contains("document reference"))
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `no app can ask what is behind a bookmark`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let app = try world.probe()
       let asked = #"{"method":"io.ambit.Inspector.Bookmark","parameters":{"sealed":"AAAA"}}"#
       #expect(
         try app.tell("raw", ["text": .string(asked)])["reply"]?.string?.contains("InterfaceNotFound") == true)

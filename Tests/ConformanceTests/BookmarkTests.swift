@@ -25,99 +25,6 @@ struct BookmarkTests {
     try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"])
   }
 
-  @Test(arguments: TestUser.one(.root))
-  func `BMK-20: a bookmark that was changed in any byte, or cut, is refused as a bad seal`(user: TestUser) throws {
-    try withBookmark(user) { (world, _, bookmark) throws in
-      let whole = try #require(Data(base64Encoded: bookmark))
-      var damaged: [Data] = []
-      for index in whole.indices {
-        var copy = whole
-        copy[index] ^= 1 << UInt8(index % 8)
-        damaged.append(copy)
-      }
-      for length in 0..<whole.count { damaged.append(whole.prefix(length)) }
-      damaged.append(whole + [0])
-      damaged.append(whole + whole)
-
-      let app = try world.probe()
-      let broker = try #require(try world.brokerProcess())
-      for bytes in damaged {
-        let answer = try resolve(app, bytes.base64EncodedString())
-        #expect(answer.url == nil && answer["code"] == 259, "\(bytes.base64EncodedString())")
-      }
-      // After a burst they are counted, and told of a second later at the latest.
-      var refusals: [AuditEvent] = []
-      try Deadline.wait(for: "every refusal to be told of") {
-        refusals = try world.audit(.bookmarkResolved)
-        return refusals.map(\.occurrences).reduce(0, +) >= damaged.count
-      }
-      #expect(refusals.map(\.occurrences).reduce(0, +) == damaged.count)
-      #expect(
-        refusals.allSatisfy { $0.result == .refused && $0.rule == "BMK-20" && $0.reason?.hasPrefix("bad seal") == true }
-      )
-      #expect(try app.tell("status")["used"] == 0)
-      // The control: the whole one still resolves, by the same broker.
-      #expect(try resolve(app, bookmark).url != nil)
-      #expect(try world.brokerProcess() == broker)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `BMK-20: a reference's seal is no bookmark's, nor the other way round`(user: TestUser) throws {
-    try withBookmark(user) { (world, _, bookmark) throws in
-      let app = try world.probe()
-      let documents = "\(world.container(Workspace.identifier("Probe")))/Documents"
-      let reference = try Data(contentsOf: URL(fileURLWithPath: "\(documents)/letter.txt.ambitref"))
-      #expect(try resolve(app, reference.base64EncodedString())["code"] == 259)
-      let forged = #"{"method":"io.ambit.Bookmarks.ResolveReference","parameters":{"reference":"\#(bookmark)"}}"#
-      #expect(try app.tell("raw", ["text": .string(forged)])["reply"]?.string?.contains("BadSeal") == true)
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `BMK-12: another file that took the document's name is not it while the document is there`(user: TestUser) throws
-  {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      try world.rename(document, to: "\(world.home)/kept.txt")
-      try world.write("impostor", to: document)
-      let app = try world.probe()
-      let found = try resolve(app, bookmark)
-      #expect(found["name"] == "kept.txt")
-      #expect(found["matchedBy"] == "identity")
-      #expect(try app.start("b"))
-      #expect(try app.read("b").content == "text")
-      try app.stop("b")
-      // A link under the old name is no file that could take its place.
-      try FileManager.default.removeItem(atPath: document)
-      try FileManager.default.createSymbolicLink(atPath: document, withDestinationPath: "/etc/passwd")
-      try FileManager.default.removeItem(atPath: "\(world.home)/kept.txt")
-      #expect(try resolve(app, bookmark).url == nil)
-      #expect(try !app.start("b"))
-      #expect(try world.audit(.bookmarkResolved).last?.result == .refused)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `BMK-13: a bookmark leads to the document, and says that another file stands at its old place`(
-    user: TestUser
-  ) throws {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      try world.rename(document, to: "\(world.home)/kept.txt")
-      let app = try world.probe()
-      #expect(try resolve(app, bookmark)["taken"] == false)
-      try world.write("another", to: document)
-      let found = try resolve(app, bookmark)
-      #expect(found["name"] == "kept.txt" && found["matchedBy"] == "identity" && found["taken"] == true)
-      #expect(try world.audit(.bookmarkResolved).last?.detail["taken"] == document)
-      // Another name of the very file is no other file.
-      try FileManager.default.removeItem(atPath: document)
-      try FileManager.default.linkItem(atPath: "\(world.home)/kept.txt", toPath: document)
-      #expect(try resolve(app, bookmark)["taken"] == false)
-      #expect(try app.finish() == .status(0))
-
-    }
-  }
-
   @Test func `BMK-13: ambitctl says that another file stands at the document's old place`() throws {
     try Workspace.with(TestUser.all[0]) { world in
       let document = try world.document("letter.txt", "text")
@@ -166,7 +73,7 @@ struct BookmarkTests {
         print(count, flush=True)
     """
 
-  @Test(arguments: TestUser.all, ["folder", "pipe", "socket"])
+  @Test(arguments: TestUser.inTurn(["pipe", "folder", "socket"]))
   func `BMK-12: a folder, a pipe or a socket in the document's place is never followed, and never opened`(
     user: TestUser, kind: String
   ) throws {
@@ -199,48 +106,6 @@ struct BookmarkTests {
       let script = "import os, socket, sys; path = sys.argv[1]; \(open[kind] ?? "")"
       #expect(try world.run(["/usr/bin/python3", "-I", "-c", script, document]).exit == .status(0))
       #expect(try opened() == 1)
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `BMK-12: a start follows as well, and after a new broker`(user: TestUser) throws {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      let app = try world.probe()
-      _ = try resolve(app, bookmark)
-      try world.write("second version", to: "\(document).new")
-      try world.rename("\(document).new", to: document)
-      #expect(try app.start("b"))
-      #expect(try app.read("b").content == "second version")
-      #expect(try world.audit(.replaced).count == 1)
-      #expect(try app.finish() == .status(0))
-      try stopBroker(world)
-      try world.write("third version", to: "\(document).new")
-      try world.rename("\(document).new", to: document)
-      let next = try world.probe()
-      #expect(try resolve(next, bookmark)["matchedBy"] == "path")
-      #expect(try next.start("b"))
-      #expect(try next.read("b").content == "third version")
-      #expect(try world.audit(.replaced).count == 2)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `BMK-12, SBX-12: another folder under the same path, and a file with another name, are no replacement`(
-    user: TestUser
-  )
-    throws
-  {
-    try withBookmark(user) { (world, document, bookmark) throws in
-      let secret = try world.document("secret.txt", "secret")
-      try FileManager.default.removeItem(atPath: document)
-      try FileManager.default.linkItem(atPath: secret, toPath: document)
-      let app = try world.probe()
-      #expect(try resolve(app, bookmark).url == nil)
-      try FileManager.default.removeItem(atPath: "\(world.home)/Papers")
-      try world.document("letter.txt", "impostor")
-      #expect(try resolve(app, bookmark).url == nil)
-      #expect(try world.audit(.bookmarkResolved).map(\.rule) == ["BMK-12", "BMK-12"])
-      #expect(try world.audit(.replaced).isEmpty)
     }
   }
 

@@ -46,27 +46,6 @@ struct ControlTests {
     }
   }
 
-  @Test func `AUD-1: a script that listens is told that its document was taken away`() throws {
-    try Workspace.with(TestUser.all[0]) { world in
-      let document = try world.document("letter.txt", "text")
-      let app = try world.start(
-        saving: [document],
-        """
-        open; coproc LISTEN { exec ambitctl events --count 2; }
-        until ls -l "/proc/$LISTEN_PID/fd" | grep -q socket; do sleep 0.02; done
-        ambitctl scopes >/dev/null; echo ready
-        read -r first <&"${LISTEN[0]}"; read -r second <&"${LISTEN[0]}"; echo "$first | $second | end"
-        """)
-      #expect(try app.readLine() == "ready")
-      let revoked = try world.ambit("revoke", "--all")
-      #expect(revoked.exit == .status(0), "\(revoked)")
-      let told = try app.wait(forOutput: "end\n")
-      #expect(told.contains("scopeEnded user /documents/"), "\(told)")
-      #expect(told.contains("letter.txt | grantEnded user"), "\(told)")
-      _ = try app.outcome()
-    }
-  }
-
   @Test(arguments: TestUser.one(.ordinary))
   func `without an answer a script's pick fails, and says why`(user: TestUser) throws {
     try Workspace.with(user) { world in

@@ -12,11 +12,8 @@ struct ExecutionTests {
     var testDescription: String { "\(isEntitled ? "entitled" : "not entitled") under “\(policy)”" }
   }
 
+  /// The policies that are about this alone have a scenario.
   static let cases = [
-    Case(isEntitled: false, policy: "", runs: false),
-    Case(isEntitled: true, policy: "", runs: true),
-    Case(isEntitled: true, policy: "grants.execute = \"none\"", runs: false),
-    Case(isEntitled: false, policy: "grants.execute = \"any\"", runs: true),
     // Running what it wrote is another thing.
     Case(isEntitled: false, policy: "files.execute = true", runs: false),
     // The second wall has to agree.

@@ -27,10 +27,15 @@ import Testing
   }
 
   @Test(arguments: TestUser.all, [false, true])
-  func `TOK-3: what waited is unmounted soon, by itself`(user: TestUser, readOnly: Bool) throws {
+  func
+    `TOK-3: what waited is unmounted soon, by itself; what the host has removed is taken away too, and the app goes on`(
+      user: TestUser, readOnly: Bool
+    ) throws
+  {
     try Workspace.with(user) { world in
-      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
+      let app = try world.probe(picks: [try world.document("letter.txt", "text"), try world.document("b.txt", "b")])
       try app.pick(["readOnly": .bool(readOnly)])
+      try app.pick(as: "b")
       func mounts() throws -> Int {
         try app.tell("mounts")["text"]?.string.map { $0.split(separator: "\n").count } ?? -1
       }
@@ -41,18 +46,6 @@ import Testing
         try app.stop()
       }
       try Deadline.wait(for: "the mounts to go") { try mounts() == before }
-      #expect(try app.finish() == .status(0))
-    }
-  }
-
-  @Test(arguments: TestUser.all, [false, true])
-  func `TOK-3: a document that the host has removed is taken away all the same, and the app goes on`(
-    user: TestUser, readOnly: Bool
-  ) throws {
-    try Workspace.with(user) { world in
-      let app = try world.probe(picks: [try world.document("letter.txt", "text"), try world.document("b.txt", "b")])
-      try app.pick(["readOnly": .bool(readOnly)])
-      try app.pick(as: "b")
       #expect(try app.start())
       #expect(try world.run(["/bin/rm", "Papers/letter.txt"]).exit == .status(0))
       try app.stop()

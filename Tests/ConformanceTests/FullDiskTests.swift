@@ -61,7 +61,7 @@ import Testing
       script: script, afterMounting: "mount -t tmpfs -o size=16m,mode=1777 tmpfs \(place)")
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func
     `AUD-12: with the disk and the log full, what is withdrawn is gone at once, an app is removed, and nothing brings it back`(
       user: TestUser

@@ -18,110 +18,12 @@ struct GrantTests {
   private let probe = Workspace.identifier("Probe")
 
   /// A probe that has picked `letter.txt` as `a`.
-  private func withPicked(
-    _ user: TestUser, options: [String] = [], _ body: (Workspace, AppRun, _ document: String) throws -> Void
-  ) throws {
+  private func withPicked(_ user: TestUser, _ body: (Workspace, AppRun, _ document: String) throws -> Void) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "text")
-      let app = try world.probe(picks: [document, document], options: options)
+      let app = try world.probe(picks: [document, document])
       try app.pick()
       try body(world, app, document)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `AUD-1: the list says who may use what, since when, by whose decision and where it is in use`(
-    user: TestUser
-  ) throws {
-    try withPicked(user) { (world, app, document) throws in
-      try app.pick(as: "b", ["readOnly": true])
-      #expect(try app.tell("countedStart", ["of": "a", "caller": "Editor.swift:7"])["count"] == 1)
-      let grants = try world.grants()
-      try #require(grants.count == 2)
-      let first = grants[0]
-      #expect(first["bundleIdentifier"]?.string == probe && first["path"]?.string == document)
-      #expect(first["access"] == "readWrite" && first["origin"] == "scripted" && first["kind"] == "file")
-      #expect(first["created"]?.string?.hasSuffix("Z") == true && first["lastUsed"]?.string?.hasSuffix("Z") == true)
-      let uses = try #require(first["uses"]?.array)
-      #expect(uses.count == 1 && uses.first?["caller"] == "Editor.swift:7" && uses.first?["count"] == 1)
-      #expect(grants[1]["access"] == "readOnly" && grants[1]["lastUsed"] == nil && grants[1]["uses"]?.array == [])
-      #expect(try world.grants("--app", "no.such.app").isEmpty)
-      let table = try world.ambit("grants")
-      #expect(table.output.contains("read and write") && table.output.contains(document), "\(table)")
-      #expect(table.output.contains("by a script") && table.output.contains("●"), "\(table)")
-      // What was used is known after the app, too.
-      try app.stop()
-      #expect(try app.finish() == .status(0))
-      try Deadline.wait(for: "the end") { try world.instances().isEmpty }
-      #expect(try world.grants().first?["lastUsed"] != nil)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `AUD-1, AUD-2: a revoked grant ends at once, in every instance, for good`(user: TestUser) throws {
-    try withPicked(user) { (world, app, document) throws in
-      let other = try world.probe(picks: [document])
-      try other.pick()
-      for each in [app, other] {
-        #expect(try each.start())
-        #expect(try each.read().content == "text")
-      }
-      let bookmark = try app.bookmark()
-      let grant = try #require(try world.grants().first?["grant"]?.string)
-      let answer = try world.ambit("revoke", grant)
-      #expect(answer.exit == .status(0) && answer.output.contains("was in use, 2×"), "\(answer)")
-      for each in [app, other] {
-        #expect(try each.read().errno == refused)
-        #expect(try !each.start())
-        #expect(try each.tell("start", ["of": "a"])["sentence"]?.string?.contains("withdrawn") == true)
-        #expect(try each.tell("status")["used"] == 0)
-        #expect(try each.tell("mounts").content?.contains("letter.txt /documents") == false)
-      }
-      #expect(try app.tell("resolve", ["bookmark": .string(bookmark), "as": "b"]).url == nil)
-      #expect(try app.tell("references")["paths"]?.array == [])
-      #expect(try world.grants().isEmpty)
-      let revoked = try world.audit(.revoke)
-      #expect(revoked.map(\.grant) == [grant] && revoked.map(\.how) == ["user"])
-      #expect(try world.audit(.scopeEnded).map(\.rule) == ["AUD-1", "AUD-1"])
-      // The document is as it was; picking it again is a new decision.
-      #expect(try world.read(document) == "text")
-      try app.pick()
-      #expect(try app.start())
-      #expect(try app.read().content == "text")
-      #expect(try world.grants().first?["grant"]?.string != grant)
-      #expect(try world.ambit("revoke", grant).exit == .status(1))
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `AUD-1: by document, wherever it was moved; by app; all; and what is still within reach is said`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "text")
-      let other = try world.document("other.txt", "other")
-      let folder = "\(world.home)/Papers"
-      let app = try world.probe(picks: [document, other, folder])
-      try app.pick()
-      try app.pick(as: "b")
-      try app.pick(as: "c", ["kind": "folder"])
-      let moved = "\(world.home)/Papers/moved.txt"
-      try world.rename(document, to: moved)
-      // Another file at the old place is another document.
-      try world.document("letter.txt", "new")
-      #expect(try world.ambit("revoke", "--document", document).exit == .status(1))
-      let answer = try world.ambit("revoke", "--document", moved)
-      #expect(answer.exit == .status(0) && answer.errors.contains("\(folder)/"), "\(answer)")
-      #expect(try !app.start())
-      #expect(try app.start("b"))
-      #expect(try app.start("c"))
-      #expect(try world.ambit("revoke", "--app", "org.example.other").exit == .status(1))
-      #expect(try world.ambit("revoke").exit == .status(64))
-      #expect(try world.ambit("revoke", "--app", probe).exit == .status(0))
-      #expect(try world.grants().isEmpty)
-      #expect(try app.read("b").errno == refused)
-      #expect(try app.tell("list", ["of": "c"]).errno == refused)
-      #expect(try world.ambit("revoke", "--all").exit == .status(1))
     }
   }
 
@@ -173,20 +75,6 @@ struct GrantTests {
       let again = try world.probe()
       #expect(try again.tell("resolve", ["bookmark": .string(bookmark), "as": "a"]).url == nil)
       #expect(try world.ambit("app", "list").output.contains(probe))
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `TOK-19: an app gives its own grant up`(user: TestUser) throws {
-    try withPicked(user) { (world, app, document) throws in
-      #expect(try app.start())
-      #expect(try app.tell("release", ["of": "a"]).isDone)
-      #expect(try app.read().errno == refused)
-      #expect(try !app.start())
-      #expect(try world.grants().isEmpty)
-      #expect(try world.audit(.revoke).map(\.how) == ["app"])
-      #expect(try app.tell("release", ["of": "a"])["posix"] == "EPERM")
-      #expect(try world.read(document) == "text")
     }
   }
 

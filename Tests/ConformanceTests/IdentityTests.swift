@@ -29,46 +29,6 @@ struct IdentityTests {
     return folder
   }
 
-  @Test(arguments: TestUser.one(.ordinary))
-  func `I1, SBX-17: another bundle of the same identifier runs as a new app, as a replacement, or not at all`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      let (own, other) = (try bundle(world, "A", "one"), try bundle(world, "B", "two"))
-      let letter = try world.document("letter.txt", "dear reader")
-      #expect(try world.ambit("run", own).output == "found\n\(Self.identifier)\n")
-      #expect(try world.ambit("grant", Self.identifier, letter).exit == .status(0))
-
-      let refused = try world.ambit("run", other)
-      #expect(refused.exit == .status(125) && refused.output.isEmpty, "\(refused)")
-      for piece in ["not the two that you gave a document to", own, other, "--trust new", "--trust replace"] {
-        #expect(refused.errors.contains(piece), "\(piece): \(refused)")
-      }
-      // Once taken for a new app, it stays one, without a question.
-      for found in ["", " two"] {
-        let new = try world.ambit("run", "--trust", "new", other)
-        #expect(new.output.hasPrefix("found\(found)\nanother.\(Self.identifier)-"), "\(new)")
-      }
-      #expect(try world.ambit("run", other).output.hasPrefix("found two\nanother."))
-      #expect(try world.ambit("run", own).output == "found one\n\(Self.identifier)\n")
-
-      // A third one takes the place of the first.
-      let third = try bundle(world, "C", "three")
-      #expect(try world.ambit("run", "--trust", "replace", third).output == "found one\n\(Self.identifier)\n")
-      #expect(try world.ambit("run", own).exit == .status(125))
-
-      let events = try world.audit(.identity)
-      #expect(events.map(\.how) == ["refused", "new", "replaced", "refused"])
-      #expect(events.map(\.result) == [.refused, .allowed, .allowed, .refused])
-      let replaced = try #require(events.first { $0.how == "replaced" })
-      #expect(replaced.detail["path"] == third && replaced.detail["formerPath"] == own)
-      let launches = try world.audit(.launch)
-      #expect(launches.map { $0.detail["path"] } == [own, other, other, other, own, third])
-      #expect(launches.last?.detail["digest"] == replaced.detail["digest"])
-      #expect(launches.first?.detail["digest"] == replaced.detail["formerDigest"])
-    }
-  }
-
   @Test func `SBX-20: the same bundle elsewhere and a changed one in its place go on, and the log says so`() throws {
     try Workspace.with(TestUser.all[0]) { world in
       let own = try bundle(world, "A", "one")
@@ -95,44 +55,8 @@ struct IdentityTests {
     }
   }
 
-  @Test func `I1, SBX-18: a program is known by its path, a script by its own, and a command has the interpreter's`()
-    throws
-  {
-    try Workspace.with(TestUser.all[0]) { world in
-      var identifiers: [String] = []
-      for folder in ["A", "B"] {
-        let tool = try world.document("\(folder)/tool", Self.script(folder))
-        _ = unsafe chmod(tool, 0o755)
-        let lines = try world.ambit("run", tool).output.split(separator: "\n").map(String.init)
-        #expect(lines.first == "found", "\(lines)")
-        identifiers.append(lines.last ?? "")
-      }
-      #expect(Set(identifiers).count == 2 && identifiers.allSatisfy { $0.hasPrefix("program.tool-") }, "\(identifiers)")
-
-      func identifier(_ words: String..., input: String = "") throws -> String {
-        try world.run([try Products.path("ambit"), "run"] + words, input: input).output
-          .trimmingCharacters(in: .whitespacesAndNewlines)
-      }
-      let command = try identifier("/bin/sh", "-c", "echo $AMBIT_APP")
-      #expect(command.hasPrefix("program.sh-"))
-      #expect(try identifier("/bin/sh", input: "echo $AMBIT_APP\n") == command)
-      // A script that everybody has.
-      let script = try #require(Self.systemScript)
-      let launched = try identifier("/bin/sh", script, "--help")
-      _ = launched
-      let event = try #require(try world.audit(.launch).last)
-      #expect(event.app?.hasPrefix("program.\((script as NSString).lastPathComponent)-") == true, "\(event)")
-      #expect(event.detail["path"] == script && event.detail["interpreter"] == "/bin/sh")
-    }
-  }
-
-  private static let systemScript = ["/usr/bin/which", "/usr/bin/ldd", "/usr/bin/zgrep"].first { path in
-    // Links are followed by their folder only.
-    (try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType) == .typeRegular
-  }
-
   @Test(arguments: TestUser.one(.root))
-  func `on a terminal the user is asked, and can take it for a new app or leave it`(user: TestUser) throws {
+  func `I1: on a terminal the user is asked, and can take it for a new app or leave it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let (own, other) = (try bundle(world, "A", "one"), try bundle(world, "B", "two"))
       #expect(try world.ambit("run", own).exit == .status(0))

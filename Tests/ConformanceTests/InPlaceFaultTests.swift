@@ -16,7 +16,7 @@ import Testing
 
   private static let points: [FaultPoint] = [.oldContentKept, .contentWriting, .contentWritten, .recordRemoved]
 
-  @Test(arguments: TestUser.all, points)
+  @Test(arguments: TestUser.inTurn(points))
   func `COO-27: the broker is killed in a save in place, and the document is whole after the next one begins`(
     user: TestUser, point: FaultPoint
   ) throws {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a broker that dies while it puts the old content back leaves that to the next one`(user: TestUser)
     throws
   {
@@ -95,7 +95,7 @@ import Testing
     case recovery = "ambit/state/recovery"
   }
 
-  @Test(arguments: TestUser.all, Disk.allCases)
+  @Test(arguments: TestUser.inTurn(Disk.allCases))
   func `COO-27: with a full disk a reader gets the old text whole, and the new one when there is room`(
     user: TestUser, disk: Disk
   ) throws {

@@ -7,7 +7,7 @@ import Testing
 /// `[require] layers` and `--allow-degraded`.
 @Suite(.serialized, .waiting)
 struct LayerTests {
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `a launch without what its policy requires is refused, and goes ahead where its user allows it`(
     user: TestUser
   ) throws {
@@ -213,12 +213,12 @@ struct LackingKernelTests {
     os.execv(sys.argv[3], sys.argv[3:])
     """
 
-  @Test(
-    arguments: TestUser.all,
-    [
-      ("landlock", EOPNOTSUPP, "landlock", "notEnforced: this kernel has no Landlock, or has it switched off"),
-      ("keyctl", EPERM, "keyring", "partial: something around Ambit forbids keyctl(2)"),
-    ])
+  private static let lacks: [(call: String, errno: Int32, layer: String, words: String)] = [
+    ("landlock", EOPNOTSUPP, "landlock", "notEnforced: this kernel has no Landlock, or has it switched off"),
+    ("keyctl", EPERM, "keyring", "partial: something around Ambit forbids keyctl(2)"),
+  ]
+
+  @Test(arguments: TestUser.inTurn(lacks))
   func `what the kernel lacks of a plan is recorded, and refuses the launch that requires it`(
     user: TestUser, lack: (call: String, errno: Int32, layer: String, words: String)
   ) throws {

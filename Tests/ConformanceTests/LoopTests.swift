@@ -27,7 +27,7 @@ struct LoopTests {
     return (file, ["AMBIT_FAULT": "hold \(point.rawValue) \(file)"])
   }
 
-  @Test(arguments: TestUser.all, ["default", "strict"])
+  @Test(arguments: TestUser.inTurn(["default", "strict"]))
   func `FSF-6: while a journal is put beside its database, others go on, and who starts the database waits for it`(
     user: TestUser, policy: String
   ) throws {
@@ -68,8 +68,7 @@ struct LoopTests {
   }
 
   @Test(
-    arguments: TestUser.all,
-    [FaultPoint.sidecarsTaken, .sidecarsDue, .sidecarsCopied, .sidecarsKept])
+    arguments: TestUser.inTurn([FaultPoint.sidecarsTaken, .sidecarsDue, .sidecarsCopied, .sidecarsKept]))
   func `FSF-6: a broker that is killed while a journal is put beside its database leaves that to the next one`(
     user: TestUser, point: FaultPoint
   ) throws {

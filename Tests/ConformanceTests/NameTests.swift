@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `it is followed where it is moved to, and when the host saves it anew`(user: TestUser) throws {
     try with(user) { world in
       let probe = Workspace.identifier("Probe")

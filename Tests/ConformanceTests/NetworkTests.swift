@@ -134,7 +134,7 @@ struct NetworkTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `an entitlement opens what the policy says`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let service = try Service(world)

@@ -120,7 +120,7 @@ struct OutlivedElsewhereTests {
 
   // MARK: Watches
 
-  @Test(arguments: TestUser.all, [false, true])
+  @Test(arguments: TestUser.inTurn([false, true]))
   func `TOK-16, TOK-20: who watches a document that was taken away is named, and ended where the policy says so`(
     user: TestUser, ends: Bool
   ) throws {
@@ -149,7 +149,7 @@ struct OutlivedElsewhereTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-16: a watch in a folder counts, and no watch of anything else does`(user: TestUser) throws {
     try Workspace.with(user) { world in
       try world.document("Papers/Folder/in.txt", "text")
@@ -176,7 +176,7 @@ struct OutlivedElsewhereTests {
 
   // MARK: Threads
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-16: a descriptor in a thread's own table is found`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let app = try run(world, ["--pick", try world.document("letter.txt", "text")], "thread")
@@ -190,7 +190,7 @@ struct OutlivedElsewhereTests {
 
   // MARK: Another launch
 
-  @Test(arguments: TestUser.all, [false, true])
+  @Test(arguments: TestUser.inTurn([false, true]))
   func `TOK-16, TOK-20: a descriptor that was passed to another launch is named, and both end where the policy says so`(
     user: TestUser, ends: Bool
   ) throws {

@@ -53,75 +53,6 @@ struct OwnerTests {
 
   // MARK: Counting
 
-  @Test(arguments: TestUser.one(.root))
-  func `TOK-4: n starts of one process want n stops of the same; another's change nothing`(user: TestUser) throws {
-    try withTwo(user) { (_, app) throws in
-      for count in 1...3 { #expect(try app.tell("countedStart", ["of": "d1"])["count"]?.int == count) }
-      #expect(try app.tell("b", "countedStart", ["of": "d1"])["count"] == 1)
-      #expect(try app.tell("b", "countedStart", ["of": "d1"])["count"] == 2)
-      // What is shown is shown to all.
-      #expect(try app.tell("b", "read", ["of": "d1"]).content == "1")
-      for left in [2, 1, 0] { #expect(try app.tell("countedStop", ["of": "d1"])["count"]?.int == left) }
-      #expect(try app.read("d1").content == "1", "the other process still has it started")
-      #expect(try app.tell("status")["used"] == 0)
-      #expect(try app.tell("b", "countedStop", ["of": "d1"])["count"] == 1)
-      #expect(try app.tell("b", "read", ["of": "d1"]).content == "1")
-      #expect(try app.tell("b", "countedStop", ["of": "d1"])["count"] == 0)
-      #expect(try app.tell("b", "read", ["of": "d1"]).errno == refusedObserved)
-      #expect(try app.read("d1").errno == refusedObserved)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `TOK-5: a process that has not started a document stops nothing, though another has it started`(
-    user: TestUser
-  ) throws {
-    try withTwo(user) { (_, app) throws in
-      #expect(try app.start("d1"))
-      for _ in 1...3 { #expect(try app.tell("b", "countedStop", ["of": "d1"])["count"] == 0) }
-      #expect(try app.read("d1").content == "1")
-      #expect(try app.tell("status")["used"] == 1)
-      #expect(try app.tell("b", "status")["used"] == 0)
-      // Nor was anything gained: its start wants a stop like any other.
-      #expect(try app.tell("b", "countedStart", ["of": "d1"])["count"] == 1)
-      #expect(try app.tell("countedStop", ["of": "d1"])["count"] == 0)
-      #expect(try app.tell("b", "countedStop", ["of": "d1"])["count"] == 0)
-      #expect(try app.read("d1").errno == refusedObserved)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `LIM-1, LIM-2, LIM-9: each process has the whole limit, and a refusal names what holds its slots`(
-    user: TestUser
-  ) throws {
-    try withTwo(user, documents: 10) { (world, app) throws in
-      for number in 1...8 { #expect(try app.start("d\(number)")) }
-      #expect(try !app.start("d9"))
-      // The other one has eight of its own, whatever this one has.
-      for number in 3...10 {
-        #expect(
-          try app.tell("b", "countedStart", ["of": .string("d\(number)"), "caller": .string("b:\(number)")])["count"]
-            == 1)
-      }
-      let refused = try app.tell("b", "start", ["of": "d1"])
-      #expect(refused["done"] == false && refused["posix"] == "EMFILE")
-      let sentence = try #require(refused["sentence"]?.string)
-      for number in 3...10 { #expect(sentence.contains("“\(number).txt” (started at b:\(number))"), "\(sentence)") }
-      #expect(!sentence.contains("“1.txt”") && !sentence.contains("“2.txt”"))
-      let logged = try #require(try world.audit(.start).last { $0.result == .refused })
-      #expect(logged.rule == "LIM-1" && logged.reason?.contains("10.txt (1×, since 20") == true, "\(logged)")
-      #expect(logged.reason?.contains("at b:10") == true && logged.reason?.contains(" 2.txt") == false, "\(logged)")
-
-      try app.stop("d3")
-      #expect(try !app.tell("b", "start", ["of": "d1"]).isDone, "a slot of another process is no slot of this one")
-      #expect(try app.read("d3").content == "3")
-      #expect(try app.tell("b", "stop", ["of": "d3"]).isDone)
-      #expect(try app.read("d3").errno == refusedObserved)
-      #expect(try app.tell("b", "start", ["of": "d1"]).isDone)
-      #expect(try app.start("d9"))
-    }
-  }
-
   @Test(arguments: TestUser.one(.ordinary))
   func `LIM-8: a process is told of its own scopes, and the user of everybody's`(user: TestUser) throws {
     try withTwo(user) { (world, app) throws in
@@ -153,24 +84,6 @@ struct OwnerTests {
       let uses = grants.first { $0["path"]?.string?.hasSuffix("/1.txt") == true }?["uses"]?.array ?? []
       #expect(Set(uses.map { $0["process"]?.int }) == [own, other])
       #expect(try world.ambit("grants").output.contains(", process \(other)) ×2"))
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `LIM-6: a folder takes one slot, whatever is started in it`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      for number in 1...20 { try world.document("Papers/Folder/Deep/\(number).txt", "\(number)") }
-      let app = try world.probe(picks: ["\(world.home)/Papers/Folder"], options: ["--policy", "teach"])
-      try app.pick(["kind": "folder"])
-      #expect(try app.start())
-      for number in 1...20 {
-        _ = try app.tell("child", ["of": "a", "name": .string("Deep/\(number).txt"), "as": "child"])
-        #expect(try app.start("child"))
-        #expect(try app.read("child").content == "\(number)")
-      }
-      let status = try app.tell("status")
-      #expect(status["used"] == 1 && names(status) == ["Folder"])
-      #expect(status["holders"]?.array?.first?["count"] == 21)
     }
   }
 

@@ -54,7 +54,7 @@ struct PackageSaveTests {
   private static let saved = "TXT.rtf=new images/b.png=b images=/ link=TXT.rtf\n"
   private static let old = "TXT.rtf=old images/a.png=a images=/\n"
 
-  @Test(arguments: TestUser.all, ["default", "strict"])
+  @Test(arguments: TestUser.inTurn(["default", "strict"]))
   func `FSF-1: a package and a folder that was made beside it change places, here and on the host`(
     user: TestUser, policy: String
   ) throws {
@@ -218,12 +218,17 @@ struct PackageSaveTests {
         world, package,
         """
         import time
-        ends = time.monotonic() + 4
+        begins = time.monotonic()
+        answers = {}
+        # Four seconds; on a busy machine longer, until saves have been taken and refused.
+        def goes_on():
+            passed = time.monotonic() - begins
+            return passed < 4 or passed < 40 and not ('done' in answers and 'EPERM' in answers)
         def clear(name):
             if os.path.isdir(name) and not os.path.islink(name): shutil.rmtree(name, ignore_errors=True)
             else: attempt(os.remove, name)
         def swap():
-            while time.monotonic() < ends:
+            while goes_on():
                 for act in (lambda: os.symlink('\(secret)', 'x'), lambda: os.mkfifo('x'), lambda: os.mkdir('x'),
                             lambda: os.symlink('\(world.home)/Secret', 'x'), lambda: write('x', 'own')):
                     for name in ('new/TXT.rtf', 'new/images'):
@@ -234,8 +239,7 @@ struct PackageSaveTests {
                         except OSError: clear('x')
         thread = threading.Thread(target=swap)
         thread.start()
-        answers = {}
-        while time.monotonic() < ends:
+        while goes_on():
             try: new('new', 'own')
             except OSError: pass
             answer = rename(2, 'new', 'Letter.rtfd')
@@ -277,7 +281,7 @@ struct PackageSaveTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-1: on another file system a package is replaced as well, and nothing is left there`(user: TestUser) throws {
     try Workspace.with(user, ambitIn: "/dev/shm") { world in
       let package = try package(world)

@@ -21,7 +21,7 @@ import Testing
     var keepsReaders: Bool { self != .clean }
   }
 
-  @Test(arguments: TestUser.all, Presenter.allCases)
+  @Test(arguments: TestUser.inTurn(Presenter.allCases))
   func `COO-27, COO-28: plain programs get the right bytes, or wait no longer than the patience, and lose none`(
     user: TestUser, presenter: Presenter
   ) throws {

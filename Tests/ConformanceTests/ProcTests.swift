@@ -87,7 +87,7 @@ struct ProcTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `ambit plan and ambit why say what is hidden, and an observed app is told why`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let plan = try world.ambit("plan", "/bin/sh")

@@ -30,7 +30,7 @@ struct ProviderContractTests {
 
   // MARK: Identifiers
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PRV-3, PRV-21: a document and its identifier lead to each other, and to other devices only if declared`(
     user: TestUser
   ) throws {
@@ -103,7 +103,7 @@ struct ProviderContractTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PRV-5: when the last process stops its access, the provider is told`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let folder = try world.enabledProvider(Self.identifier, "good")
@@ -165,7 +165,7 @@ struct ProviderContractTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PRV-11, MDQ-11: the working set is there without a listing; the trash gives back what it took`(
     user: TestUser
   ) throws {
@@ -200,7 +200,7 @@ struct ProviderContractTests {
 
   // MARK: Forms
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PRV-14: no room and no server are said, and changes without a sign-in stay here until they can go`(
     user: TestUser
   ) throws {
@@ -232,7 +232,7 @@ struct ProviderContractTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `PRV-14: a missing sign-in is asked for in the app's flow, and the answers are in no log`(user: TestUser) throws
   {
     try Workspace.with(user) { world in
@@ -281,7 +281,7 @@ struct ProviderContractTests {
 
   private static let own = "[[answer]]\naction = \"io.ambit.provider:\(identifier)\"\n"
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `PRV-7: a provider's own picker hands out a document of its own, and nothing else`(user: TestUser) throws {
     try Workspace.with(user) { world in
       _ = try world.enabledProvider(Self.identifier, "good")

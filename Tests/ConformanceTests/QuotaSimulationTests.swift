@@ -47,9 +47,7 @@ struct QuotaSimulationTests {
     #expect(try world.ambit("broker", "stop").exit == .status(0))
   }
 
-  @Test(
-    arguments: TestUser.one(.ordinary),
-    [("\"windows\"", false), ("\"windows\"", true), ("\"android-10\"", true), ("27", true)])
+  @Test(arguments: TestUser.one(.ordinary), [("\"windows\"", false), ("27", true)])
   func `LIM-10, LIM-11: what a quota would have ended and refused is what it ends and refuses`(
     user: TestUser, quota: (persisted: String, references: Bool)
   ) throws {

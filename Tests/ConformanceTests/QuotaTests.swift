@@ -3,41 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// LIM-7, LIM-9 to LIM-12, and leaks.
+/// LIM-11, and leaks.
 @Suite(.serialized, .waiting)
 struct QuotaTests {
-  /// By Android's own number of its versions: from 11 on, and before.
-  @Test(arguments: TestUser.one(.root), [("android", 512), ("android-10", 128)])
-  func `LIM-10: under android, the 513th document ends the oldest, before version 11 the 129th; only the log says so`(
-    user: TestUser, rule: (name: String, most: Int)
-  ) throws {
-    try withPicked(user, rule.most, "\"\(rule.name)\"") { (world, app) throws in
-      #expect(try app.start("m1"))
-      #expect(try world.grants().count == rule.most)
-      #expect(try world.audit(.revoke).isEmpty)
-      try app.pick(as: "last")
-      #expect(try world.grants().count == rule.most)
-      #expect(try !app.start("m0"))
-      #expect(try app.start("last"))
-      #expect(try app.read("m1").content == "1")
-      let ended = try world.audit(.revoke)
-      #expect(ended.map(\.rule) == ["LIM-10"] && ended.map(\.how) == ["quota"])
-      #expect(ended.first?.document?.name == "0.txt")
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `LIM-11: under windows, the 1,001st document is refused with a reason`(user: TestUser) throws {
-    try withPicked(user, 1000, "\"windows\"") { (world, app) throws in
-      let answer = try app.tell("pick", ["as": "last"])
-      #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
-      #expect(answer["sentence"]?.string?.contains("1000") == true)
-      #expect(try world.grants().count == 1000)
-      #expect(try app.start("m0"))
-      #expect(try world.audit(.grant).last?.rule == "LIM-11")
-    }
-  }
-
   @Test(arguments: TestUser.one(.root))
   func `LIM-11: under windows, of what nothing keeps the 25 used last stay, and use renews`(user: TestUser) throws {
     try withPicked(user, 25, "\"windows\"", references: false, together: 1, extra: 60) { (world, app) throws in
@@ -81,75 +49,6 @@ struct QuotaTests {
       #expect(try app.tell("kept")["recent"]?.strings?.first == "3.txt kept")
       #expect(try world.grants().count == 25)
       #expect(try world.audit(.revoke).last?.document?.name == oldest)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `LIM-12: under xdp, 1,100 documents meet no limit`(user: TestUser) throws {
-    try withPicked(user, 1100, "\"xdp\"") { (world, app) throws in
-      #expect(try world.grants().count == 1100)
-      for number in [0, 550, 1099] { #expect(try app.start("m\(number)")) }
-      #expect(try world.audit(.revoke).isEmpty && world.audit(.limit).isEmpty)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `a number refuses, and giving one up makes room`(user: TestUser) throws {
-    try withPicked(user, 2, "2") { (world, app) throws in
-      let answer = try app.tell("pick", ["as": "last"])
-      #expect(answer["didPick"] == 0 && answer["posix"] == "EDQUOT", "\(answer.text)")
-      #expect(answer["sentence"]?.string?.contains("keep its access to 2 documents") == true, "\(answer.text)")
-      let refusal = try #require(try world.audit(.grant).last)
-      #expect(refusal.result == .refused && refusal.rule == "LIM-11", "\(refusal)")
-      #expect(try world.grants().count == 2)
-      #expect(try app.tell("release", ["of": "m0"]).isDone)
-      #expect(try world.grants().count == 1)
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `LIM-7, LIM-9: a scope takes a slot however it was come by, and a refusal says who holds them since when`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
-      let app = try world.probe(picks: documents, options: ["--policy", "teach"])
-      for number in 0...8 { try app.pick(as: "d\(number)") }
-      #expect(try app.start("d0"))
-      let bookmark = try app.bookmark("d0")
-      try app.stop("d0")
-      _ = try app.tell("resolve", ["bookmark": .string(bookmark), "as": "resolved"])
-      #expect(try app.start("resolved"))
-      #expect(try app.tell("status")["used"] == 1)
-      for number in 1...7 { #expect(try app.start("d\(number)")) }
-      #expect(try !app.start("d8"))
-      let refusal = try #require(try world.audit(.start).last { $0.result == .refused })
-      for number in 0...7 { #expect(refusal.reason?.contains("\(number).txt (1×, since 20") == true) }
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `TOK-13, LIM-7: where picking starts, one stop ends it, and it takes a slot like any other`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      let policy = "\(world.home)/panel.toml"
-      try world.write("inherits = \"teach\"\n[scopes]\nstart_picked = true\n", to: policy)
-      let documents = try (0...8).map { try world.document("\($0).txt", "\($0)") }
-      let app = try world.probe(picks: documents, options: ["--policy", policy])
-      for number in 0...7 {
-        try app.pick(as: "d\(number)")
-        #expect(try app.read("d\(number)").content == "\(number)")
-      }
-      #expect(try app.tell("status")["used"] == 8)
-      // The ninth is handed over, and cannot be used before another one has been given back (LIM-3).
-      try app.pick(as: "d8")
-      #expect(try app.read("d8").errno == refusedObserved)
-      #expect(try world.audit(.start).last?.rule == "LIM-1")
-      #expect(try app.tell("countedStop", ["of": "d0"])["count"] == 0)
-      #expect(try app.read("d0").errno == refusedObserved)
-      #expect(try app.start("d8"))
-      #expect(try app.read("d8").content == "8")
     }
   }
 

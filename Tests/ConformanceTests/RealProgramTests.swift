@@ -103,20 +103,6 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.one(.ordinary))
-  func `a Swift program that uses Foundation reads, writes and saves a document`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "one")
-      let app = try world.probe(picks: [document])
-      try app.pick()
-      #expect(try app.start())
-      #expect(try app.read().content == "one")
-      #expect(try app.tell("append", ["of": "a", "text": ", two"]).isDone)
-      #expect(try world.read(document) == "one, two")
-      #expect(try app.finish() == .status(0))
-    }
-  }
-
   /// Typed as a person does: insert, leave insert mode, write, quit.
   @Test(arguments: TestUser.one(.root))
   func `vim edits a file of the container, and a granted document, at a terminal`(user: TestUser) throws {

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all, [false, true])
+  @Test(arguments: TestUser.inTurn([false, true]))
   func `COO-25: a presenter has the sibling of a declared type, with the document's rights, while it is registered`(
     user: TestUser, readOnly: Bool
   ) throws {
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `COO-25: the sibling goes with its document, and with the broker that showed it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let player = try Player(world, readOnly: true)

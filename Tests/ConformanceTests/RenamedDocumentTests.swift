@@ -6,7 +6,7 @@ import Testing
 
 /// A document that the host renames while an app runs has two names there: URLs from before go on with the old one.
 @Suite(.waiting) struct RenamedDocumentTests {
-  @Test(arguments: TestUser.all, ["readWrite", "readOnly", "folder"])
+  @Test(arguments: TestUser.inTurn(["readOnly", "readWrite", "folder"]))
   func `BMK-1, TOK-8: a URL from before a rename starts, and the document is at its path`(
     user: TestUser, what: String
   ) throws {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-16: what is held of a document under an older name outlives its scope, and is said`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let letter = try world.document("letter.txt", "text")

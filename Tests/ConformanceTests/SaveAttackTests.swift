@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-1: a file that has another name besides is copied, and the other name is not the document's`(
     user: TestUser
   ) throws {
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `B21: what an app keeps beside its documents counts as its container does`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")

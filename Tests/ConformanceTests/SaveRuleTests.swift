@@ -1,24 +1,10 @@
-import Audit
 import Foundation
 import TestSupport
 import Testing
 
 /// What a save keeps, what is seen of it, and by whom.
 @Suite(.waiting) struct SaveRuleTests {
-  static let save = "sed -i s/old/new/ letter.txt"
-
-  @Test(arguments: TestUser.all, ["default", "strict", "teach"])
-  func `FSF-1: a save works under every policy`(user: TestUser, policy: String) throws {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "old\n")
-      let outcome = try world.saving(
-        [document], options: ["--policy", policy], "open; \(Self.save) && cat letter.txt && ls -A")
-      #expect(outcome.output == "new\nletter.txt\n", "\(outcome)")
-      #expect(try world.read(document) == "new\n")
-    }
-  }
-
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-1: while a save is being copied, other apps and other documents do not wait for it`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")
@@ -50,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-1: a document that is taken away while a save is being copied stays as it was`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let document = try world.document("letter.txt", "old\n")
@@ -110,7 +96,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-1: on another file system a save works as well, and leaves nothing there`(user: TestUser) throws {
     try Workspace.with(user, ambitIn: "/dev/shm") { world in
       let document = try world.document("letter.txt", "old\n")
@@ -124,81 +110,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
-  func `SBX-9 and SBX-14: another app sees the saved document, and nothing of what lies beside it`(user: TestUser)
-    throws
-  {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "old\n")
-      try world.document("sibling.txt", "another's")
-      let reader = try world.start(
-        saving: [document], as: "Reader",
-        "open; echo ready; while read -r line; do cat letter.txt; ls -A; echo end; done")
-      #expect(try reader.readLine() == "ready")
-      let writer = try world.start(
-        saving: [document], as: "Writer",
-        "open; echo mine >draft; ls -A; echo ready; read -r line; \(Self.save); echo saved; read -r line; ls -A")
-      #expect(try writer.wait(forOutput: "ready\n") == "draft\nletter.txt\n")
-      try reader.send("\n")
-      #expect(try reader.wait(forOutput: "end\n") == "old\nletter.txt\n")
-      try writer.send("\n")
-      try writer.wait(forOutput: "saved\n")
-      // At once: the save is answered when everybody sees it.
-      try reader.send("\n")
-      #expect(try reader.wait(forOutput: "end\n") == "new\nletter.txt\n")
-      #expect(try world.names() == ["letter.txt", "sibling.txt"])
-      _ = try writer.outcome()
-      _ = try reader.outcome()
-      #expect(try world.staged() == [])
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `TOK-14: what is granted for reading alone can be neither saved nor set aside nor removed`(user: TestUser) throws
-  {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "old\n")
-      let outcome = try world.saving(
-        [document], pick: "--read-only",
-        """
-        open; cat letter.txt
-        for act in 'touch t' 'mv letter.txt other' 'ln letter.txt other' 'rm -f letter.txt' 'chmod 777 letter.txt' \\
-          '\(Self.save)' 'truncate -s 0 letter.txt' 'mv /home/user/Library/mine letter.txt'; do
-          touch /home/user/Library/mine
-          sh -c "$act" 2>/dev/null && echo "done: $act"
-        done
-        ls -A
-        """)
-      #expect(outcome.output == "old\nletter.txt\n", "\(outcome)")
-      #expect(try world.read(document) == "old\n")
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `FSF-1: bookmarks, tokens and references of a document that was saved go on`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let document = try world.document("letter.txt", "old\n")
-      let first = try world.saving(
-        [document],
-        """
-        open; ambitctl bookmark create "$u" >~/Library/mark; \(Self.save); \(Self.save.replacingOccurrences(of: "old", with: "new"))
-        ambitctl stop "$u"; ambitctl start "$u"; cat "$p"
-        again=$(ambitctl bookmark resolve ~/Library/mark) && ambitctl with "$again" -- cat
-        """)
-      #expect(first.output == "new\nnew\n", "\(first)")
-      // By another launch, and another broker.
-      #expect(try world.ambit("broker", "stop").exit == .status(0))
-      let next = try world.saving(
-        [try world.document("other.txt")],
-        """
-        again=$(ambitctl bookmark resolve ~/Library/mark) && ambitctl with "$again" -- cat
-        again=$(ambitctl references | grep -o 'ambit[^ ]*' | head -1); ls ~/Documents
-        """)
-      #expect(next.output.hasPrefix("new\n"), "\(next)")
-    }
-  }
-
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `FSF-10, FSF-12: unnamed files and attributes work beside and on the document, and an open one has its name`(
     user: TestUser
   ) throws {
@@ -227,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `FSF-4: Foundation writes a document atomically, and replaceDocument takes what lies in the container`(
     user: TestUser
   ) throws {

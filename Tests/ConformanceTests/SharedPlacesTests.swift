@@ -3,59 +3,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// SBX-6, SBX-7: whose Documents other apps' pickers show.
+/// SBX-6: whose Documents other apps' pickers show.
 @Suite(.serialized, .waiting)
 struct SharedPlacesTests {
   private let browser = "<key>UISupportsDocumentBrowser</key><true/>"
-  private let sharing = "<key>UIFileSharingEnabled</key><true/>"
-  private let inPlace = "<key>LSSupportsOpeningDocumentsInPlace</key><true/>"
-  private func scope(_ isPublic: Bool) -> String {
-    """
-    <key>NSUbiquitousContainers</key><dict><key>iCloud.x</key><dict>
-    <key>NSUbiquitousContainerIsDocumentScopePublic</key><\(isPublic)/></dict></dict>
-    """
-  }
 
   /// Launches an app with this manifest, which leaves `page.txt` in its Documents, and answers the path of that on the host.
-  private func owner(_ world: Workspace, _ manifest: String, version: String = "1") throws -> String {
-    let path = "\(world.folder)/Applications/Owner.app"
-    try? FileManager.default.removeItem(atPath: path)
-    try world.bundle("Owner", identifier: Workspace.identifier("Owner"), manifest: manifest, version: version)
+  private func owner(_ world: Workspace, _ manifest: String) throws -> String {
+    try world.bundle("Owner", identifier: Workspace.identifier("Owner"), manifest: manifest)
     let app = try world.probe("Owner")
     _ = try app.tell("create", ["path": "/home/user/Documents/page.txt", "text": "page"])
     #expect(try app.finish() == .status(0))
     return "\(world.container(Workspace.identifier("Owner")))/Documents/page.txt"
-  }
-
-  /// Whether another app's picker hands it out.
-  private func isShown(_ world: Workspace, _ path: String) throws -> Bool {
-    let other = try world.probe("Other", picks: [path])
-    let answer = try other.tell("pick", ["as": "a"])
-    if answer["didPick"] == 1 {
-      #expect(try other.start())
-      #expect(try other.read().content?.hasPrefix("page") == true)
-    } else {
-      #expect(try world.audit(.pick).last?.rule == "SBX-15")
-    }
-    #expect(try other.finish() == .status(0))
-    return answer["didPick"] == 1
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `SBX-6: an app's Documents are shown to others only with the browser's key, or the two others together`(
-    user: TestUser
-  ) throws {
-    try Workspace.with(user) { world in
-      for (manifest, shown) in [
-        ("", false), (browser, true), (sharing, false), (inPlace, false), (sharing + inPlace, true), ("", false),
-      ] {
-        let page = try owner(world, manifest)
-        #expect(try isShown(world, page) == shown, "\(manifest)")
-      }
-      let events = try world.audit(.sharing)
-      #expect(events.map { $0.detail["shown"] } == ["true", "false", "true", "false"])
-      #expect(events.allSatisfy { $0.rule == "SBX-6" && $0.app == Workspace.identifier("Owner") })
-    }
   }
 
   @Test(arguments: TestUser.one(.root))
@@ -96,20 +55,6 @@ struct SharedPlacesTests {
     }
   }
 
-  @Test(arguments: TestUser.one(.ordinary))
-  func `SBX-7: a changed public scope counts only when the bundle's version has increased`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      for (isPublic, version, shown) in [
-        (false, "1", false), (true, "1", false), (true, "1.0", false), (true, "0.9", false), (true, "1.1", true),
-        (false, "1.1", true), (false, "1", true), (false, "1.10", false),
-      ] {
-        let page = try owner(world, scope(isPublic), version: version)
-        #expect(try isShown(world, page) == shown, "\(isPublic) \(version)")
-      }
-      #expect(try world.audit(.sharing).map(\.rule) == ["SBX-7", "SBX-7"])
-    }
-  }
-
   @Test(arguments: TestUser.one(.root))
   func `SBX-6: nobody shows a container that is not theirs`(user: TestUser) throws {
     try Workspace.with(user) { world in
@@ -118,7 +63,10 @@ struct SharedPlacesTests {
       let loud = try world.probe("Loud", options: ["--container", Workspace.identifier("Owner")])
       #expect(try loud.tell("read", ["path": "/home/user/Documents/page.txt"]).content == "page")
       #expect(try loud.finish() == .status(0))
-      #expect(try !isShown(world, page))
+      let other = try world.probe("Other", picks: [page])
+      #expect(try other.tell("pick", ["as": "a"])["didPick"] == 0)
+      #expect(try world.audit(.pick).last?.rule == "SBX-15")
+      #expect(try other.finish() == .status(0))
     }
   }
 }

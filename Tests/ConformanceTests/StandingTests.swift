@@ -54,7 +54,7 @@ struct StandingTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `TOK-16: what is open for writing stays so, and the log says what that leaves`(user: TestUser) throws {
     try withFolder(user) { (world, app, folder) throws in
       #expect(try app.tell("hold", ["path": "in.txt", "write": true]).isDone)

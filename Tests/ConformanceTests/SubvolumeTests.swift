@@ -165,7 +165,7 @@ struct SubvolumeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `BMK-11: a trash at the top of a subvolume is one`(user: TestUser) throws {
     try withStage(user) { stage in
       let (world, point) = (stage.world, stage.point)

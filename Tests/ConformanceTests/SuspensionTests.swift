@@ -44,7 +44,7 @@ struct SuspensionTests {
   private static let counting = "while :; do echo x >>~/count; done"
   private static let forking = "f() { while :; do (echo x >>~/count); done; }; f & f & f & f"
 
-  @Test(arguments: TestUser.all, [counting, forking])
+  @Test(arguments: TestUser.inTurn([counting, forking]))
   func `an app does nothing while it is suspended, and goes on afterwards`(user: TestUser, script: String) throws {
     try Workspace.with(user) { world in
       let counter = try Counter(world, script)
@@ -80,39 +80,6 @@ struct SuspensionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
-  func `scopes stay started, and a revoked grant is gone at once`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let app = try world.probe(picks: [try world.document("letter.txt", "text")])
-      try app.pick()
-      #expect(try app.start())
-      let name = Workspace.identifier("Probe")
-      #expect(try world.ambit("suspend", name).exit == .status(0))
-      #expect(try world.instances().first?["scopes"]?.array?.count == 1)
-      #expect(try world.ambit("revoke", "--app", name).exit == .status(0))
-      #expect(try world.instances().first?["scopes"]?.array?.isEmpty == true)
-      #expect(try world.ambit("resume", name).exit == .status(0))
-      #expect(try app.read().errno != nil)
-      #expect(try app.finish() == .status(0))
-    }
-  }
-
-  @Test(arguments: TestUser.all)
-  func `an app that its policy ends is ended while it is suspended`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let policy = "\(world.home)/p.toml"
-      try world.write("inherits = \"default\"\n[scopes]\noutlived = \"end\"\n", to: policy)
-      let app = try world.probe(picks: [try world.document("letter.txt", "text")], options: ["--policy", policy])
-      try app.pick()
-      #expect(try app.start())
-      #expect(try app.tell("hold", ["of": "a"]).isDone)
-      let name = Workspace.identifier("Probe")
-      #expect(try world.ambit("suspend", name).exit == .status(0))
-      #expect(try world.ambit("revoke", "--app", name).exit == .status(0))
-      #expect(try app.process.waitForExit() == .status(137))
-    }
-  }
-
   @Test(arguments: TestUser.one(.ordinary))
   func `a limit of time ends a suspended app`(user: TestUser) throws {
     try Workspace.with(user) { world in
@@ -122,7 +89,7 @@ struct SuspensionTests {
     }
   }
 
-  @Test(arguments: TestUser.all, [SIGTERM, SIGINT, SIGHUP])
+  @Test(arguments: TestUser.inTurn([SIGTERM, SIGINT, SIGHUP]))
   func `a signal to the launcher ends a suspended app`(user: TestUser, signal: Int32) throws {
     try Workspace.with(user) { world in
       let counter = try Counter(world, "trap '' TERM INT HUP; \(Self.counting)")
@@ -145,7 +112,7 @@ struct SuspensionTests {
     }
   }
 
-  @Test(arguments: TestUser.all, [SIGTERM, SIGKILL])
+  @Test(arguments: TestUser.inTurn([SIGTERM, SIGKILL]))
   func `AUD-10: the next broker knows that it is suspended`(user: TestUser, signal: Int32) throws {
     try Workspace.with(user) { world in
       let counter = try Counter(world, Self.counting)
@@ -158,44 +125,6 @@ struct SuspensionTests {
       #expect(try world.instances().first?["suspended"]?.string == since && since != nil)
       #expect(try world.ambit("resume", counter.instance).exit == .status(0))
       try counter.goesOn()
-    }
-  }
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `scenarios suspend and resume an app by its name`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let file = "\(world.home)/suspend.toml"
-      try world.write(
-        """
-        title = "A suspended app"
-
-        [[step]]
-        say = "The user suspends one of two instances."
-        do = [
-          { launch = "agent", as = "editor" },
-          { launch = "agent", as = "second", of = "editor" },
-          { app = "editor", pid = true },
-          { app = "second", pid = true },
-          { suspend = "editor" },
-          { run = ["ps"], expect = { contains = ["suspended", "running"] } },
-          { app = "second", pid = true },
-          { resume = "editor" },
-          { app = "editor", pid = true },
-          { audit = [{ kind = "suspend", app = "${editor.id}" }, { kind = "resume" }], count = 1 },
-        ]
-
-        [[step]]
-        say = "A suspended app can be ended."
-        do = [
-          { suspend = "editor" },
-          { kill = "editor" },
-          { audit = [{ kind = "suspend" }, { kind = "resume" }, { kind = "suspend" }, { kind = "exit" }] },
-        ]
-
-        """, to: file)
-      let played = try world.ambit("scenario", "run", file, patience: .seconds(120))
-      #expect(played.exit == .status(0), "\(played)")
-      #expect(try world.ambit("scenario", "format", "--check", file).exit == .status(0))
     }
   }
 
@@ -250,7 +179,7 @@ struct SuspensionTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `at a terminal the job stays in front, and Ctrl-C ends the suspended app`(user: TestUser) throws {
     try withShell(user) { world, shell in
       try shell.type("$AMBIT run /bin/sh -c 'echo rea''dy; read line; echo got=\"$line\"; exec sleep 1000'\n")

@@ -87,20 +87,16 @@ struct TerminalTests {
     }
   }
 
-  @Test(arguments: TestUser.one(.ordinary))
-  func `the app has a terminal, and not the user's`(user: TestUser) throws {
+  @Test(arguments: TestUser.one(.root))
+  func `the app has a terminal, and not the user's; pipes are pipes and the rest is the terminal`(
+    user: TestUser
+  ) throws {
     try withShell(user) { (_, shell) throws in
       try shell.type("tty; $AMBIT run /bin/sh -c 'tty; test -t 0 && test -t 1 && test -t 2 && echo three''terminals'\n")
       try shell.see("/dev/pts/")
       try shell.see("/dev/pts/0")
       try shell.see("threeterminals")
       try shell.see("%> ")
-    }
-  }
-
-  @Test(arguments: TestUser.one(.root))
-  func `at a terminal, pipes are pipes and the rest is the terminal`(user: TestUser) throws {
-    try withShell(user) { (_, shell) throws in
       try shell.type("echo piped | $AMBIT run /bin/cat | tr a-z A-Z; echo don''e=${PIPESTATUS[*]}\n")
       try shell.see("PIPED")
       try shell.see("done=0 0 0")
@@ -126,7 +122,7 @@ struct TerminalTests {
   }
 
   /// Under a program that, unlike interactive shells, does not set its terminal right when a job dies.
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `a launcher that is killed outright leaves no raw terminal`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let ambit = try Products.path("ambit")

@@ -51,7 +51,7 @@ struct ThumbnailTests {
     return bundle
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.ordinary))
   func `THM-1, THM-2, THM-3, THM-6: an extension draws its app's own type, at its size, and nothing of it stays`(
     user: TestUser
   ) throws {
@@ -99,7 +99,7 @@ struct ThumbnailTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `THM-4: a picture is written with a document that the app has made, and with no other`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let letter = try world.document("Letter.txt", "dear")

@@ -60,7 +60,7 @@ struct UsageTests {
     }
   }
 
-  @Test("H2: an app whose processes together use too much memory is ended", arguments: TestUser.all)
+  @Test("H2: an app whose processes together use too much memory is ended", arguments: TestUser.one(.ordinary))
   func memoryOfAll(user: TestUser) throws {
     try Workspace.with(user) { world in
       for what in Self.takers {
@@ -124,7 +124,7 @@ struct UsageTests {
     }
   }
 
-  @Test("B21: an app that fills its container is ended", arguments: TestUser.all)
+  @Test("B21: an app that fills its container is ended", arguments: TestUser.one(.root))
   func container(user: TestUser) throws {
     try Workspace.with(user) { world in
       let space = ["container=16MiB"]

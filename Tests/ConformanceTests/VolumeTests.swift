@@ -51,7 +51,7 @@ struct VolumeTests {
     }
   }
 
-  @Test(arguments: TestUser.all)
+  @Test(arguments: TestUser.one(.root))
   func `BMK-1: a volume with nothing started on it can be unmounted, and what moves on it is found until then`(
     user: TestUser
   ) throws {
@@ -131,7 +131,7 @@ struct VolumeTests {
     }
   }
 
-  @Test(arguments: TestUser.all, VolumeKind.here)
+  @Test(arguments: TestUser.inTurn(VolumeKind.here))
   func `BMK-12: with cold caches a replaced file in a moved folder is followed`(user: TestUser, kind: VolumeKind) throws
   {
     try withVolume(user, kind) { (world, image, point, bookmark) throws in
@@ -151,31 +151,9 @@ struct VolumeTests {
     }
   }
 
-  @Test(arguments: TestUser.all, VolumeKind.here)
-  func `BMK-15: a document that was copied to another volume and deleted is refused, with where it was last seen`(
-    user: TestUser, kind: VolumeKind
-  ) throws {
-    try withVolume(user, kind) { (world, image, point, bookmark) throws in
-      let copy = try world.document("letter.txt", "text")
-      try FileManager.default.removeItem(atPath: "\(point)/Papers/letter.txt")
-      let app = try world.probe()
-      let answer = try resolve(app, bookmark)
-      #expect(answer["code"] == 4)
-      #expect(answer["sentence"]?.string?.contains("“letter.txt”") == true)
-      #expect(answer["sentence"]?.string?.contains("last seen at /documents/") == true)
-      let refusal = try #require(try world.audit(.bookmarkResolved).last)
-      #expect(refusal.rule == "BMK-9")
-      #expect(refusal.reason?.contains("last seen at \(point)/Papers/letter.txt") == true)
-      #expect(try world.read(copy) == "text")
-      #expect(try app.finish() == .status(0))
-      try stopBroker(world)
-      image.unmount()
-    }
-  }
-
-  @Test(arguments: TestUser.all, VolumeKind.here)
-  func `BMK-11: the trash at the top of a volume is one`(user: TestUser, kind: VolumeKind) throws {
-    try withVolume(user, kind) { (world, image, point, bookmark) throws in
+  @Test(arguments: TestUser.one(.ordinary))
+  func `BMK-11: the trash at the top of a volume is one`(user: TestUser) throws {
+    try withVolume(user, try #require(VolumeKind.here.first)) { (world, image, point, bookmark) throws in
       for trash in ["\(point)/.Trash-\(user.id)/files", "\(point)/.Trash/\(user.id)/files"] {
         try world.makeFolder(trash)
         try world.rename("\(point)/Papers/letter.txt", to: "\(trash)/letter.txt")

@@ -6,50 +6,6 @@ import Testing
 /// What Ambit says beforehand against what happens.
 @Suite(.serialized, .waiting)
 struct WhyTests {
-  /// Operations that an observed app tries; each with a shell's way to try it.
-  private static let attempts: [(operation: String, path: String)] = [
-    ("read", "/srv/plan.txt"), ("read", "/home/ann/letter.txt"), ("read", "/root/.bashrc"), ("read", "/etc/passwd"),
-    ("read", "/bin/sh"), ("read", "/usr/bin/env"), ("create", "/usr/share/new"), ("create", "/etc/new"),
-    ("write", "/bin/sh"), ("create", "/home/user/new"), ("create", "/tmp/new"), ("create", "/new"),
-    ("create", "/opt/new"), ("read", "/documents/none/x"), ("create", "/documents/x"), ("create", "/dev/shm/x"),
-  ]
-
-  @Test(arguments: TestUser.one(.ordinary))
-  func `AUD-13: ambit why says beforehand what then happens, and by which rule`(user: TestUser) throws {
-    try Workspace.with(user) { world in
-      let script = Self.attempts.map { attempt in
-        attempt.operation == "read"
-          ? "head -c 1 \(attempt.path) >/dev/null 2>&1 && echo ok || echo refused"
-          : attempt.operation == "write"
-            ? "(: >>\(attempt.path)) 2>/dev/null && echo ok || echo refused"
-            : "(: >\(attempt.path)) 2>/dev/null && echo ok || echo refused"
-      }.joined(separator: "; ")
-      let outcome = try world.ambit("run", "--policy", "observed", "/bin/sh", "-c", script)
-      let happened = outcome.output.split(separator: "\n").map(String.init)
-      try #require(happened.count == Self.attempts.count, "\(outcome)")
-      let rules = try world.audit(.refuse).filter { $0.how == "observed" }
-
-      for (attempt, result) in zip(Self.attempts, happened) {
-        let answer = try world.ambit(
-          "why", "--policy", "observed", "--format", "json", "/bin/sh", attempt.operation, attempt.path)
-        let said = try #require(JSON(answer.output), "\(answer)")
-        // Nothing is at that place among the documents, which is no matter of rules.
-        if attempt.path == "/documents/none/x" {
-          #expect(result == "refused" && said["allowed"] == false)
-          continue
-        }
-        #expect(said["allowed"] == .bool(result == "ok"), "\(attempt) \(result): \(answer)")
-        #expect(answer.exit == .status(result == "ok" ? 0 : 1))
-        guard result != "ok" else { continue }
-        let path = attempt.path.replacing("/bin/sh", with: "/usr/bin/")
-        let recorded = rules.first { ($0.detail["operation"] ?? "").contains(" \(path)") }
-        if attempt.path == "/documents/x" { continue }
-        #expect(recorded?.rule == said["rule"]?.string, "\(attempt): \(answer)")
-        #expect(said["remedy"]?.string == recorded?.detail["remedy"])
-      }
-    }
-  }
-
   private func verdict(_ world: Workspace, _ arguments: String...) throws -> String {
     let answer = try world.run([try Products.path("ambit"), "why", "--format", "json"] + arguments)
     let said = try #require(JSON(answer.output), "\(answer)")

@@ -37,7 +37,7 @@ import Testing
   @Test func `what somebody else removes meanwhile is gone all the same`() throws {
     let folder = try Folder()
     let all = try Descriptor.open(folder.path, flags: [.read, .directory])
-    for _ in 0..<40 {
+    for _ in 0..<10 {
       try all.makeDirectory("tree", mode: 0o700)
       let tree = try Descriptor.open("tree", below: all, flags: [.read, .directory])
       for number in 0..<300 {
