@@ -32,20 +32,12 @@ package struct FolderScan {
       guard filled >= 0 else { throw KernelError("getdents64", "folder", errno: .init(rawValue: Int32(-filled))) }
       if filled == 0 { return (wanted, count, true) }
       unsafe buffer.withUnsafeBytes { bytes in
-        // struct linux_dirent64: inode, offset, length of all of it, kind, the name with zeros behind it.
-        var at = 0
-        while at + 19 < filled {
-          let inode = unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
-          let length = Int(unsafe bytes.loadUnaligned(fromByteOffset: at + 16, as: UInt16.self))
-          guard length > 19, at + length <= filled else { return }
-          let kind = DirectoryReader.kind(unsafe bytes[at + 18])
-          if isWanted(inode, kind) {
-            let name = unsafe bytes[(at + 19)..<(at + length)].prefix { $0 != 0 }
-            let text = unsafe String(kernel: name)
-            if text != ".", text != ".." { wanted.append(.init(name: text, inode: inode, kind: kind)) }
-          }
-          at += length
+        unsafe FolderPart.forEach(in: UnsafeRawBufferPointer(rebasing: bytes[..<filled])) { name, inode, type in
           count += 1
+          let kind = DirectoryReader.kind(type)
+          guard isWanted(inode, kind) else { return }
+          let text = unsafe String(kernel: name)
+          if text != ".", text != ".." { wanted.append(.init(name: text, inode: inode, kind: kind)) }
         }
       }
     }

@@ -5,34 +5,22 @@ import SystemPackage
 extension OpenFolder {
   /// All names in the folder, sorted for showing.
   ///
-  /// `readdir` alone says of nearly every name whether it is a folder: a hundred thousand names cost no call each.
+  /// The folder alone says of nearly every name whether it is a folder: a hundred thousand names cost no call each.
   /// Only symbolic links, and names on file systems that do not say, are asked about one by one.
   func entries() throws(KernelError) -> [Entry] {
     if let documents { return documents }
-    // A description of its own: `descriptor`'s reading position stays untouched.
-    let number = try KernelError.check("openat", path) {
-      unsafe openat(descriptor.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    }
-    guard let stream = unsafe fdopendir(number) else {
-      let error = KernelError.last("fdopendir", path)
-      close(number)
-      throw error
-    }
-    defer { unsafe closedir(stream) }
-
     var entries: [Entry] = []
-    while true {
-      // The end and a failure both answer NULL; errno tells them apart.
-      errno = 0
-      guard let record = unsafe readdir(stream) else {
-        if errno != 0 { throw KernelError.last("readdir", path) }
-        break
+    var order = NameOrder()
+    try FolderPart.each(of: descriptor) { part in
+      let known = entries.count
+      unsafe part.forEach { bytes, _, type in
+        let isDots = unsafe bytes.count <= 2 && bytes.allSatisfy { $0 == 0x2E }
+        if !isDots { entries.append(entry(FileName(bytes: unsafe Array(bytes)), type: Int(type))) }
       }
-      let name = unsafe FileName(record)
-      if name.bytes == [0x2E] || name.bytes == [0x2E, 0x2E] { continue }
-      entries.append(entry(name, type: Int(unsafe record.pointee.d_type)))
+      order.add(entries[known...])
     }
-    return NameOrder.sorted(entries)
+    order.sort(&entries)
+    return entries
   }
 
   /// Those of a collection, in its order.
@@ -65,18 +53,5 @@ extension OpenFolder {
     else { return unreachable }
     let realName = String(kernel: path.split(separator: UInt8(ascii: "/")).last ?? [])
     return Entry(name: name, kind: real.kind, isLink: true, realName: realName)
-  }
-}
-
-extension FileName {
-  /// The name in a directory record, which ends at its NUL.
-  fileprivate init(_ record: UnsafeMutablePointer<dirent>) {
-    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else {
-      self.init(bytes: [])
-      return
-    }
-    let start = unsafe UnsafeRawPointer(record).advanced(by: offset).assumingMemoryBound(to: UInt8.self)
-    let length = unsafe strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
-    self.init(bytes: unsafe Array(UnsafeBufferPointer(start: start, count: length)))
   }
 }

@@ -1,5 +1,7 @@
 /// The order of names, fast: by eight bytes of their keys at a time.
-enum NameOrder {
+///
+/// The keys can be made while further names are still being read.
+struct NameOrder {
   private struct Item {
     /// The next eight bytes of the key; zeros after its end.
     var bytes: UInt64
@@ -10,25 +12,26 @@ enum NameOrder {
   /// After each key; no name has a zero in it.
   private static let end = 8
 
-  /// As `Entry.precedes` has it.
-  static func sorted(_ entries: [Entry]) -> [Entry] { order(of: entries).map { entries[Int($0)] } }
+  private var items: [Item] = []
+  /// The keys, one after the other.
+  private var keys: [UInt8] = []
 
-  /// Indexes of the entries in their order.
-  static func order(of entries: [Entry]) -> [UInt32] {
-    var items: [Item] = []
-    items.reserveCapacity(entries.count)
-    let keys = keys(entries, &items)
-    sort(&items, items.indices, at: 0, keys, entries)
-    return items.map(\.index)
+  /// As `Entry.precedes` has it.
+  static func sorted(_ entries: [Entry]) -> [Entry] {
+    var (order, sorted) = (NameOrder(), entries)
+    order.add(entries[...])
+    order.sort(&sorted)
+    return sorted
   }
 
-  /// The keys, one after the other.
-  private static func keys(_ entries: [Entry], _ items: inout [Item]) -> [UInt8] {
+  /// Takes up the entries that come next.
+  mutating func add(_ entries: ArraySlice<Entry>) {
     // A number of one digit becomes three bytes.
-    let capacity = entries.reduce(0) { $0 + 3 * $1.name.bytes.count + 1 + end }
-    return unsafe [UInt8](unsafeUninitializedCapacity: capacity) { keys, count in
-      for (index, entry) in entries.enumerated() {
-        items.append(Item(bytes: 0, start: UInt32(count), index: UInt32(index)))
+    let capacity = entries.reduce(0) { $0 + 3 * $1.name.bytes.count + 1 + Self.end }
+    let before = keys.count
+    keys += unsafe [UInt8](unsafeUninitializedCapacity: capacity) { keys, count in
+      for entry in entries {
+        items.append(Item(bytes: 0, start: UInt32(before + count), index: UInt32(items.count)))
         func put(_ byte: UInt8) {
           unsafe keys[count] = byte
           count += 1
@@ -40,8 +43,29 @@ enum NameOrder {
           // Decomposed it may be longer than there is room; beyond that, the name itself decides.
           for byte in Folding.orderKey(entry.name).prefix(3 * entry.name.bytes.count) { put(byte) }
         }
-        for _ in 0..<end { put(0) }
+        for _ in 0..<Self.end { put(0) }
       }
+    }
+  }
+
+  /// Sorts the entries that were taken up, all of them.
+  mutating func sort(_ entries: inout [Entry]) {
+    Self.sort(&items, items.indices, at: 0, keys, entries)
+    Self.arrange(&entries, items.map { Int($0.index) })
+  }
+
+  /// Puts each entry into its place. They are moved and not copied, which would count references up and down.
+  private static func arrange(_ entries: inout [Entry], _ order: [Int]) {
+    var order = order
+    for first in order.indices where order[first] != first {
+      var place = first
+      while order[place] != first {
+        let next = order[place]
+        entries.swapAt(place, next)
+        order[place] = place
+        place = next
+      }
+      order[place] = place
     }
   }
 
