@@ -40,7 +40,7 @@ struct SnippetItem: NSFileProviderItem {
   var filename: String { snippet.name }
   var contentType: UTType { .plainText }
   var capabilities: NSFileProviderItemCapabilities {
-    [.allowsReading, .allowsWriting, .allowsRenaming, .allowsDeleting]
+    [.allowsReading, .allowsWriting, .allowsRenaming, .allowsDeleting, .allowsEvicting]
   }
   var documentSize: NSNumber? { NSNumber(value: snippet.text.utf8.count) }
   var contentModificationDate: Date? { snippet.modified }

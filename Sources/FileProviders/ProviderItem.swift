@@ -28,12 +28,13 @@ package struct ProviderItem: Sendable, Equatable {
 
   /// The broker enforces these; the provider need not.
   package enum Capability: String, Sendable, CaseIterable {
-    case reading, writing, renaming, reparenting, trashing, deleting, addingSubItems, contentEnumerating
+    case reading, writing, renaming, reparenting, trashing, deleting, evicting, addingSubItems, contentEnumerating
   }
 
   package init(
     identifier: String, parent: String = root, filename: String, isFolder: Bool = false, contentType: String? = nil,
-    size: Int = 0, modified: Int = 0, version: String = "1", capabilities: Set<Capability> = [.reading, .writing],
+    size: Int = 0, modified: Int = 0, version: String = "1",
+    capabilities: Set<Capability> = [.reading, .writing, .evicting],
     marks: Set<Mark> = []
   ) {
     (self.identifier, self.parent, self.filename) = (identifier, parent, filename)

@@ -7,7 +7,7 @@ package struct ProviderCheck: Sendable {
   package let rule: String
   /// The way to mend it.
   package let remedy: String
-  package let findings: @Sendable (ProviderTranscript) -> [String]
+  let findings: @Sendable (ProviderTranscript) -> [String]
 
   init(
     _ name: String, _ rule: String, _ remedy: String, _ findings: @escaping @Sendable (ProviderTranscript) -> [String]
@@ -29,6 +29,24 @@ package struct ProviderCheck: Sendable {
   private static func isControl(_ text: String) -> Bool {
     text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
   }
+
+  package enum Outcome: Sendable, Equatable {
+    case holds
+    /// What breaks it.
+    case broken([String])
+    /// It is about a document that comes and goes, and none did.
+    case untried
+
+    package var findings: [String] { if case .broken(let findings) = self { findings } else { [] } }
+  }
+
+  package func outcome(_ transcript: ProviderTranscript) -> Outcome {
+    if transcript.change == nil, Self.namesOfChanges.contains(name) { return .untried }
+    let findings = findings(transcript)
+    return findings.isEmpty ? .holds : .broken(findings)
+  }
+
+  private static let namesOfChanges = Set(changes.map(\.name))
 
   // MARK: The rules
 

@@ -236,11 +236,23 @@ struct ProviderValidationTests {
   ]
 
   private func broken(_ transcript: ProviderTranscript) -> [String] {
-    ProviderCheck.all.filter { !$0.findings(transcript).isEmpty }.map(\.name)
+    ProviderCheck.all.filter { !$0.outcome(transcript).findings.isEmpty }.map(\.name)
   }
 
   @Test("PRV-20: a provider that keeps the contract has no findings") func keeps() {
     #expect(broken(Self.good()) == [])
+  }
+
+  @Test("PRV-20: without a document that comes and goes, the rules about that are not tried, and all others are")
+  func untried() {
+    let transcript = Self.broken(all: { $0.change = nil })
+    let untried = ProviderCheck.all.filter { $0.outcome(transcript) == .untried }.map(\.name)
+    #expect(untried == ProviderCheck.all.map(\.name).filter { Self.isAboutChange($0) })
+    #expect(ProviderCheck.all.allSatisfy { untried.contains($0.name) || $0.outcome(transcript) == .holds })
+  }
+
+  private static func isAboutChange(_ name: String) -> Bool {
+    ["create-", "write-", "rename-", "delete-"].contains { name.hasPrefix($0) }
   }
 
   @Test("PRV-20: a provider that breaks one rule is found by the check of that rule, and by no other")

@@ -16,7 +16,8 @@ struct ProviderValidateCommand: ParsableCommand {
       The extension is asked as the broker asks it: for all folders, all items, the first contents, and for things that it does not have. \
       Each rule that is broken is shown with the items that break it, and the way to mend it.
 
-      With --changes a document of the validator's own is made, written, renamed and deleted at the provider as well.
+      With --changes a document of the validator's own is made, written, renamed and deleted at the provider as well. Without it the rules \
+      about that are not tried, and not counted.
 
       Exit status: 0 all rules hold; 1 one is broken.
       """)
@@ -32,50 +33,56 @@ struct ProviderValidateCommand: ParsableCommand {
     let questions = ProviderQuestions(provider, contents: contents)
     var transcript = try questions.transcript()
     if changes { transcript.change = try questions.change() }
-    let results = ProviderCheck.all.map { ($0, $0.findings(transcript)) }
-    let broken = results.count { !$0.1.isEmpty }
-    try Output.standard.write(text(results, transcript))
-    if broken > 0 { throw ExitCode(1) }
+    let report = ProviderReport(ProviderCheck.all.map { ($0, $0.outcome(transcript)) }, items: transcript.all.count)
+    try Output.standard.write(text(report))
+    if report.broken > 0 { throw ExitCode(1) }
   }
 
-  private func text(_ results: [(ProviderCheck, [String])], _ transcript: ProviderTranscript) -> String {
-    let failed = results.filter { !$0.1.isEmpty }
+  private func text(_ report: ProviderReport) -> String {
+    let results = report.results
     switch format {
     case .pretty:
-      var lines = results.map { check, findings in
-        (findings.isEmpty ? "✓ " : "✗ ") + check.rule
+      var lines = results.map { check, outcome in
+        let findings = outcome.findings
+        return outcome.mark + " " + check.rule
           + findings.prefix(5).map { "\n    \(printable($0))" }.joined()
           + (findings.count > 5 ? "\n    and \(findings.count - 5) more" : "")
           + (findings.isEmpty ? "" : "\n    To mend it: \(check.remedy)  [\(check.name)]")
       }
-      let count = transcript.all.count
-      lines.append(
-        "\(results.count - failed.count) of \(results.count) rules hold for \(count) item\(count == 1 ? "" : "s").")
+      lines.append("\(report.summary) for \(report.items) item\(report.items == 1 ? "" : "s")\(report.remark).")
       return lines.joined(separator: "\n") + "\n"
     case .tap:
       let lines = results.enumerated().map { index, result in
-        "\(result.1.isEmpty ? "ok" : "not ok") \(index + 1) - \(result.0.name): \(result.0.rule)"
-          + result.1.prefix(20).map { "\n# \(printable($0))" }.joined()
+        "\(result.1.findings.isEmpty ? "ok" : "not ok") \(index + 1) - \(result.0.name): \(result.0.rule)"
+          + (result.1 == .untried ? " # SKIP only with --changes" : "")
+          + result.1.findings.prefix(20).map { "\n# \(printable($0))" }.joined()
       }
       return "TAP version 13\n1..\(results.count)\n" + lines.joined(separator: "\n") + "\n"
     case .junit:
       func escaped(_ text: String) -> String {
         printable(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
       }
-      let cases = results.map { check, findings in
-        "  <testcase classname=\"provider\" name=\"\(check.name)\">"
-          + (findings.isEmpty
-            ? "" : "<failure message=\"\(escaped(check.rule))\">\(escaped(findings.joined(separator: "; ")))</failure>")
-          + "</testcase>"
+      let cases = results.map { check, outcome in
+        let inner =
+          switch outcome {
+          case .holds: ""
+          case .broken(let findings):
+            "<failure message=\"\(escaped(check.rule))\">\(escaped(findings.joined(separator: "; ")))</failure>"
+          case .untried: "<skipped message=\"only with --changes\"/>"
+          }
+        return "  <testcase classname=\"provider\" name=\"\(check.name)\">\(inner)</testcase>"
       }
-      return "<testsuite name=\"\(escaped(provider))\" tests=\"\(results.count)\" failures=\"\(failed.count)\">\n"
+      return "<testsuite name=\"\(escaped(provider))\" tests=\"\(results.count)\" failures=\"\(report.broken)\" "
+        + "skipped=\"\(report.untried)\">\n"
         + cases.joined(separator: "\n") + "\n</testsuite>\n"
-    case .html: return page(results, transcript)
+    case .html: return page(report)
     case .json:
-      let checks = results.map { check, findings in
+      let checks = results.map { check, outcome in
         JSONValue.object([
-          "check": .string(check.name), "rule": .string(check.rule), "holds": .bool(findings.isEmpty),
-          "findings": .array(findings.map { .string($0) }), "remedy": .string(check.remedy),
+          "check": .string(check.name), "rule": .string(check.rule),
+          // Of a rule that was not tried nothing is known.
+          "holds": outcome == .untried ? .null : .bool(outcome == .holds),
+          "findings": .array(outcome.findings.map { .string($0) }), "remedy": .string(check.remedy),
         ])
       }
       return (["provider": .string(provider), "checks": .array(checks)] as JSONObject).text + "\n"
@@ -85,25 +92,25 @@ struct ProviderValidateCommand: ParsableCommand {
 
 extension ProviderValidateCommand {
   /// A page that loads nothing: the table of rules, and what breaks each.
-  private func page(_ results: [(ProviderCheck, [String])], _ transcript: ProviderTranscript) -> String {
+  private func page(_ report: ProviderReport) -> String {
     var page = HTMLText()
-    let held = results.count { $0.1.isEmpty }
-    page.begin(title: "\(provider): \(held) of \(results.count) rules hold", style: PageStyle.sheet)
+    let title = "\(provider): \(report.summary)"
+    page.begin(title: title, style: PageStyle.sheet)
     page.element("main") { main in
-      main.element("h1", "\(provider): \(held) of \(results.count) rules hold")
-      main.element("p", "\(transcript.all.count) items were looked at.")
+      main.element("h1", title)
+      main.element("p", "\(report.items) items were looked at\(report.remark).")
       main.element("p") { again in
         again.say("Again: ")
         again.element("code", "ambit provider validate \(provider)\(changes ? " --changes" : "")")
       }
       main.element("table") { table in
-        for (check, findings) in results.sorted(by: { !$0.1.isEmpty && $1.1.isEmpty }) {
+        for (check, outcome) in report.results.sorted(by: { !$0.1.findings.isEmpty && $1.1.findings.isEmpty }) {
           table.element("tr") { row in
-            row.element("td", findings.isEmpty ? "✓" : "✗")
+            row.element("td", outcome.mark)
             row.element("td") { cell in
               cell.element("p", check.rule)
-              for finding in findings.prefix(20) { cell.element("p", "• \(finding)") }
-              if !findings.isEmpty { cell.element("p", "To mend it: \(check.remedy)") }
+              for finding in outcome.findings.prefix(20) { cell.element("p", "• \(finding)") }
+              if !outcome.findings.isEmpty { cell.element("p", "To mend it: \(check.remedy)") }
             }
             row.element("td") { $0.element("code", check.name) }
           }
@@ -112,6 +119,34 @@ extension ProviderValidateCommand {
     }
     page.end()
     return page.text
+  }
+}
+
+/// The outcome of each rule.
+private struct ProviderReport {
+  let results: [(ProviderCheck, ProviderCheck.Outcome)]
+  /// How many items were looked at.
+  let items: Int
+
+  init(_ results: [(ProviderCheck, ProviderCheck.Outcome)], items: Int) {
+    (self.results, self.items) = (results, items)
+  }
+
+  var broken: Int { results.count { !$0.1.findings.isEmpty } }
+  var untried: Int { results.count { $0.1 == .untried } }
+  /// `76 of 77 rules hold`
+  var summary: String { "\(results.count { $0.1 == .holds }) of \(results.count - untried) rules hold" }
+  /// Of rules that were not tried.
+  var remark: String { untried == 0 ? "" : "; \(untried) were not tried (--changes)" }
+}
+
+extension ProviderCheck.Outcome {
+  fileprivate var mark: String {
+    switch self {
+    case .holds: "✓"
+    case .broken: "✗"
+    case .untried: "–"
+    }
   }
 }
 

@@ -41,6 +41,8 @@ public struct NSFileProviderItemCapabilities: OptionSet, Sendable {
   public static let allowsTrashing = Self(rawValue: 1 << 4)
   /// It can be deleted for good.
   public static let allowsDeleting = Self(rawValue: 1 << 5)
+  /// Its content can be taken from this machine, and comes again (`PRV-13`). Without it, it stays once it is here.
+  public static let allowsEvicting = Self(rawValue: 1 << 6)
   /// Of a folder: items can be added.
   public static let allowsAddingSubItems = allowsWriting
   /// Of a folder: its items can be listed.
@@ -48,6 +50,7 @@ public struct NSFileProviderItemCapabilities: OptionSet, Sendable {
   /// All of these.
   public static let allowsAll: Self = [
     .allowsReading, .allowsWriting, .allowsReparenting, .allowsRenaming, .allowsTrashing, .allowsDeleting,
+    .allowsEvicting,
   ]
 
   func words(ofFolder isFolder: Bool) -> [String] {
@@ -55,6 +58,7 @@ public struct NSFileProviderItemCapabilities: OptionSet, Sendable {
       (.allowsReading, isFolder ? "contentEnumerating" : "reading"),
       (.allowsWriting, isFolder ? "addingSubItems" : "writing"), (.allowsReparenting, "reparenting"),
       (.allowsRenaming, "renaming"), (.allowsTrashing, "trashing"), (.allowsDeleting, "deleting"),
+      (.allowsEvicting, "evicting"),
     ]
     return names.filter { contains($0.0) }.map(\.1)
   }

@@ -32,6 +32,7 @@ extension CoordinationService {
     // From here on it misses nothing (`COO-21`).
     let conflicts = item.isLeased ? leased.conflicts(at: item.item.path) { try items.created(item.grant) } : nil
     presented.messages.send(.init(message: .init(kind: .presenting, presenter: id, conflicts: conflicts)))
+    if let progress = contents?.transfers.progress(of: item.item.path.text) { tell(id, progress) }
   }
 
   /// A presenter leaves, and its connection stays.

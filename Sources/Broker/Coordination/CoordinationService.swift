@@ -222,14 +222,19 @@ final class CoordinationService: LoopMember {
   }
 
   /// A document's content comes or goes (`DOC-10`); `nil`: that is over.
-  func transferred(_ document: String, _ progress: (completed: Int, total: Int)?) {
-    for presenter in presenters.values where presenter.item.item.path.text.isSamePath(as: document) {
-      presenter.messages.send(
-        .init(
-          message: .init(
-            kind: progress == nil ? .transferred : .transferring, path: presenter.item.mapping.inside,
-            completed: progress?.completed, total: progress?.total)))
+  func transferred(_ document: String, _ progress: ContentTransfers.Progress?) {
+    for (id, presenter) in presenters where presenter.item.item.path.text.isSamePath(as: document) {
+      tell(id, progress)
     }
+  }
+
+  func tell(_ presenter: Int, _ progress: ContentTransfers.Progress?) {
+    guard let path = presenters[presenter]?.item.mapping.inside else { return }
+    send(
+      .init(
+        kind: progress == nil ? .transferred : .transferring, path: path, completed: progress?.completed,
+        total: progress?.total),
+      to: presenter)
   }
 
   // MARK: LoopMember

@@ -64,8 +64,7 @@ struct LocationServices {
     locator.isReadOnly = { contents.lacks(.writing, $0) }
     handover.provided = contents
     coordination.contents = contents
-    contents.onTransfer = { coordination.transferred($0, $1) }
-    sent.onTransfer = { coordination.transferred($0, $1) }
+    sent.transfers.onChange = { coordination.transferred($0, $1) }
     let (forms, sessions) = (forms, sessions)
     contents.isUsed = { path in
       coordination.isUsed(path)

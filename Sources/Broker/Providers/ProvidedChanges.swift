@@ -21,7 +21,7 @@ final class ProvidedChanges {
   private var marked: Set<String> = []
 
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
-  var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
+  let transfers = ContentTransfers()
 
   /// The provider has got a change.
   var onSent: (_ path: String) -> Void = { _ in }
@@ -81,12 +81,13 @@ final class ProvidedChanges {
 
   private func send(_ file: ProvidedFile, to provider: EnabledProvider) async throws {
     let folder = files.folder(of: provider)
+    let shown = folder.path.path(of: file.path)
+    defer { transfers.end(shown) }
+    transfers.note(shown, 0, of: Int(clamping: try folder.place(file.path).status().size))
     let (place, status) = try await store(
       file.path, as: file.item.identifier, named: file.item.filename, of: provider)
-    let shown = folder.path.path(of: file.path)
-    defer { onTransfer(shown, nil) }
     let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place) {
-      self.onTransfer(shown, ($0, $1))
+      self.transfers.note(shown, $0, of: $1)
     }
     guard var now = try files.store()?.file(of: provider.identifier, item: file.item.identifier) else { return }
     if let item = answer.items?.first.map(ProviderItem.init), item.fault == nil { now.item.version = item.version }

@@ -19,7 +19,6 @@ final class ProvidedContents {
   private var bringing: [String: [Wait<Result<Void, ProviderFault>>]] = [:]
 
   /// Told how far the transfer of a document has come, in bytes; `nil`: it is over.
-  var onTransfer: (_ path: String, _ progress: (completed: Int, total: Int)?) -> Void = { _, _ in }
   /// Told of a document when its content has come or gone.
   var onContent: (_ path: String) -> Void = { _ in }
   /// Requests that want to know it as well.
@@ -29,6 +28,8 @@ final class ProvidedContents {
   init(_ files: ProviderFiles, _ extensions: ProviderExtensions, _ changes: ProvidedChanges, _ jobs: Jobs) {
     (self.files, self.extensions, self.changes, self.jobs) = (files, extensions, changes, jobs)
   }
+
+  var transfers: ContentTransfers { changes.transfers }
 
   /// Whether a document is of a provider that is enabled.
   func isProvided(_ path: String) -> Bool { files.capabilities(path) != nil }
@@ -129,7 +130,7 @@ final class ProvidedContents {
   }
 
   private func transferred(_ path: String, _ completed: Int, _ total: Int) {
-    onTransfer(path, (completed, total))
+    transfers.note(path, completed, of: total)
     for watcher in watchers[path]?.values ?? [:].values { watcher(completed, total) }
   }
 
@@ -149,7 +150,7 @@ final class ProvidedContents {
       var outcome = Result<Void, ProviderFault>.success(())
       // Of a request that was cancelled, another one takes over.
       defer { for wait in bringing.removeValue(forKey: path) ?? [] { wait.finish(outcome) } }
-      defer { onTransfer(path, nil) }
+      defer { transfers.end(path) }
       do {
         transferred(path, 0, file.item.size)
         try await fetch(file, provider) { self.transferred(path, $0, $1) }
@@ -306,6 +307,9 @@ final class ProvidedContents {
       throw LocationsInterface.Failure.notFound("\(path) is no document of an enabled provider")
     }
     guard file.isHere else { return 0 }
+    guard file.item.capabilities.contains(.evicting) else {
+      throw LocationsInterface.Failure.notProvided("“\(file.item.filename)” stays: \(provider.name) wants it kept here")
+    }
     guard !file.isChanged, !changes.notice(file, provider) else {
       throw LocationsInterface.Failure.notProvided("\(provider.name) has not got the last changes yet")
     }

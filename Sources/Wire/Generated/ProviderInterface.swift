@@ -349,7 +349,7 @@ package struct ProviderItemMessage: WireMessage {
   package var modified: Int
   /// Another one means other content.
   package var version: String
-  /// Words: reading, writing, renaming, reparenting, trashing, deleting, addingSubItems, contentEnumerating.
+  /// Words: reading, writing, renaming, reparenting, trashing, deleting, evicting, addingSubItems, contentEnumerating.
   package var capabilities: [String]
   /// Why it is in the working set; words: recent, tagged, favorite, shared, trashed.
   package var marks: [String]
