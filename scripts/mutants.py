@@ -14,7 +14,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRATCH = ".build-mutants"
-PROGRAMS = ["ambit-tools", "ambit", "ambitctl", "ambit-agent", "plain-agent"]
+PROGRAMS = ["ambit-tools", "ambit", "ambitctl", "ambit-agent", "plain-agent", "TextEdit", "Particles", "Snippets"]
 # A few scenarios of other areas: they tell a fault from a system that does nothing at all.
 CONTROLS = ["TOK-2-", "BMK-3-", "SBX-1-own"]
 # Seconds for one play.
@@ -26,6 +26,8 @@ def build(swift):
         command = [swift, "build", "--scratch-path", SCRATCH, "-Xswiftc", "-DAMBIT_MUTANTS", "--product", program]
         if subprocess.run(command, cwd=ROOT).returncode != 0:
             sys.exit(2)
+    if subprocess.run(["scripts/assemble-demos.sh", f"{SCRATCH}/debug", f"{SCRATCH}/demos-debug"], cwd=ROOT).returncode != 0:
+        sys.exit(2)
 
 
 def play(ambit, fault, filters, jobs):

@@ -19,7 +19,9 @@ package struct Suite: Sendable {
   package var exceptions: [String: String]
 
   /// Areas of the catalogue that the suite is about.
-  package static let areas = ["SBX", "PCK", "TOK", "LIM", "BMK", "REF", "RST", "MDQ", "COO", "AUD", "FSF"]
+  package static let areas = [
+    "SBX", "PCK", "TOK", "LIM", "BMK", "REF", "RST", "DOC", "MDQ", "COO", "TYP", "OIP", "THM", "PRV", "AUD", "FSF",
+  ]
 
   /// Reads `FOLDER/<AREA>/<ID>-<slug>.toml` and `FOLDER/exceptions.toml`.
   ///

@@ -90,11 +90,8 @@ struct ConformStage {
     }
     // The scenarios and adapters may lie where only their owner can read.
     try FileManager.default.copyItem(atPath: suite, toPath: "\(folder)/suite")
-    // Beside the build's folder, or beside the link to it.
-    let demos = ["demos", "demos-debug"].flatMap { name in ["..", "../.."].map { "\(built)/\($0)/\(name)" } }
-    if let apps = (["\(built)/../share/ambit/demos"] + demos).first(where: {
-      FileManager.default.fileExists(atPath: $0)
-    }) {
+    let apps = ScenarioRunCommand.appsFolder(nil, beside: "\(built)/ambit")
+    if FileManager.default.fileExists(atPath: apps) {
       try FileManager.default.copyItem(atPath: apps, toPath: "\(folder)/demos")
     }
   }

@@ -140,9 +140,11 @@ package struct ScenarioRunCommand: ParsableCommand {
   static func appsFolder(_ chosen: String?, beside executable: String) -> String {
     if let chosen { return URL(fileURLWithPath: chosen).path }
     let folder = URL(fileURLWithPath: executable).deletingLastPathComponent()
+    // Beside the build's folder, or beside the link to it; of both kinds of build, that of the executable first.
+    let kinds = folder.lastPathComponent == "debug" ? ["demos-debug", "demos"] : ["demos", "demos-debug"]
     let candidates = [
-      "demos", "../demos", "../../demos", "../share/ambit/demos", "../../share/ambit/demos", "../demos-debug",
-      "../../demos-debug",
+      "demos", "../\(kinds[0])", "../../\(kinds[0])", "../share/ambit/demos", "../../share/ambit/demos",
+      "../\(kinds[1])", "../../\(kinds[1])",
     ]
     .map { folder.appendingPathComponent($0).standardizedFileURL.path }
     return candidates.first { FileManager.default.fileExists(atPath: $0) }
