@@ -23,6 +23,15 @@ package enum FoundChange: Sendable, Equatable {
   case replaced(ProvidedFile, by: FoundFile)
   case removed(ProvidedFile)
 
+  /// Where it is now; of something that was removed, where it was.
+  package var path: String {
+    switch self {
+    case .made(let file): file.path
+    case .moved(_, let path): path
+    case .replaced(let file, _), .removed(let file): file.path
+    }
+  }
+
   /// The steps from the provider's items to the folder's: new folders and moves, then removals, the deepest first, and new
   /// documents, whose names are free then.
   ///

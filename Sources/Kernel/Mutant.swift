@@ -36,6 +36,9 @@
     // FSF
     case leftoverStays, hostSaveUnfollowed, renameBusy, nothingBrought, folderWatchersUntold, sidecarsLost
     case placeAlwaysTold
+    // PRV
+    case placeholderReadable, writeNotSent, lastAccessKeeps, linkOutOfStorage, unsentEvicted, deletionNotRejected
+    case uploadUntold
 
     /// The variable that names the fault. Ambit's processes hand it on.
     package static let variable = "AMBIT_MUTANT"
@@ -164,6 +167,13 @@
       case .folderWatchersUntold: (["FSF-5"], "A watched folder does not tell of a replaced document.")
       case .sidecarsLost: (["FSF-6"], "The files beside a database are lost.")
       case .placeAlwaysTold: (["FSF-11"], "Each app is told the document's place on the host.")
+      case .placeholderReadable: (["PRV-22", "COO-26"], "A placeholder can be read, and has zeros.")
+      case .writeNotSent: (["PRV-4"], "A provider does not hear of a write.")
+      case .lastAccessKeeps: (["PRV-5"], "A provider does not hear of the last access's end.")
+      case .linkOutOfStorage: (["PRV-7"], "A provider's content may be a link out of its storage.")
+      case .unsentEvicted: (["PRV-13"], "A document is evicted that the provider has not got.")
+      case .deletionNotRejected: (["PRV-15"], "What the provider does not delete is gone here.")
+      case .uploadUntold: (["DOC-10"], "A document does not hear that its content goes to the provider.")
       }
     }
   }

@@ -13,8 +13,13 @@ package enum Placeholder {
   package static func make(
     _ name: String, in folder: Descriptor, size: Int, modified: Int
   ) throws(KernelError) {
+    #if AMBIT_MUTANTS
+      let mode: UInt64 = Mutant.placeholderReadable.isActive ? 0o400 : 0
+    #else
+      let mode: UInt64 = 0
+    #endif
     let file = try Descriptor.open(
-      name, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: 0)
+      name, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: mode)
     try file.cut(at: UInt64(max(0, size)))
     try file.setModified(modified)
   }

@@ -93,7 +93,7 @@ struct ProviderRefreshCommand: ParsableCommand {
     let reply = try UserSide.call(
       LocationsInterface.refresh, LocationsInterface.RefreshCall(provider: provider),
       answer: LocationsInterface.RefreshReply.self)
-    for fault in reply.faults { try Output.error.write("ambit: not shown: \(printable(fault))\n") }
+    for fault in reply.faults { try Output.error.write("ambit: \(printable(fault))\n") }
     try ProviderCommand.print([reply.location], format)
   }
 }

@@ -203,12 +203,11 @@ final class LocationService {
 
   /// Asks for all items, and shows them.
   ///
-  /// - Returns: the rules that the provider breaks.
+  /// - Returns: for the user, what the provider did not take, and what of it cannot be shown.
   private func refresh(_ provider: EnabledProvider) async throws -> [String] {
     try await changes.alone(provider) {
       // First the provider hears of the changes here.
-      try await changes.look(provider)
-      return try await renew(provider)
+      return try await changes.look(provider) + renew(provider)
     }
   }
 
@@ -227,7 +226,7 @@ final class LocationService {
     let renewal = try await jobs.run(owner: "location", subject: provider.identifier) { [known] heartbeat in
       let tree = ProviderTree(all)
       let steps = ProviderChange.steps(from: shown, to: tree)
-      var renewal = Renewal(faults: tree.faults.map(\.description), steps: steps.count)
+      var renewal = Renewal(faults: tree.faults.map { "not shown: \($0.description)" }, steps: steps.count)
       for step in steps where heartbeat.beat() {
         renewal.done.append((step, Result { () throws(KernelError) in try folder.carryOut(step) }))
       }

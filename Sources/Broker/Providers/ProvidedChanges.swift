@@ -63,6 +63,9 @@ final class ProvidedChanges {
   }
 
   func deliver(_ file: ProvidedFile, _ provider: EnabledProvider) {
+    #if AMBIT_MUTANTS
+      if Mutant.writeNotSent.isActive { return }
+    #endif
     // Not a part of the request that wrote.
     BrokerLoop.begin(Cancellation()) { await self.attempt(file, provider) }
   }
@@ -83,7 +86,12 @@ final class ProvidedChanges {
     let folder = files.folder(of: provider)
     let shown = folder.path.path(of: file.path)
     defer { transfers.end(shown) }
-    transfers.note(shown, 0, of: Int(clamping: try folder.place(file.path).status().size))
+    let size = Int(clamping: try folder.place(file.path).status().size)
+    #if AMBIT_MUTANTS
+      if !Mutant.uploadUntold.isActive { transfers.note(shown, 0, of: size) }
+    #else
+      transfers.note(shown, 0, of: size)
+    #endif
     let (place, status) = try await store(
       file.path, as: file.item.identifier, named: file.item.filename, of: provider)
     let answer = try await extensions.ask(provider, .changed, file.item.identifier, path: place) {
@@ -225,8 +233,11 @@ final class ProvidedChanges {
   }
 
   /// Looks for items that were made, moved or removed here, and tells the provider.
-  func look(_ provider: EnabledProvider) async throws {
-    guard let store = try files.store() else { return }
+  ///
+  /// - Returns: for the user, what it did not take.
+  @discardableResult
+  func look(_ provider: EnabledProvider) async throws -> [String] {
+    guard let store = try files.store() else { return [] }
     let folder = files.folder(of: provider)
     let changes = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
       Result {
@@ -234,12 +245,16 @@ final class ProvidedChanges {
         return FoundChange.changes(from: try store.files(of: provider.identifier), to: found)
       }
     }
+    var untaken: [String] = []
     for change in try changes?.get() ?? [] {
       do { try await tell(provider, change) } catch let fault as ProviderFault {
         files.note("sent", change, provider, fault)
         complain("\(provider.name): \(fault)")
+        let fate = fault.isPassing ? "is tried again later" : "was not taken"
+        untaken.append("the change of “\(change.path)” \(fate): \(fault)")
       }
     }
+    return untaken
   }
 
   private func tell(_ provider: EnabledProvider, _ change: FoundChange) async throws {
@@ -313,6 +328,9 @@ final class ProvidedChanges {
       _ = try await extensions.ask(provider, .delete, file.item.identifier)
     } catch let fault as ProviderFault where fault.word != "noSuchItem" {
       // It comes back (`PRV-15`).
+      #if AMBIT_MUTANTS
+        if Mutant.deletionNotRejected.isActive { return }
+      #endif
       if !fault.isPassing { try files.showAgain(file, of: provider) }
       throw fault
     }

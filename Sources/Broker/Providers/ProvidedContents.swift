@@ -82,6 +82,9 @@ final class ProvidedContents {
       return
     }
     used[path] = Clock.realtime()
+    #if AMBIT_MUTANTS
+      if Mutant.lastAccessKeeps.isActive { return }
+    #endif
     guard !file.isChanged, extensions.isRunning(provider.identifier), !isUsed(path)
     else { return }
     BrokerLoop.begin(Cancellation()) { _ = try? await self.extensions.ask(provider, .stop, file.item.identifier) }
@@ -241,6 +244,9 @@ final class ProvidedContents {
   private func own(_ inner: String, of provider: EnabledProvider, _ what: String) throws -> Descriptor {
     do throws(KernelError) {
       let container = try files.container(of: provider)
+      #if AMBIT_MUTANTS
+        if Mutant.linkOutOfStorage.isActive { return try Descriptor.open(inner, below: container, flags: .read) }
+      #endif
       let file = try Descriptor.open(
         inner, below: container, flags: [.read, .nonBlocking, .noFollow], resolve: [.beneath, .noSymlinks])
       guard try file.status().kind == .regular, file.mount == container.mount else {
@@ -310,7 +316,12 @@ final class ProvidedContents {
     guard file.item.capabilities.contains(.evicting) else {
       throw LocationsInterface.Failure.notProvided("“\(file.item.filename)” stays: \(provider.name) wants it kept here")
     }
-    guard !file.isChanged, !changes.notice(file, provider) else {
+    #if AMBIT_MUTANTS
+      let isUnsent = !Mutant.unsentEvicted.isActive && (file.isChanged || changes.notice(file, provider))
+    #else
+      let isUnsent = file.isChanged || changes.notice(file, provider)
+    #endif
+    guard !isUnsent else {
       throw LocationsInterface.Failure.notProvided("\(provider.name) has not got the last changes yet")
     }
     let folder = files.folder(of: provider)

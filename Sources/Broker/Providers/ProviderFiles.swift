@@ -133,16 +133,10 @@ final class ProviderFiles {
   // MARK: The log
 
   func note(_ how: String, _ change: FoundChange, _ provider: EnabledProvider, _ fault: ProviderFault) {
-    let path =
-      switch change {
-      case .made(let file): file.path
-      case .moved(_, let path): path
-      case .replaced(let file, _), .removed(let file): file.path
-      }
     trail.record(
       AuditEvent(
-        .provider, .failed, app: provider.identifier, document: .init(path: folder(of: provider).path.path(of: path)),
-        how: how, reason: fault.description))
+        .provider, .failed, app: provider.identifier,
+        document: .init(path: folder(of: provider).path.path(of: change.path)), how: how, reason: fault.description))
   }
 
   func note(

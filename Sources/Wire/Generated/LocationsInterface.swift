@@ -10,7 +10,8 @@ package enum LocationsInterface {
   /// Switches it off: its documents go from the folder, but those that it has not got yet stay.
   package static let disable = "io.ambit.Locations.Disable"
   package static let list = "io.ambit.Locations.List"
-  /// Asks the provider for its items, and shows them.
+  /// Tells the provider of the changes here, asks it for its items, and shows them. Faults: changes that it did not
+  /// take, and items that cannot be shown.
   package static let refresh = "io.ambit.Locations.Refresh"
   /// Brings a document's content, and answers again and again with the bytes that have come. The last answer comes when
   /// it is here. Closing the connection cancels it.
