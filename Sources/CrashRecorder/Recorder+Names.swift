@@ -24,6 +24,9 @@ extension Recorder {
         state.forget(to.entry)
       default:
         if let source, isKnown { try state.add(.unlink(in: source, name: from.name), thread) }
+        // What left the folders may get another use, and its inode's number another file.
+        if source != nil { state.forget(moved) }
+        if target != nil { state.forget(to.entry) }
         if let source, exchanges { try state.arrive(at: from, in: source, thread) }
         if let target { try state.arrive(at: to, in: target, thread) }
       }

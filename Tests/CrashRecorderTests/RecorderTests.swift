@@ -70,6 +70,15 @@ import Testing
     #expect(recording.gaps == [])
   }
 
+  @Test func `a document that was replaced from elsewhere, or has left, is no document any more`() throws {
+    let stage = try Stage()
+    try stage.folder.write("other", "new\n")
+    let replaced = try stage.shell("exec 3>>letter; mv ../other letter; echo more >&3")
+    #expect(replaced.texts == ["create letter", "letter: new at 0", "acknowledge exit status 0"])
+    let left = try stage.shell("exec 3>>letter; mv letter ../out; echo more >&3")
+    #expect(left.texts == ["unlink letter", "acknowledge exit status 0"])
+  }
+
   @Test func `a file that comes from elsewhere brings its content, which counts as not synced`() throws {
     let stage = try Stage()
     try stage.folder.write("other", "new\n")
