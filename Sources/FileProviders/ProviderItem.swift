@@ -42,6 +42,11 @@ package struct ProviderItem: Sendable, Equatable {
     (self.modified, self.version, self.capabilities, self.marks) = (modified, version, capabilities, marks)
   }
 
+  /// Whether the provider says the same of it, and allows the same, apart from its content and its place.
+  func isDescribed(as other: ProviderItem) -> Bool {
+    capabilities == other.capabilities && marks == other.marks && contentType == other.contentType
+  }
+
   /// Bytes of a text that the broker keeps: an identifier, a version.
   package static let longestText = 1024
   /// Bytes of a document.

@@ -90,6 +90,8 @@ package enum ProviderChange: Sendable, Equatable {
   case move(ProviderItem, from: String, to: String)
   /// Other content is at the provider: the content here is of no use any more.
   case renew(ProviderTree.Placed, was: ProviderItem)
+  /// The content is the same; the provider allows something else, or says something else of it.
+  case describe(ProviderTree.Placed, was: ProviderItem)
   case remove(Shown)
 
   /// Nothing that was changed here is renewed or removed.
@@ -107,6 +109,8 @@ package enum ProviderChange: Sendable, Equatable {
         !placed.item.isFolder
       {
         steps.append(.renew(placed, was: before.item))
+      } else if !before.item.isDescribed(as: placed.item) {
+        steps.append(.describe(placed, was: before.item))
       }
     }
     // The deepest first.

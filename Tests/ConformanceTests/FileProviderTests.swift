@@ -87,6 +87,13 @@ struct FileProviderTests {
       #expect(try world.ambit("provider", "get", "\(folder)/one.txt").exit == .status(0))
       let kept = try world.ambit("provider", "evict", "\(folder)/one.txt")
       #expect(kept.exit == .status(1) && kept.errors.contains("wants it kept here"), "\(kept.errors)")
+      #expect(try world.run(["/usr/bin/stat", "-c", "%a", "\(folder)/one.txt"]).output == "400\n")
+      // The provider allows more, and the content is the same.
+      let container = world.container("provider.\(Self.identifier)")
+      try world.write("", to: "\(container)/allow")
+      #expect(try world.ambit("provider", "refresh", "Cloud").exit == .status(0))
+      #expect(try world.run(["/usr/bin/stat", "-c", "%a", "\(folder)/one.txt"]).output == "600\n")
+      #expect(try world.ambit("provider", "evict", "\(folder)/one.txt").exit == .status(0))
     }
   }
 

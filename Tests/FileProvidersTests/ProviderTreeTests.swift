@@ -13,6 +13,10 @@ struct ProviderTreeTests {
     ProviderItem(identifier: identifier, parent: parent, filename: "\(identifier).txt", size: 3, version: version)
   }
 
+  private func shown(_ item: ProviderItem, _ path: String, changed: Bool = false) -> ProviderChange.Shown {
+    .init(item: item, path: path, isHere: true, isChanged: changed)
+  }
+
   @Test("folders come before what is in them") func order() {
     let tree = ProviderTree([document("b", in: "a"), folder("a"), document("c")])
     #expect(tree.placed.map(\.path) == ["A", "A/b.txt", "c.txt"])
@@ -49,9 +53,6 @@ struct ProviderTreeTests {
   }
 
   @Test("the steps lead from what is shown to what there is") func steps() {
-    func shown(_ item: ProviderItem, _ path: String, changed: Bool = false) -> ProviderChange.Shown {
-      .init(item: item, path: path, isHere: true, isChanged: changed)
-    }
     let tree = ProviderTree([
       document("kept"), document("new"), document("other", version: "2"), document("mine", version: "2"),
     ])
@@ -68,5 +69,17 @@ struct ProviderTreeTests {
         .add(tree.placed.first { $0.path == "new.txt" }!),
         .renew(tree.placed.first { $0.path == "other.txt" }!, was: document("other")),
       ])
+  }
+
+  @Test("an item with the same content and other rights is described anew, also one that was changed here")
+  func rights() {
+    var now = document("a")
+    now.capabilities.remove(.writing)
+    let tree = ProviderTree([now])
+    for isChanged in [false, true] {
+      let steps = ProviderChange.steps(from: [shown(document("a"), "a.txt", changed: isChanged)], to: tree)
+      #expect(steps == [.describe(tree.placed[0], was: document("a"))])
+    }
+    #expect(ProviderChange.steps(from: [shown(now, "a.txt")], to: tree) == [])
   }
 }

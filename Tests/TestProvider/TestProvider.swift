@@ -272,8 +272,11 @@ struct TestItem: NSFileProviderItem {
   let filename: String
   let documentSize: NSNumber?
   let contentType: UTType
-  /// The item “one” is for reading alone.
-  var capabilities: NSFileProviderItemCapabilities { itemIdentifier.rawValue == "one" ? .allowsReading : .allowsAll }
+  /// The item “one” is for reading alone, until the file `allow` is in the container.
+  var capabilities: NSFileProviderItemCapabilities {
+    let isAllowed = unsafe access("/home/user/allow", F_OK) == 0
+    return itemIdentifier.rawValue == "one" && !isAllowed ? .allowsReading : .allowsAll
+  }
   let contentModificationDate: Date? = Date(timeIntervalSince1970: 1_400_000_000)
 
   init(_ identifier: String, _ name: String, _ size: Int, type: UTType = .plainText, parent: String? = nil) {

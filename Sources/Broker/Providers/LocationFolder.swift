@@ -103,6 +103,14 @@ struct LocationFolder: Sendable {
     case .renew(let placed, let was):
       try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content, group)
       return placed
+    case .describe(let placed, let was):
+      let isWritable = placed.item.capabilities.contains(.writing)
+      let file = try place(placed.path)
+      // A placeholder has no mode.
+      if !placed.item.isFolder, isWritable != was.capabilities.contains(.writing), try file.status().mode & 0o777 != 0 {
+        try file.reopened([.read, .nonBlocking]).changeMode(isWritable ? 0o600 : 0o400)
+      }
+      return placed
     case .remove(let shown):
       let folder = try folder(of: shown.path)
       if shown.item.isFolder {

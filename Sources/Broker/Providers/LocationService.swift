@@ -247,6 +247,12 @@ final class LocationService {
         guard var file = places[item.identifier] else { continue }
         (file.item.filename, file.item.parent, file.path) = (item.filename, item.parent, to)
         put.append(file)
+      case (.describe(let placed, _), .success):
+        guard var file = places[placed.item.identifier] else { continue }
+        let content = file.item
+        (file.item, file.path) = (placed.item, placed.path)
+        (file.item.size, file.item.modified, file.item.version) = (content.size, content.modified, content.version)
+        put.append(file)
       case (_, .success(let placed?)):
         put.append(
           .init(
@@ -319,6 +325,7 @@ extension ProviderChange {
     case .add(let placed): "“\(placed.path)” cannot be shown"
     case .move(_, let from, let to): "“\(from)” cannot become “\(to)”"
     case .renew(let placed, _): "“\(placed.path)” stays as it was"
+    case .describe(let placed, _): "“\(placed.path)” keeps the rights that it had"
     case .remove(let shown): "“\(shown.path)” cannot be removed"
     }
   }
