@@ -121,6 +121,8 @@ package final class Workspace {
       }
     }
     _ = unsafe chmod("\(path)/main", 0o755)
+    // Programs are started in other ways as well.
+    try TemporaryFolder.awaitWriters(of: "\(path)/main")
     return path
   }
 
@@ -128,8 +130,8 @@ package final class Workspace {
 
   package var environment: [String: String] {
     [
-      "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home, "AMBIT_HOME": ambitHome, "AMBIT_BROKER_IDLE": "120",
-      "LANG": "C.UTF-8", "TERM": "xterm",
+      "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home, "AMBIT_HOME": ambitHome, "LANG": "C.UTF-8", "TERM": "xterm",
+      "AMBIT_BROKER_IDLE": "\(120 * Deadline.factor)",
     ]
   }
 
