@@ -1,6 +1,6 @@
 internal import CNettle
 
-/// ChaCha20-Poly1305 (RFC 8439): what is sealed cannot be read or changed without the key.
+/// ChaCha20-Poly1305 (RFC 8439): without the key, sealed bytes can be neither read nor changed.
 ///
 /// Sealed bytes are the nonce (12), the ciphertext, and the tag (16).
 package enum ChaChaPoly {

@@ -25,8 +25,7 @@ package struct FolderPart: Sendable {
 
   /// Reads a folder from its beginning, independent of earlier reads of it.
   ///
-  /// Of a long folder the next part is read while the caller works on the last: the kernel needs as long for its names as the
-  /// caller does.
+  /// A long folder's next part is read while the caller works on the present one. The kernel takes as long as the caller.
   package static func each(
     of folder: Descriptor, _ work: (FolderPart) throws(KernelError) -> Void
   ) throws(KernelError) {

@@ -20,6 +20,6 @@ final class ContentTransfers {
     if all.removeValue(forKey: path) != nil { onChange(path, nil) }
   }
 
-  /// For who begins to present a document while its content is on the way.
+  /// The progress of a document's transfer, for presenters that begin during it.
   func progress(of document: String) -> Progress? { all.first { $0.key.isSamePath(as: document) }?.value }
 }

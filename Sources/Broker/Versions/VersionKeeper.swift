@@ -43,8 +43,8 @@ final class VersionKeeper {
     return FormerContent(draft: draft(of: document), path: path, cause: cause, app: app)
   }
 
-  /// Whether a version has this very content: a save with a conflict has kept it first. An app can set a modification time, and so only
-  /// a version counts that was made after the last change of the file, whatever that was (`st_ctime`).
+  /// Whether a version has this very content: a save with a conflict has kept it first. An app can set a modification time. So a version
+  /// counts only if it was made after the file's last change (`st_ctime`).
   private static func isKept(_ document: FoundDocument, among versions: [KeptVersion]) -> Bool {
     guard document.kind == .file, let status = try? document.descriptor.status() else { return false }
     return versions.contains { $0.kept > status.changed && $0.isSame(as: status) }

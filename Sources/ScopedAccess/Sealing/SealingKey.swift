@@ -108,7 +108,7 @@ package struct SealingKey: Sendable {
 
   package func open(_ sealed: [UInt8], for purpose: Purpose) throws(SealError) -> [UInt8] {
     #if AMBIT_MUTANTS
-      // The cipher without its tag: to seal what is sealed gives the content.
+      // The tag is not checked. The cipher is its own inverse: sealing the ciphertext gives the content.
       let length = sealed.count - ChaChaPoly.nonceSize - ChaChaPoly.tagSize
       if Mutant.sealUnchecked.isActive, length >= 0 {
         let (nonce, text) = (sealed.prefix(ChaChaPoly.nonceSize), sealed.dropFirst(ChaChaPoly.nonceSize).prefix(length))
