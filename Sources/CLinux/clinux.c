@@ -211,10 +211,10 @@ int ambit_open_handle(int mount, int32_t type, const uint8_t *bytes, uint32_t le
 #ifndef STATX_MNT_ID_UNIQUE
 #define STATX_MNT_ID_UNIQUE 0x4000
 #endif
-int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
+static int stat_at(int folder, const char *name, int flags, struct ambit_stat *result) {
   struct statx found;
   unsigned wanted = STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID_UNIQUE;
-  if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, wanted, &found) == -1) return -errno;
+  if (statx(folder, name, flags | AT_STATX_SYNC_AS_STAT, wanted, &found) == -1) return -errno;
   memset(result, 0, sizeof *result);
   result->inode = found.stx_ino;
   result->size = found.stx_size;
@@ -235,6 +235,14 @@ int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
   result->changed_seconds = found.stx_ctime.tv_sec;
   result->changed_nanoseconds = found.stx_ctime.tv_nsec;
   return 0;
+}
+
+int ambit_stat_descriptor(int descriptor, struct ambit_stat *result) {
+  return stat_at(descriptor, "", AT_EMPTY_PATH, result);
+}
+
+int ambit_stat_entry(int folder, const char *name, struct ambit_stat *result) {
+  return stat_at(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH), result);
 }
 
 int ambit_is_regular(int folder, const char *name) {

@@ -398,13 +398,6 @@ int ambit_traced_status(pid_t thread, int file, struct ambit_stat *result) {
   return 0;
 }
 
-int ambit_status_in(int folder, const char *name, struct ambit_stat *result) {
-  struct stat found;
-  if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW | (*name ? 0 : AT_EMPTY_PATH)) == -1) return -errno;
-  carry(&found, result);
-  return 0;
-}
-
 int ambit_is_procfs(int file) {
   struct statfs found;
   return fstatfs(file, &found) == 0 && found.f_type == 0x9fa0;

@@ -7,9 +7,11 @@ package struct FoundFile: Sendable, Equatable {
   /// Inode and time of birth: an inode's number is given to another file again.
   package let node: String
   package let isFolder: Bool
+  /// Its mode lets no user open it. A placeholder is so; one that is no item's was made just before a broker was killed.
+  package let isShut: Bool
 
-  package init(path: String, node: String, isFolder: Bool) {
-    (self.path, self.node, self.isFolder) = (path, node, isFolder)
+  package init(path: String, node: String, isFolder: Bool, isShut: Bool = false) {
+    (self.path, self.node, self.isFolder, self.isShut) = (path, node, isFolder, isShut)
   }
 }
 
@@ -63,7 +65,7 @@ package enum FoundChange: Sendable, Equatable {
         documents.append(.replaced(item, by: file))
       } else if file.isFolder {
         steps.append(.made(file))
-      } else {
+      } else if !file.isShut {
         documents.append(.made(file))
       }
     }

@@ -135,7 +135,20 @@ extension Descriptor {
     try KernelError.checkNegative("statx", "descriptor \(rawValue)") {
       unsafe ambit_stat_descriptor(rawValue, &found)
     }
-    return FileStatus(
+    return FileStatus(found)
+  }
+
+  /// The same of an entry of this folder, which is not opened. No link at the end is followed.
+  package func status(of name: String) throws(KernelError) -> FileStatus {
+    var found = ambit_stat()
+    try KernelError.checkNegative("statx", name) { unsafe ambit_stat_entry(rawValue, name.kernel, &found) }
+    return FileStatus(found)
+  }
+}
+
+extension FileStatus {
+  fileprivate init(_ found: ambit_stat) {
+    self.init(
       inode: found.inode, device: found.device, size: found.size, links: found.links, mode: found.mode,
       userID: found.uid, groupID: found.gid,
       birth: found.birth_seconds &* 1_000_000_000 &+ Int64(found.birth_nanoseconds),

@@ -7,21 +7,38 @@ internal import SystemPackage
 /// A file that has the size and the date of a document, and not its content. It has no mode at all: no app can open it, and so nothing
 /// reads zeros in place of the content. It keeps its identity when the content comes, and when it goes.
 package enum Placeholder {
-  /// Makes one.
+  /// Makes one: it gets its name when it is whole.
   ///
-  /// - Parameter modified: nanoseconds since 1970.
+  /// - Parameters:
+  ///   - workshop: a folder of the same file system that no guard watches. In a watched one, each open is a question to the guard.
+  ///   - modified: nanoseconds since 1970.
+  /// - Throws: `EEXIST` where another file has the name.
   package static func make(
-    _ name: String, in folder: Descriptor, size: Int, modified: Int
-  ) throws(KernelError) {
-    #if AMBIT_MUTANTS
-      let mode: UInt64 = Mutant.placeholderReadable.isActive ? 0o400 : 0
-    #else
-      let mode: UInt64 = 0
-    #endif
-    let file = try Descriptor.open(
-      name, below: folder, flags: [.write, .create, .exclusive, .noFollow], mode: mode)
+    _ name: String, in folder: Descriptor, by workshop: Descriptor?, size: Int, modified: Int
+  ) throws(KernelError) -> FileStatus {
+    if let file = try? workshop?.makeUnnamedFile() {
+      do throws(KernelError) {
+        let status = try shape(file, size, modified)
+        try folder.name(file, name)
+        return status
+      } catch {
+        // It lies on another file system.
+        guard error.errno == .improperLink else { throw error }
+      }
+    }
+    let flags: OpenFlags = [.write, .create, .exclusive, .noFollow]
+    return try shape(Descriptor.open(name, below: folder, flags: flags, mode: 0), size, modified)
+  }
+
+  private static func shape(_ file: Descriptor, _ size: Int, _ modified: Int) throws(KernelError) -> FileStatus {
     try file.cut(at: UInt64(max(0, size)))
     try file.setModified(modified)
+    #if AMBIT_MUTANTS
+      try file.changeMode(Mutant.placeholderReadable.isActive ? 0o400 : 0)
+    #else
+      try file.changeMode(0)
+    #endif
+    return try file.status()
   }
 
   /// Puts content into one; it can be read when all of it is there.
@@ -62,10 +79,11 @@ package enum Placeholder {
 
     package init(size: Int, modified: Int) { (self.size, self.modified) = (size, modified) }
 
-    package init(of file: Descriptor) throws(KernelError) {
-      let status = try file.status()
+    package init(_ status: FileStatus) {
       self.init(size: Int(clamping: status.size), modified: Int(clamping: status.modified))
     }
+
+    package init(of file: Descriptor) throws(KernelError) { self.init(try file.status()) }
   }
 
   /// Takes the content away.

@@ -232,13 +232,6 @@ extension FileStatus {
 }
 
 extension Descriptor {
-  /// The status of a name in this folder, without following a link.
-  package func status(of name: String) throws(KernelError) -> FileStatus {
-    var found = ambit_stat()
-    try KernelError.checkNegative("fstatat", name) { unsafe ambit_status_in(rawValue, name.kernel, &found) }
-    return FileStatus(traced: found)
-  }
-
   /// Whether it lies in procfs, where links lead elsewhere than their texts say.
   package var isProcfs: Bool { ambit_is_procfs(rawValue) == 1 }
 

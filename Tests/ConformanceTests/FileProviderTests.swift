@@ -417,9 +417,14 @@ struct FileProviderTests {
 
   @Test func `PRV-8: pages that are longer than a message are shown whole`() throws {
     try Workspace.with(.root) { world in
+      // A placeholder of a broker that was killed before it noted the item.
+      let left = "\(world.home)/CloudStorage/\(Self.identifier)"
+      try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
+      _ = FileManager.default.createFile(atPath: "\(left)/7.txt", contents: nil, attributes: [.posixPermissions: 0])
       // A thousand on each page.
       let folder = try enabled(world, "1500-items")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1500)
+      #expect(try FileManager.default.attributesOfItem(atPath: "\(folder)/7.txt")[.size] as? Int == 12)
     }
   }
 

@@ -21,6 +21,10 @@ struct FoundChangeTests {
     #expect(FoundChange.changes(from: [], to: new) == [.made(new[1]), .made(new[0])])
   }
 
+  @Test("a file that no mode opens is no new document") func shut() {
+    #expect(FoundChange.changes(from: [], to: [.init(path: "a", node: "1", isFolder: false, isShut: true)]).isEmpty)
+  }
+
   @Test("a folder moves in one step, with what is in it") func folder() {
     let before = [known("F", "1", folder: true), known("F/a", "2"), known("F/b", "3")]
     let after = [found("G", "1", folder: true), found("G/a", "2"), found("G/c", "3")]

@@ -354,8 +354,13 @@ open class NSFileProviderExtension {
     var answer = answer
     // Without a broker there is nothing to serve.
     do {
-      for part in ProviderParts.take(from: &answer) { try Broker.call(ProviderInterface.part, part) }
-      try Broker.call(ProviderInterface.answer, answer)
+      let parts = ProviderParts.take(from: &answer)
+      guard !parts.isEmpty else { return try Broker.call(ProviderInterface.answer, answer) }
+      // One connection, which keeps their order. The broker reads one part while the next is written.
+      let client = try Broker.take()
+      for part in parts { try client.send(ProviderInterface.part, part.json, oneway: true) }
+      _ = try client.call(ProviderInterface.answer, answer.json)
+      Broker.giveBack(client)
     } catch { complain("\(error)") }
   }
 
@@ -411,27 +416,41 @@ enum ProviderParts {
   static func take(from answer: inout ProviderInterface.AnswerCall) -> [ProviderInterface.PartCall] {
     let (items, deleted) = (answer.items ?? [], answer.deleted ?? [])
     var parts: [ProviderInterface.PartCall] = []
-    var (room, start) = (most, 0)
+    var (left, start) = (most, 0)
     for (index, item) in items.enumerated() {
-      let size = item.json.text.utf8.count + 1
-      if size > room, index > start {
+      let size = room(for: item)
+      if size > left, index > start {
         parts.append(.init(id: answer.id, items: Array(items[start..<index])))
-        (room, start) = (most, index)
+        (left, start) = (most, index)
       }
-      room -= size
+      left -= size
     }
     if start > 0 { answer.items = Array(items[start...]) }
     start = 0
     for (index, identifier) in deleted.enumerated() {
-      // A byte may be six in JSON.
-      let size = identifier.utf8.count * 6 + 3
-      if size > room, index > start {
+      let size = room(for: identifier)
+      if size > left, index > start {
         parts.append(.init(id: answer.id, deleted: Array(deleted[start..<index])))
-        (room, start) = (most, index)
+        (left, start) = (most, index)
       }
-      room -= size
+      left -= size
     }
     if start > 0 { answer.deleted = Array(deleted[start...]) }
     return parts
+  }
+
+  /// Bytes of an item in JSON, at most.
+  private static func room(for item: ProviderItemMessage) -> Int {
+    let texts = [item.identifier, item.parent, item.filename, item.contentType ?? "", item.version]
+    // The fields' names, the numbers and the signs between them are less than 256 bytes.
+    return (texts + item.capabilities + item.marks).reduce(256) { $0 + room(for: $1) }
+  }
+
+  /// Of a text, with its quotes and a comma.
+  private static func room(for text: String) -> Int {
+    text.utf8.reduce(3) { sum, byte in
+      let isPlain = byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
+      return sum + (isPlain ? 1 : 6)
+    }
   }
 }

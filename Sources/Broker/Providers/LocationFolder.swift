@@ -56,11 +56,12 @@ struct LocationFolder: Sendable {
         : Descriptor.open(
           inner, below: root, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
       for entry in try DirectoryReader.entries(of: folder, limit: ProviderTree.most) where !entry.name.hasPrefix(".") {
-        guard let status = try? Descriptor.open(entry.name, below: folder, flags: .place).status(),
-          status.kind == .regular || status.kind == .directory
+        guard let status = try? folder.status(of: entry.name), status.kind == .regular || status.kind == .directory
         else { continue }
         let path = inner.isEmpty ? entry.name : "\(inner)/\(entry.name)"
-        found.append(.init(path: path, node: status.node, isFolder: status.kind == .directory))
+        found.append(
+          .init(
+            path: path, node: status.node, isFolder: status.kind == .directory, isShut: status.mode & 0o777 == 0))
         guard found.count <= ProviderTree.most else { throw KernelError("readdir", path, errno: .tooManyOpenFiles) }
         if status.kind == .directory { open.append(path) }
       }
@@ -79,30 +80,60 @@ struct LocationFolder: Sendable {
     return try Descriptor.open(parent, below: root, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
   }
 
+  /// Folders that stay open from one step to the next: many steps in a row are in one folder.
+  struct OpenFolders {
+    /// No guard watches it.
+    fileprivate let workshop: Descriptor?
+    fileprivate var last: (path: String, folder: Descriptor)?
+  }
+
+  func openFolders() -> OpenFolders {
+    OpenFolders(workshop: try? Descriptor.open(path.parentPath ?? "/", flags: [.read, .directory]))
+  }
+
+  private func folder(of inner: String, _ folders: inout OpenFolders) throws(KernelError) -> Descriptor {
+    let parent = inner.parentPath ?? ""
+    if let last = folders.last, last.path == parent { return last.folder }
+    let folder = try folder(of: inner)
+    folders.last = (parent, folder)
+    return folder
+  }
+
+  /// A step alone.
+  func carryOut(_ step: ProviderChange) throws(KernelError) -> String? {
+    var folders = openFolders()
+    return try carryOut(step, &folders)
+  }
+
   /// Carries one step out.
   ///
-  /// - Returns: the item as it is shown now; `nil`: it is not shown any more.
-  func carryOut(_ step: ProviderChange) throws(KernelError) -> ProviderTree.Placed? {
+  /// - Returns: the ``FoundFile/node`` of what has been made; `nil`: nothing has.
+  func carryOut(_ step: ProviderChange, _ folders: inout OpenFolders) throws(KernelError) -> String? {
     switch step {
     case .add(let placed):
-      let folder = try folder(of: placed.path)
+      let folder = try folder(of: placed.path, &folders)
       let name = placed.item.filename
-      if placed.item.isFolder {
-        do throws(KernelError) { try folder.makeDirectory(name, mode: 0o700) } catch {
-          guard error.errno == .fileExists else { throw error }
-        }
-        // Before anything is in it.
-        if let group { try group.watch(Descriptor.open(name, below: folder, flags: [.read, .directory, .noFollow])) }
-      } else {
-        try Placeholder.make(name, in: folder, size: placed.item.size, modified: placed.item.modified)
+      guard !placed.item.isFolder else { return try addFolder(name, in: folder) }
+      func make() throws(KernelError) -> String {
+        try Placeholder.make(
+          name, in: folder, by: folders.workshop, size: placed.item.size, modified: placed.item.modified
+        ).node
       }
-      return placed
-    case .move(let item, let from, let to):
+      do throws(KernelError) { return try make() } catch {
+        // Made before a broker was killed, and never noted.
+        guard error.errno == .fileExists, let status = try? folder.status(of: name), status.kind == .regular,
+          status.mode & 0o777 == 0
+        else { throw error }
+        try folder.removeFile(name)
+        return try make()
+      }
+    case .move(_, let from, let to):
+      folders.last = nil
       try move(from, to: to)
-      return .init(item: item, path: to)
+      return nil
     case .renew(let placed, let was):
       try Placeholder.empty(place(placed.path), known: was.content, next: placed.item.content, group)
-      return placed
+      return nil
     case .describe(let placed, let was):
       let isWritable = placed.item.capabilities.contains(.writing)
       let file = try place(placed.path)
@@ -110,17 +141,30 @@ struct LocationFolder: Sendable {
       if !placed.item.isFolder, isWritable != was.capabilities.contains(.writing), try file.status().mode & 0o777 != 0 {
         try file.reopened([.read, .nonBlocking]).changeMode(isWritable ? 0o600 : 0o400)
       }
-      return placed
+      return nil
     case .remove(let shown):
-      let folder = try folder(of: shown.path)
+      let folder = try folder(of: shown.path, &folders)
       if shown.item.isFolder {
         try folder.removeDirectory(shown.path.lastPathName)
       } else {
-        guard try !isChanged(shown.item, shown.path) else { throw KernelError("remove", errno: .resourceBusy) }
-        try folder.removeFile(shown.path.lastPathName)
+        let name = shown.path.lastPathName
+        guard try Placeholder.Content(folder.status(of: name)) == shown.item.content else {
+          throw KernelError("remove", errno: .resourceBusy)
+        }
+        try folder.removeFile(name)
       }
       return nil
     }
+  }
+
+  private func addFolder(_ name: String, in folder: Descriptor) throws(KernelError) -> String {
+    do throws(KernelError) { try folder.makeDirectory(name, mode: 0o700) } catch {
+      guard error.errno == .fileExists else { throw error }
+    }
+    let made = try Descriptor.open(name, below: folder, flags: [.read, .directory, .noFollow])
+    // Before anything is in it.
+    try group?.watch(made)
+    return try made.status().node
   }
 }
 

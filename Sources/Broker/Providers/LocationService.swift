@@ -189,9 +189,10 @@ final class LocationService {
     try trail.decide([AuditEvent(.provider, app: provider.identifier, how: "disabled", rule: "PRV-19")])
     extensions.stop(provider.identifier)
     _ = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
+      var folders = folder.openFolders()
       for file in gone where heartbeat.beat() {
-        _ = try? folder.carryOut(
-          .remove(.init(item: file.item, path: file.path, isHere: file.isHere, isChanged: false)))
+        let shown = ProviderChange.Shown(item: file.item, path: file.path, isHere: file.isHere, isChanged: false)
+        _ = try? folder.carryOut(.remove(shown), &folders)
       }
       folder.removeIfEmpty()
     }
@@ -227,16 +228,15 @@ final class LocationService {
       let tree = ProviderTree(all)
       let steps = ProviderChange.steps(from: shown, to: tree)
       var renewal = Renewal(faults: tree.faults.map { "not shown: \($0.description)" }, steps: steps.count)
+      var folders = folder.openFolders()
       for step in steps where heartbeat.beat() {
-        renewal.done.append((step, Result { () throws(KernelError) in try folder.carryOut(step) }))
+        renewal.done.append((step, Result { () throws(KernelError) in try folder.carryOut(step, &folders) }))
       }
-      let found = (try? folder.find { heartbeat.beat() }) ?? []
-      renewal.nodes = Dictionary(found.map { ($0.path, $0.node) }, uniquingKeysWith: { first, _ in first })
       renewal.places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
       return renewal
     }
     guard let renewal else { return ["the folder of \(provider.name) made no progress"] }
-    let (nodes, places) = (renewal.nodes, renewal.places)
+    let places = renewal.places
     var faults = renewal.faults
     var put: [ProvidedFile] = []
     var removed: [String] = []
@@ -253,12 +253,13 @@ final class LocationService {
         (file.item, file.path) = (placed.item, placed.path)
         (file.item.size, file.item.modified, file.item.version) = (content.size, content.modified, content.version)
         put.append(file)
-      case (_, .success(let placed?)):
+      case (.add(let placed), .success(let node)):
         put.append(
-          .init(
-            provider: provider.identifier, item: placed.item, path: placed.path, node: nodes[placed.path] ?? ""))
+          .init(provider: provider.identifier, item: placed.item, path: placed.path, node: node ?? ""))
+      case (.renew(let placed, _), .success):
+        let node = places[placed.item.identifier]?.node ?? ""
+        put.append(.init(provider: provider.identifier, item: placed.item, path: placed.path, node: node))
       case (let step, .failure(let error)): faults.append("\(step.words): \(error.errno.symbol)")
-      default: break
       }
     }
     try store.remove(removed, of: provider.identifier)
@@ -268,8 +269,6 @@ final class LocationService {
       renewal.faults.isEmpty && renewal.done.count == renewal.steps
       && renewal.done.allSatisfy { if case .success = $0.1 { true } else { false } }
     try store.put(anchors: isWhole ? listing.anchors : [:], of: provider.identifier)
-    let renewed = Set(removed + put.map(\.item.identifier))
-    try files.note(nodes: nodes, of: known.filter { !renewed.contains($0.item.identifier) })
     // Requests that waited for the provider.
     for file in known where file.isChanged { changes.deliver(file, provider) }
     return faults
@@ -280,9 +279,8 @@ final class LocationService {
     let faults: [String]
     /// That were to be done.
     let steps: Int
-    var done: [(ProviderChange, Result<ProviderTree.Placed?, KernelError>)] = []
-    /// Of the files that are there, by their paths.
-    var nodes: [String: String] = [:]
+    /// With the ``FoundFile/node`` of what has been made.
+    var done: [(ProviderChange, Result<String?, KernelError>)] = []
     /// The items before it, by their identifiers.
     var places: [String: ProvidedFile] = [:]
   }

@@ -132,10 +132,11 @@ final class ProvidedItems {
       }
       let placed = ProviderTree.Placed(
         item: item, path: folder.isEmpty ? item.filename : folder.path(of: item.filename))
-      do throws(KernelError) { _ = try files.folder(of: provider).carryOut(.add(placed)) } catch {
+      let node: String?
+      do throws(KernelError) { node = try files.folder(of: provider).carryOut(.add(placed)) } catch {
         throw ProviderFault(description: "“\(placed.path)” cannot be shown: \(error.errno.symbol)")
       }
-      let file = ProvidedFile(provider: provider.identifier, item: item, path: placed.path)
+      let file = ProvidedFile(provider: provider.identifier, item: item, path: placed.path, node: node ?? "")
       try files.store()?.put([file])
       files.note("restored", file, provider)
       return files.folder(of: provider).path.path(of: placed.path)

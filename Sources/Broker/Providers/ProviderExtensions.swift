@@ -207,16 +207,16 @@ final class ProviderExtensions: LoopMember {
       }
     case "Part":
       let part = try ProviderInterface.PartCall(json: call.parameters)
-      guard isAsked(part.id, instance), let each = asked[part.id] else { break }
-      let parts = each.items.count + each.deleted.count + (part.items?.count ?? 0) + (part.deleted?.count ?? 0)
-      guard parts <= Self.mostItems else {
+      // Taken out: a second reference would have all parts until now copied for each new one.
+      guard isAsked(part.id, instance), var each = asked.removeValue(forKey: part.id) else { break }
+      each.items += part.items ?? []
+      each.deleted += part.deleted ?? []
+      each.due = clock.monotonic + each.patience
+      if each.items.count + each.deleted.count > Self.mostItems {
         let reason = "\(each.provider) answers with more than \(Self.mostItems) items at once"
         each.wait.finish(.failure(ProviderFault(description: reason)))
-        break
       }
-      asked[part.id]?.items += part.items ?? []
-      asked[part.id]?.deleted += part.deleted ?? []
-      asked[part.id]?.due = clock.monotonic + each.patience
+      asked[part.id] = each
     default:
       var answer = try ProviderInterface.AnswerCall(json: call.parameters)
       guard isAsked(answer.id, instance), let each = asked[answer.id] else { break }

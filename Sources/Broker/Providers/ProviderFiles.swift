@@ -94,20 +94,6 @@ final class ProviderFiles {
     }
   }
 
-  /// Notes the inodes of items that have none yet.
-  ///
-  /// - Parameter nodes: by paths.
-  func note(nodes: [String: String], of known: [ProvidedFile]) throws {
-    let fresh = known.filter { $0.node.isEmpty }.compactMap { file in
-      nodes[file.path].map { node in
-        var file = file
-        file.node = node
-        return file
-      }
-    }
-    if !fresh.isEmpty { try store()?.put(fresh) }
-  }
-
   /// An item is at another place, and with a folder all that is in it.
   func move(_ file: ProvidedFile, to now: ProvidedFile, of provider: EnabledProvider) throws {
     var moved = [now]
@@ -125,8 +111,8 @@ final class ProviderFiles {
   /// The provider keeps an item that was removed here (`PRV-15`).
   func showAgain(_ file: ProvidedFile, of provider: EnabledProvider) throws {
     var file = file
-    (file.isHere, file.node) = (false, "")
-    _ = try folder(of: provider).carryOut(.add(.init(item: file.item, path: file.path)))
+    file.isHere = false
+    file.node = try folder(of: provider).carryOut(.add(.init(item: file.item, path: file.path))) ?? ""
     try store()?.put([file])
   }
 

@@ -90,6 +90,8 @@ struct ambit_stat {
 };
 /* statx(2) on a descriptor. birth_seconds is 0 where the file system has no birth time. */
 int ambit_stat_descriptor(int descriptor, struct ambit_stat *result);
+/* The same of an entry of a folder, or, with "", of the folder itself. No link at the end is followed, and nothing is mounted. */
+int ambit_stat_entry(int folder, const char *name, struct ambit_stat *result);
 /* Whether a regular file stands in a folder under a name. No link at the end is followed. */
 int ambit_is_regular(int folder, const char *name);
 /* Whether another open file description holds a lock in a range of bytes (`F_OFD_GETLK`). -errno if the kernel does not say. */

@@ -109,8 +109,6 @@ ssize_t ambit_read_text(pid_t thread, uint64_t address, char *text, size_t room)
 
 /* The file that another process has open under a number: stat(2) through /proc. */
 int ambit_traced_status(pid_t thread, int file, struct ambit_stat *result);
-/* The same of a name in an open folder, without following a link. */
-int ambit_status_in(int folder, const char *name, struct ambit_stat *result);
 /* 1 if an open file lies in procfs. */
 int ambit_is_procfs(int file);
 /* Runs a program to its end, in a session of its own: its status as in waitpid(2). A folder to run it in, and files for its output.
