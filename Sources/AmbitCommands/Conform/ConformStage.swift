@@ -92,7 +92,28 @@ struct ConformStage {
     try FileManager.default.copyItem(atPath: suite, toPath: "\(folder)/suite")
     let apps = ScenarioRunCommand.appsFolder(nil, beside: "\(built)/ambit")
     if FileManager.default.fileExists(atPath: apps) {
-      try FileManager.default.copyItem(atPath: apps, toPath: "\(folder)/demos")
+      let demos = "\(folder)/demos"
+      do { try FileManager.default.linkItem(atPath: apps, toPath: demos) } catch {
+        try? FileManager.default.removeItem(atPath: demos)
+        try FileManager.default.copyItem(atPath: apps, toPath: demos)
+      }
+    }
+    if isRoot, users.contains(.ordinary) { try copyAgents() }
+  }
+
+  private static let agents: [Programs] = [.agent, .plainAgent]
+  private var ordinaryAgents: String { "\(folder)/ordinary" }
+
+  /// Each app of a scenario is a link to an agent. An ordinary user makes links of files of their own alone (`protected_hardlinks`), and
+  /// would copy the agent for each app.
+  private func copyAgents() throws {
+    try FileManager.default.createDirectory(atPath: ordinaryAgents, withIntermediateDirectories: false)
+    for name in Self.agents.map(\.rawValue) {
+      let own = "\(ordinaryAgents)/\(name)"
+      try FileManager.default.copyItem(atPath: "\(folder)/\(name)", toPath: own)
+      guard let id = UInt32(Self.ordinary), unsafe chown(own, id, id) == 0 else {
+        throw Failure("\(own) cannot be given to the ordinary user", status: 2)
+      }
     }
   }
 
@@ -166,10 +187,11 @@ struct ConformStage {
   }
 
   private func member(_ user: ConformCommand.User, _ system: System) -> Crew.Member {
+    let agent: Programs = system.adapter == nil ? .agent : .plainAgent
+    let agents = isRoot && user == .ordinary ? ordinaryAgents : folder
     var command = [
-      "\(folder)/ambit", "conform-worker", "--ambit", "\(folder)/ambit", "--agent",
-      "\(folder)/\(system.adapter == nil ? "ambit-agent" : "plain-agent")", "--user", user.rawValue, "--apps",
-      "\(folder)/demos",
+      "\(folder)/ambit", "conform-worker", "--ambit", "\(folder)/ambit", "--agent", "\(agents)/\(agent.rawValue)",
+      "--user", user.rawValue, "--apps", "\(folder)/demos",
     ]
     if let adapter = system.adapter { command += ["--adapter", "\(system.name)=\(adapter)"] }
     if system.policy != nil { command += ["--policy", "\(folder)/\(system.name).toml"] }
