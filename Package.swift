@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Glibc
 import PackageDescription
 
 // Rooms are listed in the order in which they may depend on each other: a target depends only on
@@ -19,17 +20,28 @@ let strict: [SwiftSetting] = [
 /// the module anew.
 let testing: [SwiftSetting] = strict + [.unsafeFlags(["-driver-batch-size-limit", "1000"])]
 
+/// The toolchain's linker takes half the time of the system's. Packed relocations save a fifth of the work at a program's start; libc
+/// reads them from 2.36 on.
+let packing: [String] = {
+  var text = [CChar](repeating: 0, count: 64)
+  confstr(CInt(_CS_GNU_LIBC_VERSION), &text, text.count)
+  let version = String(cString: text).split { !$0.isNumber }.compactMap { Int($0) }
+  return version.lexicographicallyPrecedes([2, 36]) ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+}()
+let ownLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"] + packing)]
+
 /// Executables carry their Swift runtime with them: they start faster, and a program that runs inside
 /// a sandbox needs no toolchain there. Tests stay dynamic (the testing libraries exist only so), which is
 /// why this is said here, for each executable, and not on the command line for the whole build.
-let selfContained: [LinkerSetting] = [
-  .unsafeFlags(["-static-stdlib"]),
-  .linkedLibrary("CoreFoundation"),
-  .linkedLibrary("_FoundationICU"),
-  .linkedLibrary("_FoundationCShims"),
-  .linkedLibrary("_FoundationCollections"),
-  .linkedLibrary("swiftSynchronization"),
-]
+let selfContained: [LinkerSetting] =
+  ownLinker + [
+    .unsafeFlags(["-static-stdlib"]),
+    .linkedLibrary("CoreFoundation"),
+    .linkedLibrary("_FoundationICU"),
+    .linkedLibrary("_FoundationCShims"),
+    .linkedLibrary("_FoundationCollections"),
+    .linkedLibrary("swiftSynchronization"),
+  ]
 
 /// FlyingFox has a client too, which needs this part of Foundation, and that one libcurl.
 let foundationNetworking: [LinkerSetting] = [.linkedLibrary("_CFURLSessionInterface"), .linkedLibrary("curl")]
@@ -314,7 +326,7 @@ let package = Package(
         "Rulebook",
         "Scenario", grdb,
       ],
-      swiftSettings: testing),
+      swiftSettings: testing, linkerSettings: ownLinker),
   ]
 )
 
