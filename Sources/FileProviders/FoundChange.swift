@@ -41,6 +41,11 @@ package enum FoundChange: Sendable, Equatable {
   package static func changes(from known: [ProvidedFile], to found: [FoundFile]) -> [FoundChange] {
     let byNode = Dictionary(
       known.filter { !$0.node.isEmpty }.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
+    // Most looks find nothing new.
+    let isSame = found.allSatisfy { file in
+      byNode[file.node].map { $0.path == file.path && $0.item.isFolder == file.isFolder } ?? false
+    }
+    if isSame, found.count == known.count { return [] }
     let byPath = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
     let present = Dictionary(found.map { ($0.node, $0) }, uniquingKeysWith: { first, _ in first })
     /// Whether an item's own file is there under some name.

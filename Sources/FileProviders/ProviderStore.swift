@@ -128,9 +128,10 @@ package final class ProviderStore: Sendable {
 
   // MARK: Items
 
-  package func files(of provider: String) throws(StateError) -> [ProvidedFile] {
+  /// - Parameter here: those whose content is here, and no other.
+  package func files(of provider: String, here: Bool = false) throws(StateError) -> [ProvidedFile] {
     try database.read { db in
-      let sql = "SELECT \(Self.columns) FROM item WHERE provider = ? ORDER BY path"
+      let sql = "SELECT \(Self.columns) FROM item WHERE provider = ? \(here ? "AND here" : "") ORDER BY path"
       let rows = try Row.fetchCursor(db, sql: sql, arguments: [provider])
       var (files, words): ([ProvidedFile], Words) = ([], Words())
       while let row = try rows.next() { files.append(Self.file(row, &words)) }

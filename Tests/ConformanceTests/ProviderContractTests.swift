@@ -229,6 +229,12 @@ struct ProviderContractTests {
       }
       #expect(try names(folder) == changed)
       #expect(try String(contentsOfFile: "\(folder)/new.txt", encoding: .utf8) == "a new one")
+      // The copies that the extension was handed do not stay.
+      let storage = "\(memory(world))/File Provider Storage"
+      #expect(
+        try waitUntil {
+          try !FileManager.default.contentsOfDirectory(atPath: storage).contains { $0.hasPrefix("new") }
+        })
     }
   }
 

@@ -181,23 +181,23 @@ final class LocationService {
 
   /// - Returns: documents that stay, since the provider has not got their content.
   private func disable(_ provider: EnabledProvider) async throws -> [String] {
-    let folder = files.folder(of: provider)
-    var shown = try files.store()?.files(of: provider.identifier) ?? []
-    for index in shown.indices where changes.isMadeByHand(shown[index], provider) { shown[index].isChanged = true }
-    let kept = shown.filter(\.isChanged).map { folder.path.path(of: $0.path) }
-    let gone = shown.filter { !$0.isChanged }.sorted { $0.path > $1.path }
-    try trail.decide([AuditEvent(.provider, app: provider.identifier, how: "disabled", rule: "PRV-19")])
-    extensions.stop(provider.identifier)
-    _ = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
+    guard let store = try files.store() else { return [] }
+    let (id, folder) = (provider.identifier, files.folder(of: provider))
+    let kept = try store.files(of: id, here: true).filter { $0.isChanged || changes.isMadeByHand($0, provider) }
+    let own = Set(kept.map(\.item.identifier))
+    try trail.decide([AuditEvent(.provider, app: id, how: "disabled", rule: "PRV-19")])
+    extensions.stop(id)
+    try await inThread(provider) { heartbeat in
       var folders = folder.openFolders()
-      for file in gone where heartbeat.beat() {
+      // The deepest first.
+      for file in try store.files(of: id).reversed() where heartbeat.beat() && !own.contains(file.item.identifier) {
         let shown = ProviderChange.Shown(item: file.item, path: file.path, isHere: file.isHere, isChanged: false)
         _ = try? folder.carryOut(.remove(shown), &folders)
       }
       folder.removeIfEmpty()
+      try store.disable(id)
     }
-    try files.store()?.disable(provider.identifier)
-    return kept
+    return kept.map { folder.path.path(of: $0.path) }
   }
 
   // MARK: Items
@@ -214,75 +214,31 @@ final class LocationService {
 
   private func renew(_ provider: EnabledProvider) async throws -> [String] {
     guard let store = try files.store() else { return [] }
-    let former = try store.files(of: provider.identifier)
-    var listing = ProviderListing(provider, extensions, known: former.map(\.item))
-    let all = try await listing.all(after: store.anchors(of: provider.identifier))
-    var known = try store.files(of: provider.identifier)
-    for index in known.indices where changes.notice(known[index], provider) { known[index].isChanged = true }
-    let shown = known.map {
-      ProviderChange.Shown(item: $0.item, path: $0.path, isHere: $0.isHere, isChanged: $0.isChanged)
+    let id = provider.identifier
+    let known = try await inThread(provider) { _ in ListedItems(try store.files(of: id).map(\.item)) }
+    var listing = ProviderListing(provider, extensions, known: known)
+    try await listing.list(after: store.anchors(of: id))
+    var waiting: [ProvidedFile] = []
+    for file in try store.files(of: id, here: true) {
+      if file.isChanged { waiting.append(file) } else { _ = changes.notice(file, provider) }
     }
-    let folder = files.folder(of: provider)
-    // A hundred thousand items take a second: other requests do not wait for that.
-    let renewal = try await jobs.run(owner: "location", subject: provider.identifier) { [known] heartbeat in
-      let tree = ProviderTree(all)
-      let steps = ProviderChange.steps(from: shown, to: tree)
-      var renewal = Renewal(faults: tree.faults.map { "not shown: \($0.description)" }, steps: steps.count)
-      var folders = folder.openFolders()
-      for step in steps where heartbeat.beat() {
-        renewal.done.append((step, Result { () throws(KernelError) in try folder.carryOut(step, &folders) }))
-      }
-      renewal.places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
-      return renewal
-    }
-    guard let renewal else { return ["the folder of \(provider.name) made no progress"] }
-    let places = renewal.places
-    var faults = renewal.faults
-    var put: [ProvidedFile] = []
-    var removed: [String] = []
-    for (step, result) in renewal.done {
-      switch (step, result) {
-      case (.remove(let shown), .success): removed.append(shown.item.identifier)
-      case (.move(let item, _, let to), .success):
-        guard var file = places[item.identifier] else { continue }
-        (file.item.filename, file.item.parent, file.path) = (item.filename, item.parent, to)
-        put.append(file)
-      case (.describe(let placed, _), .success):
-        guard var file = places[placed.item.identifier] else { continue }
-        let content = file.item
-        (file.item, file.path) = (placed.item, placed.path)
-        (file.item.size, file.item.modified, file.item.version) = (content.size, content.modified, content.version)
-        put.append(file)
-      case (.add(let placed), .success(let node)):
-        put.append(
-          .init(provider: provider.identifier, item: placed.item, path: placed.path, node: node ?? ""))
-      case (.renew(let placed, _), .success):
-        let node = places[placed.item.identifier]?.node ?? ""
-        put.append(.init(provider: provider.identifier, item: placed.item, path: placed.path, node: node))
-      case (let step, .failure(let error)): faults.append("\(step.words): \(error.errno.symbol)")
-      }
-    }
-    try store.remove(removed, of: provider.identifier)
-    try store.put(put)
-    // Items that could not be shown are told again the next time.
-    let isWhole =
-      renewal.faults.isEmpty && renewal.done.count == renewal.steps
-      && renewal.done.allSatisfy { if case .success = $0.1 { true } else { false } }
-    try store.put(anchors: isWhole ? listing.anchors : [:], of: provider.identifier)
-    // Requests that waited for the provider.
-    for file in known where file.isChanged { changes.deliver(file, provider) }
+    let renewal = LocationRenewal(
+      provider: id, folder: files.folder(of: provider), store: store, items: listing.items, anchors: listing.anchors)
+    let faults = try await inThread(provider) { heartbeat in try renewal.carryOut { heartbeat.beat() } }
+    // Changes that waited for the provider.
+    for file in waiting { changes.deliver(file, provider) }
     return faults
   }
 
-  /// One look at a provider's items, carried out in its folder.
-  private struct Renewal: Sendable {
-    let faults: [String]
-    /// That were to be done.
-    let steps: Int
-    /// With the ``FoundFile/node`` of what has been made.
-    var done: [(ProviderChange, Result<String?, KernelError>)] = []
-    /// The items before it, by their identifiers.
-    var places: [String: ProvidedFile] = [:]
+  /// Has work with a provider's folder done by a thread.
+  private func inThread<Value: Sendable>(
+    _ provider: EnabledProvider, _ work: @escaping @Sendable (Jobs.Heartbeat) throws -> Value
+  ) async throws -> Value {
+    let result = try await jobs.run(owner: "location", subject: provider.identifier) { heartbeat in
+      Result { try work(heartbeat) }
+    }
+    guard let result else { throw ProviderFault(description: "the folder of \(provider.name) made no progress") }
+    return try result.get()
   }
 
   private func ask(_ request: LocationsInterface.AskCall) async throws -> LocationsInterface.AskReply {
@@ -313,18 +269,5 @@ final class LocationService {
         return .init(items: [], size: Int(clamping: try content.status().size))
       }
     } catch let fault as ProviderFault { return .init(items: [], error: fault.word, reason: fault.description) }
-  }
-}
-
-extension ProviderChange {
-  /// For a message.
-  fileprivate var words: String {
-    switch self {
-    case .add(let placed): "“\(placed.path)” cannot be shown"
-    case .move(_, let from, let to): "“\(from)” cannot become “\(to)”"
-    case .renew(let placed, _): "“\(placed.path)” stays as it was"
-    case .describe(let placed, _): "“\(placed.path)” keeps the rights that it had"
-    case .remove(let shown): "“\(shown.path)” cannot be removed"
-    }
   }
 }

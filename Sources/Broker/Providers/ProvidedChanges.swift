@@ -154,18 +154,38 @@ final class ProvidedChanges {
     return ("/home/user".path(of: inner), status)
   }
 
+  /// A new document's copy in the extension's storage has served: it had to be there until the answer (`importDocument`).
+  private func takeBack(_ identifier: String, named filename: String, of provider: EnabledProvider) {
+    guard let container = try? files.container(of: provider) else { return }
+    let names = ProviderStorage.path(identifier: identifier, filename: filename).pathNames
+    let owner = extensions.hostID(of: provider.identifier)
+    jobs.start(owner: "provider \(provider.identifier)", subject: identifier) { _ in
+      try? withFileSystemIdentity(owner) { () throws(KernelError) in
+        let storage = try Descriptor.open(names[0], below: container, flags: [.read, .directory, .noFollow])
+        let folder = try Descriptor.open(names[1], below: storage, flags: [.read, .directory, .noFollow])
+        for name in [names[2], ProviderStorage.note] { try? folder.removeFile(name) }
+        try storage.removeDirectory(names[1])
+      }
+    } then: { _ in
+    }
+  }
+
   /// A provider takes changes again: those that wait go to it (`PRV-14`).
   func deliverWaiting(_ provider: EnabledProvider) {
-    for file in (try? files.store()?.files(of: provider.identifier)) ?? [] where file.isChanged {
+    for file in (try? files.store()?.files(of: provider.identifier, here: true)) ?? [] where file.isChanged {
       deliver(file, provider)
     }
     lookSoon(provider)
   }
 
+  /// The identifier, for the storage, of documents that a provider's author has made.
+  private static let validators = "validator"
+
   /// Asks for a change as it is asked for an item of the user's, for authors of a provider. The user's items stay as they are.
   func ask(_ request: LocationsInterface.AskCall, _ provider: EnabledProvider) async throws -> [ProviderItemMessage] {
     let id = request.identifier
-    var place: String?
+    var (place, copy): (String?, String?)
+    defer { if let copy { takeBack(Self.validators, named: copy, of: provider) } }
     if let text = request.text {
       guard text.utf8.count <= 65_536 else { throw ErrorReply.invalidParameter("text") }
       let bytes = Array(text.utf8)
@@ -174,7 +194,8 @@ final class ProvidedChanges {
       guard ProviderItem(identifier: "new", filename: name).fault == nil else {
         throw ErrorReply.invalidParameter("filename")
       }
-      place = try await store(as: request.kind == .create ? "validator" : id, named: name, of: provider) {
+      if request.kind == .create { copy = name }
+      place = try await store(as: request.kind == .create ? Self.validators : id, named: name, of: provider) {
         () throws(KernelError) in
         let file = try MemoryFile.sealed("document", bytes)
         try file.rewind()
@@ -276,6 +297,7 @@ final class ProvidedChanges {
       let parent = try files.folder(containing: file.path, of: provider, for: .addingSubItems)
       let identifier = "new \(file.node)"
       let stored = file.isFolder ? nil : try await store(file.path, as: identifier, named: proposal, of: provider)
+      defer { if stored != nil { takeBack(identifier, named: proposal, of: provider) } }
       do {
         let answer = try await extensions.ask(
           provider, .create, parent, path: stored?.0, named: proposal)

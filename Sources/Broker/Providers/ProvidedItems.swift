@@ -81,7 +81,7 @@ final class ProvidedItems {
   // MARK: Working set and trash
 
   func content(of folder: String, _ name: String) async throws -> [ProviderItemMessage] {
-    let listing = ProviderListing(try provider(name), extensions, known: [])
+    let listing = ProviderListing(try provider(name), extensions)
     do {
       return try await listing.content(of: folder).filter { $0.fault == nil }.map(\.message)
     } catch let fault as ProviderFault where fault.word == "noSuchItem" { return [] }

@@ -9,7 +9,7 @@ struct ProviderListing {
   private let extensions: ProviderExtensions
   /// The states up to which the items are known, by folder.
   private(set) var anchors: [String: String] = [:]
-  private var items: ListedItems
+  private(set) var items: ListedItems
 
   private static let most = ProviderTree.most + 1
   private static let mostRounds = 10_000
@@ -18,15 +18,14 @@ struct ProviderListing {
   private static let deepest = 64
 
   /// - Parameter known: the items until now.
-  init(_ provider: EnabledProvider, _ extensions: ProviderExtensions, known: [ProviderItem]) {
-    (self.provider, self.extensions) = (provider, extensions)
-    items = ListedItems(known)
+  init(_ provider: EnabledProvider, _ extensions: ProviderExtensions, known: ListedItems = ListedItems([])) {
+    (self.provider, self.extensions, items) = (provider, extensions, known)
   }
 
-  /// All items.
+  /// Lists all items.
   ///
   /// - Parameter former: the anchors of the last time.
-  mutating func all(after former: [String: String]) async throws -> [ProviderItem] {
+  mutating func list(after former: [String: String]) async throws {
     var folders = [ProviderItem.root]
     var seen: Set<String> = [ProviderItem.root]
     while let folder = folders.popLast() {
@@ -47,7 +46,6 @@ struct ProviderListing {
       for inner in items.folders(in: folder) where seen.insert(inner).inserted { folders.append(inner) }
     }
     try await addWorkingSet(after: former[ProviderItem.workingSet])
-    return items.all
   }
 
   /// The working set, from all folders (`PRV-11`).

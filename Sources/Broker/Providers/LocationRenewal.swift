@@ -1,0 +1,88 @@
+internal import FileProviders
+internal import Folders
+internal import Kernel
+
+/// Has a folder, and the table, show the items that a provider has told. In a thread: a hundred thousand items take seconds, and other
+/// requests do not wait for them.
+struct LocationRenewal: Sendable {
+  /// Its identifier.
+  let provider: String
+  let folder: LocationFolder
+  let store: ProviderStore
+  let items: ListedItems
+  let anchors: [String: String]
+
+  /// - Returns: for the user, the items that cannot be shown.
+  func carryOut(while goesOn: () -> Bool) throws -> [String] {
+    let tree = ProviderTree(items.all)
+    var faults = tree.faults.map { "not shown: \($0.description)" }
+    let known = try store.files(of: provider)
+    let shown = known.map {
+      ProviderChange.Shown(item: $0.item, path: $0.path, isHere: $0.isHere, isChanged: $0.isChanged)
+    }
+    let steps = ProviderChange.steps(from: shown, to: tree)
+    let places = Dictionary(known.map { ($0.item.identifier, $0) }, uniquingKeysWith: { first, _ in first })
+    var folders = folder.openFolders()
+    var (put, removed): ([ProvidedFile], [String]) = ([], [])
+    var isWhole = faults.isEmpty
+    for step in steps {
+      guard goesOn() else {
+        isWhole = false
+        break
+      }
+      do throws(KernelError) {
+        let node = try folder.carryOut(step, &folders)
+        if case .remove(let shown) = step { removed.append(shown.item.identifier) }
+        if let file = file(after: step, node, places) { put.append(file) }
+      } catch {
+        faults.append("\(step.words): \(error.errno.symbol)")
+        isWhole = false
+      }
+    }
+    try store.remove(removed, of: provider)
+    try store.put(put)
+    // Items that could not be shown are told again the next time.
+    try store.put(anchors: isWhole ? anchors : [:], of: provider)
+    return faults
+  }
+
+  /// An item's file when a step is done.
+  ///
+  /// - Parameters:
+  ///   - node: of what the step has made.
+  ///   - places: the files before, by their items.
+  /// - Returns: `nil`: there is none.
+  private func file(after step: ProviderChange, _ node: String?, _ places: [String: ProvidedFile]) -> ProvidedFile? {
+    switch step {
+    case .add(let placed):
+      return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: node ?? "")
+    case .renew(let placed, _):
+      let node = places[placed.item.identifier]?.node ?? ""
+      return ProvidedFile(provider: provider, item: placed.item, path: placed.path, node: node)
+    case .move(let item, _, let to):
+      guard var file = places[item.identifier] else { return nil }
+      (file.item.filename, file.item.parent, file.path) = (item.filename, item.parent, to)
+      return file
+    case .describe(let placed, _):
+      guard var file = places[placed.item.identifier] else { return nil }
+      let content = file.item
+      (file.item, file.path) = (placed.item, placed.path)
+      (file.item.size, file.item.modified, file.item.version) = (content.size, content.modified, content.version)
+      return file
+    case .remove: return nil
+    }
+  }
+}
+
+extension ProviderChange {
+  /// For a message.
+  fileprivate var words: String {
+    switch self {
+    case .add(let placed): "“\(placed.path)” cannot be shown"
+    case .move(_, let from, let to): "“\(from)” cannot become “\(to)”"
+    case .renew(let placed, _): "“\(placed.path)” stays as it was"
+    case .describe(let placed, _): "“\(placed.path)” keeps the rights that it had"
+    case .remove(let shown): "“\(shown.path)” cannot be removed"
+    }
+  }
+}
