@@ -136,7 +136,7 @@ let package = Package(
       name: "Broker",
       dependencies: [
         "BrokerCore", "Coordination", "Cryptography", "Decisions", "Kernel", "Paths", "UserFiles", "Folders", "Seccomp",
-        "AppModel", "Policy",
+        "AppModel", "ContentTypes", "Policy",
         "Wire",
         "ScopedAccess", "Query", "Catalog", "FileProviders", "Audit", system,
       ],

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ContentTypes
 internal import Foundation
 internal import Launcher
 internal import Terminal
@@ -28,7 +29,13 @@ struct QueryCommand: ParsableCommand {
 
   func run() throws {
     let scopes = scope.isEmpty ? QueryInterface.Scope.allCases : scope.map { $0 == .local ? .local : .external }
-    let call = QueryInterface.RunCall(predicate: predicate, scopes: scopes, app: app)
+    // What the app declares, where it is installed.
+    let types = try AppFolders.parse([]).read().first { $0.identifier == app }?.declarations.types ?? []
+    let call = QueryInterface.RunCall(
+      predicate: predicate, scopes: scopes, app: app,
+      types: types.map {
+        .init(identifier: $0.identifier, conformsTo: $0.conformsTo, extensions: $0.extensions, exported: $0.isExported)
+      })
     let items = try Self.items(call, app)
     switch format {
     case .json:

@@ -149,7 +149,7 @@ public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
 
 /// The types that the running app sees.
 enum AppTypes {
-  static let decider = TypeDecider.system.adding(bundleDeclarations)
+  static let decider = TypeDecider.system.adding(declared)
   static var tree: TypeTree { decider.tree }
 
   static func comment(_ mimeType: String) -> String? { decider.comment(ofMimeType: mimeType) }
@@ -163,7 +163,7 @@ enum AppTypes {
   }
 
   /// The declarations of the bundle that the program lies in. A program of no bundle looks for none: a refused look would be in the log.
-  private static let bundleDeclarations: [TypeDeclaration] = {
+  static let declared: [TypeDeclaration] = {
     let program = (CommandLine.arguments.first.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "/"))
       .standardizedFileURL.path
     guard let end = program.range(of: ".app/", options: .backwards) else { return [] }

@@ -13,7 +13,8 @@ extension CatalogItem {
       record.isExternal, folder, record.path, record.kind.rawValue, record.size, record.created, record.modified,
       record.isWritable, record.isHere, record.container, record.reference, record.grant, launch,
       Int64(bitPattern: stamp.device),
-      Int64(bitPattern: stamp.inode), stamp.changed, ordinal, folded, SearchText.folded(record.type.identifier, .both),
+      Int64(bitPattern: stamp.inode), stamp.changed, ordinal, folded,
+      SearchText.folded(record.type().identifier, .both),
     ]
   }
 

@@ -11,8 +11,9 @@ package struct Narrowing: Sendable {
 
   /// - Parameters:
   ///   - scope: where the query looks.
-  package init(_ predicate: MetadataPredicate, _ scope: QueryScope = .all) {
-    let part = Part(predicate)
+  ///   - knowsTypes: the types in the table are those of the query; otherwise the app declares some itself.
+  package init(_ predicate: MetadataPredicate, _ scope: QueryScope = .all, knowsTypes: Bool = true) {
+    let part = Part(predicate, knowsTypes)
     let place = Part(scope)
     let all = [place, part].compactMap(\.self)
     template = all.isEmpty ? "1" : all.map { "(\($0.sql))" }.joined(separator: " AND ")
@@ -46,18 +47,18 @@ package struct Narrowing: Sendable {
     }
 
     /// `nil`: nothing is known of the items that it is true of.
-    init?(_ predicate: MetadataPredicate) {
+    init?(_ predicate: MetadataPredicate, _ knowsTypes: Bool) {
       switch predicate {
       case .constant(let value):
         if value { return nil }
         self.init("0")
       case .not: return nil
       case .and(let all):
-        let parts = all.compactMap { Part($0) }
+        let parts = all.compactMap { Part($0, knowsTypes) }
         if parts.isEmpty { return nil }
         self = Part(joining: parts, "AND")
       case .or(let all):
-        let parts = all.map { Part($0) }
+        let parts = all.map { Part($0, knowsTypes) }
         if all.isEmpty { return nil }
         var known: [Part] = []
         for part in parts {
@@ -65,11 +66,11 @@ package struct Narrowing: Sendable {
           known.append(part)
         }
         self = Part(joining: known, "OR")
-      case .comparison(let comparison): self.init(comparison)
+      case .comparison(let comparison): self.init(comparison, knowsTypes)
       }
     }
 
-    init?(_ comparison: MetadataComparison) {
+    init?(_ comparison: MetadataComparison, _ knowsTypes: Bool) {
       guard case .key(let key) = comparison.left, let attribute = MetadataAttribute(rawValue: key),
         case .value(let value) = comparison.right
       else { return nil }
@@ -81,7 +82,7 @@ package struct Narrowing: Sendable {
       case (.name, .contains, .text(let text)), (.name, .endsWith, .text(let text)):
         self.init(containing: SearchText.folded(text, .both))
       case (.name, .like, .text(let text)): self.init(containing: Self.longestRun(text))
-      case (.type, .equal, .text(let text)):
+      case (.type, .equal, .text(let text)) where knowsTypes:
         self.init("type = ?", [SearchText.folded(text, .both).databaseValue])
       case (.isExternal, .equal, .flag), (.isExternal, .equal, .integer):
         self.init("external = ?", [(value == .flag(true) || value == .integer(1)).databaseValue])

@@ -34,6 +34,7 @@ package struct TypeDeclaration: Hashable, Sendable {
   package var mimeTypes: [String]
   package var description: String?
   package var origin: Origin
+  package var isExported: Bool { if case .exported = origin { true } else { false } }
   package var referenceURL: String?
 
   package init(

@@ -1,4 +1,4 @@
-internal import ContentTypes
+package import ContentTypes
 internal import Paths
 
 /// A uniform type, as far as a file's name tells it.
@@ -7,8 +7,7 @@ package struct ContentType: Hashable, Sendable {
   /// Itself and the types that it is a kind of; the nearest first.
   package let tree: [String]
 
-  package init(ofName name: String, _ kind: MetadataRecord.Kind) {
-    let types = TypeDecider.system
+  package init(ofName name: String, _ kind: MetadataRecord.Kind, by types: TypeDecider = .system) {
     identifier =
       switch kind {
       case .file: types.decide(name, .file(size: 1)).identifier

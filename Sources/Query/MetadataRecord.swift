@@ -1,3 +1,4 @@
+package import ContentTypes
 internal import Paths
 
 /// A document as a query shows it to one app: the facts that the app may know.
@@ -56,9 +57,10 @@ package struct MetadataRecord: Hashable, Sendable {
   package var name: String { path.lastPathName }
   /// Without the extension, but for folders.
   package var displayName: String { kind == .folder ? name : ContentType.split(name).stem }
-  package var type: ContentType { ContentType(ofName: name, kind) }
+  package func type(by types: TypeDecider = .system) -> ContentType { ContentType(ofName: name, kind, by: types) }
 
-  package func value(of attribute: MetadataAttribute) -> MetadataValue {
+  /// - Parameter types: the system's, and those that the asking app declares.
+  package func value(of attribute: MetadataAttribute, by types: TypeDecider = .system) -> MetadataValue {
     switch attribute {
     case .name: .text(name)
     case .displayName: .text(displayName)
@@ -67,8 +69,8 @@ package struct MetadataRecord: Hashable, Sendable {
     case .size: size.map { .integer($0) } ?? .none
     case .created: created.map { MetadataValue(nanoseconds: $0) } ?? .none
     case .modified: modified.map { MetadataValue(nanoseconds: $0) } ?? .none
-    case .type: .text(type.identifier)
-    case .typeTree: .list(type.tree.map { .text($0) })
+    case .type: .text(type(by: types).identifier)
+    case .typeTree: .list(type(by: types).tree.map { .text($0) })
     case .isUbiquitous: .flag(true)
     case .isExternal: .flag(isExternal)
     case .container: container.map { .text($0) } ?? .none

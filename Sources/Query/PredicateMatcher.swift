@@ -1,3 +1,5 @@
+package import ContentTypes
+
 /// Evaluates a predicate. It alone decides; the catalog's SQL only leaves fewer items to ask it about.
 package struct PredicateMatcher: Sendable {
   private indirect enum Node: Sendable {
@@ -14,9 +16,9 @@ package struct PredicateMatcher: Sendable {
     /// With the bytes of a text.
     case value(MetadataValue, [UInt8]?)
 
-    func value(in record: MetadataRecord) -> MetadataValue {
+    func value(in record: MetadataRecord, by types: TypeDecider) -> MetadataValue {
       switch self {
-      case .attribute(let attribute): record.value(of: attribute)
+      case .attribute(let attribute): record.value(of: attribute, by: types)
       case .value(let value, _): value
       }
     }
@@ -29,8 +31,12 @@ package struct PredicateMatcher: Sendable {
   }
 
   private let root: Node
+  private let types: TypeDecider
 
-  package init(_ predicate: MetadataPredicate) { root = Self.prepared(predicate) }
+  /// - Parameter types: the system's, and those that the asking app declares.
+  package init(_ predicate: MetadataPredicate, by types: TypeDecider = .system) {
+    (root, self.types) = (Self.prepared(predicate), types)
+  }
 
   private static func prepared(_ predicate: MetadataPredicate) -> Node {
     switch predicate {
@@ -62,22 +68,22 @@ package struct PredicateMatcher: Sendable {
     }
   }
 
-  package func matches(_ record: MetadataRecord) -> Bool { Self.evaluate(root, record) }
+  package func matches(_ record: MetadataRecord) -> Bool { evaluate(root, record) }
 
-  private static func evaluate(_ node: Node, _ record: MetadataRecord) -> Bool {
+  private func evaluate(_ node: Node, _ record: MetadataRecord) -> Bool {
     switch node {
     case .constant(let value): return value
     case .and(let all): return all.allSatisfy { evaluate($0, record) }
     case .or(let all): return all.contains { evaluate($0, record) }
     case .not(let one): return !evaluate(one, record)
     case .pattern(let operand, let pattern):
-      return anyValue(of: operand.value(in: record)) { value in
+      return Self.anyValue(of: operand.value(in: record, by: types)) { value in
         if case .text(let text) = value { pattern.matches(text) } else { false }
       }
     case .comparison(let left, let relation, let right, let options):
-      let other = right.value(in: record)
-      return anyValue(of: left.value(in: record)) { value in
-        compare(value, left, relation, other, right, options)
+      let other = right.value(in: record, by: types)
+      return Self.anyValue(of: left.value(in: record, by: types)) { value in
+        Self.compare(value, left, relation, other, right, options)
       }
     }
   }

@@ -1,3 +1,4 @@
+package import ContentTypes
 internal import Paths
 
 /// The order of results by one attribute.
@@ -9,8 +10,8 @@ package struct ResultOrder: Hashable, Sendable {
   }
 
   /// Whether one comes before another; `nil`: this attribute does not tell. An item without it comes first.
-  fileprivate func precedes(_ one: MetadataRecord, _ other: MetadataRecord) -> Bool? {
-    let (left, right) = (one.value(of: attribute), other.value(of: attribute))
+  fileprivate func precedes(_ one: MetadataRecord, _ other: MetadataRecord, by types: TypeDecider) -> Bool? {
+    let (left, right) = (one.value(of: attribute, by: types), other.value(of: attribute, by: types))
     let isBefore: Bool
     switch (left, right) {
     case (.none, .none): return nil
@@ -33,8 +34,12 @@ package struct ResultList: Sendable {
   package private(set) var records: [Int: MetadataRecord] = [:]
   private var ordered: [Int] = []
   private var positions: [Int: Int]?
+  private let types: TypeDecider
 
-  package init(_ orders: [ResultOrder] = []) { self.orders = orders }
+  /// - Parameter types: the system's, and those that the asking app declares.
+  package init(_ orders: [ResultOrder] = [], by types: TypeDecider = .system) {
+    (self.orders, self.types) = (orders, types)
+  }
 
   package var count: Int { ordered.count }
   /// The items' numbers, in order.
@@ -116,7 +121,7 @@ package struct ResultList: Sendable {
   private func precedes(_ one: Int, _ other: Int) -> Bool {
     guard let left = records[one], let right = records[other] else { return one < other }
     for order in orders {
-      if let precedes = order.precedes(left, right) { return precedes }
+      if let precedes = order.precedes(left, right, by: types) { return precedes }
     }
     // So that the order tells nothing of when items were found.
     let (first, second) = (PathKey(left.path), PathKey(right.path))
@@ -130,7 +135,7 @@ package struct ResultList: Sendable {
     var counts: [MetadataValue: Int] = [:]
     var order: [MetadataValue] = []
     for number in ordered {
-      guard let value = records[number]?.value(of: attribute) else { continue }
+      guard let value = records[number]?.value(of: attribute, by: types) else { continue }
       if counts.updateValue((counts[value] ?? 0) + 1, forKey: value) == nil { order.append(value) }
     }
     return order.map { ($0, counts[$0] ?? 0) }
@@ -152,7 +157,7 @@ package struct ResultList: Sendable {
     var members: [MetadataValue: [Int]] = [:]
     var order: [MetadataValue] = []
     for number in numbers {
-      let value = records[number]?.value(of: attribute) ?? .none
+      let value = records[number]?.value(of: attribute, by: types) ?? .none
       if members[value] == nil { order.append(value) }
       members[value, default: []].append(number)
     }

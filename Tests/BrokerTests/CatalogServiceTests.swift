@@ -223,11 +223,37 @@ import Wire
     try await world.end()
   }
 
+  @Test func `knows the types that its app declares, and the next query does not`() async throws {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    let documents = try app.documents(world)
+    for name in ["Fire.sparks", "Letter.txt"] { try put("x", "\(documents)/\(name)") }
+    let sparks = QueryInterface.DeclaredType(
+      identifier: "org.example.sparks", conformsTo: ["public.text"], extensions: ["sparks"], exported: true)
+    func names(_ predicate: String, _ types: [QueryInterface.DeclaredType]? = [sparks]) throws -> [String] {
+      let query = try TestQuery(app, predicate, types: types)
+      try query.gather()
+      return query.names
+    }
+    #expect(try names("kMDItemContentType == 'org.example.sparks'") == ["Fire.sparks"])
+    #expect(try names("kMDItemContentTypeTree == 'public.text'") == ["Fire.sparks", "Letter.txt"])
+    #expect(try names("kMDItemContentType == 'org.example.sparks'", nil) == [])
+    // No app says what the system's types are.
+    let text = QueryInterface.DeclaredType(
+      identifier: "public.png", conformsTo: [], extensions: ["txt"], exported: true)
+    #expect(try names("kMDItemContentType == 'public.plain-text'", [text]) == ["Letter.txt"])
+    try await world.end()
+  }
+
   @Test func `is refused when it is too large, unreadable, or one of too many`() async throws {
     let world = try await BrokerWorld()
     let app = try world.launch()
-    func refusal(_ predicate: String, places: [String]? = nil, app named: String? = nil) throws -> String? {
-      let call = QueryInterface.RunCall(predicate: predicate, scopes: [.local], places: places, app: named)
+    func refusal(
+      _ predicate: String, places: [String]? = nil, app named: String? = nil,
+      types: [QueryInterface.DeclaredType]? = nil
+    ) throws -> String? {
+      let call = QueryInterface.RunCall(
+        predicate: predicate, scopes: [.local], places: places, app: named, types: types)
       return try app.refusal(QueryInterface.run, call.json, more: true)
     }
     #expect(try refusal("kMDItemFSName ==") == "BadPredicate")
@@ -236,6 +262,8 @@ import Wire
     #expect(try refusal(String(repeating: "(", count: 2000) + "a == 1") == "TooLarge")
     #expect(try refusal("TRUEPREDICATE", places: Array(repeating: "/a", count: 65)) == "TooLarge")
     #expect(try refusal("TRUEPREDICATE", places: ["/a/../b"]) == "InvalidParameter")
+    let type = QueryInterface.DeclaredType(identifier: "a.b", conformsTo: [], extensions: [], exported: true)
+    #expect(try refusal("TRUEPREDICATE", types: Array(repeating: type, count: 257)) == "TooLarge")
     #expect(try refusal("TRUEPREDICATE", app: "org.example.other") == "InvalidParameter")
     #expect(
       try app.refusal(QueryInterface.run, QueryInterface.RunCall(predicate: "a == 1", scopes: []).json)

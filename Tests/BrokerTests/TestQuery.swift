@@ -20,12 +20,12 @@ final class TestQuery {
 
   init(
     _ app: TestApp, _ predicate: String = "TRUEPREDICATE", _ scopes: [QueryInterface.Scope] = [.local, .external],
-    places: [String]? = nil
+    places: [String]? = nil, types: [QueryInterface.DeclaredType]? = nil
   ) throws {
     self.app = app
     client = try app.connect()
-    try client.send(
-      QueryInterface.run, QueryInterface.RunCall(predicate: predicate, scopes: scopes, places: places).json, more: true)
+    let call = QueryInterface.RunCall(predicate: predicate, scopes: scopes, places: places, types: types)
+    try client.send(QueryInterface.run, call.json, more: true)
     number = try #require(try next().query)
   }
 

@@ -71,6 +71,7 @@ let messageTable: [(member: String, type: any WireMessage.Type)] = [
   ("io.ambit.Versions.Resolve(", VersionsInterface.ResolveCall.self),
   ("io.ambit.Query.Item", QueryInterface.Item.self),
   ("io.ambit.Query.Update", QueryInterface.Update.self),
+  ("io.ambit.Query.DeclaredType", QueryInterface.DeclaredType.self),
   ("io.ambit.Query.Run(", QueryInterface.RunCall.self),
   ("io.ambit.Query.Run)", QueryInterface.RunReply.self),
   ("io.ambit.Query.Barrier(", QueryInterface.BarrierCall.self),

@@ -31,7 +31,7 @@ public final class NSMetadataItem: NSObject, @unchecked Sendable {
   /// The keys of the attributes that it has.
   public var attributes: [String] {
     let record = record
-    return MetadataAttribute.allCases.filter { record.value(of: $0) != .none }.map(\.rawValue)
+    return MetadataAttribute.allCases.filter { value(of: $0, in: record) != .none }.map(\.rawValue)
   }
 
   /// The value of an attribute.
@@ -44,8 +44,12 @@ public final class NSMetadataItem: NSObject, @unchecked Sendable {
     switch attribute {
     case .url: return url
     case .reference: return record.reference.map { URL(fileURLWithPath: $0, isDirectory: false) }
-    default: return record.value(of: attribute).object
+    default: return value(of: attribute, in: record).object
     }
+  }
+
+  private func value(of attribute: MetadataAttribute, in record: MetadataRecord) -> MetadataValue {
+    record.value(of: attribute, by: AppTypes.decider)
   }
 
   /// The values of several attributes.

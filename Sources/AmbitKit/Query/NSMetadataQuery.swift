@@ -1,3 +1,4 @@
+internal import ContentTypes
 public import Foundation
 internal import Kernel
 internal import Query
@@ -145,7 +146,13 @@ open class NSMetadataQuery: NSObject, @unchecked Sendable {
     if scopes.isEmpty { all = [.local, .external] }
     return .init(
       predicate: predicate.description, scopes: all.sorted { $0.rawValue < $1.rawValue },
-      places: places.isEmpty ? nil : places)
+      places: places.isEmpty ? nil : places,
+      types: AppTypes.declared.isEmpty
+        ? nil
+        : AppTypes.declared.map {
+          .init(
+            identifier: $0.identifier, conformsTo: $0.conformsTo, extensions: $0.extensions, exported: $0.isExported)
+        })
   }
 
   private func open(_ call: QueryInterface.RunCall) throws {

@@ -28,7 +28,7 @@ extension NSPredicate {
   /// Foundation's predicates can only be extended by a block. So the block also answers a question of this file's own: which predicate it
   /// stands for.
   private convenience init(_ parsed: Result<MetadataPredicate, PredicateFormatError>) {
-    let matcher = (try? parsed.get()).map(PredicateMatcher.init)
+    let matcher = (try? parsed.get()).map { PredicateMatcher($0, by: AppTypes.decider) }
     self.init(block: { object, _ in
       if let question = object as? PredicateQuestion {
         question.answer = parsed

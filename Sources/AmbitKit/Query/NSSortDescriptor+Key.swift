@@ -27,7 +27,10 @@ struct SortedItem {
   let item: NSMetadataItem?
   init(_ item: NSMetadataItem?) { self.item = item }
   subscript(key: String) -> SortedValue {
-    SortedValue(key: key, value: MetadataAttribute(rawValue: key).flatMap { item?.record.value(of: $0) } ?? .none)
+    let value = item.flatMap { item in
+      MetadataAttribute(rawValue: key).map { item.record.value(of: $0, by: AppTypes.decider) }
+    }
+    return SortedValue(key: key, value: value ?? .none)
   }
 }
 

@@ -19,7 +19,7 @@ struct QueryResults {
   /// The number of the stream.
   private var query = 0
 
-  init(_ orders: [ResultOrder]) { list = ResultList(orders) }
+  init(_ orders: [ResultOrder]) { list = ResultList(orders, by: AppTypes.decider) }
 
   /// Another stream of the same query tells from now on.
   mutating func follow(_ query: Int) {

@@ -1,6 +1,7 @@
 internal import Audit
 internal import BrokerCore
 internal import Catalog
+internal import ContentTypes
 internal import Folders
 internal import Kernel
 internal import Paths
@@ -50,6 +51,8 @@ final class CatalogService: LoopMember {
   private static let polling: Int64 = 5_000_000_000
   /// Queries of one launch, and how large their predicates may be together.
   private static let mostQueries = 16
+  /// That an app declares; and extensions and parents of each.
+  private static let mostTypes = 256
   private static let mostParts = 1024
   private static let mostPatterns = 32
   /// Items that are told in one turn of the loop, and grants that are looked at.
@@ -103,8 +106,10 @@ final class CatalogService: LoopMember {
     else {
       throw QueryInterface.Failure.tooMany("the running queries are too large together", limit: Self.mostParts)
     }
+    let types = try Self.types(request.types ?? [], of: app)
     let catalog = try catalog(of: app, instance)
-    let query = RunningQuery(running.number(for: instance?.id ?? ""), connection, instance, catalog, predicate, scope)
+    let number = running.number(for: instance?.id ?? "")
+    let query = RunningQuery(number, connection, instance, catalog, predicate, scope, types)
     running.queries.append(query)
     query.begin()
     gather(query)
@@ -121,6 +126,18 @@ final class CatalogService: LoopMember {
       }
       throw QueryInterface.Failure.badPredicate("\(error)", position: error.position, problem: problem)
     }
+  }
+
+  /// The system's types and an app's own; `nil`: it declares none.
+  private static func types(_ declared: [QueryInterface.DeclaredType], of app: String) throws -> TypeDecider? {
+    guard declared.count <= mostTypes, declared.allSatisfy({ $0.extensions.count + $0.conformsTo.count <= mostTypes })
+    else { throw QueryInterface.Failure.tooLarge("a query takes at most \(mostTypes) types") }
+    let types = declared.compactMap { type in
+      TypeDeclaration.ofApp(
+        identifier: type.identifier, conformsTo: type.conformsTo, extensions: type.extensions, mimeTypes: [],
+        description: nil, origin: type.exported ? .exported(by: app) : .imported(by: app))
+    }
+    return types.isEmpty ? nil : TypeDecider.system.adding(types)
   }
 
   private static func scope(_ request: QueryInterface.RunCall) throws -> QueryScope {
@@ -140,8 +157,8 @@ final class CatalogService: LoopMember {
 
   /// Reads the results that are there already, in a thread: whether they are, is looked at again when they are told.
   private func gather(_ query: RunningQuery) {
-    let (table, narrowing, inbox) = (query.catalog.table, Narrowing(query.predicate, query.scope), inbox)
-    let (matcher, scope) = (PredicateMatcher(query.predicate), query.scope)
+    let (table, matcher, scope, inbox) = (query.catalog.table, query.matcher, query.scope, inbox)
+    let narrowing = Narrowing(query.predicate, scope, knowsTypes: !query.declaresTypes)
     let target = ObjectIdentifier(query)
     jobs.start(owner: "queries of \(query.catalog.app)", subject: "\(query.instance?.id ?? "") \(query.number)") {
       heartbeat in

@@ -1,5 +1,6 @@
 internal import BrokerCore
 internal import Catalog
+internal import ContentTypes
 internal import Query
 internal import Wire
 
@@ -17,7 +18,8 @@ final class RunningQuery {
   let catalog: AppCatalog
   let predicate: MetadataPredicate
   let scope: QueryScope
-  private let matcher: PredicateMatcher
+  let declaresTypes: Bool
+  let matcher: PredicateMatcher
 
   /// The results that the client knows: their numbers, and the changes that they were last part of.
   private var told: [Int64: (number: Int, ordinal: Int64)] = [:]
@@ -35,13 +37,15 @@ final class RunningQuery {
   /// Items that go into one message.
   private static let batch = 256
 
+  /// - Parameter types: what the app declares; `nil`: nothing.
   init(
     _ number: Int, _ connection: WireConnection, _ instance: Instance?, _ catalog: AppCatalog,
-    _ predicate: MetadataPredicate, _ scope: QueryScope
+    _ predicate: MetadataPredicate, _ scope: QueryScope, _ types: TypeDecider?
   ) {
     (self.number, self.connection, self.instance, self.catalog) = (number, connection, instance, catalog)
     (self.predicate, self.scope) = (predicate, scope)
-    matcher = PredicateMatcher(predicate)
+    declaresTypes = types != nil
+    matcher = PredicateMatcher(predicate, by: types ?? .system)
   }
 
   var hasDue: Bool { !due.isEmpty }

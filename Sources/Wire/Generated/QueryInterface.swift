@@ -137,6 +137,39 @@ package enum QueryInterface {
     }
   }
 
+  /// A type that an app declares in its manifest.
+  package struct DeclaredType: WireMessage {
+    package var identifier: String
+    package var conformsTo: [String]
+    /// Without dot.
+    package var extensions: [String]
+    /// It is the app's own; otherwise the app knows it, and another one may say otherwise.
+    package var exported: Bool
+
+    package init(identifier: String, conformsTo: [String], extensions: [String], exported: Bool) {
+      self.identifier = identifier
+      self.conformsTo = conformsTo
+      self.extensions = extensions
+      self.exported = exported
+    }
+
+    package init(json: JSONObject) throws(FieldError) {
+      identifier = try json.string("identifier")
+      conformsTo = try json.strings("conformsTo")
+      extensions = try json.strings("extensions")
+      exported = try json.bool("exported")
+    }
+
+    package var json: JSONObject {
+      var json = JSONObject()
+      json.set("identifier", identifier)
+      json.set("conformsTo", conformsTo)
+      json.set("extensions", extensions)
+      json.set("exported", exported)
+      return json
+    }
+  }
+
   /// The parameters of `Run`.
   package struct RunCall: WireMessage {
     /// In the language of Foundation's predicates, without placeholders.
@@ -147,12 +180,17 @@ package enum QueryInterface {
     package var places: [String]?
     /// For the user's side: the app for which it is asked. An app asks for itself.
     package var app: String?
+    /// The types that the app declares, at most 256. They count in this query alone.
+    package var types: [DeclaredType]?
 
-    package init(predicate: String, scopes: [Scope], places: [String]? = nil, app: String? = nil) {
+    package init(
+      predicate: String, scopes: [Scope], places: [String]? = nil, app: String? = nil, types: [DeclaredType]? = nil
+    ) {
       self.predicate = predicate
       self.scopes = scopes
       self.places = places
       self.app = app
+      self.types = types
     }
 
     package init(json: JSONObject) throws(FieldError) {
@@ -160,6 +198,7 @@ package enum QueryInterface {
       scopes = try json.choices("scopes")
       places = try json.stringsIfPresent("places")
       app = try json.stringIfPresent("app")
+      types = try json.messagesIfPresent("types")
     }
 
     package var json: JSONObject {
@@ -168,6 +207,7 @@ package enum QueryInterface {
       json.set("scopes", scopes)
       json.set("places", places)
       json.set("app", app)
+      json.set("types", types)
       return json
     }
   }
