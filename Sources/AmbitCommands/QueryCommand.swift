@@ -29,7 +29,7 @@ struct QueryCommand: ParsableCommand {
 
   func run() throws {
     let scopes = scope.isEmpty ? QueryInterface.Scope.allCases : scope.map { $0 == .local ? .local : .external }
-    // What the app declares, where it is installed.
+    // The types of its manifest, if Ambit has run it.
     let types = try AppFolders.parse([]).read().first { $0.identifier == app }?.declarations.types ?? []
     let call = QueryInterface.RunCall(
       predicate: predicate, scopes: scopes, app: app,

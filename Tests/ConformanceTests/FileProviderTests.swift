@@ -418,13 +418,23 @@ struct FileProviderTests {
   @Test func `PRV-8: pages that are longer than a message are shown whole`() throws {
     try Workspace.with(.root) { world in
       // A placeholder of a broker that was killed before it noted the item.
-      let left = "\(world.home)/CloudStorage/\(Self.identifier)"
-      try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
-      _ = FileManager.default.createFile(atPath: "\(left)/7.txt", contents: nil, attributes: [.posixPermissions: 0])
+      let folder = "\(world.home)/CloudStorage/\(Self.identifier)"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let date = Date(timeIntervalSince1970: 1_400_000_000)
+      let shut: [FileAttributeKey: Any] = [.posixPermissions: 0, .modificationDate: date]
+      try Data(count: 12).write(to: URL(fileURLWithPath: "\(folder)/7.txt"))
+      try FileManager.default.setAttributes(shut, ofItemAtPath: "\(folder)/7.txt")
+      // A file of the user's own that is shut as well, and is not removed for an item's sake.
+      try "my own".write(toFile: "\(folder)/8.txt", atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes(shut, ofItemAtPath: "\(folder)/8.txt")
       // A thousand on each page.
-      let folder = try enabled(world, "1500-items")
+      let shown = try world.ambit(
+        "provider", "enable", bundle(world, "1500-items"), patience: .seconds(60))
+      #expect(shown.errors.contains("“8.txt” cannot be shown: EEXIST"), "\(shown.errors)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1500)
-      #expect(try FileManager.default.attributesOfItem(atPath: "\(folder)/7.txt")[.size] as? Int == 12)
+      #expect(try world.read("\(folder)/8.txt") == "my own")
+      #expect(!shown.errors.contains("7.txt"), "\(shown.errors)")
+      #expect(try world.ambit("provider", "identify", "\(folder)/7.txt").exit == .status(0))
     }
   }
 

@@ -104,8 +104,7 @@ struct ConformStage {
   private static let agents: [Programs] = [.agent, .plainAgent]
   private var ordinaryAgents: String { "\(folder)/ordinary" }
 
-  /// Each app of a scenario is a link to an agent. An ordinary user makes links of files of their own alone (`protected_hardlinks`), and
-  /// would copy the agent for each app.
+  /// Each app of a scenario is a hard link to an agent. An ordinary user can link only files of their own (`protected_hardlinks`).
   private func copyAgents() throws {
     try FileManager.default.createDirectory(atPath: ordinaryAgents, withIntermediateDirectories: false)
     for name in Self.agents.map(\.rawValue) {

@@ -80,7 +80,7 @@ struct LocationFolder: Sendable {
     return try Descriptor.open(parent, below: root, flags: [.read, .directory], resolve: [.beneath, .noSymlinks])
   }
 
-  /// Folders that stay open from one step to the next: many steps in a row are in one folder.
+  /// Many steps in a row are in the same folder: it stays open.
   struct OpenFolders {
     /// No guard watches it.
     fileprivate let workshop: Descriptor?
@@ -120,9 +120,9 @@ struct LocationFolder: Sendable {
         ).node
       }
       do throws(KernelError) { return try make() } catch {
-        // Made before a broker was killed, and never noted.
+        // Made before a broker was killed, and never noted. A file of the user's own has another size or date, and stays.
         guard error.errno == .fileExists, let status = try? folder.status(of: name), status.kind == .regular,
-          status.mode & 0o777 == 0
+          status.mode & 0o777 == 0, status.links == 1, Placeholder.Content(status) == placed.item.content
         else { throw error }
         try folder.removeFile(name)
         return try make()

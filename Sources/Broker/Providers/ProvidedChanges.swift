@@ -154,7 +154,7 @@ final class ProvidedChanges {
     return ("/home/user".path(of: inner), status)
   }
 
-  /// A new document's copy in the extension's storage has served: it had to be there until the answer (`importDocument`).
+  /// Removes a new document's copy from the extension's storage, when the extension has answered (`importDocument`).
   private func takeBack(_ identifier: String, named filename: String, of provider: EnabledProvider) {
     guard let container = try? files.container(of: provider) else { return }
     let names = ProviderStorage.path(identifier: identifier, filename: filename).pathNames
