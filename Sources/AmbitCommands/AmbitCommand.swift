@@ -89,7 +89,9 @@ package struct AmbitCommand: ParsableCommand {
     StandardDescriptors.keepChildren()
     AmbitLauncher.fixHome()
     do {
-      var command = try parseCalled(Array(ThisProcess.arguments.dropFirst()))
+      let words = Array(ThisProcess.arguments.dropFirst())
+      if let code = try BrokerCommand.Serve.serve(words) { throw code }
+      var command = try parseCalled(words)
       try command.run()
       exit()
     } catch let failure as Failure {

@@ -29,12 +29,26 @@ struct BrokerCommand: ParsableCommand {
     var idle: Int?
 
     func run() throws {
+      throw try Self.serve(idle: idle, readyDescriptor: readyDescriptor)
+    }
+
+    /// As launchers start it. Nobody types that, and the parser would take longer than all else in the start.
+    ///
+    /// - Returns: `nil` for other words, which are the parser's.
+    static func serve(_ words: [String]) throws -> ExitCode? {
+      guard words.count == 4, words.starts(with: ["broker", "serve", "--ready-descriptor"]),
+        let number = Int32(words[3])
+      else { return nil }
+      return try serve(idle: nil, readyDescriptor: number)
+    }
+
+    private static func serve(idle: Int?, readyDescriptor: Int32?) throws -> ExitCode {
       let environment = ProcessInfo.processInfo.environment
       let seconds = idle ?? environment["AMBIT_BROKER_IDLE"].flatMap { Int($0) } ?? 30
-      let status = BrokerProcess.run(
-        folders: try .current(environment: environment), idleLimit: .seconds(seconds),
-        ready: readyDescriptor.map { Descriptor(owning: $0) })
-      throw ExitCode(status)
+      return ExitCode(
+        BrokerProcess.run(
+          folders: try .current(environment: environment), idleLimit: .seconds(seconds),
+          ready: readyDescriptor.map { Descriptor(owning: $0) }))
     }
   }
 

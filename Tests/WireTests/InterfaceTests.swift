@@ -7,7 +7,7 @@ import Testing
     .service, .picker, .access, .bookmarks, .transfer, .coordination, .launcher, .grants, .inspector,
   ]
 
-  @Test func `those that are compiled in are well formed and have their names`() {
+  @Test func `those that are compiled in are well formed and have their names`() throws {
     #expect(
       Self.embedded.map(\.name) == [
         "org.varlink.service", "io.ambit.Picker", "io.ambit.Access", "io.ambit.Bookmarks", "io.ambit.Transfer",
@@ -23,6 +23,10 @@ import Testing
         "Revoked", "Unavailable",
       ])
     #expect(Interface.picker.description.contains("# Asks the user to choose."))
+    for interface in Interface.all {
+      #expect(try Interface(parsing: interface.description).methods == interface.methods)
+      #expect(!interface.methods.isEmpty)
+    }
   }
 
   @Test func `no sandbox is offered the user's side`() {

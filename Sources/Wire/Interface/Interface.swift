@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The type of a field in an interface description.
 package indirect enum VarlinkType: Equatable, Sendable {
   case bool
@@ -34,9 +36,40 @@ package struct Interface: Sendable {
   package let name: String
   /// The description as it was written, comments included; the answer of `GetInterfaceDescription`.
   package let description: String
-  package let types: [String: VarlinkType]
-  package let methods: [String: Method]
-  package let errors: [String: VarlinkStructure]
+  private let declared: Declared
+
+  package var types: [String: VarlinkType] { declared.members.types }
+  package var methods: [String: Method] { declared.members.methods }
+  package var errors: [String: VarlinkStructure] { declared.members.errors }
+
+  struct Members: Sendable {
+    let types: [String: VarlinkType]
+    let methods: [String: Method]
+    let errors: [String: VarlinkStructure]
+  }
+
+  /// Members that are read when they are first asked for: a process serves more interfaces than its clients speak.
+  private final class Declared: Sendable {
+    private let read: @Sendable () -> Members
+    private let known = Mutex<Members?>(nil)
+
+    init(_ read: @escaping @Sendable () -> Members) { self.read = read }
+
+    var members: Members {
+      known.withLock { known in
+        if let known { return known }
+        let members = read()
+        known = members
+        return members
+      }
+    }
+  }
+
+  init(name: String, description: String, _ members: @escaping @Sendable () -> Members) {
+    self.name = name
+    self.description = description
+    declared = Declared(members)
+  }
 }
 
 extension Interface {

@@ -9,11 +9,18 @@ extension Interface {
   /// Reads an interface description (https://varlink.org/Interface-Definition).
   package init(parsing description: String) throws(InterfaceError) {
     var parser = InterfaceParser(Array(description.utf8))
-    try parser.parse()
-    try parser.checkNamedTypes()
-    self.init(
-      name: parser.name, description: description, types: parser.types, methods: parser.methods,
-      errors: parser.errors)
+    let members = try parser.parse()
+    self.init(name: parser.name, description: description) { members }
+  }
+
+  /// A description that was compiled in. It is Ambit's own text, tested to be well formed, and no input reaches it.
+  init(embedded bytes: [UInt8]) {
+    var parser = InterfaceParser(bytes)
+    parser.insist { parser throws(InterfaceError) in try parser.parseName() }
+    self.init(name: parser.name, description: String(decoding: bytes, as: UTF8.self)) {
+      var parser = InterfaceParser(bytes)
+      return parser.insist { parser throws(InterfaceError) in try parser.parse() }
+    }
   }
 }
 
@@ -32,12 +39,22 @@ private struct InterfaceParser {
 
   func error(_ reason: String) -> InterfaceError { InterfaceError(line: line, reason: reason) }
 
-  mutating func parse() throws(InterfaceError) {
+  mutating func insist<Value>(_ read: (inout Self) throws(InterfaceError) -> Value) -> Value {
+    do throws(InterfaceError) { return try read(&self) } catch {
+      preconditionFailure("an interface description that was compiled in is broken: \(error)")
+    }
+  }
+
+  mutating func parseName() throws(InterfaceError) {
     guard try word() == "interface" else { throw error("a description begins with “interface”") }
     name = try word { $0.isLetterOrDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
     guard name.contains("."), !name.hasPrefix("."), !name.hasSuffix(".") else {
       throw error("“\(name)” is not the name of an interface")
     }
+  }
+
+  mutating func parse() throws(InterfaceError) -> Interface.Members {
+    try parseName()
     while peek() != nil {
       let keyword = try word()
       let member = try memberName()
@@ -54,12 +71,10 @@ private struct InterfaceParser {
       default: throw error("“type”, “method” or “error” was expected, not “\(keyword)”")
       }
     }
-  }
-
-  func checkNamedTypes() throws(InterfaceError) {
     for use in used where types[use.name] == nil {
       throw InterfaceError(line: use.line, reason: "there is no type “\(use.name)”")
     }
+    return Interface.Members(types: types, methods: methods, errors: errors)
   }
 
   /// The next byte that is neither white space nor comment.
