@@ -19,6 +19,15 @@ extension AppSession {
     return ProcessState.of(2, in: table) == .stopped
   }
 
+  /// Lets a suspended app go on, where no broker is left to do it.
+  func resume() {
+    guard let table else { return }
+    let group = GroupFreezer(of: prepared.instance, in: GroupRecords(folders.groups))
+    let suspension = SandboxSuspension(table, group: group)
+    if suspension.isSuspended { try? suspension.resume() }
+    SuspensionRecords(folders).remove(prepared.instance)
+  }
+
   /// Acts in the app's place: a signal that asks it to end ends it, and Ctrl-Z gives the shell back.
   ///
   /// - Returns: whether that is all. Other signals wait for the app.

@@ -423,6 +423,8 @@ final class AppSession {
           continue
         }
         Failure("the broker is gone and cannot be replaced, so the app gets no more documents: \(error)").report()
+        // No other broker could resume it.
+        resume()
         return
       }
     }

@@ -301,6 +301,23 @@ struct FileProviderTests {
     }
   }
 
+  @Test func `A suspended extension ends with the broker that launched it`() throws {
+    try Workspace.with(.root) { world in
+      #expect(try world.ambit("provider", "get", "\(try enabled(world))/page.txt").exit == .status(0))
+      func extensions() throws -> [String] {
+        try world.instances().filter { $0["bundleIdentifier"]?.string?.hasPrefix("provider.") == true }
+          .compactMap { $0["instance"]?.string }
+      }
+      let instance = try #require(try extensions().first)
+      #expect(try world.ambit("suspend", instance).exit == .status(0))
+      let broker = try #require(try world.brokerProcess())
+      #expect(kill(broker, SIGKILL) == 0)
+      try Deadline.wait(for: "the extension to end") {
+        try world.brokerProcess().map { $0 != broker } == true && !extensions().contains(instance)
+      }
+    }
+  }
+
   @Test func `PRV-22: any program of root's gets the content, or an error, and never zeros`() throws {
     try Workspace.with(.root) { world in
       let folder = try enabled(world)

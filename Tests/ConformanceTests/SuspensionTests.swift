@@ -128,6 +128,24 @@ struct SuspensionTests {
     }
   }
 
+  @Test(arguments: TestUser.one(.ordinary))
+  func `an app goes on whose broker cannot be replaced`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      let counter = try Counter(world, "trap 'exit 3' TERM; \(Self.counting)")
+      #expect(try world.ambit("suspend", counter.instance).exit == .status(0))
+      let broker = try #require(try world.brokerProcess())
+      let away = "\(world.ambitHome).away"
+      try FileManager.default.moveItem(atPath: world.ambitHome, toPath: away)
+      try world.write("no folder", to: world.ambitHome)
+      #expect(kill(broker, SIGKILL) == 0)
+      counter.app.process.signal(SIGTERM)
+      #expect(try counter.app.process.waitForExit(patience: .seconds(30)) == .status(3))
+      #expect(counter.app.process.allErrors.contains("cannot be replaced"), "\(counter.app.process.allErrors)")
+      try FileManager.default.removeItem(atPath: world.ambitHome)
+      try FileManager.default.moveItem(atPath: away, toPath: world.ambitHome)
+    }
+  }
+
   /// The groups of this machine may be of version 1. A group of version 2 that holds all of the sandbox serves as well.
   @Test(.enabled(if: try Feature.cgroups.isHere(Self.unified != nil), "needs cgroups"), arguments: TestUser.one(.root))
   func `an app with a group of version 2 is frozen by it`(user: TestUser) throws {

@@ -86,7 +86,9 @@ final class ProviderExtensions: LoopMember {
   init(_ host: BrokerHost, _ clock: any LoopClock) { (self.host, self.clock) = (host, clock) }
 
   /// The container of a provider's extension; no app's identifier is like it, for no bundle can be launched under it.
-  nonisolated static func container(of provider: String) -> String { "provider.\(provider)" }
+  nonisolated static func container(of provider: String) -> String { "\(containers)\(provider)" }
+  nonisolated static func isContainer(_ identifier: String) -> Bool { identifier.hasPrefix(containers) }
+  private nonisolated static let containers = "provider."
 
   /// A provider says that it has changes.
   var onSignal: (_ provider: String) -> Void = { _ in }

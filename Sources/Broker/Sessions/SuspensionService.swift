@@ -40,10 +40,13 @@ final class SuspensionService {
     return .init(instances: outcomes)
   }
 
-  /// An instance comes from another broker. That one may have ended while it was suspending it: then it goes on.
+  /// An instance comes from another broker. That one may have ended while it was suspending it: then it goes on. So does a
+  /// provider's extension: it serves the broker that launched it, and ends when it finds that one gone.
   func recall(_ instance: Instance) {
     guard let since = records.since(instance.id) else { return }
-    guard let suspension = instance.sandbox.suspension, suspension.isSuspended else {
+    guard let suspension = instance.sandbox.suspension, suspension.isSuspended,
+      !ProviderExtensions.isContainer(instance.app.bundleIdentifier)
+    else {
       try? instance.sandbox.suspension?.resume()
       return records.remove(instance.id)
     }
