@@ -106,18 +106,36 @@ package struct FolderReader {
     let status = try place.status()
     switch status.kind {
     case .directory:
-      return try enter(try Descriptor.open(".", below: place, flags: [.read, .directory]), path, depth: depth)
+      let opened: Descriptor
+      do throws(KernelError) { opened = try Descriptor.open(".", below: place, flags: [.read, .directory]) } catch {
+        // The user who opens the state after a crash sees nothing in it either. So are packages that an app may not see yet.
+        if error.errno == .permissionDenied { return add(.folder([:]), FileKey(status)) }
+        throw error
+      }
+      return try enter(opened, path, depth: depth)
     case .regular:
       // A further name of a file.
       if let known = ids[FileKey(status)] { return known }
       guard status.size <= UInt64(max(0, limits.bytes - bytes)) else { throw Self.tooLarge(path, limits) }
-      let file = try Descriptor.open(
-        name, below: folder, flags: [.read, .noFollow, .nonBlocking, .noControllingTerminal])
-      let content = try file.readAll(limit: limits.bytes - bytes)
+      // An empty one need not be readable, and documents that an app may not see yet are not.
+      let content = status.size == 0 ? [] : try read(name, of: folder, path)
       bytes += content.count
       return add(.file(content), FileKey(status))
     case .symlink: return add(.link(try place.linkText()), FileKey(status))
     case .other: return nil
+    }
+  }
+
+  private func read(_ name: String, of folder: Descriptor, _ path: String) throws -> [UInt8] {
+    do throws(KernelError) {
+      let file = try Descriptor.open(
+        name, below: folder, flags: [.read, .noFollow, .nonBlocking, .noControllingTerminal])
+      return try file.readAll(limit: limits.bytes - bytes)
+    } catch {
+      if error.errno == .permissionDenied {
+        throw RecordingError("\(path) may not be read; watch a folder in which you may read all files.")
+      }
+      throw error
     }
   }
 

@@ -57,6 +57,24 @@ import Testing
     }
   }
 
+  @Test(arguments: TestUser.one(.ordinary))
+  func `what may not be read does no harm, unless it has a content`(user: TestUser) throws {
+    try Workspace.with(user) { world in
+      try world.document("letter.txt", "old\n")
+      let save =
+        "mkdir -m 0 shut; : >empty; chmod 0 empty; echo new >.t; sync .t .; mv .t letter.txt; rmdir shut; rm -f empty; sync ."
+      let (outcome, json) = try check(world, ["--document", "letter.txt", "--kill"], ["/bin/sh", "-c", save])
+      #expect(outcome.exit == .status(0), "\(outcome)")
+      #expect(json["verdicts"]?["torn"] == 0 && json["incomplete"]?.strings == [])
+
+      try world.document("secret", "something")
+      _ = try world.run(["chmod", "0", "\(world.home)/Papers/secret"])
+      let refused = try world.run(
+        [try Products.path("ambit"), "crashcheck", "--document", "\(world.home)/Papers/letter.txt", "--", "true"])
+      #expect(refused.exit == .status(125) && refused.errors.contains("Papers/secret may not be read"), "\(refused)")
+    }
+  }
+
   @Test(arguments: TestUser.all) func `a command reads a database that recovers`(user: TestUser) throws {
     try Workspace.with(user) { world in
       let made = try world.run(["sqlite3", "\(world.home)/Papers/d.db", "create table t(x); insert into t values(1)"])
