@@ -56,8 +56,13 @@ extension String {
   /// The bytes of this name or path.
   package var kernelBytes: [UInt8] { isText ? Array(utf8) : Array(replacingEscapes { [$0] }) }
 
-  /// The same for C: ended by a NUL.
-  package var kernel: [CChar] { isText ? Array(utf8CString) : kernelBytes.map(CChar.init(bitPattern:)) + [0] }
+  /// The same for C: ended by a NUL. A text with a NUL in it names nothing; C would read its beginning, which names something else, and so
+  /// the kernel gets a name that is longer than any (ENAMETOOLONG).
+  package var kernel: [CChar] {
+    if utf8.contains(0) { return Self.tooLong }
+    return isText ? Array(utf8CString) : kernelBytes.map(CChar.init(bitPattern:)) + [0]
+  }
+  private static let tooLong = [CChar](repeating: CChar(UInt8(ascii: "x")), count: 4096) + [0]
 
   /// Whether these bytes are UTF-8, so that the text can be told to readers that know nothing of the above.
   package var isText: Bool {

@@ -11,6 +11,18 @@ extension StringProtocol {
 }
 
 extension String {
+  /// Control characters, and those that turn the direction of what is read: no name has them that a program makes.
+  package var hasControls: Bool {
+    unicodeScalars.contains { scalar in
+      switch scalar.value {
+      case 0..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+      default: false
+      }
+    }
+  }
+}
+
+extension String {
   /// The names between its slashes, none of them empty: `a` and `b` of `/a//b/`.
   package var pathNames: [String] { utf8.split(separator: slash).map { String(Substring($0)) } }
 

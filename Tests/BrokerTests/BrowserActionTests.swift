@@ -52,6 +52,22 @@ import Wire
     try await world.end()
   }
 
+  @Test func `PCK-14: without the user's wish, an app makes no documents, whatever it calls its folders`() async throws
+  {
+    let world = try await BrokerWorld()
+    let app = try world.launch()
+    for source in ["/home/user/Documents/Inbox/ls", "/home/user/ls"] {
+      let call = PickerInterface.CreateCall(source: source, move: false)
+      let error = #expect(throws: WireError.self) { try app.app.call(PickerInterface.create, call.json) }
+      guard case .remote(PickerInterface.Failure.notGrantableName, _)? = error else {
+        Issue.record("\(source): \(String(describing: error))")
+        continue
+      }
+    }
+    #expect(try world.events(.pick).map(\.result) == [.refused, .refused])
+    try await world.end()
+  }
+
   @Test func `PCK-33: an action that does not fit grants nothing`() async throws {
     let world = try await BrokerWorld()
     let app = try world.launch()

@@ -39,6 +39,13 @@ import Testing
     }
   }
 
+  @Test func `a text with a NUL leads nowhere, and not to what its beginning names`() {
+    for path in ["/tmp/..\0", "/\0", "\0", "/tmp\0/x"] {
+      let error = #expect(throws: KernelError.self) { try Descriptor.open(path, flags: [.path]) }
+      #expect(error?.errno == .fileNameTooLong)
+    }
+  }
+
   @Test func `people are shown the byte, programs a sign that one is missing`() {
     let text = String(kernel: Array("caf".utf8) + [0xE9] + Array(".txt".utf8))
     #expect(text.shown == "caf\\xE9.txt" && text.repaired == "caf\u{FFFD}.txt")

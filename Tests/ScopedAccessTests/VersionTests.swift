@@ -40,6 +40,18 @@ import Testing
     #expect(rules.removals(for: 11, by: "org.a", of: [], among: conflicts + [old]) == ["old"])
   }
 
+  @Test func `are counted for each app, empty ones too`() {
+    var rules = VersionRules()
+    rules.mostOfApp = 3
+    let kept = (1...3).map { version("\($0)", kept: Int64($0), size: 0, app: "org.a") }
+    #expect(rules.removals(for: 0, by: "org.a", of: [], among: kept) == ["1"])
+    #expect(rules.removals(for: 0, by: "org.b", of: [], among: kept) == [])
+    let conflicts = (1...3).map {
+      version("\($0)", kept: Int64($0), size: 0, cause: .conflict, unresolved: true, app: "org.a")
+    }
+    #expect(rules.removals(for: 0, by: "org.a", of: [], among: conflicts) == nil)
+  }
+
   @Test func `make room by the oldest, and never by an unresolved conflict`() {
     var rules = VersionRules()
     (rules.total, rules.ofDocument, rules.largest) = (100, 3, 60)

@@ -170,6 +170,22 @@ import Testing
         == Reply(.invalidParameter("interface")))
   }
 
+  @Test func `a text with a NUL in it is no path, and a call that waits has an answer`() {
+    let service = WireService(info: ServiceInfo(version: "1", url: "u"), interfaces: Interface.app)
+    func refusal(_ call: IncomingCall) -> Reply? {
+      if case .answer(let reply) = service.check(call) { reply } else { nil }
+    }
+    for path in ["/home/user/..\0", "\0", "a\0b"] {
+      let parameters: JSONObject = ["path": .string(path), "purpose": "x"]
+      #expect(
+        refusal(IncomingCall(method: CoordinationInterface.present, parameters: parameters, more: true))
+          == Reply(.invalidParameter("path")))
+    }
+    #expect(refusal(IncomingCall(method: OpeningInterface.next, oneway: true)) == Reply(.invalidParameter("oneway")))
+    let done: JSONObject = ["access": 1]
+    #expect(refusal(IncomingCall(method: CoordinationInterface.done, parameters: done, oneway: true)) == nil)
+  }
+
   @Test func `a method that answers more than once has to be called so`() {
     let service = WireService(info: ServiceInfo(version: "1", url: "u"), interfaces: Interface.user)
     let parameters: JSONObject = ["instance": "i"]

@@ -77,7 +77,8 @@ struct LocalFiles: Sendable {
         var walk = ContainerWalk(budget: Self.mostInPackage)
         _ = walk.run(from: inside) { folder, entry in
           guard let found = try? Descriptor.open(entry.name, below: folder, flags: .place).status() else { return }
-          size += Int64(clamping: found.size)
+          // Sparse files have any size.
+          size += min(Int64(clamping: found.size), .max - size)
           modified = max(modified, found.modified)
         }
       }

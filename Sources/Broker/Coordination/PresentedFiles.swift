@@ -22,6 +22,7 @@ final class PresentedFiles: LoopMember {
 
   private static let mostFolders = 1024
   private static let mostFoldersOfOne = 256
+  private static let mostParcels = 128
   /// Nanoseconds from an event to a look at the files: programs that replace a file do it in several steps.
   private static let settling: Int64 = 4_000_000
 
@@ -71,7 +72,12 @@ final class PresentedFiles: LoopMember {
 
   private func watchTree(_ path: PathKey, for id: Int) {
     var left = [path]
-    while let next = left.popLast(), (entries[id]?.watches.count ?? .max) < Self.mostFoldersOfOne {
+    // Not by the watches alone: two paths of one folder have the same.
+    var looks = 0
+    while let next = left.popLast(), looks < Self.mostFoldersOfOne,
+      (entries[id]?.watches.count ?? .max) < Self.mostFoldersOfOne
+    {
+      looks += 1
       guard let folder = watch(next, for: id), let opened = try? folder.reopened([.read, .directory]),
         let names = try? DirectoryReader.entries(of: opened)
       else { continue }
@@ -103,7 +109,8 @@ final class PresentedFiles: LoopMember {
   func drain() {
     // What was due when the last presenter left is taken as well, or the loop would go on for it without end.
     guard let watcher, !entries.isEmpty || due != nil else { return }
-    while true {
+    // As many as the kernel keeps at a time; what an app does meanwhile has its turn later.
+    for _ in 0..<Self.mostParcels {
       let events = watcher.events()
       if events.isEmpty { break }
       pending += events
@@ -122,7 +129,8 @@ final class PresentedFiles: LoopMember {
   /// What has become of the items: each path once, moves first.
   private func judged(_ events: [ChangeWatcher.Event]) -> [Event] {
     var result: [Event] = []
-    func add(_ event: Event) { if !result.contains(event) { result.append(event) } }
+    var known: Set<Event> = []
+    func add(_ event: Event) { if known.insert(event).inserted { result.append(event) } }
     let away = Dictionary(
       events.filter { $0.kind == .movedAway }.map { ($0.move, $0) }, uniquingKeysWith: { first, _ in first })
     let here = Set(events.filter { $0.kind == .movedHere }.map(\.move))
@@ -140,7 +148,7 @@ final class PresentedFiles: LoopMember {
         switch event.kind {
         case .created: add(.changed(path, .created))
         case .deleted: add(.changed(path, .deleted))
-        case .content: if !result.contains(.changed(path, .created)) { add(.changed(path, .content)) }
+        case .content: if !known.contains(.changed(path, .created)) { add(.changed(path, .content)) }
         case .attributes: add(.changed(path, .attributes))
         case .movedAway: if !here.contains(event.move) { add(.changed(path, .deleted)) }
         case .movedHere:
@@ -157,7 +165,7 @@ final class PresentedFiles: LoopMember {
       }
     }
     // Whoever replaced a file has it opened anew.
-    for (id, entry) in entries where result.contains(.changed(entry.path, .content)) {
+    for (id, entry) in entries where known.contains(.changed(entry.path, .content)) {
       if let file = try? Descriptor.open(entry.path.text, flags: .place, resolve: .noSymlinks) {
         entries[id]?.file = file
       }

@@ -56,7 +56,10 @@ final class BrowserService {
   /// The user has asked for one document, so one is put there.
   private func create(_ request: PickerInterface.CreateCall, _ instance: Instance) async throws -> DocumentMessage {
     // What its user has opened with the app, and the app could not change, needs no further consent (`OIP-4`).
-    let isOpened = request.source.path(within: OpeningService.inbox).map { !$0.isEmpty && !$0.hasSlash } ?? false
+    // Only where the broker fills the Inbox: any other one is a folder of the app's own.
+    let isOpened =
+      instance.app.rules.inbox && request.nextTo == nil
+      && request.source.path(within: OpeningService.inbox).map { !$0.isEmpty && !$0.hasSlash } ?? false
     guard let creation = instance.picker.creation ?? (isOpened ? DocumentCreation(folder: nil) : nil) else {
       let reason = "the user has not asked for a new document"
       try trail.decide([AuditEvent(.pick, .refused, instance, rule: "PCK-14", reason: reason)])
@@ -105,6 +108,9 @@ final class BrowserService {
   ) async throws -> Descriptor {
     if let neighbour = request.nextTo {
       let location = try await documents.locate(for: instance) { try tokens.grant(of: neighbour, instance) }
+      guard location.grant.kind != .folder else {
+        throw PickerInterface.Failure.notGrantable("a folder is no document, and what lies around it is not the app's")
+      }
       guard let path = location.document.path, let folder = try? Self.folder(around: location.document.descriptor, path)
       else {
         throw PickerInterface.Failure.notCopied("the folder around the other document cannot be found")
@@ -133,7 +139,7 @@ final class BrowserService {
 
   private func rename(_ request: PickerInterface.RenameCall, _ instance: Instance) async throws -> DocumentMessage {
     var name = request.name
-    guard !name.isEmpty, !name.hasPrefix("."), !name.hasSlash, name.utf8.count <= 255, !name.utf8.contains(0) else {
+    guard !name.isEmpty, !name.hasPrefix("."), !name.hasSlash, name.utf8.count <= 255, !name.hasControls else {
       throw ErrorReply.invalidParameter("name")
     }
     let location = try await documents.locate(for: instance) { try tokens.grant(of: request.scope, instance) }

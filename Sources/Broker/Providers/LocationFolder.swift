@@ -35,7 +35,11 @@ struct LocationFolder: Sendable {
   func lastUsed(_ inner: String) -> Int64 {
     var found = stat()
     guard let place = try? place(inner), unsafe fstat(place.rawValue, &found) == 0 else { return 0 }
-    func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+    // An app may set a date that 64 bits of nanoseconds do not reach.
+    func nanoseconds(_ time: timespec) -> Int64 {
+      let seconds = min(max(Int64(time.tv_sec), 0), Int64.max / 1_000_000_000 - 1)
+      return seconds * 1_000_000_000 + Int64(time.tv_nsec)
+    }
     return max(nanoseconds(found.st_atim), nanoseconds(found.st_ctim))
   }
 

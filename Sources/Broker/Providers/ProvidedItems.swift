@@ -22,7 +22,8 @@ final class ProvidedItems {
   func provider(_ name: String) throws -> EnabledProvider {
     let all = try files.store()?.providers() ?? []
     guard let provider = all.first(where: { $0.identifier == name || $0.name == name }) else {
-      throw LocationsInterface.Failure.notFound("no provider \(name) is enabled")
+      throw LocationsInterface.Failure.notFound(
+        "no provider \(name) is enabled; “ambit provider list” lists those that are")
     }
     return provider
   }

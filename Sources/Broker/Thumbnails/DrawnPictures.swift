@@ -58,7 +58,7 @@ struct DrawnPictures: Sendable {
     var bytes = 0
     for entry in entries.map(\.name) {
       let status = try? Descriptor.open(entry, below: directory, flags: .place).status()
-      let size = Int(clamping: status?.size ?? 0)
+      let size = min(Int(clamping: status?.size ?? 0), Int(Int32.max))
       guard entry == name || !entry.hasPrefix(mark) else {
         try? directory.removeFile(entry)
         continue

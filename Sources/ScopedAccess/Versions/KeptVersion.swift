@@ -38,6 +38,8 @@ package struct VersionRules: Sendable, Equatable {
   package var total: UInt64 = 1 << 30
   /// Bytes of the versions that one app has kept or left: no app takes the room of the others, also not with conflicts.
   package var ofApp: UInt64 = 256 << 20
+  /// Versions that one app has kept or left, empty ones too.
+  package var mostOfApp = 2000
   /// Versions of one document.
   package var ofDocument = 100
   /// Nanoseconds in which an app's saves of a document leave one version: the content from before the first of them.
@@ -68,6 +70,7 @@ package struct VersionRules: Sendable, Equatable {
     guard size <= largest else { return nil }
     var gone: [String] = []
     var remaining = all.filter { !$0.isUnresolved }.sorted { ($0.kept, $0.id) < ($1.kept, $1.id) }
+    var countOfApp = all.count { $0.app == app }
     var sum = all.reduce(0) { $0 + $1.size }
     var sumOfApp = all.reduce(0) { $0 + ($1.app == app ? $1.size : 0) }
     var count = document.count
@@ -76,14 +79,14 @@ package struct VersionRules: Sendable, Equatable {
       let version = remaining.remove(at: index)
       gone.append(version.id)
       sum -= version.size
-      if version.app == app { sumOfApp -= version.size }
+      if version.app == app { (sumOfApp, countOfApp) = (sumOfApp - version.size, countOfApp - 1) }
       if own.contains(version.id) { count -= 1 }
     }
     while count >= ofDocument {
       guard let oldest = remaining.firstIndex(where: { own.contains($0.id) }) else { return nil }
       drop(oldest)
     }
-    while app != nil, sumOfApp + size > ofApp {
+    while app != nil, sumOfApp + size > ofApp || countOfApp >= mostOfApp {
       guard let oldest = remaining.firstIndex(where: { $0.app == app }) else { return nil }
       drop(oldest)
     }

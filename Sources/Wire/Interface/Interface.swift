@@ -87,7 +87,9 @@ extension Interface {
     switch (type, value) {
     case (.optional, nil), (.optional, .null?): return nil
     case (.optional(let wrapped), _): return fault(in: value, wrapped, at: path)
-    case (.bool, .bool?), (.int, .int?), (.string, .string?), (.object, .object?): return nil
+    case (.bool, .bool?), (.int, .int?), (.object, .object?): return nil
+    // Paths and names come as strings, and to C a NUL would end them.
+    case (.string, .string(let text)?): return text.utf8.contains(0) ? path : nil
     case (.float, .double?), (.float, .int?), (.float, .unsigned?): return nil
     case (.enumeration(let words), .string(let word)?): return words.contains(word) ? nil : path
     case (.named(let name), _): return types[name].map { fault(in: value, $0, at: path) } ?? path

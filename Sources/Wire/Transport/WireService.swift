@@ -42,6 +42,12 @@ package struct WireService: Sendable {
   /// Methods that answer more than once and make no sense otherwise.
   private let streaming: Set<String>
 
+  /// Methods that are done at once, and whose answer a client may do without.
+  private static let oneway: Set<String> = [
+    "io.ambit.Access.Stop", "io.ambit.Access.Release", "io.ambit.Coordination.Done", "io.ambit.Coordination.Leave",
+    "io.ambit.Provider.Part",
+  ]
+
   package init(
     info: ServiceInfo, interfaces: [Interface],
     streaming: Set<String> = [
@@ -98,6 +104,8 @@ package struct WireService: Sendable {
     #endif
     if let fault = interface.fault(in: call.parameters, against: method.parameters) { throw .invalidParameter(fault) }
     if streaming.contains(call.method) && !call.more { throw .expectedMore }
+    // A call that waits would wait for nobody, and there could be any number of them.
+    guard !call.oneway || Self.oneway.contains(call.method) else { throw .invalidParameter("oneway") }
     return CheckedCall(interface: name, member: member, call: call)
   }
 
